@@ -1,11 +1,9 @@
 import pg from 'pg';
 
 /**
- * Creates an empty database and returns its URL. If the server is the coordinator of a Citus cluster, creates the
- * database on every node.
+ * Creates an empty database and returns its URL. In a Citus cluster, creates the database on every node.
  *
- * @param server the URL of any database on the server; if that database has the Citus extension, the server must be
- * the coordinator
+ * @param server the URL of any database on the server, which must be the coordinator in a Citus cluster
  * @param settings session defaults, such as `{ timezone: 'Asia/Tokyo' }`
  */
 export async function createDatabaseOn(

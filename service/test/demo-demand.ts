@@ -8,7 +8,7 @@ interface Listed {
   name: string;
 }
 
-/** Returns functions that change the demo account through the HTTP API, as an operator would. */
+/** Returns functions that change the demo account through the HTTP API. */
 export function createDemand({ url, keys }: Sandbox) {
   const headers = {
     authorization: `Bearer ${keys.sandbox.secret}`,
@@ -26,14 +26,14 @@ export function createDemand({ url, keys }: Sandbox) {
   };
   const find = async (kind: string, name: string): Promise<Listed> => {
     const { data } = await call<{ data: Listed[] }>('GET', `${kind}?limit=100`);
-    const resource = data.find((each) => each.name === name);
+    const resource = data.find((item) => item.name === name);
     if (!resource) throw new Error(`The demo account has no ${kind} named ${name}.`);
     return resource;
   };
   return {
     call,
     find,
-    /** Resolves when the service has copied an external source's first creative and the creative is approved. */
+    /** Resolves when the first creative of an external source has been copied and approved. */
     async waitForApproval(sourceId: string): Promise<void> {
       const untilMs = performance.now() + 30_000;
       while (performance.now() < untilMs) {
@@ -64,7 +64,7 @@ export function createDemand({ url, keys }: Sandbox) {
       });
       await call('POST', `creatives/${id}/review`, { status: 'approved' });
     },
-    /** Adds a placement that only ever shows this creative. The player can close the ad right away. */
+    /** Adds a placement that shows only this creative, which the player can close immediately. */
     async addPlacement(
       creative: string,
       placement: { name: string; format: string; min_view_ms: number } & object,

@@ -22,8 +22,8 @@ import { initializeCluster, openPGlite } from '../src/store/pglite/open-pglite.t
 const cache = fileURLToPath(new URL('../../node_modules/.cache/trueward/', import.meta.url));
 
 /**
- * Copies an embedded database without tables into `directory`, unless that directory exists. A copy is much faster than
- * creating such a database, which takes several seconds.
+ * Copies an embedded database without tables into `directory` if the directory does not exist. Creating such a database
+ * would take several seconds.
  */
 export const copyEmptyDatabase = (directory: string): Promise<void> =>
   copyTemplate(
@@ -32,7 +32,7 @@ export const copyEmptyDatabase = (directory: string): Promise<void> =>
     initializeCluster,
   );
 
-/** Copies a database with all tables but no rows into `directory`, unless that directory exists. */
+/** Copies a database with empty tables into `directory` if the directory does not exist. */
 export async function copyMigratedDatabase(directory: string): Promise<void> {
   await copyTemplate(`migrated-${templateVersion()}`, directory, async (draft) => {
     await copyEmptyDatabase(draft);
@@ -43,9 +43,7 @@ export async function copyMigratedDatabase(directory: string): Promise<void> {
   });
 }
 
-/**
- * The version changes when the schema changes. It also changes every week, because each week has its own partitions.
- */
+/** Returns a version that changes with the schema and every week, because each week has its own partitions. */
 function templateVersion(): string {
   const migrations = new URL('../src/store/migrations/', import.meta.url);
   const hash = createHash('sha256').update(service.dependencies['@electric-sql/pglite']);
@@ -77,20 +75,19 @@ async function createTemplate(
     await create(join(folder, 'database'));
     renameSync(join(folder, 'database'), template);
   } catch (error) {
-    // Another worker has created the same template since the check.
+    // Another worker has created the same template in the meantime.
     if (!existsSync(template)) throw error;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** This process's embedded databases that no test is using. */
+/** The embedded databases of this process that no test uses. */
 const idleDatabases: Database[] = [];
 
 /**
- * Returns an embedded database that has all tables, but no rows and no weekly partitions. Its `close` function returns
- * the database to a pool instead of closing it, because loading a database takes 2 s of CPU time and emptying one takes
- * only 20 ms.
+ * Returns an embedded database with empty tables and no weekly partitions. Its `close` function returns the database to
+ * a pool, because loading a database takes 2 s of CPU time, while emptying a database takes only 20 ms.
  */
 export async function openEmptyDatabase(): Promise<Database> {
   const database = idleDatabases.pop() ?? (await openNew());
@@ -107,14 +104,14 @@ export async function openEmptyDatabase(): Promise<Database> {
     transaction: rejectIfClosed(database.transaction) as Database['transaction'],
     close: rejectIfClosed(async () => {
       closed = true;
-      // Waits for statements that are still running.
+      // Waits for running statements.
       await database.query('SELECT 1');
       idleDatabases.push(database);
     }),
   };
 }
 
-/** Opens a database that stays open until the process exits. The test run deletes its folder at the end. */
+/** Opens a database for the lifetime of the process. Its folder is deleted at the end of the test run. */
 async function openNew(): Promise<Database> {
   const parent = process.env['TRUEWARD_TEST_FOLDER'] ?? tmpdir();
   const directory = join(mkdtempSync(join(parent, 'trueward-embedded-')), 'database');

@@ -4,7 +4,7 @@ import { type ExternalSource, toExternalSource } from '../src/resource/external-
 
 let sources = 0;
 
-/** Creates an external source with a new id, so that it does not share a circuit breaker with an earlier source. */
+/** Creates an external source. Its new id prevents a shared circuit breaker with an earlier source. */
 export function createSource(
   url: { tag_url: string } | { endpoint_url: string },
   fields: Partial<Source> = {},

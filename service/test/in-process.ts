@@ -12,12 +12,12 @@ import { createPasswords } from '../src/user/credentials.ts';
 import { copyMigratedDatabase, openEmptyDatabase } from './empty-database.ts';
 
 /**
- * In a run of `npm run test:database`, creates a database on the given server and returns its URL. Returns undefined in
- * other runs.
+ * Creates a database on the server of `npm run test:database` and returns its URL. Returns undefined in other test
+ * runs.
  */
 async function createOnGivenServer(): Promise<string | undefined> {
   if (process.env['TRUEWARD_TEST_SERVER'] === undefined) return undefined;
-  // A dynamic import, because the module works only in Vitest and this function is also called outside of it.
+  // This function is also called outside of Vitest, where the module cannot be imported.
   const { createPostgresDatabase } = await import('./postgres-database.ts');
   return createPostgresDatabase();
 }
@@ -43,9 +43,8 @@ interface Options {
 }
 
 /**
- * Starts the service from its sources, with the demo account. Without `DATABASE_URL` in `env` or the environment, it
- * runs on an embedded database. The test files of a worker reuse one database and empty it each time, because creating
- * one takes seconds.
+ * Starts the service from its sources with the demo account. Default: an embedded database, unless `DATABASE_URL` is
+ * set in `env` or in the environment. The test files of a worker share this database, and each start empties it.
  *
  * @param env the variables of `trueward-service start`
  * @example

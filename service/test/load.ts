@@ -1,6 +1,6 @@
 import { Pool } from 'undici';
 
-/** The result of a measurement. Every request got the status 200. */
+/** The result of a measurement in which every response had the status 200. */
 export interface LoadResult {
   perSecond: number;
   /** The latency of each request, in milliseconds. */

@@ -17,59 +17,59 @@ import getPort from 'get-port';
 /** A PostgreSQL server that tests can stop and kill. */
 export interface PrivatePostgres {
   url: string;
-  /** The folder that contains all of the server's files. */
+  /** The folder with all files of the server. */
   folder: string;
   /** The pid of the postmaster. Each session is a child process of the postmaster. */
   pid(): number;
-  /** Whether the server is running. It shuts itself down when it can't write its log. */
+  /** Whether the server is running. The server shuts down if it cannot write its log. */
   isAlive(): boolean;
-  /** Kills all of the server's processes (SIGKILL), like a crash of the machine would. */
+  /** Kills all processes of the server (SIGKILL). */
   kill(): Promise<void>;
-  /** Starts the server again with the same data, after {@link PrivatePostgres.kill}. */
+  /** Restarts the server with the same data after {@link PrivatePostgres.kill}. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
 interface Options {
-  /** The folder for all the server's files. Default: a new folder, which is removed at the end. */
+  /** The folder for all files of the server. Default: a new folder that is removed at the end. */
   folder?: string;
   /** Settings as in `postgresql.conf`: `max_connections=20`. */
   settings?: readonly string[];
-  /** Starts the server as a standby, which only accepts reads. It has no primary. */
+  /** Starts the server as a read-only standby without a primary. */
   standby?: boolean;
 }
 
 /**
- * Starts a private PostgreSQL server with the programs in `POSTGRES_BIN`, or else with the newest version on this
- * machine. Returns undefined if PostgreSQL is not installed. `initdb` rejects root, so root runs it as `postgres` or
- * `nobody`.
+ * Starts a private PostgreSQL server. Uses the programs in `POSTGRES_BIN`. Default: the newest installed version.
+ * Returns undefined if PostgreSQL is not installed. PostgreSQL does not run as root, so root starts the server as
+ * `postgres` or `nobody`.
  */
 export async function startPrivatePostgres({
-  folder: givenFolder,
+  folder: existingFolder,
   settings = [],
   standby = false,
 }: Options = {}): Promise<PrivatePostgres | undefined> {
-  const bin = findPrograms();
+  const bin = findPostgresFolder();
   if (bin === undefined) return undefined;
-  const folder = givenFolder ?? mkdtempSync(join(tmpdir(), 'trueward-postgres-'));
-  const identity = process.getuid?.() === 0 ? unprivileged() : undefined;
+  const folder = existingFolder ?? mkdtempSync(join(tmpdir(), 'trueward-postgres-'));
+  const identity = process.getuid?.() === 0 ? findUnprivilegedUser() : undefined;
   if (identity) chownSync(folder, identity.uid, identity.gid);
   const data = join(folder, 'data');
   const options = { ...identity, cwd: folder, stdio: 'ignore' } as const;
   execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'trueward', '-A', 'trust', '-N'], options);
   if (standby) writeFileSync(join(data, 'standby.signal'), '');
   const port = await getPort({ host: '127.0.0.1' });
-  const all = [
+  const serverOptions = [
     `port=${port}`,
     'listen_addresses=127.0.0.1',
     `unix_socket_directories=${folder}`,
-    // The start is detected by a log line, which must be in English.
+    // `waitUntilReady` expects log lines in English.
     'lc_messages=C',
     ...settings,
   ].flatMap((setting) => ['-c', setting]);
   const url = `postgres://trueward@127.0.0.1:${port}/postgres`;
-  const launch = async () => {
-    const server = spawn(join(bin, 'postgres'), ['-D', data, ...all], {
+  const startPostmaster = async () => {
+    const server = spawn(join(bin, 'postgres'), ['-D', data, ...serverOptions], {
       ...options,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
@@ -85,33 +85,33 @@ export async function startPrivatePostgres({
     await waitUntilReady(server.stderr);
     return { server, ended: exit };
   };
-  let running = await launch();
+  let running = await startPostmaster();
   return {
     url,
     folder,
     pid: () => running.server.pid ?? 0,
     isAlive: () => running.server.exitCode === null && running.server.signalCode === null,
     async kill() {
-      const children = childrenOf(running.server.pid ?? 0);
-      // Kills the postmaster first, because otherwise it would restart its child processes.
+      const children = listChildProcesses(running.server.pid ?? 0);
+      // The postmaster would restart its child processes, so it is killed first.
       running.server.kill('SIGKILL');
       for (const pid of children) killIfRunning(pid);
       await running.ended;
     },
     async start() {
-      running = await launch();
+      running = await startPostmaster();
     },
     async stop() {
       running.server.kill('SIGINT');
       await running.ended;
       rmSync(data, { recursive: true, force: true });
-      if (givenFolder === undefined) rmSync(folder, { recursive: true, force: true });
+      if (existingFolder === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-/** Returns the child processes that a process's main thread has started. */
-export const childrenOf = (pid: number): number[] =>
+/** Returns the child processes of the main thread of a process. */
+export const listChildProcesses = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
     .trim()
     .split(' ')
@@ -122,17 +122,16 @@ function killIfRunning(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // The process exited when its parent did.
+    // The process has exited with its parent.
   }
 }
 
 /**
- * Finds the folder with PostgreSQL's programs.
+ * Finds the folder with the programs of PostgreSQL.
  *
- * @throws Error if `POSTGRES_BIN` is set but does not contain the programs. Using another version without notice would
- * be worse.
+ * @throws Error if `POSTGRES_BIN` is set but does not contain the programs.
  */
-export function findPrograms(): string | undefined {
+export function findPostgresFolder(): string | undefined {
   const configured = process.env['POSTGRES_BIN'];
   if (configured) {
     if (hasPrograms(configured)) return configured;
@@ -151,7 +150,7 @@ export function findPrograms(): string | undefined {
 const hasPrograms = (bin: string): boolean =>
   existsSync(join(bin, 'initdb')) && existsSync(join(bin, 'postgres'));
 
-export function unprivileged(): { uid: number; gid: number } {
+export function findUnprivilegedUser(): { uid: number; gid: number } {
   const id = (option: string, name: string) =>
     Number(
       execFileSync('id', [option, name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
@@ -160,15 +159,15 @@ export function unprivileged(): { uid: number; gid: number } {
     try {
       return { uid: id('-u', name), gid: id('-g', name) };
     } catch {
-      // This account does not exist, so the next one is tried.
+      // This user does not exist.
     }
   }
   throw new Error(
-    'PostgreSQL does not run as root, and there is neither an account postgres nor nobody.',
+    'PostgreSQL does not run as root, and the users postgres and nobody do not exist.',
   );
 }
 
-/** Resolves when the server accepts connections. Rejects with the server's log if the server exits before that. */
+/** Resolves when the server accepts connections. Rejects with the log if the server exits first. */
 async function waitUntilReady(log: Readable): Promise<void> {
   let text = '';
   await new Promise<void>((resolve, reject) => {

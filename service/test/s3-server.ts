@@ -9,7 +9,7 @@ export interface S3Server {
   keyId: string;
   secret: string;
   objects: Map<string, { body: Buffer; type: string }>;
-  /** Why requests were rejected, with one entry for each rejected request. */
+  /** The reason for each rejected request. */
   rejections: string[];
   stop(): Promise<void>;
 }
@@ -66,7 +66,7 @@ export async function startS3Server(): Promise<S3Server> {
 }
 
 /**
- * Returns the part of an object that a `Range` header asks for (RFC 9110, 14.1.2). Without a header, returns all of it.
+ * Returns the part of an object that a `Range` header selects (RFC 9110, 14.1.2), or the whole object without a header.
  */
 function sliceRange(body: Buffer, range = '') {
   const [match, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? [];
@@ -85,7 +85,7 @@ const hmac = (key: string | Buffer, data: string) =>
   createHmac('sha256', key).update(data).digest();
 
 /**
- * Verifies a request's Signature Version 4. Returns the reason the signature is invalid, or undefined if it is valid.
+ * Verifies the Signature Version 4 of a request. Returns the reason if it is invalid, and undefined otherwise.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
  */
 function findSignatureProblem(

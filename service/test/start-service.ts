@@ -16,37 +16,37 @@ export interface RunningService {
   url: string;
   /** The keys of the demo account. */
   keys: { sandbox: KeyPair; live: KeyPair };
-  /** The URL at which the first owner sets up their account; undefined if there already is a user. */
+  /** The setup URL for the first owner, or undefined if there is a user. */
   setupUrl: string | undefined;
   dataDir: string;
   process: ChildProcess;
-  /** The service's clock. Clients use it for the times of their events. */
+  /** The clock of the service, which clients use for event times. */
   clock: Clock;
-  /** Moves the service's clock; requires `testClock`. */
+  /** Moves the clock of the service. Requires `testClock`. */
   moveClock(move: ClockMove): Promise<void>;
-  /** Stops the process cleanly (SIGTERM), and resolves with its exit code. */
+  /** Stops the process with SIGTERM. Resolves with its exit code. */
   stop(): Promise<number | null>;
-  /** Kills the process (SIGKILL), like a crash would. */
+  /** Kills the process with SIGKILL. */
   kill(): Promise<void>;
 }
 
 interface Options {
-  /** Default: a new folder, which is removed when the service stops. */
+  /** Default: a new folder that is removed when the service stops. */
   dataDir?: string;
   env?: Record<string, string>;
   /** Runs the service with a test clock, which {@link RunningService.moveClock} advances. */
   testClock?: boolean;
-  /** The `main.js` of another build. Default: this working tree's build. */
+  /** The `main.js` of another build. Default: the build of this working tree. */
   main?: string;
 }
 
 const built = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
 /**
- * Starts the built service (`npm run build`) in development mode, and resolves when it is ready. Tests that need no
- * separate process use `startInProcess`, which takes a tenth of the time.
+ * Starts the built service (`npm run build`) in development mode. Resolves when the service is ready. `startInProcess`
+ * is ten times as fast for tests that do not need a separate process.
  *
- * @throws Error with the service's log if it exits before it is ready.
+ * @throws Error with the log if the service exits before it is ready.
  * @example
  * const service = await startService();
  * await fetch(`${service.url}/healthz`);
@@ -94,7 +94,7 @@ export async function startService({
     child.kill(signal);
     return exit;
   };
-  // A copy of the service's clock. The original and the copy add the same offsets to the system time.
+  // A copy of the clock in the service. Both add the same offsets to the system time.
   const clock = createTestClock();
   return {
     url,

@@ -84,8 +84,13 @@ test('for any times that a client reports, stored times are between issue and re
       for (const watch of plan) ads.push({ watch, decision: await game.decide(userRef) });
       await updatePlacement(game, 'revive', { frequency_cap: cap, cooldown_s: cooldownS });
       for (const { watch, decision } of ads) {
-        const event = (type: 'start' | 'seen' | 'complete') => ({
-          ...(type === 'start' ? game.event(decision, 'start') : game[type](decision)),
+        const creators = {
+          start: () => game.createEvent(decision, 'start'),
+          seen: () => game.createImpression(decision),
+          complete: () => game.createCompletion(decision),
+        };
+        const event = (type: keyof typeof creators) => ({
+          ...creators[type](),
           ...(watch[type] === undefined ? {} : { occurred_at: watch[type] }),
         });
         const send = async (...events: object[]) => {

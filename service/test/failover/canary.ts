@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 
-/** Requests decisions from one process at a steady rate, without waiting for responses. */
+/** Requests decisions from one process at a constant rate, without waiting for responses. */
 export interface Canary {
   /** The ids of all returned decisions. */
   acknowledged: ReadonlySet<string>;
   /**
-   * Summarizes the requests that ended after `sinceMs`, a time from `performance.now()`. Must not be called before the
-   * process has recovered.
+   * Summarizes the requests that ended after `sinceMs`, a time of `performance.now()`. Call this only after the process
+   * has recovered.
    */
   read(sinceMs: number): Interruption;
   stop(): Promise<void>;
@@ -16,9 +16,9 @@ export interface Canary {
 
 /** How a failure affected the requests. Times are in milliseconds since the failure. */
 export interface Interruption {
-  /** When the last failed or slow request ended; undefined if no request failed or was slow. */
+  /** The end of the last failed or slow request, or undefined without such requests. */
   lastBadMs: number | undefined;
-  /** When the first request after {@link lastBadMs} succeeded; undefined if none has succeeded yet. */
+  /** The end of the first successful request after {@link lastBadMs}, or undefined without such a request. */
   recoveredMs: number | undefined;
   succeeded: number;
   rejected: number;
@@ -62,7 +62,7 @@ export function startCanary(url: string, key: string): Canary {
       status = response.statusCode;
       if (status === 200 && id !== undefined) acknowledged.add(id);
     } catch {
-      // The request timed out, or the connection broke.
+      // The request timed out or the connection failed.
     }
     outcomes.push({ sentMs, endedMs: performance.now(), status });
   };
@@ -83,15 +83,16 @@ export function startCanary(url: string, key: string): Canary {
         .toSorted((a, b) => a.endedMs - b.endedMs);
       const durations = recentOutcomes.map(({ sentMs, endedMs }) => endedMs - sentMs);
       const isSlow = ({ sentMs, endedMs }: Outcome): boolean => endedMs - sentMs > slowMs;
-      const isBad = (outcome: Outcome): boolean => outcome.status !== 200 || isSlow(outcome);
-      const lastBad = recentOutcomes.findLastIndex(isBad);
+      const isFailedOrSlow = (outcome: Outcome): boolean =>
+        outcome.status !== 200 || isSlow(outcome);
+      const lastBadIndex = recentOutcomes.findLastIndex(isFailedOrSlow);
       const count = (predicate: (outcome: Outcome) => boolean): number =>
         recentOutcomes.filter(predicate).length;
-      const sinceFault = (outcome: Outcome | undefined): number | undefined =>
+      const getMsSinceFailure = (outcome: Outcome | undefined): number | undefined =>
         outcome && Math.round(outcome.endedMs - sinceMs);
       return {
-        lastBadMs: sinceFault(recentOutcomes[lastBad]),
-        recoveredMs: lastBad < 0 ? 0 : sinceFault(recentOutcomes[lastBad + 1]),
+        lastBadMs: getMsSinceFailure(recentOutcomes[lastBadIndex]),
+        recoveredMs: lastBadIndex < 0 ? 0 : getMsSinceFailure(recentOutcomes[lastBadIndex + 1]),
         succeeded: count(({ status }) => status === 200),
         rejected: count(({ status }) => status !== 200 && status !== undefined),
         withoutResponse: count(({ status }) => status === undefined),

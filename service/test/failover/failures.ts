@@ -4,13 +4,13 @@ import type { Members, PatroniCluster } from './patroni.ts';
 export interface Failure {
   name: string;
   /**
-   * Causes the failure, then restarts every machine that it stopped. If only PostgreSQL was killed, Patroni restarts
-   * it.
+   * Causes the failure, then restarts the machines that it stopped. Patroni restarts PostgreSQL if only PostgreSQL was
+   * killed.
    */
   run(cluster: PatroniCluster, members: Members): Promise<void>;
 }
 
-/** How long a machine stays down. This is longer than Patroni's `ttl`, so a standby replaces a primary that is down. */
+/** How long a machine stays down. After the shorter `ttl` of Patroni, a standby replaces the primary. */
 const downtimeMs = 30_000;
 
 const crash: Failure = {

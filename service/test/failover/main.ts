@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { printFindings } from '../faults/verify.ts';
 import type { Interruption } from './canary.ts';
 import { failures } from './failures.ts';
-import { findMissing, readVersions } from './patroni.ts';
+import { findMissingPrograms, readVersions } from './patroni.ts';
 import { type FailureResult, runFailures } from './run-failures.ts';
 
 const names = Object.keys(failures) as (keyof typeof failures)[];
@@ -33,7 +33,7 @@ if (unknownName !== undefined)
   throw new Error(`Unknown failure: ${unknownName}. Expected one of ${names.join(', ')}.`);
 const minutes = Number(values.minutes ?? 0);
 if (!(minutes >= 0)) throw new Error(`--minutes is ${values.minutes}; expected a number.`);
-const missingPrograms = findMissing();
+const missingPrograms = findMissingPrograms();
 if (missingPrograms.length > 0) {
   console.log(
     `skipped: ${missingPrograms.join(', ')} ${missingPrograms.length === 1 ? 'is' : 'are'} not installed`,
@@ -44,7 +44,7 @@ if (missingPrograms.length > 0) {
 const selectedNames = names.filter(
   (name) => positionals.length === 0 || positionals.includes(name),
 );
-const pickAny = () => selectedNames[Math.floor(Math.random() * selectedNames.length)];
+const pickRandomName = () => selectedNames[Math.floor(Math.random() * selectedNames.length)];
 const queue = [...selectedNames];
 const describe = (
   { recoveredMs, rejected, withoutResponse, slow, slowestMs }: Interruption,
@@ -57,17 +57,18 @@ const print = ({ name, proxy, hosts }: FailureResult): void =>
   console.log([name, describe(proxy, 'HAProxy'), describe(hosts, 'several hosts')].join('\n'));
 
 console.log(readVersions());
-const { lost, duplicated, undelivered, inconsistent, wrong, ...report } = await runFailures({
-  players: Number(values.players),
-  next(elapsedMinutes) {
-    const name = queue.shift() ?? (elapsedMinutes < minutes ? pickAny() : undefined);
-    return name && failures[name];
-  },
-  onFailure: print,
-});
+const { lost, duplicated, undelivered, inconsistent, unexpectedResponses, ...report } =
+  await runFailures({
+    players: Number(values.players),
+    next(elapsedMinutes) {
+      const name = queue.shift() ?? (elapsedMinutes < minutes ? pickRandomName() : undefined);
+      return name && failures[name];
+    },
+    onFailure: print,
+  });
 const { decisions, events, rewards } = report;
 console.log(`acknowledged: ${decisions} decisions, ${events} events, ${rewards} rewards`);
-printFindings({ lost, duplicated, undelivered, inconsistent, wrong });
+printFindings({ lost, duplicated, undelivered, inconsistent, unexpectedResponses });
 const unrecoveredFailures = report.failures.filter(
   ({ proxy, hosts }) => proxy.recoveredMs === undefined || hosts.recoveredMs === undefined,
 );

@@ -14,7 +14,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import getPort from 'get-port';
 import { parseDocument } from 'yaml';
-import { childrenOf, findPrograms, unprivileged } from '../private-postgres.ts';
+import {
+  listChildProcesses,
+  findPostgresFolder,
+  findUnprivilegedUser,
+} from '../private-postgres.ts';
 
 /** Three PostgreSQL servers managed by Patroni, with etcd and HAProxy, configured as in `deploy/`. */
 export interface PatroniCluster {
@@ -22,12 +26,9 @@ export interface PatroniCluster {
   proxyUrl: string;
   /** A URL that lists all three servers. */
   hostsUrl: string;
-  /**
-   * Resolves when the primary has two streaming standbys, one of them synchronous. Rejects if that takes more than two
-   * minutes.
-   */
+  /** Resolves when the primary has two streaming standbys, one of them synchronous. Rejects after two minutes. */
   waitUntilHealthy(): Promise<Members>;
-  /** Sends a signal to PostgreSQL and all its sessions. With the scope `machine`, Patroni receives the signal too. */
+  /** Sends a signal to all processes of PostgreSQL, and to Patroni too if the scope is `machine`. */
   signal(node: Node, signal: NodeJS.Signals, scope: 'postgres' | 'machine'): void;
   /** Starts Patroni again after its node was killed. */
   start(node: Node): void;
@@ -51,30 +52,28 @@ export interface Members {
   synchronousStandby: Node;
 }
 
-/** Generous, because a rejoining node first copies the data it missed. On a busy machine, that takes half a minute. */
+/** A rejoining node first copies missing data, which takes half a minute on a busy machine. */
 const recoveryTimeoutMs = 120_000;
 
 const deployed = (file: string): string =>
   fileURLToPath(new URL(`../../../deploy/high-availability/${file}`, import.meta.url));
 
-/** Returns the programs that {@link startPatroni} needs and this machine does not have. */
-export const findMissing = (): string[] => [
-  ...(findPrograms() === undefined ? ['postgresql'] : []),
-  ...['patroni', 'etcd', 'haproxy'].filter((name) => locate(name) === undefined),
+/** Returns the programs that {@link startPatroni} requires but that are not installed. */
+export const findMissingPrograms = (): string[] => [
+  ...(findPostgresFolder() === undefined ? ['postgresql'] : []),
+  ...['patroni', 'etcd', 'haproxy'].filter((name) => findProgram(name) === undefined),
 ];
 
-/**
- * Finds a program. Also looks in `/usr/sbin`: Debian installs HAProxy there, and not every user has it on the `PATH`.
- */
-function locate(program: string): string | undefined {
+/** Finds a program on the `PATH` or in `/usr/sbin`, where Debian installs HAProxy. */
+function findProgram(program: string): string | undefined {
   const folders = [...(process.env['PATH'] ?? '').split(':'), '/usr/sbin', '/usr/bin'];
   return folders.map((folder) => join(folder, program)).find((path) => existsSync(path));
 }
 
-/** @throws Error if a program is missing: check {@link findMissing} first. */
+/** @throws Error if a program is missing. Call {@link findMissingPrograms} first. */
 export async function startPatroni(): Promise<PatroniCluster> {
-  const bin = findPrograms();
-  const account = process.getuid?.() === 0 ? unprivileged() : undefined;
+  const bin = findPostgresFolder();
+  const account = process.getuid?.() === 0 ? findUnprivilegedUser() : undefined;
   const folder = mkdtempSync(join(tmpdir(), 'trueward-patroni-'));
   if (account) chownSync(folder, account.uid, account.gid);
   chmodSync(folder, 0o755);
@@ -86,13 +85,13 @@ export async function startPatroni(): Promise<PatroniCluster> {
   const proxyPort = await port();
   const running = new Map<string, ChildProcess>();
 
-  const launch = (
+  const startProcess = (
     id: string,
     program: string,
     args: string[],
     env: Record<string, string> = {},
   ) => {
-    const child = spawn(locate(program) ?? program, args, {
+    const child = spawn(findProgram(program) ?? program, args, {
       ...account,
       cwd: folder,
       env: { PATH: process.env['PATH'] ?? '', HOME: folder, LC_ALL: 'C', ...env },
@@ -114,12 +113,12 @@ export async function startPatroni(): Promise<PatroniCluster> {
       'initial-cluster': `etcd=${peer}`,
     };
     const args = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
-    launch('etcd', 'etcd', args);
+    startProcess('etcd', 'etcd', args);
   };
   const configuration = join(folder, 'patroni.yaml');
   writeFileSync(configuration, readConfiguration(folder));
   const start = (node: Node): void =>
-    launch(node.name, 'patroni', [configuration], {
+    startProcess(node.name, 'patroni', [configuration], {
       PATRONI_NAME: node.name,
       PATRONI_ETCD3_HOSTS: `'127.0.0.1:${etcd.client}'`,
       PATRONI_RESTAPI_LISTEN: `127.0.0.1:${node.apiPort}`,
@@ -135,7 +134,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
       PATRONI_REPLICATION_PASSWORD: 'replicator',
     });
   const startProxy = (): void =>
-    launch('haproxy', 'haproxy', ['-db', '-f', deployed('haproxy.cfg')], {
+    startProcess('haproxy', 'haproxy', ['-db', '-f', deployed('haproxy.cfg')], {
       BIND: `127.0.0.1:${proxyPort}`,
       ...Object.fromEntries(
         nodes.flatMap((node, index) => [
@@ -153,8 +152,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
     const postmaster = readPostmasterPid(node);
     const patroni = running.get(node.name)?.pid;
     const patroniTree = patroni === undefined ? [] : [patroni, ...listDescendants(patroni)];
-    // Signals parents before children, because Patroni restarts PostgreSQL and the postmaster restarts its child
-    // processes.
+    // Parents get the signal first, because they would restart their child processes.
     const pids = [
       ...(scope === 'machine' ? patroniTree.filter((pid) => pid !== postmaster) : []),
       ...(postmaster === undefined ? [] : [postmaster, ...listDescendants(postmaster)]),
@@ -177,8 +175,8 @@ export async function startPatroni(): Promise<PatroniCluster> {
       ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
     });
   /**
-   * Returns the members of the cluster if this node is the primary and all members are healthy. Only the primary is
-   * asked, because standbys may still report the previous one.
+   * Returns the members of the cluster if this node is the primary and all members are healthy. Standbys may report the
+   * previous primary.
    */
   const readMembers = async (node: Node): Promise<Members | undefined> => {
     if (!(await api(node, '/primary')).ok) return undefined;
@@ -235,7 +233,7 @@ function readConfiguration(folder: string): string {
   return document.toString();
 }
 
-/** Returns the members if all three are running and one standby is synchronous, and undefined otherwise. */
+/** Returns the members if all three are running and one standby is synchronous. Otherwise, returns undefined. */
 function findMembers(text: string, nodes: readonly Node[]): Members | undefined {
   interface Member {
     name: string;
@@ -246,20 +244,20 @@ function findMembers(text: string, nodes: readonly Node[]): Members | undefined 
   const { members } = JSON.parse(text) as { members: Member[] };
   const isUp = ({ role, state, lag }: Member): boolean =>
     role === 'leader' ? state === 'running' : /^(running|streaming)$/.test(state) && lag === 0;
-  const find = (role: Member['role']): Node | undefined => {
-    const member = members.find((each) => each.role === role);
+  const findNode = (role: Member['role']): Node | undefined => {
+    const member = members.find((candidate) => candidate.role === role);
     return nodes.find(({ name }) => name === member?.name);
   };
-  const [primary, synchronousStandby] = [find('leader'), find('sync_standby')];
+  const [primary, synchronousStandby] = [findNode('leader'), findNode('sync_standby')];
   const isHealthy = members.length === nodes.length && members.every(isUp);
   return isHealthy && primary && synchronousStandby ? { primary, synchronousStandby } : undefined;
 }
 
 function listDescendants(pid: number): number[] {
   try {
-    return childrenOf(pid).flatMap((child) => [child, ...listDescendants(child)]);
+    return listChildProcesses(pid).flatMap((child) => [child, ...listDescendants(child)]);
   } catch {
-    return []; // the process has exited
+    return []; // The process has exited.
   }
 }
 
@@ -267,18 +265,18 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // The process exited when its parent did.
+    // The process has exited with its parent.
   }
 }
 
-/** Returns the installed version of each program, for a report. */
+/** Returns the installed versions of the programs. */
 export function readVersions(): string {
   const read = (program: string, ...args: string[]): string =>
     /\d+\.[\d.]+/.exec(execFileSync(program, args, { encoding: 'utf8' }))?.[0] ?? '?';
   return [
-    `PostgreSQL ${read(join(findPrograms() ?? '', 'postgres'), '--version')}`,
-    `Patroni ${read(locate('patroni') ?? '', '--version')}`,
-    `etcd ${read(locate('etcd') ?? '', '--version')}`,
-    `HAProxy ${read(locate('haproxy') ?? '', '-v')}`,
+    `PostgreSQL ${read(join(findPostgresFolder() ?? '', 'postgres'), '--version')}`,
+    `Patroni ${read(findProgram('patroni') ?? '', '--version')}`,
+    `etcd ${read(findProgram('etcd') ?? '', '--version')}`,
+    `HAProxy ${read(findProgram('haproxy') ?? '', '-v')}`,
   ].join(', ');
 }

@@ -29,15 +29,15 @@ export interface FailoverReport extends Verdict {
   events: number;
   rewards: number;
   /** Responses with a status other than 200 or 503. No failure may cause any. */
-  wrong: string[];
+  unexpectedResponses: string[];
 }
 
-/** After this many new decisions have earned their reward, the service counts as recovered. */
+/** The service has recovered when this many new decisions have earned their reward. */
 const recoveryRewards = 10;
-/** How long a player keeps retrying a request. This is longer than it takes to replace the primary. */
+/** How long a player retries a request. Replacing the primary takes less time. */
 const retryForMs = 120_000;
 
-/** Causes failures in a PostgreSQL cluster, one at a time, while players watch ads from two service processes. */
+/** Causes failures in a PostgreSQL cluster one at a time while players watch ads from two service processes. */
 export async function runFailures({
   next,
   players: count,
@@ -49,18 +49,18 @@ export async function runFailures({
     return resource;
   };
   try {
-    const patroni = trackResource(await startPatroni(), (each) => each.stop());
+    const patroni = trackResource(await startPatroni(), (resource) => resource.stop());
     await patroni.waitUntilHealthy();
     const cluster = trackResource(
       await startCluster({
         databaseUrl: [patroni.proxyUrl, patroni.hostsUrl],
         processes: 2,
-        // The service's default value. The published recovery times depend on it.
+        // The published recovery times are based on this default value.
         env: { DATABASE_TIMEOUT_S: '10' },
       }),
-      (each) => each.stop(),
+      (resource) => resource.stop(),
     );
-    const receiver = trackResource(await startReceiver(), (each) => each.close());
+    const receiver = trackResource(await startReceiver(), (resource) => resource.close());
     const client = createClient({ url: cluster.urls[0] ?? '', keys: cluster.keys });
     await client.call('POST', '/v1/webhooks', client.secret, {
       url: receiver.url,
@@ -68,13 +68,13 @@ export async function runFailures({
     });
     const players = trackResource(
       startPlayers({ urls: cluster.urls, key: client.publishable, count, retryForMs }),
-      (each) => each.stop(),
+      (resource) => resource.stop(),
     );
     const [proxy, hosts] = cluster.urls.map((url) =>
-      trackResource(startCanary(url, client.publishable), (each) => each.stop()),
+      trackResource(startCanary(url, client.publishable), (resource) => resource.stop()),
     );
     if (!proxy || !hosts) throw new Error('Expected two processes.');
-    await players.progress(recoveryRewards);
+    await players.waitForRewards(recoveryRewards);
 
     const results: FailureResult[] = [];
     const startedMs = performance.now();
@@ -84,7 +84,7 @@ export async function runFailures({
       const failedMs = performance.now();
       await failure.run(patroni, members);
       await patroni.waitUntilHealthy();
-      await players.progress(recoveryRewards);
+      await players.waitForRewards(recoveryRewards);
       const result = {
         name: failure.name,
         proxy: proxy.read(failedMs),
@@ -93,7 +93,7 @@ export async function runFailures({
       results.push(result);
       onFailure?.(result);
     }
-    await Promise.all([players, proxy, hosts].map((each) => each.stop()));
+    await Promise.all([players, proxy, hosts].map((resource) => resource.stop()));
     await waitUntilDelivered(patroni.proxyUrl);
     const { events, rewards } = players.acknowledged;
     const decisions = [
@@ -109,7 +109,7 @@ export async function runFailures({
       decisions: decisions.length,
       events: events.size,
       rewards: rewards.size,
-      wrong: players.wrong,
+      unexpectedResponses: players.unexpectedResponses,
     };
   } finally {
     for (const dispose of disposers) await dispose();

@@ -9,17 +9,18 @@ import { type RunningService, startService } from '../start-service.ts';
 
 /** Several service processes on one database, as in production. */
 export interface Cluster {
-  /** The base URLs; a replaced process keeps its URL. */
+  /** The base URLs. A replaced process keeps its URL. */
   urls: readonly string[];
   keys: DevelopmentKeys;
   service(index: number): RunningService;
-  /** Kills a process, as a crash would, and starts another in its place. */
+  /** Kills a process and starts another one in its place. */
   replace(index: number, env?: Record<string, string>): Promise<void>;
   /**
-   * Stops a process cleanly and starts another build of the service in its place. Default: this working tree's build.
+   * Stops a process cleanly and starts another build of the service in its place. Default: the build of this working
+   * tree.
    */
   roll(index: number, main?: string): Promise<void>;
-  /** The processes' clock. All processes have the same time until one of them is replaced. */
+  /** The clock of the processes. It is the same for all processes until one of them is replaced. */
   clock: Clock;
   /** Advances the clock of every process. */
   moveClock(move: ClockMove): Promise<void>;
@@ -27,11 +28,11 @@ export interface Cluster {
 }
 
 interface Options {
-  /** One URL for all processes, or one for each. */
+  /** One URL for all processes, or a URL for each process. */
   databaseUrl: string | readonly string[];
   processes: number;
   env?: Record<string, string>;
-  /** The `main.js` of another build. Default: this working tree's build. */
+  /** The `main.js` of another build. Default: the build of this working tree. */
   main?: string;
   /** Runs the processes with test clocks, which {@link Cluster.moveClock} advances. */
   testClock?: boolean;
@@ -49,7 +50,7 @@ export async function startCluster({
     Array.from({ length: processes }, () => getPort({ host: '127.0.0.1' })),
   );
   const databaseUrls = [databaseUrl].flat();
-  const start = (index: number, more: Record<string, string> = {}, build?: string) =>
+  const start = (index: number, envOverrides: Record<string, string> = {}, build?: string) =>
     startService({
       dataDir,
       ...(build === undefined ? {} : { main: build }),
@@ -59,14 +60,14 @@ export async function startCluster({
         DATABASE_TIMEOUT_S: '4',
         RATE_LIMITS: 'off',
         PORT: String(ports[index]),
-        // Otherwise each process would put its own address into media URLs.
+        // Without this setting, each process would use its own URL in media URLs.
         PUBLIC_URL: 'http://cluster.test',
         ...env,
-        ...more,
+        ...envOverrides,
       },
     });
   const services: RunningService[] = [];
-  // Starts the processes one after another, because the first one creates the demo account.
+  // The first process creates the demo account, so the processes start one after another.
   for (const index of ports.keys()) services.push(await start(index, {}, main));
   const service = (index: number): RunningService => {
     const service = services[index];
@@ -79,18 +80,18 @@ export async function startCluster({
     service,
     clock: service(0).clock,
     async moveClock(move) {
-      await Promise.all(services.map((each) => each.moveClock(move)));
+      await Promise.all(services.map((running) => running.moveClock(move)));
     },
-    async replace(index, more) {
+    async replace(index, envOverrides) {
       await service(index).kill();
-      services[index] = await start(index, more);
+      services[index] = await start(index, envOverrides);
     },
     async roll(index, build) {
       await service(index).stop();
       services[index] = await start(index, {}, build);
     },
     async stop() {
-      const codes = await Promise.all(services.map((each) => each.stop()));
+      const codes = await Promise.all(services.map((running) => running.stop()));
       rmSync(dataDir, { recursive: true, force: true });
       return codes;
     },

@@ -1,23 +1,23 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { childrenOf, type PrivatePostgres } from '../private-postgres.ts';
+import { listChildProcesses, type PrivatePostgres } from '../private-postgres.ts';
 import type { Cluster } from './cluster.ts';
 import type { TcpProxy } from './tcp-proxy.ts';
 
-/** The parts of the test setup that a fault can act on. */
+/** The parts of the test setup that faults affect. */
 export interface FaultTargets {
   cluster: Cluster;
   postgres: PrivatePostgres;
   /** The proxy between the services and PostgreSQL. */
   proxy: TcpProxy;
-  /** Whether PostgreSQL stores its data on a small disk of its own, so that a fault can fill it. */
+  /** Whether PostgreSQL stores its data on a separate small disk that a fault can fill. */
   hasSmallDisk: boolean;
 }
 
 export interface Fault {
   name: string;
-  /** Injects the fault, then ends it. If this machine can't inject it, returns the reason. */
+  /** Injects the fault, then ends it. Returns the reason if this machine cannot inject it. */
   run(targets: FaultTargets): Promise<string | undefined>;
 }
 
@@ -45,7 +45,7 @@ const cutConnections: Fault = {
   name: 'all connections to PostgreSQL are reset, ten times in two seconds',
   async run({ proxy }) {
     for (let round = 0; round < 10; round += 1) {
-      proxy.cut();
+      proxy.resetConnections();
       await sleep(200);
     }
     return undefined;
@@ -57,8 +57,8 @@ const blackhole: Fault = {
   async run({ proxy }) {
     proxy.stall();
     await sleep(8_000);
-    proxy.heal();
-    proxy.cut();
+    proxy.restore();
+    proxy.resetConnections();
     return undefined;
   },
 };
@@ -68,14 +68,14 @@ const fillDisk: Fault = {
   async run({ postgres, hasSmallDisk }) {
     if (!hasSmallDisk) return 'no small file system could be mounted';
     const ballast = join(postgres.folder, 'ballast');
-    // Fills the disk to the last byte. Repeats this, because the server keeps freeing space.
+    // Fills the disk completely. Repeats this because the server frees space.
     for (let round = 0; round < 20; round += 1) {
       for (const megabytes of [8, 1]) writeUntilFull(ballast, round, megabytes);
       await sleep(200);
     }
     for (const file of readdirSync(postgres.folder).filter((name) => name.startsWith('ballast')))
       rmSync(join(postgres.folder, file));
-    // The server may have shut down because it had no space for its log.
+    // Without space for its log, the server may have shut down.
     if (!postgres.isAlive()) await postgres.start();
     return undefined;
   },
@@ -94,7 +94,7 @@ const slowDisk: Fault = {
   name: 'PostgreSQL is paused for 400 of every 500 ms over six seconds, as on a stalling disk',
   async run({ postgres }) {
     const signal = (name: 'SIGSTOP' | 'SIGCONT'): void => {
-      for (const pid of childrenOf(postgres.pid())) {
+      for (const pid of listChildProcesses(postgres.pid())) {
         try {
           process.kill(pid, name);
         } catch {
@@ -130,8 +130,8 @@ const skewClock: Fault = {
 };
 
 /**
- * The faults by name, as passed to `npm run faults:service`. The order matters: leases that were taken during one fault
- * expire during a later one.
+ * The faults by name, as passed to `npm run faults:service`. With this order, leases that are acquired during one fault
+ * expire during a later fault.
  */
 export const faults = {
   killService,

@@ -30,7 +30,7 @@ if (report === undefined) {
   console.log('There is no PostgreSQL on this machine.');
   process.exitCode = 1;
 } else {
-  const { lost, duplicated, undelivered, inconsistent, wrong, ...counts } = report;
+  const { lost, duplicated, undelivered, inconsistent, unexpectedResponses, ...counts } = report;
   console.log(counts);
-  printFindings({ lost, duplicated, undelivered, inconsistent, wrong });
+  printFindings({ lost, duplicated, undelivered, inconsistent, unexpectedResponses });
 }

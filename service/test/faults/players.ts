@@ -16,11 +16,11 @@ export interface Acknowledged {
 export interface Players {
   acknowledged: Acknowledged;
   /** The number of requests that got a 503 or no response. */
-  rejected(): number;
+  countRejections(): number;
   /** Responses with a status other than 200 or 503. */
-  wrong: string[];
-  /** Resolves when this many decisions made after the call have earned their reward. */
-  progress(rewards: number): Promise<void>;
+  unexpectedResponses: string[];
+  /** Resolves when this many decisions from after the call have earned their reward. */
+  waitForRewards(rewardCount: number): Promise<void>;
   /** Lets every player finish the current ad, then resolves. */
   stop(): Promise<void>;
 }
@@ -29,16 +29,15 @@ interface Options {
   urls: readonly string[];
   key: string;
   count: number;
-  /** How long a player keeps retrying a request. Default: one minute. */
+  /** How long a player retries a request. Default: one minute. */
   retryForMs?: number;
 }
 
-/** How long a player watches an ad: slightly longer than the 5 s that the demo account's image ads require. */
+/** How long a player watches an ad. The image ads of the demo account require 5 s. */
 const watchMs = 5_100;
 
 /**
- * Starts players that request ads and watch them. Players send each request to a random process, and retry it until it
- * succeeds.
+ * Starts players that request and watch ads. They send each request to a random process and retry it until it succeeds.
  */
 export function startPlayers({ urls, key, count, retryForMs = 60_000 }: Options): Players {
   const agent = new Agent({ connections: count });
@@ -47,7 +46,7 @@ export function startPlayers({ urls, key, count, retryForMs = 60_000 }: Options)
     events: new Set(),
     rewards: new Set(),
   };
-  const wrong: string[] = [];
+  const unexpectedResponses: string[] = [];
   let rejections = 0;
   let isStopping = false;
   let listeners: (() => void)[] = [];
@@ -60,7 +59,7 @@ export function startPlayers({ urls, key, count, retryForMs = 60_000 }: Options)
       const response = await send(agent, url + path, key, text);
       if (response?.status === 200) return JSON.parse(response.text) as T;
       if (response && response.status !== 503)
-        wrong.push(`${path}: ${response.status} ${response.text}`);
+        unexpectedResponses.push(`${path}: ${response.status} ${response.text}`);
       rejections += 1;
       await sleep(100 + Math.random() * 200);
     }
@@ -74,54 +73,55 @@ export function startPlayers({ urls, key, count, retryForMs = 60_000 }: Options)
     }
     return decisions.some(({ state }) => state === 'earned');
   };
-  const watchOne = async (): Promise<void> => {
+  const watchAd = async (): Promise<void> => {
     const decision = await post<Decision & { token: string }>('/v1/decisions', {
       placement: 'revive',
       user_ref: randomUUID(),
       formats: ['image'],
     });
     acknowledged.decisions.add(decision.id);
-    const event = (type: AdEvent['type'], more: Partial<AdEvent> = {}): AdEvent => ({
+    const createEvent = (type: AdEvent['type'], overrides: Partial<AdEvent> = {}): AdEvent => ({
       id: randomUUID(),
       type,
       decision_id: decision.id,
       token: decision.token,
       occurred_at: new Date().toISOString(),
-      ...more,
+      ...overrides,
     });
-    await report(decision, [event('start')]);
+    await report(decision, [createEvent('start')]);
     await sleep(watchMs);
-    const impression = event('impression', { visible: { ratio: 1, ms: 1_000 } });
-    const complete = event('complete', { watched_ms: 5_000 });
+    const impression = createEvent('impression', { visible: { ratio: 1, ms: 1_000 } });
+    const complete = createEvent('complete', { watched_ms: 5_000 });
     if (!(await report(decision, [impression, complete]))) return;
     acknowledged.rewards.add(decision.id);
     for (const listener of listeners) listener();
   };
-  const play = async (index: number): Promise<void> => {
-    // Players start at different times, so that at any moment there are players at every stage of an ad.
+  const runPlayer = async (index: number): Promise<void> => {
+    // The players start at different times, so that they are at different stages of their ads.
     await sleep((index / count) * watchMs);
-    while (!isStopping) await watchOne().catch((error: unknown) => wrong.push(String(error)));
+    while (!isStopping)
+      await watchAd().catch((error: unknown) => unexpectedResponses.push(String(error)));
   };
-  const all = Array.from({ length: count }, (_, index) => play(index));
+  const runs = Array.from({ length: count }, (_, index) => runPlayer(index));
 
   return {
     acknowledged,
-    wrong,
-    rejected: () => rejections,
-    async progress(rewards) {
+    unexpectedResponses,
+    countRejections: () => rejections,
+    async waitForRewards(rewardCount) {
       const earlierDecisions = new Set(acknowledged.decisions);
       const countNewRewards = () =>
         [...acknowledged.rewards].filter((id) => !earlierDecisions.has(id)).length;
       await new Promise<void>((resolve) => {
         listeners.push(() => {
-          if (countNewRewards() >= rewards) resolve();
+          if (countNewRewards() >= rewardCount) resolve();
         });
       });
       listeners = [];
     },
     async stop() {
       isStopping = true;
-      await Promise.all(all);
+      await Promise.all(runs);
       await agent.destroy();
     },
   };

@@ -26,16 +26,16 @@ export interface FaultReport extends Verdict {
   /** The number of requests that got a 503 or no response. */
   rejected: number;
   /** Responses with a status other than 200 or 503. No fault may cause any. */
-  wrong: string[];
-  /** The faults that could not be injected, each with the reason. */
+  unexpectedResponses: string[];
+  /** The faults that could not be injected, with reasons. */
   skipped: string[];
 }
 
-/** After this many new decisions have earned their reward, the service counts as recovered. */
+/** The service has recovered when this many new decisions have earned their reward. */
 const recoveryRewards = 10;
 
 /**
- * Injects faults, one at a time, while players watch ads from two service processes. Returns undefined if PostgreSQL is
+ * Injects faults one at a time while players watch ads from two service processes. Returns undefined if PostgreSQL is
  * not installed.
  */
 export async function runFaults({
@@ -57,14 +57,15 @@ export async function runFaults({
     });
     if (!postgres) return undefined;
     trackResource(postgres, (server) => server.stop());
-    const proxy = trackResource(await startTcpProxy(Number(new URL(postgres.url).port)), (each) =>
-      each.close(),
+    const proxy = trackResource(
+      await startTcpProxy(Number(new URL(postgres.url).port)),
+      (resource) => resource.close(),
     );
     const databaseUrl = postgres.url.replace(/:\d+\//, `:${proxy.port}/`);
-    const cluster = trackResource(await startCluster({ databaseUrl, processes: 2 }), (each) =>
-      each.stop(),
+    const cluster = trackResource(await startCluster({ databaseUrl, processes: 2 }), (resource) =>
+      resource.stop(),
     );
-    const receiver = trackResource(await startReceiver(), (each) => each.close());
+    const receiver = trackResource(await startReceiver(), (resource) => resource.close());
     const client = createClient({ url: cluster.urls[0] ?? '', keys: cluster.keys });
     await client.call('POST', '/v1/webhooks', client.secret, {
       url: receiver.url,
@@ -72,13 +73,13 @@ export async function runFaults({
     });
     const players = trackResource(
       startPlayers({ urls: cluster.urls, key: client.publishable, count }),
-      (each) => each.stop(),
+      (resource) => resource.stop(),
     );
-    await players.progress(recoveryRewards);
+    await players.waitForRewards(recoveryRewards);
     onFault?.(`Before: ${describe(players)}`);
     const skipped: string[] = [];
     for (const fault of faults) {
-      const rejectedBefore = players.rejected();
+      const rejectedBefore = players.countRejections();
       const reason = await fault.run({
         cluster,
         postgres,
@@ -86,11 +87,11 @@ export async function runFaults({
         hasSmallDisk: disk !== undefined,
       });
       if (reason !== undefined) skipped.push(`${fault.name}: ${reason}`);
-      if (!backToBack) await players.progress(recoveryRewards);
-      const outcome = reason ?? `${players.rejected() - rejectedBefore} rejected`;
+      if (!backToBack) await players.waitForRewards(recoveryRewards);
+      const outcome = reason ?? `${players.countRejections() - rejectedBefore} rejected`;
       onFault?.(`${fault.name}: ${outcome}; ${describe(players)}`);
     }
-    if (backToBack) await players.progress(recoveryRewards);
+    if (backToBack) await players.waitForRewards(recoveryRewards);
     await players.stop();
     await waitUntilDelivered(postgres.url);
     const verdict = await verify(postgres.url, players.acknowledged, receiver.received);
@@ -100,8 +101,8 @@ export async function runFaults({
       decisions: decisions.size,
       events: events.size,
       rewards: rewards.size,
-      rejected: players.rejected(),
-      wrong: players.wrong,
+      rejected: players.countRejections(),
+      unexpectedResponses: players.unexpectedResponses,
       skipped,
     };
   } finally {
@@ -112,7 +113,7 @@ export async function runFaults({
 const describe = ({ acknowledged }: Players): string =>
   `${acknowledged.decisions.size} decisions, ${acknowledged.events.size} events and ${acknowledged.rewards.size} rewards acknowledged so far`;
 
-/** Mounts a file system that is small enough to fill. Returns undefined if this user may not mount one. */
+/** Mounts a small file system. Returns undefined if the user has no permission to mount one. */
 function mountSmallDisk(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-disk-'));
   try {

@@ -17,6 +17,6 @@ export async function send(
     });
     return { status: response.statusCode, text: await response.body.text() };
   } catch {
-    return undefined; // expected: the process or the connection is down
+    return undefined; // The process or the connection is down.
   }
 }

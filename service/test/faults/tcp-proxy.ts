@@ -3,14 +3,14 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 /** A proxy that simulates network failures between two programs. */
 export interface TcpProxy {
   port: number;
-  /** Breaks every open connection. New connections are still accepted. */
-  cut(): void;
+  /** Resets all open connections. The proxy continues to accept new ones. */
+  resetConnections(): void;
   /** Silently drops all data, as a network partition would. */
   stall(): void;
-  /** Delays everything that the server sends by this many milliseconds. */
+  /** Delays the data from the server by this many milliseconds. */
   delay(ms: number): void;
   /** Ends a stall or a delay. */
-  heal(): void;
+  restore(): void;
   close(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       for (const socket of pair) socket.destroy();
     };
     for (const socket of pair) socket.on('close', end).on('error', end);
-    // A connection that was stalled can't be used again, because the dropped bytes are lost.
+    // A stalled connection is unusable afterward, because it has lost bytes.
     client.on('data', (chunk) => void (isStalled || target.write(chunk)));
     target.on('data', (chunk) => {
       if (isStalled) return;
@@ -37,24 +37,24 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const cut = (): void => {
+  const resetConnections = (): void => {
     for (const pair of pairs) for (const socket of pair) socket.destroy();
   };
   return {
     port: (server.address() as AddressInfo).port,
-    cut,
+    resetConnections,
     stall() {
       isStalled = true;
     },
     delay(ms) {
       delayMs = ms;
     },
-    heal() {
+    restore() {
       isStalled = false;
       delayMs = 0;
     },
     async close() {
-      cut();
+      resetConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };

@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPostgres } from '../../src/store/postgres.ts';
 import type { Database } from '../../src/store/database.ts';
-import type { Received } from '../http/receiver.ts';
+import type { ReceivedRequest } from '../http/receiver.ts';
 import type { Acknowledged } from './players.ts';
 
 /** The differences that {@link verify} found. All lists should be empty. */
 export interface Verdict {
-  /** Ids that the service acknowledged but that are not in the database. */
+  /** Acknowledged ids that are missing from the database. */
   lost: string[];
   /** Decisions that were rewarded more than once. */
   duplicated: string[];
-  /** Decisions whose reward was earned, but for which no webhook arrived. */
+  /** Decisions with an earned reward but without a received webhook. */
   undelivered: string[];
-  /** Report counts that differ from the number of rows, and webhooks that have no body. */
+  /** Report counts that differ from the number of rows, and webhooks without a body. */
   inconsistent: string[];
 }
 
-/** Prints the number of findings of each kind, with examples. If there are any, the process exits with code 1. */
+/** Prints the number of findings of each kind with examples. Any finding sets the exit code to 1. */
 export function printFindings(findings: Readonly<Record<string, readonly string[]>>): void {
   for (const [kind, list] of Object.entries(findings)) {
     console.log(`${kind}: ${list.length} ${list.slice(0, 5).join(' | ')}`);
@@ -24,11 +24,11 @@ export function printFindings(findings: Readonly<Record<string, readonly string[
   }
 }
 
-/** Compares the database with what the service acknowledged and with the webhooks that the receiver got. */
+/** Compares the database with the acknowledged data and the received webhooks. */
 export async function verify(
   databaseUrl: string,
   acknowledged: Acknowledged,
-  received: readonly Received[],
+  received: readonly ReceivedRequest[],
 ): Promise<Verdict> {
   const database = openPostgres(databaseUrl, () => undefined);
   try {
@@ -51,7 +51,7 @@ export async function verify(
       duplicated: [...deliveredEvents].filter(([, ids]) => ids.size > 1).map(([id]) => id),
       undelivered: earnedIds.filter((id) => !deliveredEvents.has(id)),
       inconsistent: [
-        ...received.filter((each) => !hasBody(each)).map(describe),
+        ...received.filter((request) => !hasBody(request)).map(describe),
         ...(await compareCount(database, ['filled', 'no_fill', 'blocked'], decisions.length)),
         ...(await compareCount(database, ['rewards_earned'], earnedIds.length)),
       ],
@@ -61,15 +61,15 @@ export async function verify(
   }
 }
 
-const hasBody = ({ body }: Received): boolean => body !== '';
-const describe = ({ headers }: Received): string =>
+const hasBody = ({ body }: ReceivedRequest): boolean => body !== '';
+const describe = ({ headers }: ReceivedRequest): string =>
   `a webhook without a body: ${JSON.stringify(headers)}`;
 
 /**
- * Returns the ids of the received webhook events, grouped by decision. The same event may be delivered twice, but each
- * decision must have only one event.
+ * Returns the ids of the received webhook events by decision. An event may be delivered more than once, but a decision
+ * must have only one event.
  */
-function readDelivered(received: readonly Received[]): Map<string, Set<string>> {
+function readDelivered(received: readonly ReceivedRequest[]): Map<string, Set<string>> {
   const deliveredEvents = new Map<string, Set<string>>();
   for (const { body } of received.filter(hasBody)) {
     const { id, data } = JSON.parse(body) as { id: string; data: { decision_id: string } };

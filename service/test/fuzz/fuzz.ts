@@ -14,7 +14,7 @@ interface FuzzOptions {
   onProgress?(done: number): void;
 }
 
-/** A response that breaks the service's contract. */
+/** A response that violates the contract of the service. */
 export interface Finding {
   request: string;
   status: number;
@@ -74,7 +74,7 @@ function buildRequest(
 ) {
   const group = operation.path.split('/')[2] ?? '';
   const id = random() < 0.7 ? (ids[group] ?? 'none') : 'xyz_%27%22%00';
-  // If a request deleted the key or the objects that other requests use, there would be nothing left to fuzz.
+  // Most requests must not delete the key or the objects that other requests use.
   const target = operation.method === 'DELETE' && random() < 0.9 ? 'plc_none' : id;
   const query = new URLSearchParams(
     operation.parameters
@@ -90,7 +90,7 @@ function buildRequest(
   const value = random() < 0.6 ? mutate(sampled, random) : sampled;
   let body = operation.body ? JSON.stringify(value) : undefined;
   if (body !== undefined && random() < 0.03) body = body.slice(0, -1);
-  // Simulated slow responses would only make the run take longer.
+  // Simulated slow responses would only prolong the run.
   body = body?.replaceAll('"simulate":"slow"', '"simulate":"no_fill"');
   return {
     url: `${url}${operation.path.replace('{id}', target)}?${query.toString()}`,
@@ -145,7 +145,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // the body does not match any schema
+    return undefined; // The body is not JSON.
   }
 }
 

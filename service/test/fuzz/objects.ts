@@ -2,8 +2,7 @@ import { createClient } from '../http/client.ts';
 import type { InProcessService } from '../in-process.ts';
 
 /**
- * Returns the id of one object of each kind from the demo account's sandbox. Each id's key is the path segment that
- * follows `/v1`.
+ * Returns the ids of sandbox objects of the demo account, one for each kind. The keys are path segments after `/v1`.
  */
 export async function createObjects(running: InProcessService): Promise<Record<string, string>> {
   const client = createClient(running);

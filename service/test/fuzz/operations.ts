@@ -43,8 +43,8 @@ export function listOperations({ paths }: OpenApi): Operation[] {
         method: method.toUpperCase(),
         path,
         id: raw.operationId,
-        keys: (raw.security ?? []).flatMap((each) =>
-          'publishableKey' in each ? 'publishable' : 'secretKey' in each ? 'secret' : [],
+        keys: (raw.security ?? []).flatMap((scheme) =>
+          'publishableKey' in scheme ? 'publishable' : 'secretKey' in scheme ? 'secret' : [],
         ),
         ...(body ? { body } : {}),
         parameters: raw.parameters ?? [],

@@ -21,14 +21,12 @@ export interface Schema {
 
 /** Generates valid values for schemas. */
 export interface Sampler {
-  /**
-   * `random` decides which optional members are included and which values are used. Default: the smallest valid value.
-   */
+  /** `random` selects the optional members and the values. Default: the smallest valid value. */
   sample(schema: Schema, random?: () => number): unknown;
   resolve(schema: Schema): Schema;
 }
 
-/** Each pattern in the contract must match at least one of these examples. The sampler throws if one does not. */
+/** Each pattern in the contract must match one of these examples. Otherwise, the sampler throws an error. */
 const examples = [
   'lobby',
   'event-00000001',

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** The operations that a secret key can perform: create, read, list, update and delete. */
+/** The resources that a secret key can create, read, list, update and delete. */
 const resources =
   'placements sources advertisers creatives house-ads policies kill-switches webhooks'.split(' ');
 
@@ -50,7 +50,7 @@ test.each([
   ],
   ['an unknown key', () => makeKeyText('pk', 'sandbox'), 401, 'key_unknown'],
 ] as [string, () => string | undefined, number, string][])(
-  '%s is rejected',
+  'a request with %s is rejected',
   async (_name, key, status, code) => {
     const response = await client.call<Problem>('POST', '/v1/decisions', key(), revive);
     expect(response.status).toBe(status);
@@ -63,7 +63,7 @@ test.each([
   },
 );
 
-test('a publishable key cannot manage resources, and a secret key cannot report events', async () => {
+test('publishable keys cannot manage resources, and secret keys cannot report events', async () => {
   const list = await client.call<Problem>('GET', '/v1/placements', client.publishable);
   expect([list.status, list.body.code]).toEqual([403, 'key_not_permitted']);
   const events = await client.call<Problem>('POST', '/v1/events', client.secret, {
@@ -73,7 +73,7 @@ test('a publishable key cannot manage resources, and a secret key cannot report 
   expect([events.status, events.body.code]).toEqual([403, 'key_not_permitted']);
 });
 
-test('a secret key sent from a web page is rejected by every route', async () => {
+test('every route rejects a secret key that is sent from a web page', async () => {
   for (const [method, path, body] of [
     ['POST', '/v1/decisions', revive],
     ['GET', '/v1/placements', undefined],
@@ -142,7 +142,7 @@ test.each(['de', 'zh-Hant-TW', 'de_DE', 'en-US@posix'])(
   },
 );
 
-test('an unsupported content type, method or path has its own problem code', async () => {
+test('unsupported content types, methods and paths have separate problem codes', async () => {
   const form = await client.call<Problem>('POST', '/v1/decisions', client.publishable, 'a=b', {
     'content-type': 'application/x-www-form-urlencoded',
   });
@@ -157,7 +157,7 @@ test('an unsupported content type, method or path has its own problem code', asy
   expect([unknownPath.status, unknownPath.body.code]).toEqual([404, 'not_found']);
 });
 
-test('a request with `simulate` is rejected in live', async () => {
+test('live rejects a request with `simulate`', async () => {
   const live = createClient(service, 'live');
   const response = await live.call<Problem>('POST', '/v1/decisions', live.publishable, {
     ...revive,
@@ -166,10 +166,10 @@ test('a request with `simulate` is rejected in live', async () => {
   expect([response.status, response.body.code]).toEqual([400, 'simulate_in_live']);
 });
 
-test('a decision cannot be found in the other environment', async () => {
+test('a decision is not accessible from the other environment', async () => {
   const live = createClient(service, 'live');
   const decision = await client.decideImage('crossing');
-  const { body } = await live.report(live.event(decision, 'start'));
+  const { body } = await live.report(live.createEvent(decision, 'start'));
   expect(body.results).toMatchObject([{ status: 'rejected', code: 'environment_mismatch' }]);
   const path = `/v1/decisions/${decision.id}`;
   const withToken = await live.call<Problem>('GET', path, live.publishable, undefined, {
@@ -180,7 +180,7 @@ test('a decision cannot be found in the other environment', async () => {
   expect((await client.call('GET', path, client.secret)).status).toBe(200);
 });
 
-test('a publishable key reads a decision only with its decision token', async () => {
+test('reading a decision with a publishable key requires the decision token', async () => {
   const [ownDecision, otherDecision] = [
     await client.decideImage('mine'),
     await client.decideImage('other'),
@@ -215,7 +215,7 @@ test('the list of placements is paginated', async () => {
   expect((await read('limit=0')).status).toBe(422);
 });
 
-test('media files have their content type and support range requests; HTML creatives are sandboxed', async () => {
+test('media files support range requests, and HTML creatives are sandboxed', async () => {
   const get = (file: string, headers: Record<string, string> = {}) =>
     fetch(`${service.url}/media/${file}`, { headers });
   const range = await get('meadow.mp4', { range: 'bytes=0-99' });

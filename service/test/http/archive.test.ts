@@ -12,14 +12,14 @@ import { createPartitions } from '../../src/store/partitions.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { dropOldWeeks } from '../../src/upkeep/start-upkeep.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
-import { launch, runInProcess } from './command-line.ts';
+import { startCommand, runInProcess } from './command-line.ts';
 
 const guide = readFileSync(new URL('../../../docs/backup.md', import.meta.url), 'utf8');
 /** A Wednesday. */
 const oldMs = Date.UTC(2026, 8, 30);
 const weekMs = 7 * 86_400_000;
 
-/** Stores decisions in one week. Each has two events: one stored as a row and one in a timeline. */
+/** Stores decisions in one week. Each decision has an event in a row and an event in a timeline. */
 async function storeWeek(database: Database, atMs: number, rows: number): Promise<void> {
   const id = `'${firstIdAt('decision', atMs).slice(0, 14)}' || lpad(n::text, 16, '0')`;
   await database.query(
@@ -38,7 +38,7 @@ async function storeWeek(database: Database, atMs: number, rows: number): Promis
 }
 
 test.skipIf(!hasPostgres)(
-  'old weeks are archived, an interrupted archive resumes, and only archived weeks are dropped',
+  'an interrupted archive run resumes, and only archived weeks are dropped',
   async () => {
     const url = await createPostgresDatabase({ timezone: 'Asia/Tokyo' });
     const folder = mkdtempSync(join(tmpdir(), 'trueward-archive-'));
@@ -47,7 +47,7 @@ test.skipIf(!hasPostgres)(
     await migrate(database);
     await createPartitions(database, oldMs);
     await storeWeek(database, oldMs, 3_000);
-    // Like a week that was imported, this one has no partition of its own.
+    // An imported week has no partition of its own.
     await storeWeek(database, oldMs - 2 * weekMs, 1_500);
     await storeWeek(database, oldMs + weekMs, 10);
 
@@ -67,7 +67,7 @@ test.skipIf(!hasPostgres)(
       'decision_demand_20260928',
       'tracker_requests_20260928',
     ];
-    const interruptedArchive = launch(['archive', '--before', '2026-10-05'], env);
+    const interruptedArchive = startCommand(['archive', '--before', '2026-10-05'], env);
     await interruptedArchive.line(/^1 of 8: decisions_20260914\.jsonl\.gz, 1500 rows$/);
     await interruptedArchive.interrupt();
     const resumedArchive = await archive();
@@ -103,14 +103,14 @@ test.skipIf(!hasPostgres)(
     await database.query(
       `UPDATE decisions SET placement = 'late' WHERE id < '${firstIdAt('decision', oldMs - weekMs)}' AND custom_data LIKE '%code 7'`,
     );
-    const drop = (beforeMs: number) =>
+    const dropWeeks = (beforeMs: number) =>
       dropOldWeeks(
         database,
         beforeMs,
         { decisionsMs: 0, auditMs: undefined, archiveDirectory: folder },
         new AbortController().signal,
       );
-    expect(await drop(oldMs - weekMs)).toEqual({
+    expect(await dropWeeks(oldMs - weekMs)).toEqual({
       dropped: ['ad_events_20260914', 'timelines_20260914'],
       kept: ['decisions_20260914'],
     });
@@ -123,7 +123,7 @@ test.skipIf(!hasPostgres)(
       ['decision_demand_20260928', false],
       ['tracker_requests_20260928', false],
     ]);
-    expect(await drop(oldMs + 2 * weekMs)).toEqual({
+    expect(await dropWeeks(oldMs + 2 * weekMs)).toEqual({
       dropped: [
         'decisions_20260914',
         'decisions_20260928',
@@ -158,7 +158,7 @@ test.skipIf(!hasPostgres)(
   },
 );
 
-test('the archive command reports which required option is missing', async () => {
+test('the archive command reports a missing required option', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-archive-'));
   const env = { TRUEWARD_DATA_DIR: folder };
   expect(

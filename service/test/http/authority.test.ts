@@ -25,12 +25,12 @@ beforeAll(async () => {
   operations = listOperations(document);
   sampler = createSampler(document.components.schemas);
   ids = await createObjects(running);
-  otherAccountKeys = await makeAccount();
+  otherAccountKeys = await createAccount();
 });
 afterAll(() => running.stop());
 
 /** Creates a second account, and returns its keys. */
-async function makeAccount() {
+async function createAccount() {
   const { database, makeId, configuration } = running.service;
   const accountId = makeId('account');
   const scope = { accountId, environment: 'sandbox' as const, allowedOrigins: ['*'] };
@@ -44,13 +44,11 @@ async function makeAccount() {
 /** Sends a request that is valid except for its key. */
 function send({ method, path, body, parameters }: Operation, key: string | undefined) {
   const query = parameters
-    .filter((each) => each.in === 'query' && each.required)
+    .filter((parameter) => parameter.in === 'query' && parameter.required)
     .map(({ name, schema }) => `${name}=${String(sampler.sample(schema))}`);
   const id = ids[path.split('/')[2] ?? ''];
   if (path.includes('{id}') && id === undefined)
-    throw new Error(
-      `objects.ts makes no object for ${path}: add one, so that its access is tested.`,
-    );
+    throw new Error(`objects.ts creates no object for ${path}. Add one to test its access.`);
   const address = `${path.replace('{id}', id ?? '')}?${query.join('&')}`;
   return client.call<Problem>(method, address, key, body && sampler.sample(body));
 }
@@ -77,8 +75,8 @@ async function expectRejections(
 const requiredKind = ({ keys }: Operation) => (keys.includes('secret') ? 'secret' : 'publishable');
 const mistype = (key: string) => key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
 
-test('the OpenAPI document is valid, and every operation under /v1 requires a key', async () => {
-  // The validator gets a copy, because it may modify the object. It would treat a one-line string as a file name.
+test('every operation under /v1 in the OpenAPI document requires a key', async () => {
+  // The validator gets a copy because it may modify its input.
   const result = await new Validator().validate({ ...structuredClone(document) });
   expect(result).toMatchObject({ valid: true });
   expect(operations.filter(({ keys }) => keys.length === 0).map(({ path }) => path)).toEqual([]);
@@ -116,7 +114,7 @@ test('every operation rejects a revoked key', async () => {
   await expectRejections((operation) => revokedKeys[requiredKind(operation)], 401, 'key_revoked');
 });
 
-test('an operation for one kind of key rejects the other kind', async () => {
+test('every operation rejects keys of the wrong kind', async () => {
   const requiresKind = (kind: 'secret' | 'publishable') => (operation: Operation) =>
     operation.keys.length === 1 && operation.keys[0] === kind;
   await expectRejections(

@@ -20,7 +20,7 @@ function readCommands(title: string): string {
   return commands.replaceAll('trueward-service', `"${process.execPath}" "${main}"`);
 }
 
-/** Whether the server is newer than the installed `pg_dump`, which refuses to dump newer servers. */
+/** Whether the server is newer than the installed `pg_dump`, which rejects newer servers. */
 async function isNewer(url: string): Promise<boolean> {
   const client = new pg.Client(url);
   await client.connect();
@@ -30,15 +30,13 @@ async function isNewer(url: string): Promise<boolean> {
   return Number.parseInt(rows[0]?.server_version ?? '') > Number(/ (\d+)/.exec(version)?.[1]);
 }
 
-test('the commands in the guide back up a running service and restore it elsewhere', async ({
-  skip,
-}) => {
+test('the commands in the guide back up and restore a running service', async ({ skip }) => {
   if (!hasPostgres) return skip('There is no PostgreSQL here.');
   const urls = {
     DATABASE_URL: await createPostgresDatabase(),
     NEW_DATABASE_URL: await createPostgresDatabase(),
   };
-  // The server's programs (in POSTGRES_BIN) may be newer than the `pg_dump` on the PATH.
+  // The server in POSTGRES_BIN may be newer than the `pg_dump` on the PATH.
   if (await isNewer(urls.DATABASE_URL))
     return skip('The installed pg_dump is older than the server.');
   const folder = mkdtempSync(join(tmpdir(), 'trueward-backup-'));
@@ -55,7 +53,7 @@ test('the commands in the guide back up a running service and restore it elsewhe
   );
   const sourceClient = createClient(sourceService);
   const decision = await sourceClient.decideImage('before the backup');
-  await sourceClient.begin(decision);
+  await sourceClient.reportStart(decision);
   sh(readCommands('back up'));
   await sourceService.stop();
   expect(sh(readCommands('restore'))).toMatch(/ok .*the master key decrypts the secrets/);

@@ -12,7 +12,7 @@ export interface ApiResponse<T> {
 
 type FilledDecision = Decision & { token: string };
 
-/** Calls the service the way the SDK or a game server does. Events are timed with the service's clock. */
+/** Calls the service like the SDK or a game server does. Event times come from the clock of the service. */
 export function createClient(
   { clock = systemClock, ...service }: Pick<RunningService, 'url' | 'keys'> & { clock?: Clock },
   environment: 'sandbox' | 'live' = 'sandbox',
@@ -46,17 +46,17 @@ export function createClient(
     };
   };
 
-  const event = (
+  const createEvent = (
     decision: Pick<FilledDecision, 'id' | 'token'>,
     type: AdEvent['type'],
-    more: Partial<AdEvent> = {},
+    overrides: Partial<AdEvent> = {},
   ): AdEvent => ({
     id: randomUUID(),
     type,
     decision_id: decision.id,
     token: decision.token,
     occurred_at: iso(),
-    ...more,
+    ...overrides,
   });
   const report = (...events: object[]) =>
     call<EventBatchResult>('POST', '/v1/events', publishable, {
@@ -68,18 +68,18 @@ export function createClient(
     publishable,
     secret,
     call,
-    /** Calls the API with the secret key, and throws if the request fails. */
+    /** Calls the API with the secret key. Throws if the request fails. */
     async manage<T>(method: string, path: string, body?: object): Promise<T> {
       const response = await call<T>(method, path, secret, body);
       if (response.status >= 300)
         throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(response.body)}`);
       return response.body;
     },
-    event,
+    createEvent,
     report,
     decide: (request: DecisionRequest) =>
       call<FilledDecision>('POST', '/v1/decisions', publishable, request),
-    /** Requests an image ad. In the demo account, image ads have the shortest required watch time: 5 s. */
+    /** Requests an image ad. Its required watch time is 5 s, the shortest in the demo account. */
     async decideImage(userRef: string): Promise<FilledDecision> {
       const request: DecisionRequest = {
         placement: 'revive',
@@ -90,10 +90,10 @@ export function createClient(
       if (body.status !== 'filled') throw new Error(`Expected an ad, got ${JSON.stringify(body)}`);
       return body;
     },
-    /** Reports that a player has started to watch the ad. */
-    begin: (decision: FilledDecision) => report(event(decision, 'start')),
-    seen: (decision: FilledDecision) =>
-      event(decision, 'impression', { visible: { ratio: 1, ms: 1_000 }, watched_ms: 1_000 }),
+    /** Reports that the ad has started. */
+    reportStart: (decision: FilledDecision) => report(createEvent(decision, 'start')),
+    createImpression: (decision: FilledDecision) =>
+      createEvent(decision, 'impression', { visible: { ratio: 1, ms: 1_000 }, watched_ms: 1_000 }),
   };
 }
 

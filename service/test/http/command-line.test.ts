@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startInProcess } from '../in-process.ts';
 import { ownDatabase } from '../postgres-database.ts';
 import { createClient } from './client.ts';
-import { launch, runInProcess } from './command-line.ts';
+import { startCommand, runInProcess } from './command-line.ts';
 import { createPanelClient } from './panel-client.ts';
 import { startReceiver } from './receiver.ts';
 
@@ -59,17 +59,14 @@ test.each([
   [['migrate', 'now'], 'Unexpected argument "now".'],
   [['export', '--into', 'x'], "Unknown option '--into'"],
   [['listen', '--forward-to', 'localhost:3000'], '--forward-to must be an http or https URL'],
-])(
-  'the arguments %j are rejected, and the output shows the reason and the usage',
-  async (args, message) => {
-    const { code, err } = await runInProcess(args, env);
-    expect(code).toBe(2);
-    expect(err).toContain(message);
-    expect(err).toContain('Usage: trueward-service');
-  },
-);
+])('the arguments %j are rejected with a reason and the usage', async (args, message) => {
+  const { code, err } = await runInProcess(args, env);
+  expect(code).toBe(2);
+  expect(err).toContain(message);
+  expect(err).toContain('Usage: trueward-service');
+});
 
-test('after a rotation, the new key signs receipts and the old one still verifies', async () => {
+test('`receipt-keys rotate` keeps publishing the old key', async () => {
   env = { ...env, ...(await ownDatabase()) };
   const readKids = async () => {
     const service = await start();
@@ -86,10 +83,10 @@ test('after a rotation, the new key signs receipts and the old one still verifie
   expect(await readKids()).toEqual(kids);
 });
 
-test('creating the first key creates the account; keys can be listed, rolled and revoked, and each change is audited', async () => {
+test('keys can be created, listed, rolled and revoked', async () => {
   env = { ...env, ...(await ownDatabase()) };
-  const create = async (...more: string[]) => {
-    const args = ['keys', 'create', '--environment', 'sandbox', '--kind', 'secret', ...more];
+  const create = async (...extraArgs: string[]) => {
+    const args = ['keys', 'create', '--environment', 'sandbox', '--kind', 'secret', ...extraArgs];
     return JSON.parse((await runInProcess(args, env)).out) as ApiKey & { account_id: string };
   };
   const [first, second] = [await create(), await create()];
@@ -132,12 +129,12 @@ test('creating the first key creates the account; keys can be listed, rolled and
   await service.stop();
 });
 
-test('an export can be imported into another installation; a truncated file or a different master key is rejected', async () => {
+test('an export can be imported into another installation', async () => {
   env = { ...env, ...(await ownDatabase()) };
   const first = await start();
   const sourceClient = createClient(first);
   const decision = await sourceClient.decideImage('traveler');
-  await sourceClient.begin(decision);
+  await sourceClient.reportStart(decision);
   const placements = await sourceClient.call('GET', '/v1/placements', sourceClient.secret);
   await first.stop();
   const file = join(folder, 'all.jsonl');
@@ -186,7 +183,7 @@ test('an export can be imported into another installation; a truncated file or a
   rmSync(targetFolder, { recursive: true, force: true });
 });
 
-test('listen forwards each event once, signed with the secret that it printed', async () => {
+test('`listen` forwards each event once, signed with the printed secret', async () => {
   const service = await startInProcess();
   const client = createClient(service);
   const receiver = await startReceiver((index) => (index === 0 ? 500 : 204));
@@ -205,11 +202,11 @@ test('listen forwards each event once, signed with the secret that it printed', 
     expect.stringContaining('expected a secret sandbox'),
   ]);
 
-  const listening = launch(args, { ...env, TRUEWARD_SECRET_KEY: client.secret });
+  const listening = startCommand(args, { ...env, TRUEWARD_SECRET_KEY: client.secret });
   const { secret } = JSON.parse(await listening.line(/"listening":true/)) as { secret: string };
   await setState('off');
   await setState('on');
-  const received = await receiver.count(2);
+  const received = await receiver.waitForRequests(2);
   const events = await Promise.all(
     received.map(({ body, headers }) => verifyWebhook(body, headers, secret)),
   );
@@ -224,7 +221,7 @@ test('listen forwards each event once, signed with the secret that it printed', 
   await Promise.all([receiver.close(), service.stop()]);
 });
 
-test('doctor finds no problem in a healthy installation and reports each problem of a broken one', async () => {
+test('`doctor` reports the problems of an installation', async () => {
   env = { ...env, ...(await ownDatabase()) };
   const service = await start();
   const { port } = new URL(service.url);
@@ -283,7 +280,7 @@ test('doctor finds no problem in a healthy installation and reports each problem
   );
 });
 
-test('config prints the effective settings without secrets', async () => {
+test('`config` prints the effective settings without secrets', async () => {
   const secrets = {
     DATABASE_URL: 'postgres://me:hunter2@db/ads',
     TRUEWARD_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
@@ -306,7 +303,7 @@ test('config prints the effective settings without secrets', async () => {
   ]);
 });
 
-test('migrate creates the tables once and prints the applied migrations', async () => {
+test('`migrate` prints the migrations that it has applied', async () => {
   env = { ...env, ...(await ownDatabase()) };
   const first = await runInProcess(['migrate'], env);
   expect(JSON.parse(first.out)).toMatchObject({
@@ -316,16 +313,16 @@ test('migrate creates the tables once and prints the applied migrations', async 
   expect(JSON.parse((await runInProcess(['migrate'], env)).out)).toEqual({ migrated: [] });
 });
 
-test('the first start prints a setup link for the first owner; after a lost password, `users invite` creates a new link', async () => {
+test('the first start and `users invite` print setup links', async () => {
   env = { ...env, ...(await ownDatabase()) };
-  const launchService = async () => {
-    const service = launch(['start'], env);
+  const startServiceCommand = async () => {
+    const service = startCommand(['start'], env);
     const ready = JSON.parse(await service.line(/"ready"/)) as { url: string; setup_url?: string };
     return { ...service, ...ready, browser: createPanelClient(ready.url) };
   };
   const parseToken = (url = '') => new URL(url).hash.replace('#/setup?token=', '');
 
-  const first = await launchService();
+  const first = await startServiceCommand();
   expect(first.setup_url).toMatch(`${first.url}/panel/#/setup?token=`);
   const setUp = await first.browser.setUp(parseToken(first.setup_url), 'ada@example.com');
   expect(setUp.body).toMatchObject({ user: { role: 'owner' }, account: { name: 'Main' } });
@@ -334,7 +331,7 @@ test('the first start prints a setup link for the first owner; after a lost pass
   const { out } = await runInProcess(['users', 'invite', 'Ada@example.com'], env);
   const invitation = JSON.parse(out) as { role: string; invite_url: string };
   expect(invitation.role).toBe('owner');
-  const second = await launchService();
+  const second = await startServiceCommand();
   expect(second.setup_url).toBeUndefined();
   const response = await second.browser.setUp(parseToken(invitation.invite_url), 'ada@example.com');
   expect(response.status).toBe(200);

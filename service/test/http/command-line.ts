@@ -19,12 +19,12 @@ export interface RunningCommand {
   /** Interrupts the command, as Ctrl-C does. */
   interrupt(): Promise<CommandResult>;
   result: Promise<CommandResult>;
-  /** Closes the reading end of the command's standard output. */
+  /** Closes the reading end of standard output. */
   stopReading(): void;
 }
 
 /** Starts `trueward-service` without inheriting any settings from this process. */
-export function launch(args: string[], env: Record<string, string>): RunningCommand {
+export function startCommand(args: string[], env: Record<string, string>): RunningCommand {
   const child = spawn(process.execPath, [main, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'] ?? '', LOG_LEVEL: 'warn', ...env },
@@ -59,7 +59,7 @@ export function launch(args: string[], env: Record<string, string>): RunningComm
 }
 
 export const run = (args: string[], env: Record<string, string>): Promise<CommandResult> =>
-  launch(args, env).result;
+  startCommand(args, env).result;
 
 /** Like {@link run}, but runs the command in this process. This saves the half second that starting a process takes. */
 export async function runInProcess(

@@ -22,8 +22,8 @@ const readRejections = async (sourceId: string): Promise<unknown[]> =>
     .filter(({ action }) => action === 'creative.refused')
     .map(({ after }) => after?.['reason']);
 
-test('an offered ad becomes a creative that is pending review and has our copy of the media', async () => {
-  const source = await intake.makeSource();
+test('an offered ad becomes a creative with copied media that is pending review', async () => {
+  const source = await intake.createSource();
   intake.origin.serve('/meadow.mp4', meadow);
   intake.origin.serve('/meadow.vtt', 'WEBVTT\n\n00:00.000 --> 00:01.000\nHello');
   intake.origin.serve('/broken.vtt', '<html>');
@@ -87,21 +87,21 @@ test('an offered ad becomes a creative that is pending review and has our copy o
   }
 });
 
-test('if the same ad is offered repeatedly, its media is fetched once and one creative is created', async () => {
-  const source = await intake.makeSource();
+test('an ad that is offered repeatedly is copied once', async () => {
+  const source = await intake.createSource();
   intake.origin.serve('/once.mp4', clip);
   for (let n = 0; n < 50; n += 1) intake.submit(source, { url: `/once.mp4?cb=${n}` });
   const { id } = await intake.waitForCreatives(source);
   intake.submit(source, { url: '/once.mp4?cb=last' });
-  // A source's jobs run in order, so once this job has finished, the earlier one has too.
+  // The jobs of a source run in order, so this job finishes last.
   intake.submit(source, { url: '/once.mp4', creativeKey: 'other' });
   await intake.waitForCreatives(source, 2);
   expect(intake.countFetches('/once.mp4')).toBe(2);
-  expect((await intake.readCreatives(source)).map((each) => each.id)).toContain(id);
+  expect((await intake.readCreatives(source)).map((creative) => creative.id)).toContain(id);
 });
 
-test('an existing advertiser with the same domain is reused, no matter how the domain is spelled', async () => {
-  const source = await intake.makeSource();
+test('an existing advertiser with an equivalent domain is reused', async () => {
+  const source = await intake.createSource();
   const { id } = await intake.post<Advertiser>('/v1/advertisers', {
     name: 'Known',
     domain: 'WWW.Known.example',
@@ -112,7 +112,7 @@ test('an existing advertiser with the same domain is reused, no matter how the d
 });
 
 test('the required watch time comes from the probed duration, not the declared one', async () => {
-  const source = await intake.makeSource();
+  const source = await intake.createSource();
   intake.origin.serve('/short.mp4', meadow);
   intake.submit(source, { url: '/short.mp4', declaredMs: 2_000 });
   const creative = await intake.waitForCreatives(source);
@@ -141,7 +141,7 @@ test('the required watch time comes from the probed duration, not the declared o
 });
 
 test('a WebM file declared as MP4 is stored as WebM', async () => {
-  const source = await intake.makeSource();
+  const source = await intake.createSource();
   intake.origin.serve('/really.webm', meadowWebm);
   intake.submit(source, { url: '/really.webm', mime: 'video/mp4' });
   expect(readVideo(await intake.waitForCreatives(source)).files[0]?.mime).toMatch(
@@ -165,11 +165,11 @@ test.each<[string, RegExp, Parameters<MediaOrigin['serve']>[1], Partial<OfferInp
     'a body that never ends',
     /more than 20971520 bytes/,
     (_request, response) => {
-      const more = (): void => {
+      const writeMore = (): void => {
         while (!response.destroyed && response.write(Buffer.alloc(65_536)));
-        if (!response.destroyed) response.once('drain', more);
+        if (!response.destroyed) response.once('drain', writeMore);
       };
-      more();
+      writeMore();
     },
   ],
   [
@@ -210,18 +210,18 @@ test.each<[string, RegExp, Parameters<MediaOrigin['serve']>[1], Partial<OfferInp
     meadow,
     { creativeKey: 'a'.repeat(1_000) },
   ],
-])('%s is rejected, and the audit log says why', async (name, reason, response, more = {}) => {
-  const source = await intake.makeSource();
+])('%s is rejected with a reason in the audit log', async (name, reason, response, input = {}) => {
+  const source = await intake.createSource();
   const path = name === 'a redirect to itself' ? '/refused-8' : `/refused-${source}`;
   intake.origin.serve(path, response);
-  intake.submit(source, { url: path, ...more });
+  intake.submit(source, { url: path, ...input });
   await expect.poll(() => readRejections(source), pollOptions).toHaveLength(1);
   expect((await readRejections(source))[0]).toMatch(reason);
   expect(await intake.readCreatives(source)).toEqual([]);
 });
 
-test('a rejected file is not fetched again for an hour, but a replacement is fetched right away', async () => {
-  const source = await intake.makeSource();
+test('a rejected file is not fetched again for an hour', async () => {
+  const source = await intake.createSource();
   intake.origin.serve('/refused.mp4', '<!doctype html>');
   intake.origin.serve('/fixed.mp4', clip);
   intake.submit(source, { url: '/refused.mp4' });
@@ -239,7 +239,7 @@ test('a rejected file is not fetched again for an hour, but a replacement is fet
 
 test('an offer with text that the database cannot store is rejected', async () => {
   intake.origin.serve('/fine.mp4', clip);
-  const sources = [await intake.makeSource(), await intake.makeSource()];
+  const sources = [await intake.createSource(), await intake.createSource()];
   for (const [index, source] of sources.entries()) {
     intake.submit(source, { url: '/fine.mp4', creativeKey: ['a\0b', '\ud800'][index] ?? '' });
     intake.submit(source, { url: '/fine.mp4', creativeKey: 'fine' });
@@ -248,8 +248,8 @@ test('an offer with text that the database cannot store is rejected', async () =
     expect((await intake.waitForCreatives(source)).source_key).toBe('fine');
 });
 
-test('loopback URLs are fetched in development only', async () => {
-  const source = await intake.makeSource();
+test('loopback URLs are fetched only for the sandbox', async () => {
+  const source = await intake.createSource();
   const { service } = intake.running;
   const requestsBefore = intake.origin.requests.length;
   intake.submit(source, { url: '/meadow.mp4' }, {}, 'live');
@@ -264,8 +264,8 @@ test('loopback URLs are fetched in development only', async () => {
   expect(intake.origin.requests.length).toBe(requestsBefore);
 });
 
-test('only advertisers whose domain, or a parent domain, is on the source’s list are approved automatically', async () => {
-  const source = await intake.makeSource();
+test('creatives of advertisers with an allowed domain are approved automatically', async () => {
+  const source = await intake.createSource();
   const rules: SourceRules = { review: 'automatic', allowed_domains: ['www.Trusted.example'] };
   intake.origin.serve('/trusted.mp4', clip);
   intake.submit(source, { url: '/trusted.mp4', advertiserDomain: 'trusted.example' }, rules);
@@ -282,9 +282,9 @@ test('only advertisers whose domain, or a parent domain, is on the source’s li
       rules,
     );
   await intake.waitForCreatives(source, 3);
-  const statuses = (await intake.readCreatives(source)).map((each) => [
-    each.source_key,
-    each.review.status,
+  const statuses = (await intake.readCreatives(source)).map((creative) => [
+    creative.source_key,
+    creative.review.status,
   ]);
   expect(Object.fromEntries(statuses)).toEqual({
     'ad-id.org 1': 'approved',
@@ -292,7 +292,7 @@ test('only advertisers whose domain, or a parent domain, is on the source’s li
     'not-trusted.example': 'pending_review',
   });
   // A source with manual review ignores the list.
-  const manualSource = await intake.makeSource();
+  const manualSource = await intake.createSource();
   intake.submit(
     manualSource,
     { url: '/trusted.mp4', advertiserDomain: 'trusted.example' },
@@ -306,8 +306,8 @@ test('only advertisers whose domain, or a parent domain, is on the source’s li
   });
 });
 
-test('a new icon on an approved creative needs a review, unless the icon was approved before', async () => {
-  const source = await intake.makeSource();
+test('a new icon of an approved creative needs a review unless it was approved before', async () => {
+  const source = await intake.createSource();
   intake.origin.serve('/icon-a.png', picture);
   intake.origin.serve('/icon-a-elsewhere.png', picture);
   intake.origin.serve('/icon-b.png', banner);
@@ -331,8 +331,8 @@ test('a new icon on an approved creative needs a review, unless the icon was app
   });
 });
 
-test('an icon that is not an image is left out', async () => {
-  const source = await intake.makeSource();
+test('an icon that is not an image is ignored', async () => {
+  const source = await intake.createSource();
   intake.origin.serve('/icon.html', '<!doctype html>');
   intake.submit(source, {
     url: '/meadow.mp4',
@@ -343,8 +343,8 @@ test('an icon that is not an image is left out', async () => {
   expect((await intake.waitForCreatives(source)).icons).toBeUndefined();
 });
 
-test('a source with 200 creatives pending review adds no more', async () => {
-  const source = await intake.makeSource();
+test('a source cannot have more than 200 creatives pending review', async () => {
+  const source = await intake.createSource();
   intake.origin.serve('/flood.mp4', clip);
   intake.submit(source, { url: '/flood.mp4' });
   const { id } = await intake.waitForCreatives(source);
@@ -368,7 +368,7 @@ test('a source with 200 creatives pending review adds no more', async () => {
 });
 
 test('operators cannot set the identifying fields of an external creative', async () => {
-  const source = await intake.makeSource();
+  const source = await intake.createSource();
   intake.submit(source, { url: '/meadow.mp4' });
   const { id } = await intake.waitForCreatives(source);
   for (const change of [{ source_key: 'x' }, { origin_url: 'https://a.example' }, { icons: [] }]) {

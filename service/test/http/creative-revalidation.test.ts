@@ -13,7 +13,7 @@ const intake = new IntakeSetup();
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
-/** Advances the timers by a minute. Then the service looks for creatives whose files it should compare. */
+/** Advances the timers by a minute, after which the service looks for due file comparisons. */
 const advanceMinute = (): void => void vi.advanceTimersByTime(minuteMs);
 const readDueMs = async (creativeId: string): Promise<number | undefined> => {
   const [row] = await intake.running.service.database.query<{ due_at: Date }>(
@@ -22,8 +22,8 @@ const readDueMs = async (creativeId: string): Promise<number | undefined> => {
   );
   return row?.due_at.getTime();
 };
-async function approvedCreative(path: string, rules: SourceRules = {}): Promise<Creative> {
-  const source = await intake.makeSource();
+async function createApprovedCreative(path: string, rules: SourceRules = {}): Promise<Creative> {
+  const source = await intake.createSource();
   intake.origin.serve(path, clip);
   intake.submit(source, { url: path }, rules);
   const creative = await intake.waitForCreatives(source);
@@ -31,8 +31,8 @@ async function approvedCreative(path: string, rules: SourceRules = {}): Promise<
   return creative;
 }
 
-test('a creative stays approved if its file has not changed at its origin after a day', async () => {
-  const { id } = await approvedCreative('/same.mp4');
+test('a creative stays approved while the file at its origin is unchanged', async () => {
+  const { id } = await createApprovedCreative('/same.mp4');
   const dueBefore = await readDueMs(id);
   advanceMinute();
   intake.clock.advance(dayMs);
@@ -43,9 +43,9 @@ test('a creative stays approved if its file has not changed at its origin after 
   expect((await intake.readCreative(id)).review.status).toBe('approved');
 });
 
-test('a file that changed at its origin returns the creative to review, even for a trusted advertiser', async () => {
+test('a changed file at the origin returns the creative to review', async () => {
   const rules: SourceRules = { review: 'automatic', allowed_domains: ['meadow.example'] };
-  const creative = await approvedCreative('/swapped.mp4', rules);
+  const creative = await createApprovedCreative('/swapped.mp4', rules);
   intake.origin.serve('/swapped.mp4', meadow);
   intake.clock.advance(dayMs);
   advanceMinute();
@@ -60,14 +60,14 @@ test('a file that changed at its origin returns the creative to review, even for
   expect((await intake.download(readVideo(updatedCreative).files[0]?.url)).equals(meadow)).toBe(
     true,
   );
-  // The approved version is kept, so that reviewers can compare it.
+  // The approved version is kept for comparison.
   const [entry] = await intake.readAuditEntries(creative.id);
   expect(entry).toMatchObject({ action: 'creative.origin_changed', actor: 'service' });
   const previous = entry?.before as Creative | undefined;
   expect(previous && readVideo(previous)).toEqual(readVideo(creative));
   expect((await intake.download(readVideo(creative).files[0]?.url)).equals(clip)).toBe(true);
 
-  // Once the new file is approved, later files are compared with that one.
+  // After approval, later files are compared with the new file.
   await intake.review(creative.id, 'approved');
   intake.clock.advance(dayMs);
   advanceMinute();
@@ -76,8 +76,8 @@ test('a file that changed at its origin returns the creative to review, even for
   expect(intake.countFetches('/swapped.mp4')).toBe(3);
 });
 
-test('if the replacement file is unusable, it is reported once and not copied', async () => {
-  const creative = await approvedCreative('/spoiled.mp4');
+test('an unusable replacement file is reported once and not copied', async () => {
+  const creative = await createApprovedCreative('/spoiled.mp4');
   intake.origin.serve('/spoiled.mp4', '<!doctype html><script>1</script>');
   intake.clock.advance(dayMs);
   advanceMinute();
@@ -95,8 +95,8 @@ test('if the replacement file is unusable, it is reported once and not copied', 
   expect(intake.countFetches('/spoiled.mp4')).toBe(3);
 });
 
-test('our copy stays in use while the file’s origin is unreachable', async () => {
-  const creative = await approvedCreative('/gone.mp4');
+test('our copy stays in use while the origin of the file is unreachable', async () => {
+  const creative = await createApprovedCreative('/gone.mp4');
   intake.origin.serve('/gone.mp4', (_request, response) => response.writeHead(503).end());
   intake.clock.advance(dayMs);
   advanceMinute();
@@ -105,10 +105,10 @@ test('our copy stays in use while the file’s origin is unreachable', async () 
   expect((await intake.readCreative(creative.id)).review.status).toBe('approved');
 });
 
-test('the file of a paused creative is not fetched, and the file of an archived creative is no longer compared', async () => {
-  const rejected = await approvedCreative('/rejected.mp4');
+test('files of rejected and archived creatives are not fetched', async () => {
+  const rejected = await createApprovedCreative('/rejected.mp4');
   await intake.review(rejected.id, 'rejected');
-  const archived = await approvedCreative('/archived.mp4');
+  const archived = await createApprovedCreative('/archived.mp4');
   await intake.client.call('DELETE', `/v1/creatives/${archived.id}`, intake.client.secret);
   intake.clock.advance(dayMs);
   advanceMinute();
@@ -119,11 +119,11 @@ test('the file of a paused creative is not fetched, and the file of an archived 
   ]);
 });
 
-test('a creative that its source has not offered for 30 days is archived, unless it was rejected', async () => {
+test('a creative is archived if its source has not offered it for 30 days', async () => {
   const [unofferedCreative, offeredCreative, rejected] = [
-    await approvedCreative('/unoffered.mp4'),
-    await approvedCreative('/offered.mp4'),
-    await approvedCreative('/unoffered-rejected.mp4'),
+    await createApprovedCreative('/unoffered.mp4'),
+    await createApprovedCreative('/offered.mp4'),
+    await createApprovedCreative('/unoffered-rejected.mp4'),
   ];
   await intake.review(rejected.id, 'rejected');
   intake.clock.advance(29 * dayMs);

@@ -4,7 +4,7 @@ import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { createClient } from './client.ts';
-import { startGame, type Filled, type Game } from './reward-game.ts';
+import { startGame, type FilledDecision, type Game } from './reward-game.ts';
 
 let placements = 0;
 let players = 0;
@@ -26,12 +26,12 @@ async function createCappedPlacement(game: Game, dailyCap: number): Promise<stri
   return name;
 }
 
-/** Requests decisions for many players at once, from each of these services in turn. Returns the ads. */
+/** Requests decisions for many players concurrently, alternating between the services. Returns the ads. */
 async function decideConcurrently(
   clients: readonly Game['client'][],
   placement: string,
   count: number,
-): Promise<Filled[]> {
+): Promise<FilledDecision[]> {
   const responses = await Promise.all(
     Array.from({ length: count }, async (_, index) => {
       const client = clients[index % clients.length];
@@ -49,8 +49,7 @@ async function decideConcurrently(
   return responses.flatMap((response) => (response?.status === 'filled' ? response : []));
 }
 
-// Skipped on a shared server, because a process there does not use up the whole cap: it leaves a part to other
-// processes.
+// Skipped on a shared server, where each process may use only a part of the cap.
 describe.skipIf(process.env['TRUEWARD_TEST_SERVER'])('a daily cap on the embedded database', () => {
   let game: Game;
   beforeAll(async () => {
@@ -59,7 +58,7 @@ describe.skipIf(process.env['TRUEWARD_TEST_SERVER'])('a daily cap on the embedde
   afterAll(() => game.stop());
   const refresh = () => game.service.configuration.refresh();
 
-  test('counts served ads as reservations and still rewards every player who watched one', async () => {
+  test('reserves an impression for each ad, so every watched ad is rewarded', async () => {
     const placement = await createCappedPlacement(game, 2);
     const ads = await decideConcurrently([game.client], placement, 20);
     expect(ads).toHaveLength(2);
@@ -73,7 +72,7 @@ describe.skipIf(process.env['TRUEWARD_TEST_SERVER'])('a daily cap on the embedde
     expect(body.retry_at).toBe('2026-06-02T00:00:00.000Z');
   });
 
-  test('releases the reservations of ads that expire without being shown', async () => {
+  test('releases the reservations of expired ads', async () => {
     const placement = await createCappedPlacement(game, 2);
     const ads = await decideConcurrently([game.client], placement, 5);
     expect(ads).toHaveLength(2);
@@ -87,16 +86,20 @@ describe.skipIf(process.env['TRUEWARD_TEST_SERVER'])('a daily cap on the embedde
     // This player was offline while watching the ad.
     const [first] = ads;
     if (!first) throw new Error('Expected an ad.');
-    const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
-    const events = [game.event(first, 'start'), game.seen(first), game.complete(first)];
+    const formatTimeAgo = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
+    const events = [
+      game.createEvent(first, 'start'),
+      game.createImpression(first),
+      game.createCompletion(first),
+    ];
     const watchedEvents = events.map((event, index) => ({
       ...event,
-      occurred_at: ago(500_000 - index * 2_500),
+      occurred_at: formatTimeAgo(500_000 - index * 2_500),
     }));
     expect((await game.report(...watchedEvents)).decisions).toMatchObject([{ state: 'earned' }]);
   });
 
-  test('is not used up by ads that are preloaded but rarely shown', async () => {
+  test('is not used up by preloaded ads that are not shown', async () => {
     const placement = await createCappedPlacement(game, 10);
     let shownAds = 0;
     for (let round = 0; round < 40 && shownAds < 10; round += 1) {
@@ -131,25 +134,25 @@ describe.runIf(hasPostgres)('a daily cap enforced by two processes', () => {
     await game.stop();
   });
 
-  test('can be used up, and is exceeded by at most two impressions', async () => {
+  test('is exceeded by at most two impressions', async () => {
     const placement = await createCappedPlacement(game, 20);
     const clients = [game.client, createClient({ url: second.url, keys: game.keys })];
-    const ads: Filled[] = [];
+    const ads: FilledDecision[] = [];
     for (let round = 0; round < 30; round += 1) {
       await Promise.all([game, second].map(({ service }) => service.configuration.refresh()));
       ads.push(...(await decideConcurrently(clients, placement, 60)));
     }
     expect(ads.length).toBeGreaterThanOrEqual(20);
     expect(ads.length).toBeLessThanOrEqual(22);
-    for (const ad of ads) await game.report(game.event(ad, 'start'));
+    for (const ad of ads) await game.report(game.createEvent(ad, 'start'));
     game.advance(5_000);
     const responses = await Promise.all(
-      ads.map((ad) => game.report(game.seen(ad), game.complete(ad))),
+      ads.map((ad) => game.report(game.createImpression(ad), game.createCompletion(ad))),
     );
     for (const { decisions } of responses) expect(decisions).toMatchObject([{ state: 'earned' }]);
   });
 
-  test('the service does not start if RETENTION_DAYS is shorter than the time a placement looks back', async () => {
+  test('the service does not start if a placement needs decisions older than RETENTION_DAYS', async () => {
     const { client, clock, config } = game;
     const created = await client.call(
       'POST',
@@ -172,7 +175,7 @@ const placementWithCap = (days: number) => ({
   frequency_cap: { max: 3, per_s: days * 86_400 },
 });
 
-test('a placement that looks back further than RETENTION_DAYS cannot be saved', async () => {
+test('a placement that needs decisions older than RETENTION_DAYS is rejected', async () => {
   const clock = createManualClock(Date.UTC(2026, 5, 1));
   const running = await startInProcess({ RETENTION_DAYS: '20' }, { clock });
   try {

@@ -15,7 +15,7 @@ async function start() {
   const running = await startInProcess({
     DATABASE_URL: (postgres?.url ?? '').replace(/:\d+\//, `:${proxy.port}/`),
     DATABASE_TIMEOUT_S: '1',
-    // The tests share one database, so they need the same master key.
+    // Services with a shared database need the same master key.
     TRUEWARD_MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
   });
   const client = createClient(running);
@@ -44,12 +44,12 @@ async function start() {
 }
 
 describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
-  test('while the database does not respond, requests are rejected immediately; afterward, the service recovers by itself', async () => {
+  test('requests fail immediately while the database does not respond', async () => {
     const service = await start();
     service.proxy.stall();
     const first = await service.decide();
     expect([first.status, first.body.code]).toEqual([503, 'unavailable']);
-    // From now on, requests fail immediately and never reach the database server.
+    // Further requests fail immediately, without reaching the database.
     const rejected = await Promise.all(Array.from({ length: 100 }, service.decide));
     expect(new Set(rejected.map(({ status }) => status))).toEqual(new Set([503]));
     expect(Number(rejected[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -57,15 +57,15 @@ describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
     expect(await service.status('/readyz')).toBe(503);
     expect(await service.status('/.well-known/jwks.json')).toBe(200);
     expect(await service.metric('trueward_database_up')).toBe('0');
-    service.proxy.heal();
-    service.proxy.cut();
+    service.proxy.restore();
+    service.proxy.resetConnections();
     await service.waitForRecovery();
     expect(await service.status('/readyz')).toBe(200);
     expect(await service.metric('trueward_database_up')).toBe('1');
     await service.stop();
   });
 
-  test('on a read-only server, reads work, and writes are rejected until the server accepts writes again', async () => {
+  test('reads succeed and writes fail while the database is read-only', async () => {
     const service = await start();
     const admin = new pg.Client(postgres?.url);
     await admin.connect();
@@ -85,7 +85,7 @@ describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
     await service.stop();
   });
 
-  test('a commit that no synchronous standby confirms is not acknowledged; requests are rejected until commits are confirmed again', async () => {
+  test('requests fail while no synchronous standby confirms commits', async () => {
     const service = await start();
     const admin = new pg.Client(postgres?.url);
     await admin.connect();
@@ -99,7 +99,7 @@ describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
     await requireStandby('missing');
     const first = await service.decide();
     expect([first.status, first.body.code]).toEqual([503, 'unavailable']);
-    // Commits keep waiting even after their clients time out, so the service must not let more and more of them wait.
+    // A commit continues to wait after its client times out, so the service must not start more commits.
     const countWaiting = async () =>
       (await admin.query(`SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)).rowCount;
     const waitingCommits = await countWaiting();
@@ -114,7 +114,7 @@ describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
     await service.stop();
   });
 
-  test('a draining process reports that it is not ready, but still responds', async () => {
+  test('a draining process is not ready but serves requests', async () => {
     const service = await start();
     service.running.service.drain();
     expect(await service.status('/readyz')).toBe(503);

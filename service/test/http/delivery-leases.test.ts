@@ -35,7 +35,7 @@ const lanes: LaneDeps = {
   log: pino({ level: 'silent' }),
 };
 
-/** Wraps the database. `completion` resolves after due deliveries have been claimed through it `targetRounds` times. */
+/** Wraps the database. `completion` resolves after `targetRounds` claims of due deliveries. */
 function watchClaims(targetRounds: number): {
   watchedDatabase: Database;
   completion: Promise<void>;
@@ -51,7 +51,7 @@ function watchClaims(targetRounds: number): {
   return { watchedDatabase: { ...database, query }, completion };
 }
 
-test('a process does not claim a delivery that another process has leased, even if the clocks of the two differ', async () => {
+test('a leased delivery is not claimed by processes whose clocks differ', async () => {
   const sent: string[] = [];
   let respond: () => void = () => undefined;
   const response = new Promise<void>((resolve) => (respond = resolve));
@@ -104,7 +104,7 @@ test('a process does not claim a delivery that another process has leased, even 
   await Promise.all([accurateClockProcess, ...otherProcesses].map((process) => process.stop()));
   expect(sent).toEqual(['right']);
 
-  // A process whose clock is slow still sends deliveries that are due.
+  // A process with a slow clock sends due deliveries.
   await database.query(
     `UPDATE deliveries SET state = 'pending', attempt = 0, next_at = now() WHERE id = 'dlv_1'`,
   );

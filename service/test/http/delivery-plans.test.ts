@@ -28,7 +28,7 @@ describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint'
   });
   afterAll(() => database.close());
 
-  /** Counts the pages of the table that `work` reads, using the transaction's statistics. */
+  /** Returns the number of pages that `work` reads from the table. */
   const countPages = async (work: (queries: Queries) => Promise<unknown>): Promise<number> =>
     database.transaction(async (queries) => {
       const read = async (): Promise<number> => {
@@ -44,7 +44,7 @@ describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint'
 
   // Until the first ANALYZE, the query planner assumes that the table is empty.
   test.each([{ when: 'before' }, { when: 'after' }])(
-    'claiming and recording deliveries read only the rows that they need, $when the table is analyzed',
+    'claiming and recording deliveries reads few pages $when the first ANALYZE',
     async ({ when }) => {
       if (when === 'after') await database.query('ANALYZE');
       const capacity = { accountId: 'acc_1', webhookId: 'whk_1', free: 20 };
@@ -96,8 +96,8 @@ test.runIf(hasPostgres)('leasing a delivery adds no entries to the indexes', asy
     return row?.count ?? NaN;
   });
   await database.close();
-  // An update is not HOT if its page has no space left, which happens to some of the 200. If the table reserved no free
-  // space in its pages, no update would be HOT.
+  // Some of the 200 updates are not HOT because their pages are full. Without reserved space in its pages, the table
+  // would have no HOT updates.
   expect(hotUpdates).toBeGreaterThan(50);
 });
 

@@ -51,14 +51,14 @@ function serviceVariables(): [string, string][] {
   ];
 }
 
-test('every variable in deploy/ is one of the service’s settings and has a valid value', () => {
+test('every variable in deploy/ is a known setting with a valid value', () => {
   const settings = new Map<string, Setting>(settingList);
   const foreignVariables = new Set(['POSTGRES_PASSWORD', 'NODE_ENV']);
   const variables = serviceVariables().filter(([name]) => !foreignVariables.has(name));
   expect(variables.length).toBeGreaterThan(25);
   const unknownVariables = variables.filter(([name]) => !settings.has(name));
   expect(unknownVariables).toEqual([]);
-  // Skips placeholders, which are empty, contain ${…}, or are a phrase.
+  // Skips placeholders. They are empty, contain ${…} or contain spaces.
   const literal = variables.filter(
     ([name, value]) => !/^$|\$|\s/.test(value) && name !== 'TRUEWARD_CONFIG',
   );
@@ -88,19 +88,19 @@ interface Compose {
   volumes: Tree;
 }
 
-/** Merges Compose files as Compose does: mappings are merged, and the last file wins for other values. */
+/** Merges Compose files like Compose does. Mappings are merged. For other values, the last file wins. */
 function readCompose(...paths: string[]): Compose {
   const [first, ...otherFiles] = paths.map((path) => readDocuments(path)[0] as unknown as Compose);
   const mergedFile = first ?? { services: {}, volumes: {} };
   for (const { services, volumes } of otherFiles) {
     Object.assign(mergedFile.volumes, volumes);
-    for (const [name, more] of Object.entries(services)) {
+    for (const [name, override] of Object.entries(services)) {
       const { environment, depends_on } = mergedFile.services[name] ?? {};
       mergedFile.services[name] = {
         ...mergedFile.services[name],
-        ...more,
-        environment: { ...environment, ...more.environment },
-        depends_on: { ...readConditions(depends_on), ...readConditions(more.depends_on) },
+        ...override,
+        environment: { ...environment, ...override.environment },
+        depends_on: { ...readConditions(depends_on), ...readConditions(override.depends_on) },
       };
     }
   }
@@ -142,7 +142,7 @@ test.each([[composeFiles.slice(0, 1)], [composeFiles]])(
   },
 );
 
-test('every node of the Citus cluster has a standby, and the service starts only once the nodes are connected', () => {
+test('every node of the Citus cluster has a standby', () => {
   const { services } = readCompose(...composeFiles);
   const nodes = services['cluster']?.entrypoint?.slice(2) ?? [];
   expect(nodes).toHaveLength(3);
@@ -163,7 +163,7 @@ test('every node of the Citus cluster has a standby, and the service starts only
   expect(hosts?.split(',')).toEqual(nodes);
 });
 
-test('the Kubernetes manifests are consistent and give processes enough time to drain', () => {
+test('the Kubernetes manifests give processes enough time to drain', () => {
   const { resources } = readDocuments('deploy/kubernetes/kustomization.yaml')[0] as {
     resources: string[];
   };
@@ -190,7 +190,7 @@ test('the Kubernetes manifests are consistent and give processes enough time to 
   expect(template.spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(drainS + 10);
 });
 
-test('the dashboard and the alerts use existing metrics, and the runbook covers every alert', async () => {
+test('the dashboard and the alerts use existing metrics', async () => {
   const running = await startInProcess();
   const metrics = await (await fetch(`${running.url}/metrics`)).text();
   await running.stop();
@@ -215,7 +215,7 @@ test('the dashboard and the alerts use existing metrics, and the runbook covers 
     expect(runbook).toContain(`## ${alert}`);
 });
 
-test('every YAML file parses, and systemd accepts the unit', ({ skip }) => {
+test('every YAML file and the systemd unit are valid', ({ skip }) => {
   expect(yamlFiles.length).toBeGreaterThanOrEqual(9);
   for (const path of yamlFiles) expect(readDocuments(path).length).toBeGreaterThan(0);
   if (!existsSync('/usr/bin/systemd-analyze')) return skip('There is no systemd-analyze here.');
@@ -236,16 +236,17 @@ test('the guides list the audit actions and webhook events that the code uses', 
     'threat-model',
     'privacy',
   ];
-  const nouns = 'key|user|creative|webhook|placement|policy|kill_switch|decision|user_token_secret';
+  const resourceNames =
+    'key|user|creative|webhook|placement|policy|kill_switch|decision|user_token_secret';
   const mentionedNames = guides.flatMap((guide) =>
-    [...read(`docs/${guide}.md`).matchAll(new RegExp(`\`((?:${nouns})\\.[a-z_]+)\``, 'g'))].map(
-      ([, name = '']) => name,
-    ),
+    [
+      ...read(`docs/${guide}.md`).matchAll(new RegExp(`\`((?:${resourceNames})\\.[a-z_]+)\``, 'g')),
+    ].map(([, name = '']) => name),
   );
   expect(mentionedNames.length).toBeGreaterThan(5);
   const unknownNames = mentionedNames.filter((name) => {
     const [noun = '', verb = ''] = name.split('.');
-    // For actions on resources, the code builds the action's name from two strings.
+    // The code builds the names of actions on resources from two strings.
     return (
       !sources.includes(`'${name}'`) &&
       !(sources.includes(`'${noun}'`) && sources.includes(`'${verb}'`))

@@ -22,9 +22,7 @@ function mountSmallDisk(): string | undefined {
   return folder;
 }
 
-test('a full disk is logged once and makes the service unready until there is space again', async ({
-  skip,
-}) => {
+test('the service is not ready while the disk is full', async ({ skip }) => {
   const disk = mountSmallDisk();
   if (disk === undefined) return skip('This user may not mount a small file system.');
   const service = await startService({ dataDir: join(disk, 'data'), env: { RATE_LIMITS: 'off' } });
@@ -56,7 +54,7 @@ test('a full disk is logged once and makes the service unready until there is sp
   expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
 
   rmSync(filler);
-  // The test sends no requests here, because a load balancer would not send any to a process that is not ready.
+  // A load balancer sends no requests to a process that is not ready, so the test sends none either.
   await expect.poll(readStatus).toBe(200);
   expect(await decide(0)).toBe(200);
   await service.stop();

@@ -67,8 +67,8 @@ interface Sent {
   respond(result: Partial<AttemptResult>): void;
 }
 
-/** Starts a dispatcher whose requests end only when the test ends them. */
-function start(more: Partial<Parameters<typeof startDispatcher>[0]> = {}) {
+/** Starts a dispatcher. Its requests wait until the test ends them. */
+function start(overrides: Partial<Parameters<typeof startDispatcher>[0]> = {}) {
   const sent: Sent[] = [];
   const disabled: string[] = [];
   const dispatcher: Dispatcher = startDispatcher({
@@ -91,7 +91,7 @@ function start(more: Partial<Parameters<typeof startDispatcher>[0]> = {}) {
     disable: async (_scope, id) => void disabled.push(id),
     development: false,
     random: () => 0.5,
-    ...more,
+    ...overrides,
   });
   return { dispatcher, sent, disabled };
 }
@@ -105,7 +105,7 @@ const states = async (): Promise<Record<string, number>> =>
     ).map(({ state, count }) => [state, count]),
   );
 
-test('as soon as the endpoint responds, the slot is free for the next delivery', async () => {
+test('a response frees its slot for the next delivery', async () => {
   await createDeliveries('acc_1', 'whk_1', 40);
   const lane = createAttemptLanes(database, lanes);
   let record: () => void = () => undefined;
@@ -121,14 +121,14 @@ test('as soon as the endpoint responds, the slot is free for the next delivery',
   await dispatcher.stop();
 });
 
-test('when an endpoint asks for a pause with Retry-After, its responses to earlier requests do not end the pause', async () => {
+test('responses to earlier requests do not end a Retry-After pause', async () => {
   await createDeliveries('acc_1', 'whk_1', 40);
   const { dispatcher, sent } = start();
   await expect.poll(() => sent.length).toBe(4);
   sent[0]?.respond({ status: 429, retryAfterMs: 60_000 });
   for (const { respond } of sent.slice(1)) respond({ status: 200 });
   await expect.poll(states).toEqual({ delivered: 3, pending: 37 });
-  // The delivery to another endpoint proves that the dispatcher has claimed deliveries again.
+  // A delivery to another endpoint shows that the dispatcher has claimed deliveries again.
   await createDeliveries('acc_1', 'whk_2', 1);
   dispatcher.wake();
   await expect.poll(() => sent.length).toBe(5);
@@ -137,7 +137,7 @@ test('when an endpoint asks for a pause with Retry-After, its responses to earli
   await dispatcher.stop();
 });
 
-test('an endpoint that responds with 410 to several concurrent requests is disabled only once', async () => {
+test('several concurrent 410 responses disable an endpoint only once', async () => {
   await createDeliveries('acc_1', 'whk_1', 4);
   const { dispatcher, sent, disabled } = start();
   await expect.poll(() => sent.length).toBe(4);
@@ -147,7 +147,7 @@ test('an endpoint that responds with 410 to several concurrent requests is disab
   expect(disabled).toEqual(['whk_1']);
 });
 
-test('on stop, requests that are about to complete can still finish, and all other deliveries are released', async () => {
+test('stop waits briefly for requests in flight and releases all other deliveries', async () => {
   await createDeliveries('acc_1', 'whk_1', 2);
   const { dispatcher, sent } = start();
   await expect.poll(() => sent.length).toBe(2);
@@ -168,7 +168,7 @@ test.each([
   },
   { what: 'secret', readSecrets: () => Promise.reject(new Error('Encrypted with another key.')) },
 ])(
-  'if the $what of a delivery cannot be decrypted, the attempt fails but does not count against the endpoint',
+  'an undecryptable $what is not counted as a failure of the endpoint',
   async ({ what: _what, ...brokenDeps }) => {
     await createDeliveries('acc_1', 'whk_1', 1);
     const { dispatcher, sent } = start(brokenDeps);
@@ -181,7 +181,7 @@ test.each([
   },
 );
 
-test('an account whose endpoints are slow leaves slots free for other accounts', () => {
+test('slow endpoints of one account leave free slots for other accounts', () => {
   const endpoint = (accountId: string, size: number, inFlight: number) => ({
     accountId,
     webhookId: 'whk_1',
@@ -202,7 +202,7 @@ test('an account whose endpoints are slow leaves slots free for other accounts',
   ).toBe(0);
 });
 
-test('an account with many new endpoints that hang leaves half of the slots to other accounts', async () => {
+test('many hanging endpoints of one account use at most half of the slots', async () => {
   for (let n = 1; n <= 260; n += 1) await createDeliveries('acc_1', `whk_${n}`, 4);
   const { dispatcher, sent } = start();
   await expect.poll(() => sent.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(500);

@@ -16,7 +16,7 @@ async function serve(listener: RequestListener): Promise<string> {
 
 const text = { 'content-type': 'text/plain; charset=utf-8' };
 
-test('reading ads.txt follows redirects', async () => {
+test('reading ads.txt follows public redirects', async () => {
   const url = await serve((request, response) => {
     if (request.url === '/ads.txt') response.writeHead(301, { location: '/files/ads' }).end();
     else response.writeHead(200, text).end('ads.example, 1, DIRECT');
@@ -52,7 +52,7 @@ test('a redirect to a private address is not followed', async () => {
   await expect(fetchAdsTxt(url, agent)).rejects.toThrow('10.0.0.1');
 });
 
-test('every source is checked, even if the file of another source cannot be read', async () => {
+test('an unreadable file does not prevent checks of other sources', async () => {
   const lines = ['ads.example, 1, DIRECT', 'ads.example, 2, RESELLER'];
   const source = (id: string, domain: string) => ({
     id,
@@ -75,7 +75,7 @@ test('every source is checked, even if the file of another source cannot be read
   expect(findings[2]?.text).toContain('it is gone');
 });
 
-test('the sellers that bid requests name must be listed in the file', async () => {
+test('sellers in bid requests must be listed in ads.txt', async () => {
   const lines = ['ads.example, 1, DIRECT'];
   const source = {
     id: 'src_1',
@@ -87,8 +87,10 @@ test('the sellers that bid requests name must be listed in the file', async () =
       { asi: 'reseller.example', sid: '7' },
     ],
   } satisfies Parameters<typeof checkAdsTxtFiles>[0][number];
-  const find = async (file: string, more: object = {}) => {
-    const findings = await checkAdsTxtFiles([{ ...source, ...more }], () => Promise.resolve(file));
+  const find = async (file: string, overrides: object = {}) => {
+    const findings = await checkAdsTxtFiles([{ ...source, ...overrides }], () =>
+      Promise.resolve(file),
+    );
     return findings[0];
   };
   const complete = 'ads.example, 1, DIRECT\nReseller.example, 7, reseller, f0';

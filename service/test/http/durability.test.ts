@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
-test('acknowledged data survives SIGKILL, and an undelivered webhook is delivered after the restart', async () => {
+test('acknowledged data and undelivered webhooks survive SIGKILL', async () => {
   const receiver = await startReceiver((index) => (index === 0 ? 503 : 200));
   const first = await startService({ dataDir, testClock: true });
   const firstClient = createClient(first);
@@ -23,20 +23,20 @@ test('acknowledged data survives SIGKILL, and an undelivered webhook is delivere
     events: ['decision.rewarded'],
   });
   const decision = await firstClient.decideImage('survivor');
-  await firstClient.begin(decision);
+  await firstClient.reportStart(decision);
   await first.moveClock({ advanceMs: 5_000 });
   const pendingDecisions = Array.from({ length: 40 }, (_, index) =>
     firstClient.decideImage(`burst-${index}`),
   );
   const { body } = await firstClient.report(
-    firstClient.seen(decision),
-    firstClient.event(decision, 'complete', { watched_ms: 5_000 }),
+    firstClient.createImpression(decision),
+    firstClient.createEvent(decision, 'complete', { watched_ms: 5_000 }),
   );
   expect(body.decisions).toMatchObject([{ state: 'earned' }]);
   const acknowledged = await Promise.all(pendingDecisions);
   await first.kill();
 
-  // Receipts contain the service's URL, so the second process must use the same port.
+  // Receipts contain the URL of the service, so the second process must use the same port.
   const second = await startService({ dataDir, env: { PORT: new URL(first.url).port } });
   expect(second.keys).toEqual(first.keys);
   const secondClient = createClient(second);
@@ -45,13 +45,13 @@ test('acknowledged data survives SIGKILL, and an undelivered webhook is delivere
   expect((await read(decision.id)).body).toEqual(body.decisions[0]);
   const responses = await Promise.all(acknowledged.map(({ id }) => read(id)));
   expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
-  const [rejectedRequest, deliveredRequest] = await receiver.count(2);
+  const [rejectedRequest, deliveredRequest] = await receiver.waitForRequests(2);
   expect(deliveredRequest?.body).toBe(rejectedRequest?.body);
   expect(await second.stop()).toBe(0);
   await receiver.close();
 });
 
-test('a second service on the same data directory exits with an error and does not disturb the first', async () => {
+test('a second service on the same data directory exits with an error', async () => {
   const first = await startService({ dataDir });
   await expect(startService({ dataDir })).rejects.toThrow(
     /exited with 1 .*in use by another running service/s,
@@ -68,7 +68,7 @@ test('a second service on the same data directory exits with an error and does n
   await first.stop();
 });
 
-test('after SIGTERM, pending requests complete and the process exits within five seconds', async () => {
+test('SIGTERM completes pending requests and exits within five seconds', async () => {
   const service = await startService({ dataDir });
   const client = createClient(service);
   const decision = await client.decideImage('waiting');
@@ -78,12 +78,12 @@ test('after SIGTERM, pending requests complete and the process exits within five
     client.secret,
   );
   await client.call('GET', '/healthz');
-  // If stopping took longer, the exit code would be different.
+  // A slower stop would exit with another code.
   expect(await service.stop()).toBe(0);
   expect((await waitingRequest).body).toMatchObject({ state: 'none' });
 });
 
-test('a process keeps working after its log pipe is closed, and still stops on a signal', async () => {
+test('a process continues to work after its log pipe is closed', async () => {
   const service = await startService({ dataDir, env: { LOG_LEVEL: 'debug' } });
   service.process.stderr?.destroy();
   for (let index = 0; index < 20; index += 1)

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Creates events like the ones that an offline device collects: `perAd` events for each ad. */
+/** Creates the events of an offline device: `perAd` events for each ad. */
 async function collect(count: number, perAd: number, detail?: string) {
   const ads = await Promise.all(
     Array.from({ length: Math.ceil(count / perAd) }, (_, index) =>
@@ -20,11 +20,13 @@ async function collect(count: number, perAd: number, detail?: string) {
   );
   const optional = detail === undefined ? {} : { detail };
   return ads
-    .flatMap((ad) => Array.from({ length: perAd }, () => client.event(ad, 'midpoint', optional)))
+    .flatMap((ad) =>
+      Array.from({ length: perAd }, () => client.createEvent(ad, 'midpoint', optional)),
+    )
     .slice(0, count);
 }
 
-test('a request of 200 kB with 500 events is accepted, and each event gets a result', async () => {
+test('a batch of 500 events returns a result for each event', async () => {
   const events = await collect(500, 20, 'x'.repeat(100));
   const length = JSON.stringify(events).length;
   expect(length).toBeGreaterThan(150_000);
@@ -41,7 +43,7 @@ test('a request of 200 kB with 500 events is accepted, and each event gets a res
   expect([oversizedBatch.status, oversizedBatch.body.code]).toEqual([422, 'invalid_request']);
 });
 
-test('if one of 500 events is invalid, the others are still accepted', async () => {
+test('an invalid event does not affect the rest of its batch', async () => {
   const events: object[] = await collect(499, 20);
   const invalidEvent = { ...events[0], id: 'bad-event-1', type: 'nonsense' };
   const { body } = await client.report(...events.toSpliced(250, 0, invalidEvent));
@@ -49,7 +51,7 @@ test('if one of 500 events is invalid, the others are still accepted', async () 
   expect(rejected).toEqual([{ id: 'bad-event-1', status: 'rejected', code: 'invalid_event' }]);
 });
 
-test('only event batches may be larger than 64 KiB; their limit is 256 KiB', async () => {
+test('the body limit is 256 KiB for event batches and 64 KiB for other requests', async () => {
   const post = (path: string, bytes: number) =>
     client.call<Problem>('POST', path, client.publishable, `"${'x'.repeat(bytes)}"`);
   expect((await post('/v1/events', 200 * 1024)).status).toBe(422);

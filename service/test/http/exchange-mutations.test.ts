@@ -18,8 +18,8 @@ import { applyEdit, chain, edit, fragments } from '../unit/vast/edits.ts';
 import { type Documents, inline, vast } from '../unit/vast/fixtures.ts';
 
 /**
- * The response for each path. `REQUEST_ID` in a response is replaced by the bid request's id. If the value is
- * undefined, the server never responds.
+ * The response for each path. `REQUEST_ID` is replaced with the id of the bid request. The server does not respond if
+ * the value is undefined.
  */
 const documents = new Map<string, string | undefined>();
 const server = createServer((request, response) => {
@@ -35,7 +35,7 @@ const server = createServer((request, response) => {
     response.end(text.replace('REQUEST_ID', id));
   });
 });
-// Otherwise the server could close an idle connection while the client sends a request on it.
+// With a shorter timeout, the server could close a connection while the client sends a request.
 server.keepAliveTimeout = 600_000;
 let origin = '';
 beforeAll(async () => {
@@ -69,7 +69,7 @@ const createBidder = (path: string): ExternalSource =>
 const isWebUrl = (url: string): boolean => /^https?:\/\/[^/]/.test(url) && url.length <= 8_192;
 
 function checkResponse({ offer, verdict, notices, onWin, onLoss }: SourceResponse): void {
-  // The server always responds, so a timeout would mean that the service hangs.
+  // The server always responds, so a timeout means that the service hangs.
   expect(verdict).not.toBe('timeout');
   expect(verdict === 'offer').toBe(offer !== undefined);
   expect(
@@ -89,7 +89,7 @@ function checkResponse({ offer, verdict, notices, onWin, onLoss }: SourceRespons
   expect(urls.every(isWebUrl)).toBe(true);
 }
 
-/** Serves the documents. In their URLs, `ads.example` is replaced by this server's address. */
+/** Serves the documents. The host `ads.example` in their URLs is replaced with the host of this server. */
 function serve(newDocuments: Documents): void {
   for (const [name, text] of Object.entries(newDocuments))
     documents.set(`/${name}`, text.replaceAll('https://ads.example', origin));
@@ -104,7 +104,7 @@ function heapMb(): number {
 const timers = (): number =>
   process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 
-/** Checks the property, and that checking it leaked no memory, timer or connection. */
+/** Checks the property. Then checks that no memory, timers or connections were leaked. */
 async function checkWithoutLeak(run: (numRuns: number) => Promise<void>): Promise<void> {
   await run(50);
   const [heapBefore, timersBefore] = [heapMb(), timers()];
@@ -117,7 +117,7 @@ async function checkWithoutLeak(run: (numRuns: number) => Promise<void>): Promis
   expect(heapMb() - heapBefore).toBeLessThan(30);
 }
 
-test('mutated VAST documents neither crash nor hang an ad request, and leak nothing', async () => {
+test('mutated VAST documents do not crash, hang or leak', async () => {
   let offers = 0;
   await checkWithoutLeak((numRuns) =>
     fc.assert(
@@ -130,7 +130,7 @@ test('mutated VAST documents neither crash nor hang an ad request, and leak noth
       { numRuns },
     ),
   );
-  // Most mutations break the document. Enough mutated documents must still lead to an offer.
+  // Most mutations break the document, but some must lead to an offer.
   expect(offers).toBeGreaterThan(30);
 }, 600_000);
 
@@ -173,7 +173,7 @@ const bidFragments = [
   '${AUCTION_PRICE}', '${AUCTION_PRICE:B64}', '__proto__', '"adm":"<VAST/>"', '[['.repeat(500), '{},'.repeat(2_000),
 ];
 
-test('mutated bid responses neither crash nor hang an ad request, and leak nothing', async () => {
+test('mutated bid responses do not crash, hang or leak', async () => {
   const bidEdit = fc
     .tuple(edit, fc.constantFrom(...bidFragments, ...fragments))
     .map(([one, piece]) => ({ ...one, document: 'bid', piece }));
@@ -192,7 +192,7 @@ test('mutated bid responses neither crash nor hang an ad request, and leak nothi
   expect(offers).toBeGreaterThan(10);
 }, 600_000);
 
-test('a healthy source’s offer arrives in time while other requests hang or have to parse the longest documents', async () => {
+test('slow or costly requests do not delay the offers of other sources', async () => {
   const { elements, bidders } = {
     elements: `<VAST>${'<a b=""/>'.repeat(28_000)}</VAST>`,
     bidders: `{"id":"REQUEST_ID","seatbid":[${'{},'.repeat(85_000)}{}]}`,

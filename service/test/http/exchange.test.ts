@@ -60,9 +60,9 @@ const requestOffer = createRequestOffer({
   stopping: new AbortController().signal,
 });
 
-const tag = (path = '/tag', fields: Partial<Source> = {}): ExternalSource =>
+const createTagSource = (path = '/tag', fields: Partial<Source> = {}): ExternalSource =>
   createSource({ tag_url: origin + path }, fields);
-const bidder = (fields: Partial<Source> = {}): ExternalSource =>
+const createBidderSource = (fields: Partial<Source> = {}): ExternalSource =>
   createSource({ endpoint_url: `${origin}/bid` }, fields);
 
 const request: OfferRequest = {
@@ -79,8 +79,9 @@ const request: OfferRequest = {
   minSkipMs: 5_000,
   origin: 'https://game.example',
 };
-const ask = (source: ExternalSource, timeoutMs = 1_000) => requestOffer(source, request, timeoutMs);
-const xml =
+const requestFrom = (source: ExternalSource, timeoutMs = 1_000) =>
+  requestOffer(source, request, timeoutMs);
+const respondWithXml =
   (text: string): Respond =>
   (_request, response) => {
     response.setHeader('content-type', 'application/xml').end(text);
@@ -88,9 +89,11 @@ const xml =
 const createAd = (path = '/ad.mp4') =>
   inline({ body: tags('Impression', `${origin}/impression`), media: mp4('', `${origin}${path}`) });
 
-test('a tag is requested with the device’s headers and with its macros expanded, and the ad gets the source’s price', async () => {
-  respond = xml(vast(createAd('/ad.mp4?session=1')));
-  const { offer, verdict, details } = await ask(tag('/tag?w=[PLAYERSIZE]&ip=[DEVICEIP]'));
+test('a tag request contains the device headers and expanded macros', async () => {
+  respond = respondWithXml(vast(createAd('/ad.mp4?session=1')));
+  const { offer, verdict, details } = await requestFrom(
+    createTagSource('/tag?w=[PLAYERSIZE]&ip=[DEVICEIP]'),
+  );
   expect(verdict).toBe('offer');
   expect(offer).toMatchObject({
     priceMicros: 2_000_000,
@@ -113,14 +116,14 @@ test('a tag is requested with the device’s headers and with its macros expande
   });
 });
 
-test('custom headers are sent only to the source’s own host, not to redirect or wrapper targets', async () => {
+test('custom headers are not sent to redirect or wrapper targets', async () => {
   const otherOrigin = origin.replace('127.0.0.1', 'localhost');
   respond = ({ url }, response) => {
     if (url === '/tag') response.writeHead(302, { location: `${otherOrigin}/moved` }).end();
     else response.end(url === '/moved' ? vast(wrapper(`${otherOrigin}/inner`)) : vast(createAd()));
   };
-  const source = tag();
-  expect((await ask(source)).verdict).toBe('offer');
+  const source = createTagSource();
+  expect((await requestFrom(source)).verdict).toBe('offer');
   expect(requests.map(({ url, headers }) => [url, headers.authorization])).toEqual([
     ['/tag', `acc_1 ${source.id}`],
     ['/moved', undefined],
@@ -128,7 +131,7 @@ test('custom headers are sent only to the source’s own host, not to redirect o
   ]);
 });
 
-test('wrappers are followed, and errors are reported to every wrapper', async () => {
+test('an error in a wrapped ad is reported to its wrapper', async () => {
   respond = ({ url }, response) =>
     response.end(
       url === '/tag'
@@ -137,19 +140,19 @@ test('wrappers are followed, and errors are reported to every wrapper', async ()
           )
         : vast(''),
     );
-  const { verdict, notices } = await ask(tag());
+  const { verdict, notices } = await requestFrom(createTagSource());
   expect(verdict).toBe('no_bid');
   expect(notices).toEqual([{ kind: 'error', url: `${origin}/error?code=303` }]);
 });
 
 test.each<[string, Respond, RegExp]>([
-  ['an empty response', xml(''), /^no_bid$/],
+  ['an empty response', respondWithXml(''), /^no_bid$/],
   [
     'a server error',
     (_request, response) => void response.writeHead(500).end(),
     /^source_error: .*500/,
   ],
-  ['JSON instead of XML', xml('{"ad":1}'), /^refused: /],
+  ['JSON instead of XML', respondWithXml('{"ad":1}'), /^refused: /],
   [
     'a gzip bomb',
     (_request, response) =>
@@ -171,32 +174,32 @@ test.each<[string, Respond, RegExp]>([
     (_request, response) => void response.writeHead(302, { location: '/tag' }).end(),
     /redirects more than 3 times/,
   ],
-])('%s yields no offer', async (_name, response, verdict) => {
+])('a tag response with %s yields no offer', async (_name, response, verdict) => {
   respond = response;
-  const sourceResponse = await ask(tag());
+  const sourceResponse = await requestFrom(createTagSource());
   expect(sourceResponse.offer).toBeUndefined();
   expect(sourceResponse.verdict).toMatch(verdict);
 });
 
-test('a source that does not respond, or responds too slowly, times out', async () => {
+test('a source that hangs or responds slowly times out', async () => {
   respond = () => undefined;
-  expect((await ask(tag(), 60)).verdict).toBe('timeout');
+  expect((await requestFrom(createTagSource(), 60)).verdict).toBe('timeout');
   respond = (_request, response) => {
     response.write(' ');
     const timer = setInterval(() => response.write(' '), 10);
     response.on('close', () => clearInterval(timer));
   };
-  expect((await ask(tag(), 120)).verdict).toBe('timeout');
+  expect((await requestFrom(createTagSource(), 120)).verdict).toBe('timeout');
 });
 
-test('a source that keeps failing gets no requests for a while; other sources on the same host are not affected', async () => {
+test('the circuit of a failing source opens without affecting sources on the same host', async () => {
   respond = (_request, response) => void response.writeHead(503).end();
-  const failing = tag();
-  for (let count = 0; count < 10; count += 1) await ask(failing);
-  expect((await ask(failing)).verdict).toBe('circuit_open');
+  const failing = createTagSource();
+  for (let count = 0; count < 10; count += 1) await requestFrom(failing);
+  expect((await requestFrom(failing)).verdict).toBe('circuit_open');
   expect(requests).toHaveLength(10);
-  respond = xml(vast(createAd()));
-  expect((await ask(tag())).verdict).toBe('offer');
+  respond = respondWithXml(vast(createAd()));
+  expect((await requestFrom(createTagSource())).verdict).toBe('offer');
 });
 
 const createBid = (members: object = {}) => ({
@@ -212,21 +215,21 @@ const createBid = (members: object = {}) => ({
   lurl: `${origin}/loss?r=\${AUCTION_LOSS}`,
   ...members,
 });
-const bids =
+const respondWithBids =
   (...list: object[]): Respond =>
   (_request, response, body) => {
     const { id } = JSON.parse(body) as { id: string };
     response.end(JSON.stringify({ id, cur: 'USD', seatbid: [{ bid: list }] }));
   };
 
-test('the best bid that has an ad wins, and its notices are kept; the other bids get loss notices', async () => {
+test('the highest bid with a usable ad wins, and the others get loss notices', async () => {
   respond = (incoming, response, body) =>
-    bids(
+    respondWithBids(
       createBid(),
       createBid({ id: 'b2', price: 9, adm: '<no vast>' }),
       createBid({ id: 'b3', price: 2 }),
     )(incoming, response, body);
-  const response = await ask(bidder());
+  const response = await requestFrom(createBidderSource());
   expect(response.offer).toMatchObject({
     creativeKey: 'creative-7',
     advertiserDomain: 'shop.example',
@@ -243,13 +246,13 @@ test('the best bid that has an ad wins, and its notices are kept; the other bids
   });
 });
 
-test('a bid request contains the publisher and the supply chain that are set for the source', async () => {
+test('a bid request contains the publisher and the supply chain of its source', async () => {
   respond = (_request, response) => void response.writeHead(204).end();
   const chain: ExternalSource['supply_chain'] = [
     { asi: 'ads.example', sid: 'pub-1' },
     { asi: 'reseller.example', sid: '7' },
   ];
-  await ask(bidder({ publisher_id: 'pub-1', supply_chain: chain }));
+  await requestFrom(createBidderSource({ publisher_id: 'pub-1', supply_chain: chain }));
   expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({
     site: { domain: 'game.example', publisher: { id: 'pub-1' } },
     source: {
@@ -262,12 +265,14 @@ test.each<[string, Respond, RegExp]>([
   ['no content', (_request, response) => void response.writeHead(204).end(), /^no_bid$/],
   [
     'a bid below the floor',
-    (request, response, body) => bids(createBid({ price: 0.5 }))(request, response, body),
+    (request, response, body) =>
+      respondWithBids(createBid({ price: 0.5 }))(request, response, body),
     /^below_floor$/,
   ],
   [
     'a price of 1e9',
-    (request, response, body) => bids(createBid({ price: 1e9 }))(request, response, body),
+    (request, response, body) =>
+      respondWithBids(createBid({ price: 1e9 }))(request, response, body),
     /^refused: /,
   ],
   [
@@ -283,7 +288,7 @@ test.each<[string, Respond, RegExp]>([
     /^refused: /,
   ],
   ['HTML', (_request, response) => void response.end('<html>'), /^source_error: /],
-])('%s from a bidder yields no offer', async (_name, response, verdict) => {
+])('a bidder response with %s yields no offer', async (_name, response, verdict) => {
   respond = response;
-  expect((await ask(bidder())).verdict).toMatch(verdict);
+  expect((await requestFrom(createBidderSource())).verdict).toMatch(verdict);
 });

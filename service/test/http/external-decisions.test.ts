@@ -5,7 +5,7 @@ import type { Creative, Report, Source } from '@trueward/protocol/wire';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { inline, mp4, tags, tracking, vast } from '../unit/vast/fixtures.ts';
 import { type MediaOrigin, startMediaOrigin } from './media-origin.ts';
-import { type Filled, type Game, startGame } from './reward-game.ts';
+import { type FilledDecision, type Game, startGame } from './reward-game.ts';
 
 const meadow = readFileSync(
   fileURLToPath(new URL('../../../demo/creatives/dist/meadow.mp4', import.meta.url)),
@@ -49,7 +49,7 @@ async function addTag(respond: RequestListener, members: Partial<Source> = {}): 
   createdIds.push(source.id);
   return source;
 }
-const createAd = (name: string, more = '') =>
+const createAd = (name: string, extraTracking = '') =>
   vast(
     inline({
       body:
@@ -57,25 +57,28 @@ const createAd = (name: string, more = '') =>
         tags('Impression', `${origin.url}/${name}/impression`),
       creative: `<UniversalAdId idRegistry="ad-id.org">${name}</UniversalAdId>`,
       media: mp4('', `${origin.url}/meadow.mp4`),
-      tracking: tracking('complete', `${origin.url}/${name}/complete`) + more,
+      tracking: tracking('complete', `${origin.url}/${name}/complete`) + extraTracking,
       clicks: tags('ClickThrough', `https://${name}.example/spring`),
     }),
   );
-const xml =
+const respondWithXml =
   (text: string): RequestListener =>
   (_request, response) =>
     void response.end(text);
-const ask = async () => {
+const requestAd = async () => {
   players += 1;
-  return (await game.ask({ user_ref: `player ${players}`, formats: ['video', 'image'] })).body;
+  return (
+    await game.requestDecision({ user_ref: `player ${players}`, formats: ['video', 'image'] })
+  ).body;
 };
-const verdicts = (decision: Filled) =>
+const readVerdicts = (decision: FilledDecision) =>
   Object.fromEntries((decision.explain ?? []).map(({ name, verdict }) => [name, verdict]));
-const countRequests = (path: string) => origin.requests.filter((each) => each === path).length;
+const countRequests = (path: string) =>
+  origin.requests.filter((requestPath) => requestPath === path).length;
 
-/** Requests an ad, which makes the service copy the source's creative, and then approves that creative. */
+/** Requests an ad, waits for the service to copy the creative, and approves the creative. */
 async function approve(source: Source): Promise<Creative> {
-  await ask();
+  await requestAd();
   const find = async () =>
     (await game.client.manage<{ data: Creative[] }>('GET', '/v1/creatives?limit=100')).data.find(
       ({ source_id }) => source_id === source.id,
@@ -88,15 +91,15 @@ async function approve(source: Source): Promise<Creative> {
   });
 }
 
-test('after its review, an external ad is shown from our own copy; its trackers are requested after the reward is verified', async () => {
-  const source = await addTag(xml(createAd('brook')));
-  const first = await ask();
-  expect(verdicts(first)['Network 1']).toBe('creative_pending');
+test('an approved external ad is served from our copy and its trackers are requested', async () => {
+  const source = await addTag(respondWithXml(createAd('brook')));
+  const first = await requestAd();
+  expect(readVerdicts(first)['Network 1']).toBe('creative_pending');
   expect(first.creative?.advertiser).toBeUndefined();
   const creative = await approve(source);
 
-  const decision = await ask();
-  expect(verdicts(decision)['Network 1']).toBe('chosen');
+  const decision = await requestAd();
+  expect(readVerdicts(decision)['Network 1']).toBe('chosen');
   expect(decision.creative).toMatchObject({
     id: creative.id,
     advertiser: 'https://www.brook.example/',
@@ -106,10 +109,10 @@ test('after its review, an external ad is shown from our own copy; its trackers 
   expect(decision.min_watch_ms).toBe(12_000);
   expect(JSON.stringify({ ...decision, explain: [] })).not.toContain(origin.url);
 
-  await game.report(game.event(decision, 'start'));
+  await game.report(game.createEvent(decision, 'start'));
   game.advance(12_500);
-  const impression = game.event(decision, 'impression', { visible: { ratio: 1, ms: 2_000 } });
-  const complete = game.event(decision, 'complete', { watched_ms: 12_000 });
+  const impression = game.createEvent(decision, 'impression', { visible: { ratio: 1, ms: 2_000 } });
+  const complete = game.createEvent(decision, 'complete', { watched_ms: 12_000 });
   const { decisions } = await game.report(impression, complete);
   expect(decisions[0]?.state).toBe('earned');
   await expect.poll(() => countRequests('/brook/complete'), pollOptions).toBe(1);
@@ -126,30 +129,32 @@ test('an ad is not shown until the service has copied its icon', async () => {
     response.end(createAd('marked').replace('<MediaFiles>', `${icons}<MediaFiles>`));
   });
   const first = await approve(source);
-  // The icon is copied after the video and needs a review of its own.
+  // The icon is copied after the video and needs its own review.
   const read = () => game.client.manage<Creative>('GET', `/v1/creatives/${first.id}`);
   await expect.poll(async () => (await read()).icons?.length, pollOptions).toBe(1);
   await game.client.manage('POST', `/v1/creatives/${first.id}/review`, { status: 'approved' });
   const requestIconUrl = async () => {
-    const decision = await ask();
-    return verdicts(decision)[source.name] === 'chosen' ? decision.creative?.icon?.url : undefined;
+    const decision = await requestAd();
+    return readVerdicts(decision)[source.name] === 'chosen'
+      ? decision.creative?.icon?.url
+      : undefined;
   };
   await expect.poll(requestIconUrl, pollOptions).toContain('http://service.test/media/');
   icon = '/other-choices.png';
-  expect(verdicts(await ask())[source.name]).toBe('creative_pending');
-  // This icon needs no review, because one of the source's approved creatives has the same icon.
+  expect(readVerdicts(await requestAd())[source.name]).toBe('creative_pending');
+  // An approved creative of this source has the same icon, so the icon needs no review.
   await expect.poll(requestIconUrl, pollOptions).toContain('http://service.test/media/');
 });
 
-test('within a priority, the highest price wins, no matter in which order the sources respond', async () => {
-  const cheapSource = await addTag(xml(createAd('cheap')), { cpm_micros: 1_000_000 });
+test('the highest price wins, regardless of the order of responses', async () => {
+  const cheapSource = await addTag(respondWithXml(createAd('cheap')), { cpm_micros: 1_000_000 });
   await approve(cheapSource);
   const respondSlowly: RequestListener = (_request, response) =>
     void setTimeout(() => response.end(createAd('dear')), 50);
   const expensiveSource = await addTag(respondSlowly, { cpm_micros: 3_000_000 });
   await approve(expensiveSource);
-  const decision = await ask();
-  expect(verdicts(decision)).toMatchObject({
+  const decision = await requestAd();
+  expect(readVerdicts(decision)).toMatchObject({
     [cheapSource.name]: 'outbid',
     [expensiveSource.name]: 'chosen',
   });
@@ -159,13 +164,13 @@ test('within a priority, the highest price wins, no matter in which order the so
     'GET',
     `/v1/reports?from=${hour(-1)}&to=${hour(1)}&group_by=source`,
   );
-  const row = (source: Source) => data.find((each) => each.source === source.id);
+  const row = (source: Source) => data.find((group) => group.source === source.id);
   expect(row(expensiveSource)).toMatchObject({
     source_requests: 2,
     source_bids: 2,
     source_wins: 1,
   });
-  // This source won while the other source's creative was still pending review.
+  // This source won once, while the creative of the other source was pending review.
   expect(row(cheapSource)).toMatchObject({ source_requests: 3, source_wins: 1, source_errors: 0 });
 });
 
@@ -175,18 +180,18 @@ test('an approved creative is not shown for another advertiser', async () => {
     response.end(createAd('honest').replace('www.honest.example/<', `www.${advertiser}.example/<`));
   });
   await approve(source);
-  expect(verdicts(await ask())[source.name]).toBe('chosen');
+  expect(readVerdicts(await requestAd())[source.name]).toBe('chosen');
   advertiser = 'blocked';
-  expect(verdicts(await ask())[source.name]).toBe(
+  expect(readVerdicts(await requestAd())[source.name]).toBe(
     'refused: The creative was reviewed for a different advertiser.',
   );
 });
 
-test('when a source hangs, the house ad is shown after its timeout', async () => {
+test('a house ad is served after a hanging source times out', async () => {
   const hangingSource = await addTag(() => undefined, { timeout_ms: 100 });
-  const decision = await ask();
+  const decision = await requestAd();
   expect(decision.status).toBe('filled');
-  expect(verdicts(decision)).toMatchObject({ [hangingSource.name]: 'timeout' });
+  expect(readVerdicts(decision)).toMatchObject({ [hangingSource.name]: 'timeout' });
   expect(decision.explain?.find(({ house_ad_id: id }) => id !== undefined)).toBeDefined();
 });
 
@@ -194,26 +199,29 @@ test('hanging sources of one placement do not delay another placement', async ()
   const hangingSource = await addTag(() => undefined, { timeout_ms: 1_000 });
   const endedRequests: string[] = [];
   const waits = Array.from({ length: 8 }, async () => {
-    const decision = await ask();
+    const decision = await requestAd();
     endedRequests.push('hanging');
     return decision;
   });
   await expect.poll(() => countRequests(`/tag/${sources}`)).toBe(8);
-  const { body } = await game.ask({ placement: 'double-coins', user_ref: 'not waiting' });
+  const { body } = await game.requestDecision({
+    placement: 'double-coins',
+    user_ref: 'not waiting',
+  });
   endedRequests.push('house ads only');
   expect(body.status).toBe('filled');
   for (const decision of await Promise.all(waits))
-    expect(verdicts(decision)).toMatchObject({ [hangingSource.name]: 'timeout' });
+    expect(readVerdicts(decision)).toMatchObject({ [hangingSource.name]: 'timeout' });
   expect(endedRequests[0]).toBe('house ads only');
 });
 
-test('a reason that quotes a source is stored for operators but not returned to players', async () => {
+test('details of a source error are visible only to operators', async () => {
   const location = 'http://10.9.8.7/inner';
   const source = await addTag((_request, response) => {
     response.writeHead(302, { location }).end();
   });
-  const decision = await ask();
-  expect(verdicts(decision)).toMatchObject({ [source.name]: 'source_error' });
+  const decision = await requestAd();
+  expect(readVerdicts(decision)).toMatchObject({ [source.name]: 'source_error' });
   expect(JSON.stringify(decision)).not.toContain('10.9.8.7');
   const [storedDecision] = await game.service.database.query<{ explain: unknown }>(
     'SELECT explain FROM decisions WHERE id = $1',
@@ -222,15 +230,15 @@ test('a reason that quotes a source is stored for operators but not returned to 
   expect(JSON.stringify(storedDecision?.explain)).toContain(location);
 });
 
-test('a source receives no request if an eligible house ad has a higher priority', async () => {
-  await addTag(xml(createAd('late')), { priority: 10 });
+test('a source gets no request if a house ad has a higher priority', async () => {
+  await addTag(respondWithXml(createAd('late')), { priority: 10 });
   const requestsBefore = countRequests(`/tag/${sources}`);
-  expect((await ask()).status).toBe('filled');
+  expect((await requestAd()).status).toBe('filled');
   expect(countRequests(`/tag/${sources}`)).toBe(requestsBefore);
 });
 
-test('a source receives no request if a kill switch, a policy or the audience forbids it', async () => {
-  const source = await addTag(xml(createAd('forbidden')));
+test('kill switches, policies and child-directed requests prevent requests to a source', async () => {
+  const source = await addTag(respondWithXml(createAd('forbidden')));
   const path = `/tag/${sources}`;
   const killSwitch = await game.client.manage<{ id: string }>('POST', '/v1/kill-switches', {
     scope: 'source',
@@ -238,7 +246,7 @@ test('a source receives no request if a kill switch, a policy or the audience fo
     state: 'on',
     reason: 'test',
   });
-  expect(verdicts(await ask())).toMatchObject({ [source.name]: 'killed' });
+  expect(readVerdicts(await requestAd())).toMatchObject({ [source.name]: 'killed' });
   await game.client.manage('PATCH', `/v1/kill-switches/${killSwitch.id}`, { state: 'off' });
   const policy = await game.client.manage<{ id: string }>('POST', '/v1/policies', {
     name: 'No network',
@@ -248,25 +256,27 @@ test('a source receives no request if a kill switch, a policy or the audience fo
     block: { sources: [source.id] },
     status: 'active',
   });
-  expect(verdicts(await ask())).toMatchObject({ [source.name]: 'commercial: No network' });
+  expect(readVerdicts(await requestAd())).toMatchObject({
+    [source.name]: 'commercial: No network',
+  });
   await game.client.manage('DELETE', `/v1/policies/${policy.id}`);
-  const child = await game.ask({
+  const child = await game.requestDecision({
     user_ref: 'child',
     formats: ['video', 'image'],
     child_directed: true,
   });
-  expect(verdicts(child.body)).toMatchObject({
+  expect(readVerdicts(child.body)).toMatchObject({
     [source.name]: 'refused: not for child-directed requests',
   });
   expect(countRequests(path)).toBe(0);
 });
 
-test('a request without consent contains no user id and a truncated IP address', async () => {
+test('a request without consent contains a truncated IP', async () => {
   let address = '';
   const source = await addTag((request, response) => {
     address = String(request.headers['x-device-ip']);
     response.end(vast());
   });
-  expect(verdicts(await ask())).toMatchObject({ [source.name]: 'no_bid' });
+  expect(readVerdicts(await requestAd())).toMatchObject({ [source.name]: 'no_bid' });
   expect(address).toMatch(/^(127\.0\.0\.0|::)$/);
 });

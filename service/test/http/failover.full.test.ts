@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { failures } from '../failover/failures.ts';
-import { findMissing } from '../failover/patroni.ts';
+import { findMissingPrograms } from '../failover/patroni.ts';
 import { runFailures } from '../failover/run-failures.ts';
 
 test(
-  'no acknowledged data is lost in a switchover of a PostgreSQL cluster, or when the primary’s machine is lost',
+  'a PostgreSQL switchover or the loss of the primary loses no acknowledged data',
   { timeout: 300_000 },
   async ({ skip }) => {
-    const missingPrograms = findMissing();
+    const missingPrograms = findMissingPrograms();
     if (missingPrograms.length > 0) return skip(`not installed: ${missingPrograms.join(', ')}`);
     const queue = [failures.switchover, failures.loss];
     const report = await runFailures({ players: 16, next: () => queue.shift() });
@@ -16,11 +16,11 @@ test(
       duplicated: [],
       undelivered: [],
       inconsistent: [],
-      wrong: [],
+      unexpectedResponses: [],
     });
     for (const { proxy, hosts } of report.failures)
       for (const { recoveredMs, rejected } of [proxy, hosts]) {
-        // The test proves something only if requests were rejected.
+        // The test is meaningful only if requests were rejected.
         expect(rejected).toBeGreaterThan(0);
         expect(recoveredMs).toBeLessThan(60_000);
       }

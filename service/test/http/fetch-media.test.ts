@@ -25,11 +25,11 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** Starts a server whose raw responses the test writes. Returns the server's URL. */
+/** Starts a TCP server that lets the test write raw responses. Returns its URL. */
 async function respond(handleSocket: (socket: Socket) => void): Promise<string> {
   server = createServer((socket) => {
     sockets.add(socket);
-    socket.on('error', () => undefined); // expected: the server misbehaves
+    socket.on('error', () => undefined); // The client resets the connection.
     socket.once('data', () => handleSocket(socket));
   });
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
@@ -60,17 +60,14 @@ test.each<[string, (socket: Socket) => void]>([
       socket.on('close', () => clearInterval(timer));
     },
   ],
-])(
-  'a request to a server that %s fails with an error that allows a retry',
-  async (_name, handleSocket) => {
-    const error = await attempt(await respond(handleSocket));
-    expect(error).toBeInstanceOf(RejectedError);
-    expect(error).toMatchObject({
-      isTransient: true,
-      message: expect.stringMatching(/took more than 0.4 s/) as string,
-    });
-  },
-);
+])('a request to a server that %s fails with a transient error', async (_name, handleSocket) => {
+  const error = await attempt(await respond(handleSocket));
+  expect(error).toBeInstanceOf(RejectedError);
+  expect(error).toMatchObject({
+    isTransient: true,
+    message: expect.stringMatching(/took more than 0.4 s/) as string,
+  });
+});
 
 test.each<[string, string, RegExp, boolean]>([
   ['a broken connection', 'HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\nab', /fetched/, true],
@@ -87,12 +84,12 @@ test.each<[string, string, RegExp, boolean]>([
   expect(error).toMatchObject({ isTransient, message: expect.stringMatching(message) as string });
 });
 
-test('a compressed body is not decompressed; its size is the number of bytes transferred', async () => {
+test('a compressed body is returned without decompression', async () => {
   const head = 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 5\r\n\r\n';
   expect(await attempt(await respond((socket) => socket.end(`${head}bytes`)))).toBe(5);
 });
 
-test('stopping aborts the request', async () => {
+test('stop aborts the request', async () => {
   const stopController = new AbortController();
   const url = await respond(() => stopController.abort());
   expect(await attempt(url, stopController.signal)).toBeInstanceOf(RejectedError);
@@ -103,8 +100,8 @@ test('a hostname that resolves to this machine is rejected outside development',
   const url = await respond(() => {
     requests += 1;
   });
-  const namedUrl = url.replace('http:', 'https:').replace('127.0.0.1', 'localhost');
-  const request = { url: namedUrl, maxBytes: 1_000, loopback: false };
+  const hostnameUrl = url.replace('http:', 'https:').replace('127.0.0.1', 'localhost');
+  const request = { url: hostnameUrl, maxBytes: 1_000, loopback: false };
   await expect(fetchMedia(request, new AbortController().signal)).rejects.toThrow(
     /must not be a loopback address/,
   );

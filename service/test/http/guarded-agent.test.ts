@@ -31,7 +31,7 @@ test.each([
   '[::ffff:7f00:1]',
   '127.0.0.1.',
   '①②⑦.⓪.⓪.①',
-])('a webhook URL with the host %s does not reach this machine', async (host) => {
+])('the guard blocks webhook URLs with the host %s', async (host) => {
   const agent = createGuardedAgent({ loopback: false });
   const requestsBefore = requests;
   await expect(request(`http://${host}:${port}/`, { dispatcher: agent })).rejects.toThrow(
@@ -41,7 +41,7 @@ test.each([
   await agent.destroy();
 });
 
-test('the same URL is reachable without the guard, and in development', async () => {
+test('local URLs are reachable without the guard and in development', async () => {
   for (const agent of [new Agent(), createGuardedAgent({ loopback: true })]) {
     const { body } = await request(`http://127.0.0.1:${port}/`, { dispatcher: agent });
     expect(await body.text()).toBe('inside');
@@ -81,8 +81,8 @@ test.each([
   await agent.destroy();
 });
 
-test('a hostname is resolved for every connection and never cached', async () => {
-  // 192.0.2.1 is not a public IP, because it is reserved for documentation (RFC 5737).
+test('a hostname is resolved again for every connection', async () => {
+  // 192.0.2.1 is reserved for documentation (RFC 5737), so it is not a public IP.
   const agent = createNamedAgent([['192.0.2.1'], ['127.0.0.1']]);
   for (const address of ['192.0.2.1', '127.0.0.1']) {
     await expect(request(`http://rebound.example:${port}/`, { dispatcher: agent })).rejects.toThrow(

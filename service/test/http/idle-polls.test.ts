@@ -7,7 +7,7 @@ import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
 const seconds = 11;
 
-/** Returns a list to which every statement is added that this database executes from now on. */
+/** Returns a list that records every further statement of this database. */
 function recordStatements(database: Database): string[] {
   const statements: string[] = [];
   const recorded =
@@ -29,8 +29,8 @@ function recordStatements(database: Database): string[] {
 }
 
 /**
- * Returns a statement's table if all shards have to execute the statement, and undefined otherwise. All shards have to
- * if the statement names no account and its table is not one of those that are on the coordinator.
+ * Returns the table of a statement that all shards execute, and undefined for other statements. All shards execute
+ * statements without an account, except for tables on the coordinator.
  */
 function findTableOnAllShards(statement: string): string | undefined {
   if (/account_id = (?:\$\d|'service')/.test(statement)) return undefined;
@@ -39,7 +39,7 @@ function findTableOnAllShards(statement: string): string | undefined {
 }
 
 test.skipIf(!hasPostgres)(
-  'the only statements that an idle process sends to all shards are those listed in docs/scale.md',
+  'an idle process sends only the polls listed in docs/scale.md to all shards',
   async () => {
     const running = await startInProcess({ DATABASE_URL: await createPostgresDatabase() });
     const statements = recordStatements(running.service.database);
@@ -50,14 +50,14 @@ test.skipIf(!hasPostgres)(
       const table = findTableOnAllShards(statement);
       if (table !== undefined) counts[table] = (counts[table] ?? 0) + 1;
     }
-    // Once per second, the process polls for webhooks with due deliveries and for due tracker requests.
+    // Polls for webhooks with due deliveries and for due tracker requests run every second.
     const { resources = 0, tracker_requests: trackers = 0, ...otherCounts } = counts;
     expect(resources).toBeGreaterThan(0);
     expect(resources).toBeLessThanOrEqual(seconds + 2);
     expect(trackers).toBeGreaterThan(0);
     expect(trackers).toBeLessThanOrEqual(seconds + 2);
-    // It polls for counts to fold every 10 s. It polls for expiring rewards, files to compare and failed webhooks every
-    // minute.
+    // Polls for counts to fold run every 10 s. Polls for expiring rewards, files to compare and failed webhooks run
+    // every minute.
     const infrequentTables = ['creative_origins', 'decisions', 'rollup_deltas'];
     expect(Object.keys(otherCounts).filter((table) => !infrequentTables.includes(table))).toEqual(
       [],

@@ -16,7 +16,7 @@ import { readConfig } from '../../src/config/config.ts';
 import { copyEmptyDatabase } from '../empty-database.ts';
 import { startService } from '../start-service.ts';
 import { createClient } from './client.ts';
-import { launch, run } from './command-line.ts';
+import { startCommand, run } from './command-line.ts';
 
 let folder: string;
 let env: Record<string, string>;
@@ -29,7 +29,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const readMode = (path: string): number => statSync(path).mode & 0o777;
 const createKey = (byte: number): string => Buffer.alloc(32, byte).toString('base64');
 
-test('only the user can access a new data folder and its files; doctor reports permissions that allow more', async () => {
+test('a new data folder is accessible only to its user', async () => {
   const dataDir = join(folder, 'data');
   const commandEnv = { ...env, TRUEWARD_DATA_DIR: dataDir };
   expect(await run(['migrate'], commandEnv)).toMatchObject({ code: 0 });
@@ -48,7 +48,7 @@ test('only the user can access a new data folder and its files; doctor reports p
   expect(openFiles()).toMatchObject([{ state: 'warn' }]);
 });
 
-test('rotating the master key in the data folder removes the old key, and secrets stay readable', async () => {
+test('rotating the master key in the data folder replaces the key', async () => {
   const serviceBefore = await startService({ dataDir: folder });
   const client = createClient(serviceBefore);
   const created = await client.call('POST', '/v1/webhooks', client.secret, {
@@ -68,12 +68,12 @@ test('rotating the master key in the data folder removes the old key, and secret
   expect(existsSync(join(folder, 'master.key.next'))).toBe(false);
 
   const serviceAfter = await startService({ dataDir: folder });
-  const reported = await createClient(serviceAfter).begin(decision);
+  const reported = await createClient(serviceAfter).reportStart(decision);
   expect(reported.body.results).toMatchObject([{ status: 'accepted' }]);
   await serviceAfter.stop();
 });
 
-test('after the master key in the environment is rotated, the old key no longer decrypts any secret', async () => {
+test('the old master key is invalid after a rotation in the environment', async () => {
   const [oldKey, newKey] = [createKey(1), createKey(2)];
   const service = await startService({ dataDir: folder, env: { TRUEWARD_MASTER_KEY: oldKey } });
   await service.stop();
@@ -106,7 +106,7 @@ test('after the master key in the environment is rotated, the old key no longer 
   await withEmptyDatabase.stop();
 });
 
-test('the errors for a busy port, a wrong database URL and a missing file have one line each and no stack', async () => {
+test('startup errors are printed without a stack or secrets', async () => {
   const busyServer = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => busyServer.once('listening', resolve));
   const { port } = busyServer.address() as AddressInfo;
@@ -146,13 +146,13 @@ test('the errors for a busy port, a wrong database URL and a missing file have o
   expect(existsSync(join(folder, 'never'))).toBe(false);
 });
 
-test('a reader that closes the pipe early, such as head, causes no error', async () => {
-  const config = launch(['config'], env);
+test('closing the output pipe early causes no error', async () => {
+  const config = startCommand(['config'], env);
   config.stopReading();
   expect(await config.result).toMatchObject({ code: 0, err: '' });
 });
 
-test('--version prints the version, and a mistyped variable is reported', async () => {
+test('--version prints the version, and unknown variables are reported', async () => {
   expect(await run(['--version'], env)).toMatchObject({
     code: 0,
     out: expect.stringMatching(/^trueward-service \d+\.\d+\.\d+\n$/) as string,

@@ -1,6 +1,6 @@
 import type { EventBatchResult, HouseAd, KillSwitch, Problem } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startGame, type Filled, type Game } from './reward-game.ts';
+import { startGame, type FilledDecision, type Game } from './reward-game.ts';
 import { readAccountId, updatePlacement } from './reward-operator.ts';
 
 let game: Game;
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => game.stop());
 
-/** Strings that common `date-time` validators accept although they are invalid, or that few parsers support. */
+/** Invalid or rarely supported times that common `date-time` validators accept. */
 const invalidTimes = [
   '2016-12-31T23:59:60Z',
   '2026-06-01T10:00:00+05',
@@ -24,13 +24,13 @@ const now = () => new Date(game.clock.nowMs()).toISOString();
 const manage = <T>(method: string, path: string, body?: object) =>
   game.client.call<T & Problem>(method, path, game.client.secret, body);
 
-/** Watches an ad to the end and reports its events, all with the time `occurredAt`. */
-async function watchAt(occurredAt: string, decision: Filled): Promise<string> {
-  await send(now(), { ...game.event(decision, 'start'), occurred_at: occurredAt });
+/** Watches an ad to the end. Reports all events with the time `occurredAt`. */
+async function watchAt(occurredAt: string, decision: FilledDecision): Promise<string> {
+  await send(now(), { ...game.createEvent(decision, 'start'), occurred_at: occurredAt });
   game.advance(5_000);
-  for (const event of [game.seen(decision), game.complete(decision)])
+  for (const event of [game.createImpression(decision), game.createCompletion(decision)])
     await send(now(), { ...event, occurred_at: occurredAt });
-  return (await game.status(decision.id)).state;
+  return (await game.readRewardStatus(decision.id)).state;
 }
 
 describe('an event with an invalid time', () => {
@@ -38,8 +38,8 @@ describe('an event with an invalid time', () => {
     const decision = await game.decide('careless');
     const { status, body } = await send(
       now(),
-      { ...game.event(decision, 'start'), occurred_at: text },
-      game.event(decision, 'start'),
+      { ...game.createEvent(decision, 'start'), occurred_at: text },
+      game.createEvent(decision, 'start'),
     );
     expect(status).toBe(200);
     expect(body.results).toMatchObject([
@@ -49,10 +49,10 @@ describe('an event with an invalid time', () => {
   });
 
   test.each(invalidTimes)(
-    'is rejected with its whole batch if the batch has the same send time: %s',
+    'is rejected with its batch if the send time of the batch is also %s',
     async (text) => {
       const decision = await game.decide('careless');
-      const { status, body } = await send<Problem>(text, game.event(decision, 'start'));
+      const { status, body } = await send<Problem>(text, game.createEvent(decision, 'start'));
       expect(status).toBe(422);
       expect(body.errors).toEqual([
         { pointer: '/sent_at', message: expect.stringContaining('must be a time such as 2026') },
@@ -92,7 +92,11 @@ test('an event time with a complete UTC offset is accepted', async () => {
   game.advance(5_000);
   const formatTime = (ms: number) =>
     new Date(game.clock.nowMs() - ms + 19_800_000).toISOString().replace('Z', '+05:30');
-  const events = [game.event(decision, 'start'), game.seen(decision), game.complete(decision)];
+  const events = [
+    game.createEvent(decision, 'start'),
+    game.createImpression(decision),
+    game.createCompletion(decision),
+  ];
   await send(
     formatTime(0),
     ...events.map((event, index) => ({
@@ -100,11 +104,11 @@ test('an event time with a complete UTC offset is accepted', async () => {
       occurred_at: formatTime([5_000, 3_000, 0][index] ?? 0),
     })),
   );
-  expect(await game.status(decision.id)).toMatchObject({ state: 'earned' });
+  expect(await game.readRewardStatus(decision.id)).toMatchObject({ state: 'earned' });
 });
 
 describe('an operator', () => {
-  test.each(invalidTimes)('cannot schedule at an invalid time: %s', async (text) => {
+  test.each(invalidTimes)('cannot schedule a house ad or kill switch at %s', async (text) => {
     const { body: list } = await manage<{ data: HouseAd[] }>('GET', '/v1/house-ads');
     const path = `/v1/house-ads/${list.data[0]?.id}`;
     for (const member of ['starts_at', 'ends_at']) {
@@ -117,7 +121,7 @@ describe('an operator', () => {
     expect(created.status).toBe(422);
   });
 
-  test.each(invalidTimes)('cannot use %s as the start of a recovery or a report', async (text) => {
+  test.each(invalidTimes)('cannot start a recovery or a report at %s', async (text) => {
     const webhook = { url: 'https://hooks.example/a', events: ['decision.rewarded'] };
     const { body } = await manage<{ id: string }>('POST', '/v1/webhooks', webhook);
     const startTime = encodeURIComponent(text);
@@ -129,7 +133,7 @@ describe('an operator', () => {
     await manage('DELETE', `/v1/webhooks/${body.id}`);
   });
 
-  test('can recover events since a time that has any UTC offset', async () => {
+  test('can recover events since a time with a UTC offset', async () => {
     const webhook = { url: 'https://hooks.example/a', events: ['decision.rewarded'] };
     const { body } = await manage<{ id: string }>('POST', '/v1/webhooks', webhook);
     const startTime = encodeURIComponent('2026-06-01T00:00:00.5+05:30');
@@ -140,7 +144,7 @@ describe('an operator', () => {
   });
 });
 
-test('the database rejects impossible times', async () => {
+test('database constraints reject invalid times', async () => {
   const decision = await game.watch(await game.decide('honest'));
   const { database } = game.service;
   const accountId = await readAccountId(game);

@@ -16,8 +16,8 @@ export const clip = readFile('test/media/clip.mp4');
 export const picture = readFile('test/media/picture.png');
 export const banner = readFile('demo/creatives/dist/lobby-banner.png');
 /**
- * The meadow video, relabeled as HEVC: its sample entry and decoder configuration have the HEVC names (ISO/IEC
- * 14496-15, 8.3.3 and 8.4.1).
+ * The meadow video with the HEVC names for its sample entry and its decoder configuration (ISO/IEC 14496-15, 8.3.3 and
+ * 8.4.1).
  */
 export const hevc = (() => {
   const body = Buffer.from(meadow);
@@ -41,10 +41,7 @@ export interface SourceRules {
   allowed_domains?: string[];
 }
 
-/**
- * Starts a service and an origin of media for the tests of a file. The fields that are not functions can be read once
- * the tests run.
- */
+/** Starts a service and a media origin for the tests of a file. Read the properties only in tests and hooks. */
 export class IntakeSetup {
   readonly clock = createManualClock(Date.now());
   running!: InProcessService;
@@ -75,8 +72,8 @@ export class IntakeSetup {
     return { accountId: this.#accountId, environment };
   }
 
-  /** Creates a source for one test only, because the service slows down a source that offers unusable files. */
-  async makeSource(): Promise<string> {
+  /** Creates a source. Each test needs its own, because unusable files slow down further jobs of a source. */
+  async createSource(): Promise<string> {
     this.#sourceCount += 1;
     const { id } = await this.client.manage<{ id: string }>('POST', '/v1/sources', {
       name: `Network ${this.#sourceCount}`,
@@ -98,7 +95,7 @@ export class IntakeSetup {
     );
   }
 
-  #createOffer({ url, mime = 'video/mp4', declaredMs, ...more }: OfferInput): Offer {
+  #createOffer({ url, mime = 'video/mp4', declaredMs, ...offerFields }: OfferInput): Offer {
     return {
       sourceId: '',
       creativeKey: 'ad-id.org 1',
@@ -115,7 +112,7 @@ export class IntakeSetup {
       captions: [],
       categories: [],
       trackers: { byEvent: {}, progress: [], macros: {} },
-      ...more,
+      ...offerFields,
     };
   }
 
@@ -146,7 +143,7 @@ export class IntakeSetup {
   }
   /** Returns how often a file was requested from the origin. */
   countFetches(path: string): number {
-    return this.origin.requests.filter((each) => each === path).length;
+    return this.origin.requests.filter((requestPath) => requestPath === path).length;
   }
   /** Downloads our copy of a file. */
   async download(url: string | undefined): Promise<Buffer> {

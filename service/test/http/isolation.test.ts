@@ -10,7 +10,7 @@ import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { type Client, createClient } from './client.ts';
 
-/** The processes share one database, so they need the same master key. */
+/** Processes with a shared database need the same master key. */
 const masterKey = Buffer.alloc(32, 1).toString('base64');
 
 describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
@@ -39,7 +39,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     if (!sandbox || !live) throw new Error('The service has not started.');
     return { sandbox, live };
   };
-  /** Opens a session, such as the `psql` session of an operator who left a transaction open. */
+  /** Opens a session like that of an operator in `psql`. */
   const openSession = async (): Promise<pg.Client> => {
     const session = new pg.Client({ connectionString: databaseUrl, application_name: 'psql' });
     await session.connect();
@@ -53,7 +53,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       client.publishable,
       { placement: 'revive', user_ref: userRef, formats: ['image'] },
     );
-  test('a locked row delays only the decisions of its environment, and the log names the session that holds the lock', async () => {
+  test('a locked row delays only decisions in its environment', async () => {
     const { sandbox: heldClient, live: freeClient } = clients();
     const operator = await openSession();
     await operator.query('CREATE TABLE wanted AS SELECT 1 AS id');
@@ -71,7 +71,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
         rejected += 1;
       }),
     );
-    await expect.poll(waitingSessions).toBeGreaterThan(0);
+    await expect.poll(countWaitingSessions).toBeGreaterThan(0);
     const responses = await Promise.all(
       Array.from({ length: 5 }, (_, index) => decide(freeClient, `free-${index}`)),
     );
@@ -84,7 +84,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const logEntry = lines.find(({ lane }) => lane === 'decisions');
     expect(logEntry).toMatchObject({ environment: 'sandbox', level: 40 });
     expect(logEntry?.['blockers']).toContain(`session ${rows[0]?.pid} (psql, idle in transaction`);
-    // The database was never considered unreachable.
+    // The service must not report an outage.
     expect(lines.map(({ msg }) => msg)).not.toContain(
       'the database is unreachable; rejecting requests',
     );
@@ -94,7 +94,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await operator.query('DROP FUNCTION want CASCADE');
   });
 
-  const waitingSessions = async (): Promise<number> => {
+  const countWaitingSessions = async (): Promise<number> => {
     const [row] = await running.service.database.query<{ count: number }>(
       `SELECT count(*)::bigint AS count FROM pg_stat_activity
         WHERE wait_event_type = 'Lock' AND datname = current_database()`,
@@ -103,9 +103,9 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   };
 
   test.each([
-    ['that the server cannot store', '22P02'],
-    // Errors of this class usually mean that the connection is broken, but here the server responds.
-    ['that the server rejects as a malformed message', '08P01'],
+    ['that the database cannot store', '22P02'],
+    // A connection error code, although the connection works.
+    ['that the database rejects as a malformed message', '08P01'],
   ])('a decision %s does not fail other decisions in its commit', async (_what, code) => {
     const { sandbox: client, live: other } = clients();
     const operator = await openSession();
@@ -134,7 +134,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     }
   });
 
-  test('in a batch of events, only the events of a player whose row is locked wait', async () => {
+  test('a locked decision delays only its own events', async () => {
     const { sandbox: client } = clients();
     const names = Array.from({ length: 30 }, (_, index) => `watcher-${index}`);
     const decisions = await Promise.all(names.map((name) => client.decideImage(name)));
@@ -144,18 +144,18 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await operator.query('BEGIN');
     await operator.query('SELECT FROM decisions WHERE id = $1 FOR UPDATE', [lockedDecision.id]);
     const reports = decisions.map(async (decision) => {
-      const response = await client.report(client.event(decision, 'start'));
+      const response = await client.report(client.createEvent(decision, 'start'));
       return response.status === 200 ? response.body.results[0]?.status : response.status;
     });
     expect(await Promise.all(reports)).toEqual(
       decisions.map((decision) => (decision === lockedDecision ? 503 : 'accepted')),
     );
     await operator.query('ROLLBACK');
-    const repeatedReport = await client.report(client.event(lockedDecision, 'start'));
+    const repeatedReport = await client.report(client.createEvent(lockedDecision, 'start'));
     expect(repeatedReport.body.results[0]?.status).toBe('accepted');
   });
 
-  test('if rows of one account are locked, the rewards of other accounts are still settled without delay', async () => {
+  test('locked rows of one account do not delay the rewards of other accounts', async () => {
     const { sandbox: client } = clients();
     const [first, second] = [
       await client.decideImage('late-1'),
@@ -176,7 +176,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await operator.query('SELECT FROM decisions WHERE id = $1 FOR UPDATE', [first.id]);
     const failed: string[] = [];
     const { database } = running.service;
-    // A clock set to a time after every late window has ended.
+    // At this time, all late windows have ended.
     const clock = { ...systemClock, nowMs: () => Date.now() + 30 * 86_400_000 };
     const expire = () => expireRewards(database, clock, (accountId) => void failed.push(accountId));
     expect(await expire()).toEqual([second.id]);
@@ -187,7 +187,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
 
   const countWaitingRequests = async (): Promise<number> =>
     Number(/^trueward_held_requests (\d+)$/m.exec(await readMetrics())?.[1]);
-  /** Returns how many statements and transactions the service has executed so far. */
+  /** Returns the number of statements and transactions that the service has executed. */
   const countStatements = async (): Promise<number> => {
     const text = await readMetrics();
     const counts = text.matchAll(/^trueward_database_duration_seconds_count\{.*\} (\d+)$/gm);
@@ -196,7 +196,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
 
   const readMetrics = async (): Promise<string> => (await fetch(`${running.url}/metrics`)).text();
 
-  test('only some scrapes of /metrics count the pending deliveries, and they read a bounded number of rows', async () => {
+  test('repeated scrapes of /metrics read a bounded number of deliveries', async () => {
     const operator = await openSession();
     await operator.query(
       `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
@@ -214,7 +214,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const sumsBefore = await readSums();
     for (let scrape = 0; scrape < 20; scrape += 1) await readMetrics();
     expect(await readMetrics()).toMatch(/^trueward_webhook_deliveries_pending \d+$/m);
-    // Each scrape reads the oldest due delivery. The server updates its statistics only when the session is idle.
+    // Each scrape reads the oldest due delivery. PostgreSQL updates the statistics only when the session is idle.
     await expect
       .poll(async () => (await readSums()).scans - sumsBefore.scans, { timeout: 20_000 })
       .toBeGreaterThan(20);
@@ -222,7 +222,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await operator.query(`DELETE FROM deliveries WHERE account_id = 'acc_busy'`);
   });
 
-  test('requests that wait for a reward share database queries and notice changes by other processes', async () => {
+  test('requests that wait for a reward share their database queries', async () => {
     const { sandbox: client } = clients();
     const other = await startInProcess({
       DATABASE_URL: databaseUrl,
@@ -238,20 +238,20 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
         client.call<{ state: string }>('GET', `/v1/decisions/${id}?wait_s=25`, client.secret),
       ),
     );
-    // Once it is waiting, a request has read its reward for the first time.
+    // Each waiting request has read its reward once.
     await expect.poll(countWaitingRequests).toBe(200);
     const [statementsBefore, startedMs] = [await countStatements(), performance.now()];
     await sleep(3_000);
-    const perS =
+    const statementsPerS =
       ((await countStatements()) - statementsBefore) / ((performance.now() - startedMs) / 1_000);
-    // An idle process executes some statements too. All waiting requests together add only one poll for their rewards.
-    expect(perS).toBeLessThan(40);
+    // Even an idle process executes statements. All waiting requests share one additional poll.
+    expect(statementsPerS).toBeLessThan(40);
 
     const otherClient = createClient({ url: other.url, keys: running.keys });
     for (const decision of decisions)
       await otherClient.report(
-        otherClient.event(decision, 'start'),
-        otherClient.event(decision, 'complete', { watched_ms: 5_000 }),
+        otherClient.createEvent(decision, 'start'),
+        otherClient.createEvent(decision, 'complete', { watched_ms: 5_000 }),
       );
     const states = (await Promise.all(waits)).map(({ body }) => body.state);
     expect(new Set(states)).not.toContain('none');

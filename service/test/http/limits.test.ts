@@ -5,7 +5,7 @@ import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { type Client, createClient } from './client.ts';
 
-/** A manual clock, so that no token bucket is refilled while a busy machine is still handling a flood of requests. */
+/** A manual clock, so that token buckets are not refilled during a flood on a busy machine. */
 const clock = createManualClock(Date.now());
 const lines: string[] = [];
 let running: InProcessService;
@@ -38,7 +38,7 @@ async function flood(times: number, request: (index: number) => Promise<{ status
   return counts;
 }
 
-/** Makes each user unique, so that tests do not use up each other's limits. */
+/** A counter for unique users, so that the tests do not share limits. */
 let users = 0;
 const decideFrom = (client: Client, path: string, address: string, key = client.publishable) =>
   client.call<Problem & { id: string; token: string }>(
@@ -52,12 +52,12 @@ const decideFrom = (client: Client, path: string, address: string, key = client.
 test.each([
   ['without a query', '/v1/decisions', '2001:db8:1:1'],
   ['with an empty query', '/v1/decisions?', '2001:db8:1:2'],
-])('all IPs of one /64 share a limit, for a request %s', async (_how, path, prefix) => {
+])('IPs in the same /64 share a limit for requests %s', async (_how, path, prefix) => {
   const statuses = await flood(60, (index) =>
     decideFrom(live, path, `${prefix}::${index.toString(16)}`),
   );
   expect(statuses).toEqual({ 200: 20, 429: 40 });
-  // The next /64 has a limit of its own, and so does each IPv4 address.
+  // Each /64 and each IPv4 address has its own limit.
   expect((await decideFrom(live, path, `${prefix}1::1`)).status).toBe(200);
   const mappedStatuses = await flood(10, (index) =>
     decideFrom(live, path, `::ffff:192.0.2.${index}`),
@@ -71,7 +71,7 @@ test('sandbox and live keys have separate limit settings', async () => {
   expect(await flood(90, () => list(live))).toEqual({ 200: 90 });
 });
 
-test('a key can have its own limit, up to the service’s maximum, and keeps that limit when it is rolled', async () => {
+test('a key can have its own limit, which is kept when the key is rolled', async () => {
   const make = await live.call<ApiKey>('POST', '/v1/keys', live.secret, {
     kind: 'secret',
     rate_limit: { per_s: 1, burst: 5 },
@@ -97,7 +97,7 @@ test('a key can have its own limit, up to the service’s maximum, and keeps tha
   const raisedLimit = { per_s: 500, burst: 1_000 };
   const change = await live.call<ApiKey>('PATCH', path, live.secret, { rate_limit: raisedLimit });
   expect(change.body.rate_limit).toEqual(raisedLimit);
-  // The process applies the change within half a second. After that, the bucket is refilled at 500 requests per second.
+  // The process applies the change within half a second, so polling is necessary.
   const floodWhenRefilled = () => {
     clock.advance(100);
     return flood(30, list);
@@ -118,7 +118,7 @@ test('a key can have its own limit, up to the service’s maximum, and keeps tha
   expect(keyWithoutLimit.body).not.toHaveProperty('rate_limit');
 });
 
-test('the number of waiting requests per reward and per IP is limited, and a disconnect frees a slot', async () => {
+test('the number of waiting requests is limited per reward and per IP', async () => {
   const decisions: { id: string; token: string }[] = [];
   for (let index = 0; index < 3; index += 1)
     decisions.push((await decideFrom(live, '/v1/decisions', `198.51.100.${index}`)).body);
@@ -154,7 +154,7 @@ test('the number of waiting requests per reward and per IP is limited, and a dis
   await expect.poll(heldRequests).toBe(0);
 });
 
-test('dropped events are logged once a minute, in lines of bounded length', async () => {
+test('dropped events are logged at most once a minute', async () => {
   const report = (dropped: object, index: number) =>
     live.call(
       'POST',
@@ -184,7 +184,7 @@ test('dropped events are logged once a minute, in lines of bounded length', asyn
   expect(lines[0]?.length).toBeLessThan(500);
 });
 
-test('a log line is bounded, whatever the client sent', () => {
+test('log lines have a bounded length for any input', () => {
   const written: string[] = [];
   const log = createLog('warn', { write: (line: string) => void written.push(line) });
   const longText = 'x'.repeat(60_000);

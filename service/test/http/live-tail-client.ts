@@ -3,7 +3,7 @@ interface Line {
   data: Record<string, unknown>;
 }
 
-/** Opens the live tail as an EventSource would. */
+/** Opens the live tail like an EventSource. */
 export async function openLiveTail(url: string, cookie: string | undefined) {
   const response = await fetch(`${url}/panel/api/live`, {
     headers: { ...(cookie === undefined ? {} : { cookie }), 'sec-fetch-site': 'same-origin' },

@@ -19,8 +19,7 @@ async function startBalancer(urls: readonly string[]): Promise<{ url: string; lo
   const folder = mkdtempSync(join(tmpdir(), 'trueward-nginx-'));
   const port = await getPort({ host: '127.0.0.1' });
   let text = readFileSync(config, 'utf8')
-    // Removes `resolve`, which Debian's nginx 1.22 does not support (1.27.3 and newer do). These upstreams have no host
-    // names to resolve.
+    // Removes `resolve`, which requires nginx 1.27.3. The upstreams of this test have no hostnames.
     .replaceAll(/:8700 resolve/g, ':8700')
     .replace('listen 8080', `listen 127.0.0.1:${port}`)
     .replace('/tmp/nginx.pid', join(folder, 'nginx.pid'));
@@ -38,7 +37,7 @@ async function startBalancer(urls: readonly string[]): Promise<{ url: string; lo
     rmSync(folder, { recursive: true, force: true });
   });
   const url = `http://127.0.0.1:${port}`;
-  // Polls, because nginx does not report when it is ready.
+  // nginx does not report when it is ready.
   await expect.poll(() => fetch(`${url}/healthz`).then(({ status }) => status, String)).toBe(200);
   return { url, log };
 }
@@ -49,9 +48,7 @@ const end = (child: ChildProcess): Promise<unknown> =>
     child.kill('SIGTERM');
   });
 
-test('behind the load balancer in deploy/, no player notices that a process is stopped or killed', async ({
-  skip,
-}) => {
+test('the load balancer in deploy/ hides the loss of a process from players', async ({ skip }) => {
   if (!existsSync(binary)) return skip('nginx is not installed.');
   if (!hasPostgres) return skip('PostgreSQL is not installed.');
   const cluster = await startCluster({
@@ -60,7 +57,7 @@ test('behind the load balancer in deploy/, no player notices that a process is s
     env: {
       DRAIN_S: '1',
       TRUSTED_PROXIES: 'loopback',
-      // This timeout is long, so that a database that is slow on a busy machine does not count as unreachable.
+      // With this long timeout, a slow database on a busy machine is not considered unreachable.
       DATABASE_TIMEOUT_S: '30',
     },
   });
@@ -84,14 +81,14 @@ test('behind the load balancer in deploy/, no player notices that a process is s
   await requestUntil(stopResult);
   expect(await stopResult).toBe(0);
   await cluster.replace(0);
-  // The load balancer sends every request to the other process until it tries this one again.
+  // The load balancer uses the other process until it retries this one.
   const hasServed = async (): Promise<boolean> =>
     (await (await fetch(`${cluster.urls[0]}/metrics`)).text()).includes('route="/v1/decisions"');
   do await requestOnce();
   while (!(await hasServed()));
   const killResult = cluster.service(1).kill();
   await requestUntil(killResult);
-  for (let more = 0; more < 50; more += 1) await requestOnce();
+  for (let request = 0; request < 50; request += 1) await requestOnce();
   expect(statuses.length).toBeGreaterThan(52);
   expect(new Set(statuses), log.join('')).toEqual(new Set([200]));
 
@@ -104,9 +101,7 @@ test('behind the load balancer in deploy/, no player notices that a process is s
   expect(unavailable.headers.get('retry-after')).toBe('2');
 });
 
-test('the player’s IP comes from the trusted proxy, not from the player’s own header', async ({
-  skip,
-}) => {
+test('the IP of a player comes from the trusted proxy', async ({ skip }) => {
   if (!existsSync(binary)) return skip('nginx is not installed.');
   const seenAddresses: unknown[] = [];
   const service = createServer((request, response) => {

@@ -97,7 +97,7 @@ describe.each([
     expect(Buffer.from(await response.arrayBuffer()).equals(body)).toBe(true);
   });
 
-  test('an uploaded file is immutable, and runs no scripts', async () => {
+  test('an uploaded file is immutable and cannot run scripts', async () => {
     expect(Object.fromEntries((await get(uploadedFile)).headers)).toMatchObject({
       'content-type': 'image/png',
       'accept-ranges': 'bytes',
@@ -122,7 +122,7 @@ describe.each([
   });
 
   test('a file that the browser has cached is not sent again', async () => {
-    // Does not use `fetch`, because `fetch` adds `cache-control: no-cache` to conditional requests.
+    // `fetch` would add `cache-control: no-cache` to conditional requests.
     const inject = (headers = {}) => app.inject({ url: '/media/own.webm', headers });
     const { headers } = await inject();
     const [tag, modified] = [headers.etag ?? '', headers['last-modified']];
@@ -157,7 +157,7 @@ describe.each([
 test('the response for an unreadable file is not cached', async () => {
   const uploads = join(folder, 'unreadable');
   mkdirSync(uploads);
-  // `stat` works on a socket, but opening it fails. The same happens when the process has no file descriptors left.
+  // `stat` works on a socket, but opening it fails, as for any file if the process has no free file descriptors.
   const socket = createServer().listen(join(uploads, uploadedFile));
   await once(socket, 'listening');
   const app = Fastify({ logger: false });

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A server for media files on this machine, whose responses the test chooses. */
+/** A local server for media files. The test sets its responses. */
 export interface MediaOrigin {
   /** The base URL, `http://127.0.0.1:…`. */
   url: string;

@@ -45,11 +45,11 @@ test.each([
   expect(await read(store, name)).toBeDefined();
 });
 
-test('a store’s folder never contains an incomplete file', () => {
+test('the folder of a store contains no incomplete files', () => {
   expect(readdirSync(join(folder, 'made'))).toEqual([name]);
 });
 
-test('requests to a bucket have valid signatures, which also cover the content', async () => {
+test('requests to a bucket have signatures that cover the content', async () => {
   expect(s3.objects.get(name)).toEqual({ body, type: 'image/png' });
   expect(s3.rejections).toEqual([]);
   const foreignStore = createS3Store({ ...s3, secret: 'another' });

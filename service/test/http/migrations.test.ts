@@ -28,7 +28,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   });
   const env = () => ({ DATABASE_URL: url, TRUEWARD_DATA_DIR: folder, PORT: '0' });
 
-  test('four services that start simultaneously on an empty database create one schema and one set of secrets', async () => {
+  test('concurrent first starts create one schema and one set of secrets', async () => {
     const key = randomBytes(32).toString('base64');
     const services = await Promise.all(
       Array.from({ length: 4 }, () =>
@@ -46,7 +46,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await Promise.all(services.map((service) => service.stop()));
   });
 
-  test('three development processes that start simultaneously create one demo account with one set of keys', async () => {
+  test('concurrent first starts in development create one demo account', async () => {
     const dataDir = mkdtempSync(join(folder, 'development-'));
     const TRUEWARD_MASTER_KEY = randomBytes(32).toString('base64');
     const services = await Promise.all(
@@ -61,7 +61,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     for (const service of services) await createClient(service).decideImage('one account');
     await Promise.all(services.map((service) => service.stop()));
 
-    // A new account is created even if the key file belongs to another database.
+    // A key file of another database does not prevent the creation of an account.
     await admin.query('DELETE FROM accounts');
     const restartedService = await startInProcess(
       { DATABASE_URL: url, TRUEWARD_MASTER_KEY },
@@ -72,7 +72,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await restartedService.stop();
   });
 
-  test('an older process keeps working after a newer release extended the schema, and can restart on it', async () => {
+  test('an older release can run and restart on an extended schema', async () => {
     const service = await startInProcess({ DATABASE_URL: url }, { dataDirectory: folder });
     const client = createClient(service);
     await admin.query('ALTER TABLE decisions ADD COLUMN of_tomorrow text');
@@ -80,7 +80,9 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       `INSERT INTO migrations (account_id, name, checksum) VALUES ('service', '9000-tomorrow', 'x')`,
     );
     const decision = await client.decideImage('between versions');
-    expect((await client.begin(decision)).body.results).toMatchObject([{ status: 'accepted' }]);
+    expect((await client.reportStart(decision)).body.results).toMatchObject([
+      { status: 'accepted' },
+    ]);
     await service.stop();
     const olderService = await startInProcess({ DATABASE_URL: url }, { dataDirectory: folder });
     const read = await createClient(olderService).call(
@@ -105,7 +107,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     });
   });
 
-  test('a blocked migration names the blocking session, times out, and continues once it is released', async () => {
+  test('the error for a blocked migration names the session that blocks it', async () => {
     await admin.query('CREATE TABLE migration_lock (account_id text PRIMARY KEY)');
     await admin.query(`SET application_name = 'a forgotten shell'`);
     await admin.query('BEGIN');
@@ -131,12 +133,12 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await database.close();
   });
 
-  test('indexes are built while the service writes, even on partitioned tables; an interrupted build is repeated', async () => {
+  test('indexes are built without blocking writes, and interrupted builds are repeated', async () => {
     const database = openPostgres(url, () => undefined);
     await migrate(database);
     await admin.query(`CREATE TABLE decisions_20260105 PARTITION OF decisions
       FOR VALUES FROM ('dec_01') TO ('dec_02')`);
-    // Leaves an invalid index behind, like an index build that was killed.
+    // Leaves an invalid index behind, as a killed index build would.
     await admin.query(
       `INSERT INTO viewers VALUES ('a', 'live', 'same', now()), ('b', 'live', 'same', now())`,
     );
@@ -159,12 +161,12 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       },
     ];
     await admin.query('BEGIN');
-    await admin.query('LOCK TABLE decisions IN ROW EXCLUSIVE MODE'); // the lock of every write
+    await admin.query('LOCK TABLE decisions IN ROW EXCLUSIVE MODE'); // the lock that writes acquire
     const applied = migrate(database, { migrations });
     const other = new pg.Client(url);
     await other.connect();
     await waitForBlockedBuild(other);
-    // A plain CREATE INDEX would make this write wait for the transaction above.
+    // A plain CREATE INDEX would block this write until the transaction above ends.
     await other.query('UPDATE decisions SET late_at = now() WHERE false');
     await admin.query('COMMIT');
     expect(await applied).toEqual(['9000-indexes']);
@@ -187,7 +189,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await Promise.all([other.end(), database.close()]);
   });
 
-  test('a role without permission to change tables can start the service on an up-to-date schema', async () => {
+  test('a role without DDL permissions can start the service on an up-to-date schema', async () => {
     await runInProcess(['migrate'], env());
     await admin.query(`CREATE ROLE worker LOGIN;
       GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO worker;
@@ -207,7 +209,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   });
 });
 
-/** Resolves when an index build waits for a transaction. Only this system view shows such a wait. */
+/** Resolves when an index build waits for a transaction. Only this system view shows the wait. */
 async function waitForBlockedBuild(client: pg.Client): Promise<void> {
   for (;;) {
     const { rows } = await client.query(

@@ -6,7 +6,7 @@ import { type OpenApi, listOperations, readOpenApi } from '../fuzz/operations.ts
 import { startInProcess } from '../in-process.ts';
 import { createClient } from './client.ts';
 
-test('the API reference lists every operation and runs no script; the guide documents every path and problem code', async () => {
+test('the API reference and the guide cover the whole API', async () => {
   const running = await startInProcess();
   const document: OpenApi = await readOpenApi(running.url);
   const response = await fetch(`${running.url}/docs`);
@@ -27,7 +27,7 @@ test('the API reference lists every operation and runs no script; the guide docu
   await running.stop();
 });
 
-test('metrics count requests by route; only this machine, or a client with the token, can read them', async () => {
+test('metrics are accessible only locally or with the token', async () => {
   const token = 'a-token-of-sixteen';
   const [openService, protectedService] = await Promise.all([
     startInProcess(),
@@ -72,14 +72,14 @@ test('a flood is rejected with 429 and Retry-After while other clients are serve
   await running.stop();
 });
 
-test('requests beyond the queue limit are rejected with 503 and Retry-After; requests accepted before still complete', async () => {
+test('requests beyond the queue limit are rejected with 503 and Retry-After', async () => {
   const running = await startInProcess({ RATE_LIMITS: 'off' });
-  // Blocks the database, so that nothing is committed while the requests arrive.
+  // Blocks the database, so that no request is committed yet.
   let blocked: Promise<void> | undefined;
   const release = await new Promise<() => void>((resolveBegun) => {
     blocked = running.service.database.transaction(() => new Promise<void>(resolveBegun));
   });
-  // The requests are injected, because over HTTP each one would need its own connection.
+  // Injected requests do not need a connection each.
   const requests = Array.from({ length: 5_300 }, (_, index) =>
     running.service.app.inject({
       method: 'POST',
@@ -107,7 +107,7 @@ test('requests beyond the queue limit are rejected with 503 and Retry-After; req
   await running.stop();
 });
 
-test('without its database, the service is alive but not ready, and its responses have Retry-After', async () => {
+test('without its database, the service is alive but not ready', async () => {
   const running = await startInProcess();
   const client = createClient(running);
   const read = (path: string) => client.call<Problem>('GET', path);
@@ -122,5 +122,5 @@ test('without its database, the service is alive but not ready, and its response
     'unavailable',
     '5',
   ]);
-  await running.stop().catch(() => undefined); // the database is already closed
+  await running.stop().catch(() => undefined); // The database is closed.
 });

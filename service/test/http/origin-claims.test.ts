@@ -22,28 +22,28 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** Lets this many processes look for due comparisons once. Returns the jobs that they queued. */
-async function round(processes: number): Promise<string[]> {
+/** Runs the search for due comparisons once in each process. Returns the queued jobs. */
+async function runChecks(processes: number): Promise<string[]> {
   const jobs: string[] = [];
   const queue = { push: ({ key }: { key: string }) => jobs.push(key) > 0, stop: async () => {} };
   const deps = { database, clock, queue, log: pino({ level: 'silent' }), tracing: noTracing };
-  const all = Array.from({ length: processes }, () =>
+  const runningChecks = Array.from({ length: processes }, () =>
     startOriginChecks(deps as unknown as Parameters<typeof startOriginChecks>[0]),
   );
-  await Promise.all(all.map((checks) => checks.stop()));
+  await Promise.all(runningChecks.map((checks) => checks.stop()));
   return jobs.toSorted();
 }
 
-test('each due creative is claimed by one process, and again if that process dies; only a few per source are claimed at a time', async () => {
-  const first = await round(1);
+test('each due creative is claimed once until its lease expires', async () => {
+  const first = await runChecks(1);
   expect(first).toHaveLength(15);
-  const second = await round(3);
+  const second = await runChecks(3);
   expect(second).toHaveLength(9);
   expect(new Set([...first, ...second]).size).toBe(24);
-  expect(await round(1)).toEqual([]);
+  expect(await runChecks(1)).toEqual([]);
   clock.advance(30 * minuteMs - 1);
-  expect(await round(1)).toEqual([]);
-  // The leases expire now, because no process has finished a comparison.
+  expect(await runChecks(1)).toEqual([]);
+  // No process has finished a comparison, so the leases expire.
   clock.advance(1);
-  expect(new Set([...(await round(2)), ...(await round(2))]).size).toBe(24);
+  expect(new Set([...(await runChecks(2)), ...(await runChecks(2))]).size).toBe(24);
 });

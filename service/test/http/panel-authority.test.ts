@@ -25,12 +25,12 @@ beforeAll(async () => {
   owner = await signInOwner(running);
   viewer = await signInAs(running, owner, 'viewer');
   operator = await signInAs(running, owner, 'operator');
-  foreignOwner = await makeStranger();
+  foreignOwner = await createForeignOwner();
 });
 afterAll(() => running.stop());
 
 /** Signs in the owner of another account. */
-async function makeStranger(): Promise<PanelClient> {
+async function createForeignOwner(): Promise<PanelClient> {
   const { database, makeId, users } = running.service;
   const accountId = makeId('account');
   await database.query(
@@ -47,13 +47,13 @@ async function makeStranger(): Promise<PanelClient> {
 /** Sends a valid request as this user. */
 function send(client: PanelClient, { method, path, body, parameters }: Operation, headers = {}) {
   const query = parameters
-    .filter((each) => each.in === 'query' && each.required)
+    .filter((parameter) => parameter.in === 'query' && parameter.required)
     .map(({ name, schema }) => `${name}=${String(sampler.sample(schema))}`);
   const address = `${path.replace('{id}', ids[path.split('/')[2] ?? ''] ?? '')}?${query.join('&')}`;
   return client.send<Problem>(method, address, body && sampler.sample(body), headers);
 }
 
-/** Sends one request for each operation. Returns a line for each, with its operation, status and problem code. */
+/** Sends a request for each operation. Returns lines with the operation, the status and the problem code. */
 async function request(
   client: PanelClient,
   selectedOperations: readonly Operation[],
@@ -67,7 +67,7 @@ async function request(
   return responses;
 }
 
-/** Parses the panel's routes, such as `POST /panel/api/users`, from the router's list. */
+/** Parses routes such as `POST /panel/api/users` from the route list of the panel. */
 function panelRoutes(): { method: string; path: string }[] {
   const ancestors: string[] = [];
   const routes = running.service.app
@@ -86,7 +86,7 @@ function panelRoutes(): { method: string; path: string }[] {
 
 const isWrite = ({ method }: { method: string }) => method !== 'GET';
 
-/** Reads everything that an operator is allowed to change. */
+/** Reads everything that an operator may change. */
 async function readState(): Promise<unknown> {
   const { database } = running.service;
   const all = (table: string, columns = '*') =>
@@ -101,7 +101,7 @@ async function readState(): Promise<unknown> {
   ];
 }
 
-/** Routes that every user may call. They affect only the user's own sign-in and settings, or have no side effects. */
+/** Routes that every user may call. They only affect the user's own account or have no side effects. */
 const unrestrictedRoutes = [
   'DELETE /panel/api/account/codes',
   'DELETE /panel/api/session',
@@ -115,7 +115,7 @@ const unrestrictedRoutes = [
 
 test('a viewer cannot change anything', async () => {
   const stateBefore = await readState();
-  // A session can't request ads, no matter which role its user has.
+  // Sessions of any role cannot request ads.
   const writes = operations.filter(isWrite).filter(({ id }) => id !== 'requestDecision');
   expect(writes.length).toBeGreaterThan(30);
   expect(await request(viewer, writes)).toEqual(
@@ -171,7 +171,7 @@ test('an operator can change everything except keys, secrets and users', async (
   );
 });
 
-test('the panel API never fails with a server error, whatever the input', async () => {
+test('the panel API returns no server errors for invalid input', async () => {
   const bodies = [
     'null',
     '[]',
@@ -201,7 +201,7 @@ test('the panel API never fails with a server error, whatever the input', async 
   expect((await owner.send('GET', '/panel/api/session')).status).toBe(200);
 });
 
-test('without a session, only the sign-in and setup routes work', async () => {
+test('only the sign-in and setup routes work without a session', async () => {
   const signedOutClient = createPanelClient(running.url);
   const closedRoutes: string[] = [];
   for (const { method, path } of panelRoutes()) {
@@ -233,7 +233,7 @@ test('a request must name its environment', async () => {
     }
 });
 
-test('no object in another environment or account can be found', async () => {
+test('objects in other environments and accounts are not found', async () => {
   const withId = operations.filter(({ path }) => path.includes('{id}'));
   const reads = withId.filter(({ method }) => method === 'GET');
   expect(await request(owner, reads)).toEqual(reads.map(({ id }) => `${id} 200`));
@@ -257,7 +257,7 @@ test('no object in another environment or account can be found', async () => {
     );
 });
 
-test('no list contains an object from another environment or account', async () => {
+test('lists do not contain objects of other environments or accounts', async () => {
   const lists = operations.filter(({ method, path }) => method === 'GET' && !path.includes('{id}'));
   const ownIds = new Set(Object.values(ids));
   const findShownIds = async (client: PanelClient, headers = {}) => {

@@ -12,7 +12,7 @@ interface PanelSession {
 
 export const password = 'correct horse battery staple';
 
-/** Simulates a browser in which the panel is open. It stores the cookie and sends the headers that the page sends. */
+/** Simulates the panel in a browser. Stores the cookie and sends the same headers as the page. */
 export function createPanelClient(url: string, environment: 'sandbox' | 'live' = 'sandbox') {
   let cookie: string | undefined;
   let csrf = '';
@@ -23,7 +23,7 @@ export function createPanelClient(url: string, environment: 'sandbox' | 'live' =
     body?: unknown,
     headers: Record<string, string | undefined> = {},
   ): Promise<ApiResponse<T>> => {
-    const all: Record<string, string | undefined> = {
+    const allHeaders: Record<string, string | undefined> = {
       ...(cookie === undefined ? {} : { cookie }),
       ...(method === 'GET' ? {} : { origin: url, 'trueward-csrf': csrf }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -31,31 +31,35 @@ export function createPanelClient(url: string, environment: 'sandbox' | 'live' =
       'trueward-environment': environment,
       ...headers,
     };
-    const sentHeaders = Object.entries(all).filter(
-      (each): each is [string, string] => each[1] !== undefined,
+    const sentHeaders = Object.entries(allHeaders).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined,
     );
-    const raw = typeof body === 'string' || body instanceof Blob;
+    const isRawBody = typeof body === 'string' || body instanceof Blob;
     const response = await fetch(url + path, {
       method,
       headers: sentHeaders,
-      ...(body === undefined ? {} : { body: raw ? body : JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: isRawBody ? body : JSON.stringify(body) }),
     });
-    const [set] = response.headers.getSetCookie();
-    if (set !== undefined) cookie = set.split(';')[0];
+    const [setCookie] = response.headers.getSetCookie();
+    if (setCookie !== undefined) cookie = setCookie.split(';')[0];
     const text = await response.text();
-    const reply = text.startsWith('{')
+    const parsedBody = text.startsWith('{')
       ? (JSON.parse(text) as T & { csrf_token?: string })
       : undefined;
-    if (reply?.csrf_token !== undefined) csrf = reply.csrf_token;
-    return { status: response.status, headers: response.headers, body: reply as T };
+    if (parsedBody?.csrf_token !== undefined) csrf = parsedBody.csrf_token;
+    return { status: response.status, headers: response.headers, body: parsedBody as T };
   };
 
   return {
     send,
     cookie: () => cookie,
     csrf: () => csrf,
-    signIn: (email: string, more: { password?: string; code?: string } = {}) =>
-      send<PanelSession & Problem>('POST', '/panel/api/session', { email, password, ...more }),
+    signIn: (email: string, credentials: { password?: string; code?: string } = {}) =>
+      send<PanelSession & Problem>('POST', '/panel/api/session', {
+        email,
+        password,
+        ...credentials,
+      }),
     setUp: (token: string, email: string) =>
       send<PanelSession & Problem>('POST', '/panel/api/setup', {
         token,
@@ -68,7 +72,7 @@ export function createPanelClient(url: string, environment: 'sandbox' | 'live' =
 
 export type PanelClient = ReturnType<typeof createPanelClient>;
 
-/** Sets up the demo account's first owner, then signs that owner in. */
+/** Sets up and signs in the first owner of the demo account. */
 export async function signInOwner({
   url,
   service,
@@ -81,7 +85,7 @@ export async function signInOwner({
   return client;
 }
 
-/** Invites a user, then signs that user in. */
+/** Invites a user and signs the user in. */
 export async function signInAs(
   { url }: Pick<InProcessService, 'url'>,
   owner: PanelClient,

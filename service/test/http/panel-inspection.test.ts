@@ -26,15 +26,18 @@ interface Inspection {
 }
 const inspect = (id: string) => panel.send<Inspection>('GET', `/panel/api/decisions/${id}`);
 
-test('a decision is shown with its explanation, events, reward, reasons and deliveries', async () => {
+test('the inspector shows the explanation, events, reward and deliveries of a decision', async () => {
   await panel.send('POST', '/v1/webhooks', {
     url: 'http://127.0.0.1:9/hook',
     events: ['decision.served', 'decision.rewarded'],
   });
   const decision = await game.decideImage('player');
-  await game.begin(decision);
+  await game.reportStart(decision);
   clock.set(clock.nowMs() + 6_000);
-  await game.report(game.seen(decision), game.event(decision, 'complete', { watched_ms: 5_500 }));
+  await game.report(
+    game.createImpression(decision),
+    game.createEvent(decision, 'complete', { watched_ms: 5_500 }),
+  );
 
   const { body } = await inspect(decision.id);
   expect(body.decision).toMatchObject({ id: decision.id, status: 'filled', user_ref: 'player' });
@@ -52,7 +55,7 @@ test('a decision is shown with its explanation, events, reward, reasons and deli
   ]);
 });
 
-test('a decision of another account or environment is not found', async () => {
+test('the inspector does not find decisions of another account or environment', async () => {
   const { id } = await game.decideImage('player-2');
   const live = await panel.send('GET', `/panel/api/decisions/${id}`, undefined, {
     'trueward-environment': 'live',
@@ -61,7 +64,7 @@ test('a decision of another account or environment is not found', async () => {
   expect((await inspect(id)).status).toBe(200);
 });
 
-test('in live, an unfilled decision is explained, and the newest decisions are listed', async () => {
+test('the inspector explains unfilled decisions in live', async () => {
   const live = createClient(running, 'live');
   const { body } = await live.decide({ placement: 'lobby', formats: ['video'] });
   const livePanel = createPanelClient(running.url, 'live');
@@ -79,7 +82,7 @@ test('in live, an unfilled decision is explained, and the newest decisions are l
   ]);
 });
 
-test('a blocked decision names the kill switch or policy and its author at the time, even if either has changed since', async () => {
+test('a blocked decision shows the rule as it was when the decision was made', async () => {
   const created = await panel.send<{ id: string }>('POST', '/v1/kill-switches', {
     scope: 'placement',
     target_id: 'revive',
@@ -116,7 +119,7 @@ test('a blocked decision names the kill switch or policy and its author at the t
   await panel.send('DELETE', `/v1/policies/${policy.body.id}`);
 });
 
-test('a dry run evaluates a request like a decision but stores nothing', async () => {
+test('a dry run evaluates a request without storing a decision', async () => {
   type TryResult = { decision: Decision; explain: Explanation[]; rule?: Policy };
   const attempt = (body: object) => panel.send<TryResult>('POST', '/panel/api/policies/try', body);
   const count = async () =>
@@ -157,7 +160,7 @@ test('a dry run evaluates a request like a decision but stores nothing', async (
   expect((await attempt({ request, policy: { name: 'x' } })).status).toBe(422);
 });
 
-test('the list of keys marks a secret key that was sent from a page', async () => {
+test('the list of keys marks leaked secret keys', async () => {
   const { body } = await panel.send<{ id: string; key: string }>('POST', '/v1/keys', {
     kind: 'secret',
   });

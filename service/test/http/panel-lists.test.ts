@@ -50,20 +50,20 @@ test('a list is searched, filtered, sorted and paginated by the service', async 
   expect((await list({ limit: '2' })).names).toEqual(['aardvark', 'Even 0002']);
 });
 
-test('a page after the last one is empty but still contains the total', async () => {
+test('a page after the last one is empty but contains the total', async () => {
   expect(await list({ q: 'even', offset: '500' })).toEqual({ total: 150, names: [], ids: [] });
 });
 
-test('one request can read several objects by id', async () => {
+test('a request can read several objects by id', async () => {
   const { ids } = await list({ limit: '100' });
   expect((await list({ ids: ids.join(','), limit: '100' })).ids.toSorted()).toEqual(ids.toSorted());
 });
 
-test('a search treats characters that are special in SQL literally', async () => {
+test('a search treats SQL wildcards literally', async () => {
   for (const q of ['%', "'", '\\']) expect((await list({ q })).total).toBe(0);
 });
 
-test('a list requires a session and contains only objects in the session’s account and the chosen environment', async () => {
+test('a list contains only objects of the session’s account and environment', async () => {
   const liveClient = createPanelClient(running.url, 'live');
   await liveClient.signIn('owner@example.com');
   const { body } = await liveClient.send<Listed>('GET', '/panel/api/advertisers?q=even');

@@ -16,7 +16,7 @@ afterAll(() => running.stop());
 
 const watch = (cookie: string | undefined) => openLiveTail(running.url, cookie);
 
-test('the live tail streams events from the sandbox, and never from live', async () => {
+test('the live tail streams only sandbox events', async () => {
   const tail = await watch(owner.cookie());
   expect(tail.response.headers.get('content-type')).toContain('text/event-stream');
   await createClient(running, 'live').decide({ placement: 'lobby' });
@@ -27,7 +27,7 @@ test('the live tail streams events from the sandbox, and never from live', async
     child_directed: true,
     simulate: 'no_fill',
   });
-  await game.begin(decision);
+  await game.reportStart(decision);
   await game.report({ id: 'broken' });
   const lines = await tail.lines(4);
   await tail.close();
@@ -59,7 +59,7 @@ test('the live tail streams events from the sandbox, and never from live', async
   expect(tail.text()).not.toContain('a-child');
 });
 
-test('the live tail requires a session, and ends when the session ends', async () => {
+test('the live tail ends with its session', async () => {
   expect((await watch(undefined)).response.status).toBe(401);
   const client = createPanelClient(running.url);
   await client.signIn('owner@example.com');

@@ -36,7 +36,7 @@ const serve = (address: string, headers = {}) =>
   fetch(running.url + new URL(address).pathname, { headers });
 const listStored = () => readdirSync(join(running.config.dataDirectory, 'media'));
 
-test('a video is stored under its content hash, and its metadata is read from the file', async () => {
+test('an uploaded video is stored under its content hash with its metadata', async () => {
   const body = demo('meadow.mp4');
   const { status, body: uploaded } = await upload(body, 'video/mp4', 'meadow.mp4');
   expect(status).toBe(201);
@@ -197,7 +197,7 @@ test('a file name cannot traverse folders', async () => {
     expect([path, (await fetch(running.url + path)).status]).toEqual([path, 404]);
 });
 
-test('an uploaded file cannot run scripts in our origin, not even when it is opened in its own tab', async () => {
+test('an uploaded file that is opened in a tab cannot run scripts in our origin', async () => {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>document.documentElement.setAttribute("ran", "1")</script><rect width="9" height="9" onload="document.documentElement.setAttribute('ran', '1')"/></svg>`;
   const html = `<!doctype html><title>still</title><script>
     let seen; try { seen = document.cookie } catch (error) { seen = error.name }
@@ -205,7 +205,7 @@ test('an uploaded file cannot run scripts in our origin, not even when it is ope
     </script>`;
   const picture = Buffer.concat([demo('lobby-banner.png'), Buffer.from(`<html>${script}</html>`)]);
   const urls = await Promise.all(
-    [upload(svg), upload(html), upload(picture)].map(async (each) => (await each).body.url),
+    [upload(svg), upload(html), upload(picture)].map(async (response) => (await response).body.url),
   );
   const browser = await chromium.launch({
     executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',

@@ -93,7 +93,7 @@ const countRows = async (table: string): Promise<number> => {
   return row?.count ?? 0;
 };
 
-test('a trial shows a source’s ad, but nothing is stored, counted or reported', async () => {
+test('a trial shows the ad of a source without storing or counting anything', async () => {
   const source = await addTestSource('wrapper');
   const tables = ['decisions', 'rollup_counts', 'tracker_requests', 'decision_demand'];
   const countsBefore = await Promise.all(tables.map(countRows));
@@ -119,7 +119,7 @@ test('a trial shows a source’s ad, but nothing is stored, counted or reported'
   expect(audit.data.find(({ action }) => action === 'source.tried')?.target_id).toBe(source.id);
 });
 
-test('on request, a trial submits an unknown creative for review; later trials show the copy', async () => {
+test('a trial can submit an unknown creative for review', async () => {
   const source = await addTestSource('fill');
   await runTrial(source);
   expect(await findCreative(source)).toBeUndefined();
@@ -149,7 +149,7 @@ test.each([
   },
 );
 
-test('a trial shows redirects, bodies and the names of secret headers, but not their values', async () => {
+test('a trial shows exchanges without the values of secret headers', async () => {
   origin.serve('/moved', (_request, response) => {
     response.writeHead(302, { location: '/tag' }).end();
   });
@@ -181,7 +181,7 @@ test('a trial shows redirects, bodies and the names of secret headers, but not t
   expect(origin.requests).not.toContain('/impression');
 });
 
-test('a trial of a bidder shows the bid request and the notices that a decision would send', async () => {
+test('a trial of a bidder shows the bid request and the notices', async () => {
   const source = await addSource({
     kind: 'openrtb',
     endpoint_url: 'https://test-source.invalid/openrtb?outcome=fill',
@@ -195,7 +195,7 @@ test('a trial of a bidder shows the bid request and the notices that a decision 
   expect(trial.notices.map(({ kind }) => kind)).toContain('loss');
 });
 
-test('a trial of a source that a kill switch stops makes no request', async () => {
+test('a trial of a stopped source sends no request', async () => {
   const source = await addTestSource('fill');
   const { body: killSwitch } = await panel.send<{ id: string }>('POST', '/v1/kill-switches', {
     scope: 'source',
@@ -208,7 +208,7 @@ test('a trial of a source that a kill switch stops makes no request', async () =
   await panel.send('DELETE', `/v1/kill-switches/${killSwitch.id}`);
 });
 
-test('only operators can start trials, and only for external sources and existing placements', async () => {
+test('trials require an operator, an external source and an existing placement', async () => {
   const { id } = await addTestSource('fill');
   const send = async (client: PanelClient, path: string, body: object) => {
     const response = await client.send('POST', `/panel/api/sources/${path}/try`, body);
@@ -238,7 +238,7 @@ test('an account can have at most four trials in progress', async () => {
   expect(statuses.filter((status) => status === 429)).toHaveLength(2);
 });
 
-test('a source’s health shows its responses for each hour, latency percentiles and open circuits', async () => {
+test('source health shows hourly responses, latency percentiles and open circuits', async () => {
   let status = 200;
   origin.serve('/health', (_request, response) => {
     response.writeHead(status).end('<VAST version="4.2"/>');
@@ -262,8 +262,7 @@ test('a source’s health shows its responses for each hour, latency percentiles
   expect(hours).toHaveLength(24);
   const sum = (name: 'requests' | 'bids' | 'errors') =>
     hours.reduce((total, hour) => total + hour[name], 0);
-  // After the eighth failure, the circuit opens and requests are no longer sent. Those still count as errors, but not
-  // as requests.
+  // The circuit opens after the eighth failure. Attempts that are not sent count as errors but not as requests.
   expect([sum('requests'), sum('bids'), sum('errors')]).toEqual([16, 0, 12]);
   expect(latencyMs?.p50).toBeGreaterThan(0);
   expect(latencyMs?.p99).toBeGreaterThanOrEqual(latencyMs?.p50 ?? Infinity);

@@ -20,7 +20,7 @@ import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 const folder = mkdtempSync(join(tmpdir(), 'trueward-'));
 let database: Database;
 beforeAll(async () => {
-  // Does not use a database from the pool, because that could already have statistics and cached plans.
+  // A database from the pool could have statistics and cached plans, so this test creates a new one.
   await copyEmptyDatabase(join(folder, 'database'));
   database = await openPGlite(join(folder, 'database'), () => undefined);
   await migrate(database);
@@ -35,7 +35,7 @@ const dayMs = 86_400_000;
 /** A Thursday. */
 const nowMs = Date.UTC(2026, 10, 19);
 
-/** Stores a decision that was made at this time and has one event. Returns the decision's id. */
+/** Stores a decision with one event and the given time. Returns the id of the decision. */
 async function store(atMs: number): Promise<string> {
   const id = createIds({ nowMs: () => atMs }, randomBytes)('decision');
   const record: DecisionRecord = {
@@ -68,7 +68,7 @@ async function store(atMs: number): Promise<string> {
   return id;
 }
 
-/** Reports the event of this decision, and returns whether the service had not recorded it before. */
+/** Reports the event of this decision. Returns false if the event is a duplicate. */
 const reportEvent = async (decisionId: string, atMs: number): Promise<boolean> => {
   const [occurredAtMs, receivedAtMs] = [atMs, atMs];
   const times = { occurredAtMs, receivedAtMs, offsetMs: 0, clamped: false };
@@ -88,7 +88,7 @@ const read = async (table: string): Promise<Record<string, string>> => {
 };
 
 test.skipIf(!hasPostgres)(
-  'a query plan that was cached when a partition was empty is still efficient after the partition has filled up',
+  'a query plan that is cached while a partition is empty uses the index',
   async () => {
     const server = openPostgres(await createPostgresDatabase(), () => undefined);
     await migrate(server);
@@ -129,13 +129,13 @@ test.skipIf(!hasPostgres)(
   },
 );
 
-test('rows are stored in the partition of their week; dropping old weeks does not change the sums in reports', async () => {
-  // Creates the current week's partition twice, as after a restart.
+test('dropping the partitions of old weeks does not change report sums', async () => {
+  // Creates the partition of the current week twice, as a restart would.
   for (const ms of [nowMs - 21 * dayMs, nowMs, nowMs]) await createPartitions(database, ms);
   const oldDecision = await store(nowMs - 21 * dayMs);
   const now = await store(nowMs);
   const nextWeek = await store(nowMs + 5 * dayMs);
-  // Like a decision that was imported, this one is from a week without a partition.
+  // An imported decision can be from a week without a partition.
   const ancientDecision = await store(nowMs - 200 * dayMs);
   expect(await read('decisions')).toEqual({
     [oldDecision]: 'decisions_20261026',
@@ -149,7 +149,7 @@ test('rows are stored in the partition of their week; dropping old weeks does no
     [nextWeek]: 'timelines_20261123',
     [ancientDecision]: 'timelines_other',
   });
-  // A late duplicate is recognized, because it belongs in the same partition as the original.
+  // A late duplicate is detected, because it is stored in the same partition as the original.
   expect(await reportEvent(oldDecision, nowMs)).toBe(false);
 
   const { dropped } = await dropOldWeeks(
@@ -176,7 +176,7 @@ test('rows are stored in the partition of their week; dropping old weeks does no
   ).toEqual([{ count: 4 }]);
 });
 
-test('rows that were written before their partition existed stay in the default partition', async () => {
+test('rows written before their partition exists stay in the default partition', async () => {
   const weeks = nowMs + 70 * dayMs;
   const id = await store(weeks);
   await createPartitions(database, weeks);
@@ -185,7 +185,7 @@ test('rows that were written before their partition existed stay in the default 
 });
 
 test.skipIf(!hasPostgres)(
-  'several processes can create the same partitions at the same time',
+  'several processes can create the same partitions concurrently',
   async () => {
     const url = await createPostgresDatabase();
     const processes = [1, 2, 3].map(() => openPostgres(url, () => undefined));

@@ -41,7 +41,7 @@ const unblockedStatuses = {
   fromServer: 'filled',
 };
 
-test('a country policy blocks players based on the header that the trusted load balancer sets', async () => {
+test('a country policy uses the header of the trusted load balancer', async () => {
   const env = { COUNTRY_HEADER: 'CF-IPCountry', TRUSTED_PROXIES: 'loopback' };
   expect(await request(env)).toEqual({ ...unblockedStatuses, listedCountry: 'blocked' });
 });
@@ -52,7 +52,7 @@ test('the country header of an untrusted client is ignored', async () => {
   expect(await request({})).toEqual(unblockedStatuses);
 });
 
-test('the service does not start if COUNTRY_HEADER is set and TRUSTED_PROXIES is not', async () => {
+test('COUNTRY_HEADER requires TRUSTED_PROXIES at startup', async () => {
   await expect(startInProcess({ COUNTRY_HEADER: 'CF-IPCountry' })).rejects.toThrow(
     'COUNTRY_HEADER requires TRUSTED_PROXIES',
   );

@@ -11,7 +11,7 @@ import { createClient } from './client.ts';
 
 const binary = '/usr/sbin/pgbouncer';
 
-test('two processes can share a pooler that has fewer connections than their own pools', async ({
+test('two processes can share a pooler with fewer connections than their pools', async ({
   skip,
 }) => {
   if (!existsSync(binary)) return skip('PgBouncer is not installed.');
@@ -31,14 +31,14 @@ pool_mode = transaction
 default_pool_size = 2
 `;
   writeFileSync(join(folder, 'pgbouncer.ini'), settings);
-  // PgBouncer refuses to run as root, like PostgreSQL.
+  // PgBouncer does not run as root.
   const uid = Number(execFileSync('id', ['-u', 'nobody'], { encoding: 'utf8' }));
   const pooler = spawn(binary, [join(folder, 'pgbouncer.ini')], {
     stdio: 'ignore',
     ...(process.getuid?.() === 0 ? { uid } : {}),
   });
   const poolerExit = new Promise((resolve) => pooler.once('exit', resolve));
-  // Waits until the pooler accepts connections, because the service does not start without its database.
+  // The service does not start before the pooler accepts connections.
   await expect.poll(() => isOpen(port)).toBe(true);
   const cluster = await startCluster({
     databaseUrl: postgres.url.replace(/:\d+\//, `:${port}/`),
@@ -58,7 +58,7 @@ default_pool_size = 2
       const client = clients[index % 2] ?? clients[0];
       if (!client) throw new Error('Expected a process.');
       const decision = await client.decideImage(`player-${index}`);
-      return (await client.begin(decision)).body.results[0]?.status;
+      return (await client.reportStart(decision)).body.results[0]?.status;
     }),
   );
   expect(statuses).toEqual(Array(40).fill('accepted'));

@@ -31,7 +31,7 @@ function withSampleTimes(entries: number): Buffer {
 let thread: ProbeThread;
 afterEach(() => thread.stop());
 
-test('files are parsed in a worker thread, one at a time', async () => {
+test('files are parsed in a worker thread one at a time', async () => {
   thread = createProbeThread();
   const [video, text] = await Promise.allSettled([
     thread.probe(meadow),
@@ -42,19 +42,19 @@ test('files are parsed in a worker thread, one at a time', async () => {
   expect(meadow.length).toBeGreaterThan(0);
 });
 
-test('a file that keeps the parser busy does not block the process', async () => {
+test('a file that takes long to parse does not block the process', async () => {
   thread = createProbeThread();
   await thread.probe(meadow);
   const costlyVideo = withSampleTimes(2_000_000);
-  // The only work that this thread does is copying the file.
+  // This thread only copies the file.
   const utilizationBefore = performance.eventLoopUtilization();
   await expect(thread.probe(costlyVideo)).rejects.toThrow(/lasts .* s; a video must last/);
   const { active, idle } = performance.eventLoopUtilization(utilizationBefore);
   expect(active).toBeLessThan(idle);
 });
 
-test('a file that takes too long to parse is rejected and does not delay the next one', async () => {
-  // This limit is always exceeded, because even loading the parser takes longer than 1 ms.
+test('a file that takes too long to parse is rejected', async () => {
+  // Loading the parser takes longer than 1 ms, so this limit is always exceeded.
   thread = createProbeThread({ timeoutMs: 1 });
   const results = await Promise.allSettled([thread.probe(meadow), thread.probe(meadow)]);
   for (const result of results)

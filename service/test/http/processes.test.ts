@@ -44,28 +44,28 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       const text = await (await fetch(`${cluster.urls[1]}/metrics`)).text();
       return Number(/^trueward_configuration_age_seconds (\S+)$/m.exec(text)?.[1]);
     };
-    // The other process polls for changes twice a second, so it knows about the webhook after its next poll.
+    // Waits until the other process has polled the configuration, which contains the webhook.
     for (;;) {
       const sinceS = (performance.now() - registeredMs) / 1_000;
       if ((await ageS()) < sinceS) break;
     }
 
-    // One process serves the ad. Its completion is then reported to both processes at the same time.
+    // One process serves the ad. Both processes get its completion at the same time.
     const decision = await first.decideImage('both');
-    await second.begin(decision);
+    await second.reportStart(decision);
     await cluster.moveClock({ advanceMs: 5_000 });
     const claims = [first, second].flatMap((client) =>
       Array.from({ length: 20 }, () =>
         client.report(
-          client.seen(decision),
-          client.event(decision, 'complete', { watched_ms: 5_000 }),
+          client.createImpression(decision),
+          client.createEvent(decision, 'complete', { watched_ms: 5_000 }),
         ),
       ),
     );
     const responses = await Promise.all(claims);
     expect(responses.map(({ body }) => body.decisions[0]?.state)).toEqual(Array(40).fill('earned'));
     expect(new Set(responses.map(({ body }) => body.decisions[0]?.receipt)).size).toBe(1);
-    const [delivered] = await receiver.count(1);
+    const [delivered] = await receiver.waitForRequests(1);
     const { type, data } = JSON.parse(delivered?.body ?? '') as { type: string; data: object };
     expect([type, data]).toMatchObject(['decision.rewarded', { decision_id: decision.id }]);
     const { body: hooks } = await first.call<{ data: { id: string }[] }>(
@@ -78,10 +78,10 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       const { body } = await second.call<{ data: Delivery[] }>('GET', path, second.secret);
       return body.data.map((delivery) => delivery.attempts.length);
     };
-    // Polls, because an attempt is recorded after the receiver's response.
+    // Polls, because an attempt is recorded only after the receiver has responded.
     await expect.poll(attempts).toEqual([1]);
 
-    // A kill switch that is set through one process also stops ads in the other.
+    // A kill switch applies to all processes.
     await first.call('POST', '/v1/kill-switches', first.secret, {
       scope: 'placement',
       target_id: 'revive',
@@ -96,11 +96,11 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const { body } = await first.decide({ placement: 'revive', user_ref: 'other' });
     expect(body).toMatchObject({ status: 'no_fill', reason: 'killed' });
     expect(await attempts()).toEqual([1]);
-    expect(await receiver.count(1)).toHaveLength(1);
+    expect(await receiver.waitForRequests(1)).toHaveLength(1);
     await receiver.close();
   });
 
-  test('requests that one process admits also count against the limit in the other process', async () => {
+  test('requests to one process use up the limit in the other process', async () => {
     const [first, second] = createClients();
     const count = async (): Promise<number | undefined> => {
       const [row] = await database.query<{ count: number }>(
@@ -121,8 +121,8 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
         )
       ).map(({ at }) => at);
     /**
-     * Resolves when both processes have written twice. By then both have the current counts: each reads after it
-     * writes.
+     * Resolves when both processes have the current counts. Each process reads the counts after writing its own, so two
+     * writes are enough.
      */
     const exchangeCounts = async (): Promise<void> => {
       for (let round = 0; round < 2; round += 1) {
@@ -132,18 +132,18 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
           .toBe(2);
       }
     };
-    // A process does not share the requests that it admitted before it detected the other process.
+    // A process shares its usage only after it has detected the other process.
     await exchangeCounts();
     expect(await flood()).toContain(429);
     await exchangeCounts();
     expect(await counts()).not.toEqual([]);
-    // A process starts to share a count once it has used more than a quarter of the limit.
+    // A process shares a count only if the count exceeds a quarter of the limit.
     const startedMs = performance.now();
     let admittedRequests = 0;
     while (admittedRequests < 20 && (await request(second)) === 200) admittedRequests += 1;
     await exchangeCounts();
     while ((await request(second)) === 200) admittedRequests += 1;
-    // If counts were not shared, this process would admit sixty requests, plus two more every second.
+    // Without shared counts, this process would admit 60 requests plus two per second.
     expect(admittedRequests).toBeLessThan(40 + (2 * (performance.now() - startedMs)) / 1_000);
     // The stored names must not reveal users or IPs.
     expect((await counts()).every(({ name }) => /^[\w-]{22}$/.test(name))).toBe(true);

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface Received {
+export interface ReceivedRequest {
   body: string;
   headers: Record<string, string>;
 }
@@ -9,10 +9,10 @@ export interface Received {
 /** Starts a webhook receiver. `respond` gets the index of a request and returns the status to respond with. */
 export async function startReceiver(
   respond: (index: number) => number = () => 200,
-  moreHeaders: Readonly<Record<string, string>> = {},
+  responseHeaders: Readonly<Record<string, string>> = {},
 ) {
-  const received: Received[] = [];
-  let announce: () => void = () => undefined;
+  const received: ReceivedRequest[] = [];
+  let notifyWaiter: () => void = () => undefined;
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
@@ -21,20 +21,21 @@ export async function startReceiver(
       received.push({ body, headers: request.headers as Record<string, string> });
       response
         .writeHead(status, {
-          ...moreHeaders,
+          ...responseHeaders,
           ...(status >= 300 && status < 400 ? { location: '/elsewhere' } : {}),
         })
         .end('received');
-      announce();
+      notifyWaiter();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
     received,
-    /** Resolves with all requests once at least this many have arrived. */
-    async count(wanted: number): Promise<Received[]> {
-      while (received.length < wanted) await new Promise<void>((resolve) => (announce = resolve));
+    /** Resolves with all received requests once there are at least this many. */
+    async waitForRequests(requestCount: number): Promise<ReceivedRequest[]> {
+      while (received.length < requestCount)
+        await new Promise<void>((resolve) => (notifyWaiter = resolve));
       return received;
     },
     close: () =>

@@ -1,6 +1,6 @@
 /**
- * Tests compatibility with the previous and the next release, using a recording by `service/test/upgrade/record.ts`.
- * `upgrade.full.test.ts` builds and runs the previous release itself.
+ * Tests compatibility with the previous and the next release against recorded responses. See
+ * `service/test/upgrade/record.ts`. To run the previous release itself, see `upgrade.full.test.ts`.
  */
 import { readFileSync } from 'node:fs';
 import type { Problem } from '@trueward/protocol/wire';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => game.stop());
 
-test('this release reads the previous release’s tokens the same way, and issues identical ones', () => {
+test('tokens are identical to those of the previous release', () => {
   const tokens = createDecisionTokens(recorded.tokens.key);
   for (const { claims, text } of recorded.tokens.signed) {
     expect(tokens.verify(text)).toEqual(claims);
@@ -31,19 +31,17 @@ test('this release reads the previous release’s tokens the same way, and issue
   }
 });
 
-/** Clients act on these values. All other values differ from one run to the next. */
+/** Members with values that clients depend on. All other values differ between runs. */
 const fixedMembers = new Set(['status', 'state', 'placement', 'format', 'reward', 'min_watch_ms']);
 
-/**
- * Lists every path in a JSON document, with the value if clients act on it and with only the value's type otherwise.
- */
+/** Lists every path in a JSON document with its value, or with the type of the value if clients do not depend on it. */
 function outline(value: unknown, path = '', name = ''): [string, unknown][] {
   if (typeof value !== 'object' || value === null || fixedMembers.has(name))
     return [[path, fixedMembers.has(name) ? JSON.stringify(value) : typeof value]];
   return Object.entries(value).flatMap(([key, member]) => outline(member, `${path}/${key}`, key));
 }
 
-test('clients of the previous release get the same responses as before and earn their reward', async () => {
+test('clients of the previous release can earn rewards and get compatible responses', async () => {
   const { clock, client, url } = game;
   const playedSteps = await play(recorded.steps, {
     url,
@@ -54,26 +52,26 @@ test('clients of the previous release get the same responses as before and earn 
   for (const [index, { status, answer }] of recorded.steps.entries()) {
     const actual = playedSteps[index];
     expect([index, actual?.status]).toEqual([index, status]);
-    // A release may add members to a response, but must never remove one.
+    // A release may add members to a response but must not remove any.
     expect(outline(actual?.answer)).toEqual(expect.arrayContaining(outline(answer)));
   }
   expect(playedSteps.at(-1)?.answer).toMatchObject({ state: 'earned' });
 });
 
-test('webhooks signed by the previous release are verified', async () => {
+test('`verifyWebhook` accepts webhooks signed by the previous release', async () => {
   const { secret, headers, body } = recorded.webhook;
   const now = () => Number(headers['service-timestamp']) * 1_000;
   const event = await verifyWebhook(body, headers, secret, { now });
   expect(event).toMatchObject({ type: 'decision.rewarded', data: { placement: 'revive' } });
 });
 
-/** Reads the key with which the installation signs its tokens. */
+/** Reads the key that signs the tokens of the installation. */
 const tokenKey = (): Promise<string> => {
   const { service, config, clock } = game;
   return readServiceSecret(service.database, openSecretBox(config), clock, 'decision_token');
 };
 
-test('a token in the next release’s format earns its reward', async () => {
+test('an ad with a token in the format of the next release can be rewarded', async () => {
   const key = await tokenKey();
   const decision = await game.decide('of two releases');
   const claims = createDecisionTokens(key).verify(decision.token);
@@ -83,12 +81,12 @@ test('a token in the next release’s format earns its reward', async () => {
   expect(await game.watch({ ...decision, token })).toMatchObject({ state: 'earned' });
 });
 
-test('events whose token only a later release can read are deferred; a forged token is rejected', async () => {
-  const { client, event, decide } = game;
+test('an event with a token of a later release is deferred with 503', async () => {
+  const { client, createEvent, decide } = game;
   const decision = await decide('of a later release');
   const body = `9~${decision.id}`;
   const send = (mac: string) => {
-    const events = [event({ ...decision, token: `${body}.${mac}` }, 'start')];
+    const events = [createEvent({ ...decision, token: `${body}.${mac}` }, 'start')];
     const sent_at = new Date(game.clock.nowMs()).toISOString();
     return client.call<Problem>('POST', '/v1/events', client.publishable, { sent_at, events });
   };

@@ -14,12 +14,12 @@ afterAll(() => service.stop());
 
 const validRequest = { placement: 'revive', user_ref: 'u', formats: ['image'] };
 /**
- * A body that is nested as deeply as allowed. Because it contains an escape sequence, the service searches all of it
- * for text that the database can't store.
+ * A body with the maximum nesting depth. Its escape sequence makes the service search the whole body for text that the
+ * database cannot store.
  */
 const deepBody = `${'['.repeat(32_000)}"\\u0000"${']'.repeat(32_000)}`;
 
-test('every route rejects a deeply nested body and a deeply nested member', async () => {
+test('every route rejects deeply nested bodies', async () => {
   const placement = `{"name":"deep","format":"rewarded","more":${deepBody}}`;
   for (const [path, key, body] of [
     ['/v1/decisions', client.publishable, deepBody],

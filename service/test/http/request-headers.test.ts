@@ -18,12 +18,12 @@ afterAll(() => running.stop());
 const apiKey = 'Bearer 7f3c-very-secret';
 const bidder = { name: 'Bidder', kind: 'openrtb', endpoint_url: 'https://bid.example/rtb' };
 
-const create = async (more: object = {}): Promise<Source> => {
+const create = async (fields: object = {}): Promise<Source> => {
   const { status, body } = await client.call<Source>(
     'POST',
     '/v1/sources',
     client.secret,
-    { ...bidder, ...more },
+    { ...bidder, ...fields },
     { 'idempotency-key': randomUUID() },
   );
   expect(status).toBe(201);
@@ -32,7 +32,7 @@ const create = async (more: object = {}): Promise<Source> => {
 const update = <T = Source>(id: string, change: object) =>
   client.call<T>('PATCH', `/v1/sources/${id}`, client.secret, change);
 
-test('request headers are never returned, and are encrypted in the database', async () => {
+test('the values of request headers are encrypted and not returned', async () => {
   const headers = { Authorization: apiKey, 'X-Account': 'account-93' };
   const source = await create({ request_headers: headers });
   expect(source.request_header_names).toEqual(['Authorization', 'X-Account']);
@@ -78,7 +78,7 @@ test('a source of uploaded ads has no request headers', async () => {
   expect([status, body.errors?.[0]?.pointer]).toEqual([422, '/request_headers']);
 });
 
-test('after a source’s headers are changed, the service sends the new ones', async () => {
+test('changed request headers are sent to the source', async () => {
   const box = createSecretBox([new Uint8Array(32).fill(7)]);
   const headers = createRequestHeaders(running.service.database, box, { nowMs: () => 0 });
   const created = await create({ request_headers: { 'X-Key': 'a' } });
@@ -88,7 +88,7 @@ test('after a source’s headers are changed, the service sends the new ones', a
       [created.id],
     )
   )[0] ?? { account_id: '' };
-  const external = (source: Source) => {
+  const requireExternalSource = (source: Source) => {
     const externalSource = toExternalSource(source);
     if (!externalSource) throw new Error('This is not an external source.');
     return externalSource;
@@ -96,15 +96,17 @@ test('after a source’s headers are changed, the service sends the new ones', a
   const scope = { accountId, environment: 'sandbox' } as const;
   const operation = { queries: running.service.database, scope, actor: 'test' };
   await headers.store(operation, created.id, { 'X-Key': 'a' });
-  const firstSource = external(created);
+  const firstSource = requireExternalSource(created);
   expect(await headers.read(accountId, firstSource)).toEqual({ 'X-Key': 'a' });
   await headers.store(operation, created.id, { 'X-Key': 'b' });
   expect(await headers.read(accountId, firstSource)).toEqual({ 'X-Key': 'a' });
-  expect(await headers.read(accountId, external(created))).toEqual({ 'X-Key': 'b' });
+  expect(await headers.read(accountId, requireExternalSource(created))).toEqual({ 'X-Key': 'b' });
 
-  // If the service called the bidder without its credentials, the bidder would see an unknown client.
+  // Without its credentials, the bidder would reject the request as unknown.
   await headers.store(operation, created.id, {});
-  await expect(headers.read(accountId, external(created))).rejects.toThrow('request_headers again');
-  const sourceWithoutHeaders = external({ ...created, request_header_names: [] });
+  await expect(headers.read(accountId, requireExternalSource(created))).rejects.toThrow(
+    'request_headers again',
+  );
+  const sourceWithoutHeaders = requireExternalSource({ ...created, request_header_names: [] });
   expect(await headers.read(accountId, sourceWithoutHeaders)).toEqual({});
 });

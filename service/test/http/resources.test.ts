@@ -37,7 +37,7 @@ const image = {
   files: [{ url: 'https://cdn.example/a.png', mime: 'image/png', width: 10, height: 10 }],
 };
 
-async function demand() {
+async function createDemand() {
   const { body: source } = await post('/v1/sources', { name: 'S', kind: 'house' });
   const { body: advertiser } = await post('/v1/advertisers', { name: 'A', domain: 'a.example' });
   const { body: placement } = await post('/v1/placements', {
@@ -54,8 +54,8 @@ async function demand() {
   return { source, advertiser, placement, creative };
 }
 
-test('objects of every kind get their defaults and can be read, listed, updated and archived, with audit entries', async () => {
-  const { source, advertiser, placement, creative } = await demand();
+test('objects of every kind can be created, read, updated and archived', async () => {
+  const { source, advertiser, placement, creative } = await createDemand();
   const name = placement['name'];
   const { body: houseAd } = await post('/v1/house-ads', {
     name: 'H',
@@ -78,7 +78,7 @@ test('objects of every kind get their defaults and can be read, listed, updated 
   expect(policy).toMatchObject({ when: {}, status: 'active' });
   expect(creative).toMatchObject({ categories: [], review: { status: 'pending_review' } });
 
-  // In this order, no object is still in use when it is archived.
+  // An object in use cannot be archived, so the order matters.
   const cases: [string, Document, object][] = [
     ['/v1/kill-switches', killSwitch, { reason: 'why' }],
     ['/v1/policies', policy, { status: 'paused' }],
@@ -112,7 +112,7 @@ test('objects of every kind get their defaults and can be read, listed, updated 
 });
 
 test('an object in use cannot be archived', async () => {
-  const { advertiser, creative } = await demand();
+  const { advertiser, creative } = await createDemand();
   const rejected = await remove(`/v1/advertisers/${advertiser.id}`);
   expect([rejected.status, rejected.body.code]).toEqual([409, 'conflict']);
   expect(rejected.body.detail).toContain(creative.id);
@@ -175,13 +175,13 @@ test.each([
   [{ media: { ...image, format: 'video', duration_ms: 5_000 } }, '/media/files/0/mime'],
   [{ advertiser_id: 'adv_01h455vb4pex5vsknk084sn02q' }, '/advertiser_id'],
 ])('a creative cannot be changed to %j', async (change, pointer) => {
-  const { creative } = await demand();
+  const { creative } = await createDemand();
   const response = await patch<Problem>(`/v1/creatives/${creative.id}`, change);
   expect(response.status).toBe(422);
   expect(response.body.errors?.map((error) => error.pointer)).toContain(pointer);
 });
 
-test('a VAST source keeps the macros in its tag, and the placements it uses cannot be archived', async () => {
+test('a placement that a source uses cannot be archived', async () => {
   const { body: placement } = await post('/v1/placements', {
     name: newName(),
     format: 'interstitial',
@@ -202,7 +202,7 @@ test('a VAST source keeps the macros in its tag, and the placements it uses cann
   ]);
 });
 
-test('in development, only sandbox sources may use a loopback address', async () => {
+test('only sandbox sources in development may use loopback addresses', async () => {
   const source = { name: 'S', kind: 'vast', tag_url: 'http://127.0.0.1:9000/v' };
   expect((await post('/v1/sources', source)).status).toBe(201);
   const live = createClient(running, 'live');
@@ -211,7 +211,7 @@ test('in development, only sandbox sources may use a loopback address', async ()
 });
 
 test('a reference to an object of the other environment is rejected', async () => {
-  const { advertiser, source } = await demand();
+  const { advertiser, source } = await createDemand();
   const live = createClient(running, 'live');
   const response = await live.call<Problem>('POST', '/v1/creatives', live.secret, {
     name: 'C',
@@ -226,7 +226,7 @@ test('a reference to an object of the other environment is rejected', async () =
   ]);
 });
 
-test('of twenty concurrent creations with the same placement name, one succeeds', async () => {
+test('concurrent creations of a placement with the same name succeed only once', async () => {
   const name = newName();
   const responses = await Promise.all(
     Array.from({ length: 20 }, () => post<Problem>('/v1/placements', { name, format: 'banner' })),
@@ -237,7 +237,7 @@ test('of twenty concurrent creations with the same placement name, one succeeds'
   ]);
 });
 
-test('null removes a field, and an empty update is rejected', async () => {
+test('updating a field to null removes the field', async () => {
   const { body } = await post<Placement>('/v1/placements', {
     name: newName(),
     format: 'banner',
@@ -249,7 +249,7 @@ test('null removes a field, and an empty update is rejected', async () => {
   expect((await patch(`/v1/placements/${body.id}`, { name: 'other' })).status).toBe(422);
 });
 
-test('if two changes are based on the same revision, the second is rejected', async () => {
+test('an update with an outdated revision is rejected', async () => {
   const { body } = await post('/v1/placements', { name: newName(), format: 'banner' });
   const address = `/v1/placements/${body.id}`;
   const responses = await Promise.all(
@@ -260,7 +260,7 @@ test('if two changes are based on the same revision, the second is rejected', as
   expect((await remove(address, { 'if-match': '"2"' })).status).toBe(204);
 });
 
-test('if concurrent requests have the same Idempotency-Key, the work is done only once', async () => {
+test('concurrent requests with the same Idempotency-Key are executed once', async () => {
   const headers = { 'idempotency-key': randomUUID() };
   const body = { name: 'S', kind: 'house' };
   const responses = await Promise.all(
@@ -273,31 +273,31 @@ test('if concurrent requests have the same Idempotency-Key, the work is done onl
   );
   const other = await post<Problem>('/v1/sources', { ...body, name: 'T' }, headers);
   expect([other.status, other.body.code]).toEqual([409, 'idempotency_key_reused']);
-  const elsewhere = await createClient(running, 'live').call(
+  const liveResponse = await createClient(running, 'live').call(
     'POST',
     '/v1/sources',
     running.keys.live.secret,
     body,
     headers,
   );
-  expect(elsewhere.headers.has('idempotency-replayed')).toBe(false);
+  expect(liveResponse.headers.has('idempotency-replayed')).toBe(false);
 });
 
-test('a rejection is not stored for an Idempotency-Key', async () => {
+test('rejected requests are not stored for their Idempotency-Key', async () => {
   const headers = { 'idempotency-key': randomUUID() };
-  const kill = { scope: 'placement', target_id: newName(), state: 'off' };
-  expect((await post('/v1/kill-switches', kill, headers)).status).toBe(422);
-  await post('/v1/placements', { name: kill.target_id, format: 'banner' });
-  expect((await post('/v1/kill-switches', kill, headers)).status).toBe(201);
+  const killSwitch = { scope: 'placement', target_id: newName(), state: 'off' };
+  expect((await post('/v1/kill-switches', killSwitch, headers)).status).toBe(422);
+  await post('/v1/placements', { name: killSwitch.target_id, format: 'banner' });
+  expect((await post('/v1/kill-switches', killSwitch, headers)).status).toBe(201);
 });
 
-test('webhook events are emitted for reviews, changed media and kill switches', async () => {
+test('reviews, media changes and kill switches emit webhook events', async () => {
   const receiver = await startReceiver();
   await post('/v1/webhooks', {
     url: receiver.url,
     events: ['creative.review_updated', 'kill_switch.changed'],
   });
-  const { creative, placement } = await demand();
+  const { creative, placement } = await createDemand();
   const review = (status: string) =>
     post<Creative>(`/v1/creatives/${creative.id}/review`, { status, feedback: 'seen' });
   expect((await review('approved')).body.review).toMatchObject({
@@ -315,7 +315,7 @@ test('webhook events are emitted for reviews, changed media and kill switches', 
   });
   await patch(`/v1/kill-switches/${killSwitch.id}`, { reason: 'none' });
   await patch(`/v1/kill-switches/${killSwitch.id}`, { state: 'off', actor: 'Bob' });
-  const events = (await receiver.count(4)).map(
+  const events = (await receiver.waitForRequests(4)).map(
     ({ body }) => JSON.parse(body) as { id: string; type: string; data: object },
   );
   expect(events.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(({ data }) => data)).toEqual([
@@ -340,7 +340,7 @@ test('webhook events are emitted for reviews, changed media and kill switches', 
   await receiver.close();
 });
 
-test('by the time the response to a change arrives, the change is in effect', async () => {
+test('a change is in effect when its response arrives', async () => {
   const { body } = await post<KillSwitch>('/v1/kill-switches', {
     scope: 'placement',
     target_id: 'lobby',

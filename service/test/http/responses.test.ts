@@ -13,7 +13,7 @@ afterAll(() => running.stop());
 
 const get = <T>(path: string) => client.call<T>('GET', path, client.secret);
 
-test('every list is served with the content type for JSON', async () => {
+test('every list has a JSON content type', async () => {
   interface OpenApi {
     paths: Record<string, { get?: { operationId?: string } }>;
   }
@@ -24,7 +24,7 @@ test('every list is served with the content type for JSON', async () => {
   expect(lists).toContain('/v1/webhook-events');
   for (const path of lists) {
     const { status, headers } = await get(path);
-    if (status !== 200) continue; // the list is only for panel users, or it requires parameters
+    if (status !== 200) continue; // The list requires a panel user or parameters.
     expect([path, headers.get('content-type')]).toEqual([path, 'application/json; charset=utf-8']);
   }
 });
@@ -34,7 +34,7 @@ test.each([
   `/v1/placements/${'p'.repeat(101)}`,
   '/v1/decisions/%zz',
   '/v1/%E0%A4%A',
-])('the response for a path that the router rejects is a problem document: %.40s', async (path) => {
+])('a path that the router rejects returns a problem document: %.40s', async (path) => {
   const { status, headers, body } = await get<Problem>(path);
   expect([status, body.status, body.code]).toEqual([404, 404, 'not_found']);
   expect(headers.get('content-type')).toContain('application/problem+json');

@@ -17,31 +17,35 @@ const edit = (token: string, claim: keyof typeof claims, value: string): string 
   return token.slice(0, dot).split('~').with(claims[claim], value).join('~') + token.slice(dot);
 };
 
-test('an honestly watched ad is rewarded, so the attacks below do not fail because of the setup', async () => {
+test('a watched ad is rewarded', async () => {
   expect(await game.watch(await game.decide('honest'))).toMatchObject({ state: 'earned' });
 });
 
-test('an ad watched offline and reported hours later is rewarded, and the reward is delivered', async () => {
+test('an ad that was watched offline is rewarded hours later', async () => {
   const decision = await game.decide('traveler');
   game.advance(5_000);
-  const events = [game.event(decision, 'start'), game.seen(decision), game.complete(decision)];
-  const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
+  const events = [
+    game.createEvent(decision, 'start'),
+    game.createImpression(decision),
+    game.createCompletion(decision),
+  ];
+  const formatTimeAgo = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
   const [start, impression, complete] = events.map((event, index) => ({
     ...event,
-    occurred_at: ago([5_000, 3_000, 0][index] ?? 0),
+    occurred_at: formatTimeAgo([5_000, 3_000, 0][index] ?? 0),
   }));
   if (!start || !impression || !complete) throw new Error('Expected three events.');
-  // If the completion arrives first, the reward stays pending until the impression arrives.
+  // The completion arrives first, so the reward is pending until the impression arrives.
   game.advance(6 * 3_600_000);
   const { decisions } = await game.report(start, complete);
   expect(decisions).toMatchObject([{ state: 'pending', reason: 'no_impression' }]);
   game.advance(3_600_000);
   expect((await game.report(impression)).decisions).toMatchObject([{ state: 'earned' }]);
-  expect(await game.webhookEvents('decision.rewarded', decision.id)).toBe(1);
+  expect(await game.countWebhookEvents('decision.rewarded', decision.id)).toBe(1);
 });
 
 describe('tokens', () => {
-  test('a token modified to name another player, placement or time is rejected', async () => {
+  test('a token with a modified player, placement or time is rejected', async () => {
     const decision = await game.decide('editor');
     game.advance(5_000);
     for (const [claim, value] of [
@@ -53,17 +57,17 @@ describe('tokens', () => {
     ] as const) {
       const token = edit(decision.token, claim, value);
       expect(token).not.toBe(decision.token);
-      const { results } = await game.report({ ...game.complete(decision), token });
+      const { results } = await game.report({ ...game.createCompletion(decision), token });
       expect(results).toMatchObject([{ status: 'rejected', code: 'token_invalid' }]);
     }
-    expect((await game.status(decision.id)).state).toBe('none');
+    expect((await game.readRewardStatus(decision.id)).state).toBe('none');
   });
 
-  test('a token without a signature, or with one of a different length, is rejected', async () => {
+  test('a token with a missing or truncated signature is rejected', async () => {
     const decision = await game.decide('stripper');
     const body = decision.token.slice(0, decision.token.lastIndexOf('.'));
     for (const token of [body, `${body}.`, `${body}.AAAA`, `.${body}`, '.', '...']) {
-      const { results } = await game.report({ ...game.complete(decision), token });
+      const { results } = await game.report({ ...game.createCompletion(decision), token });
       expect(results).toMatchObject([{ status: 'rejected', code: 'token_invalid' }]);
     }
   });
@@ -72,7 +76,7 @@ describe('tokens', () => {
     const [ownDecision, otherDecision] = [await game.decide('mover'), await game.decide('mover')];
     game.advance(5_000);
     const { results } = await game.report({
-      ...game.complete(otherDecision),
+      ...game.createCompletion(otherDecision),
       token: ownDecision.token,
     });
     expect(results).toMatchObject([{ status: 'rejected', code: 'decision_mismatch' }]);
@@ -85,7 +89,10 @@ describe('tokens', () => {
       'POST',
       '/v1/events',
       game.keys.live.publishable,
-      { sent_at: new Date(game.clock.nowMs()).toISOString(), events: [game.complete(decision)] },
+      {
+        sent_at: new Date(game.clock.nowMs()).toISOString(),
+        events: [game.createCompletion(decision)],
+      },
       { 'user-agent': 'Mozilla/5.0 Chrome/140.0.0.0' },
     );
     expect(body.results).toMatchObject([{ status: 'rejected', code: 'environment_mismatch' }]);
@@ -93,43 +100,49 @@ describe('tokens', () => {
 });
 
 describe('replay', () => {
-  test('a reward is not earned again by the same or a new completion', async () => {
+  test('repeated completions do not earn another reward', async () => {
     const decision = await game.decide('replayer');
-    await game.report(game.event(decision, 'start'));
+    await game.report(game.createEvent(decision, 'start'));
     game.advance(5_000);
-    const complete = game.complete(decision);
-    await game.report(game.seen(decision), complete);
+    const complete = game.createCompletion(decision);
+    await game.report(game.createImpression(decision), complete);
     expect((await game.report(complete)).results).toMatchObject([{ status: 'duplicate' }]);
     game.advance(20_000);
-    await game.report(game.seen(decision), game.complete(decision));
-    expect(await game.webhookEvents('decision.rewarded', decision.id)).toBe(1);
-    expect(await game.webhookEvents('decision.served', decision.id)).toBe(1);
+    await game.report(game.createImpression(decision), game.createCompletion(decision));
+    expect(await game.countWebhookEvents('decision.rewarded', decision.id)).toBe(1);
+    expect(await game.countWebhookEvents('decision.served', decision.id)).toBe(1);
   });
 
-  test('a device with restored storage reports everything again and earns nothing more', async () => {
+  test('a device with restored storage does not earn another reward', async () => {
     const decision = await game.decide('rewinder');
-    const start = game.event(decision, 'start');
+    const start = game.createEvent(decision, 'start');
     await game.report(start);
     game.advance(5_000);
-    const events = [game.seen(decision), game.complete(decision)];
+    const events = [game.createImpression(decision), game.createCompletion(decision)];
     await game.report(...events);
-    const earned = await game.count('rewards_earned');
+    const earned = await game.readReportCount('rewards_earned');
     game.advance(3_600_000);
     const { results, decisions } = await game.report(start, ...events);
     expect(results.map(({ status }) => status)).toEqual(['duplicate', 'duplicate', 'duplicate']);
     expect(decisions).toMatchObject([{ state: 'earned' }]);
-    expect(await game.count('rewards_earned')).toBe(earned);
+    expect(await game.readReportCount('rewards_earned')).toBe(earned);
   });
 });
 
 describe('time', () => {
-  test('a completion before the ad can have ended is finally denied', async () => {
+  test('a completion before the ad could have ended is permanently denied', async () => {
     const decision = await game.decide('early');
     game.advance(4_700);
-    await game.report(game.event(decision, 'start'), game.seen(decision), game.complete(decision));
+    await game.report(
+      game.createEvent(decision, 'start'),
+      game.createImpression(decision),
+      game.createCompletion(decision),
+    );
     game.advance(60_000);
-    await game.report(game.complete(decision));
-    expect(await game.status(decision.id)).toMatchObject(createDenial('impossible_timing'));
+    await game.report(game.createCompletion(decision));
+    expect(await game.readRewardStatus(decision.id)).toMatchObject(
+      createDenial('impossible_timing'),
+    );
   });
 
   test('setting the device clock ahead does not shorten the watch time', async () => {
@@ -137,21 +150,23 @@ describe('time', () => {
     const createTime = (ms: number) => new Date(game.clock.nowMs() + ms).toISOString();
     game.advance(1_000);
     const events = [
-      { ...game.event(decision, 'start'), occurred_at: createTime(3_600_000) },
-      { ...game.seen(decision), occurred_at: createTime(3_602_000) },
-      { ...game.complete(decision), occurred_at: createTime(3_605_000) },
+      { ...game.createEvent(decision, 'start'), occurred_at: createTime(3_600_000) },
+      { ...game.createImpression(decision), occurred_at: createTime(3_602_000) },
+      { ...game.createCompletion(decision), occurred_at: createTime(3_605_000) },
     ];
     const body = { sent_at: createTime(3_605_000), events };
     await game.client.call('POST', '/v1/events', game.client.publishable, body);
-    expect(await game.status(decision.id)).toMatchObject(createDenial('impossible_timing'));
+    expect(await game.readRewardStatus(decision.id)).toMatchObject(
+      createDenial('impossible_timing'),
+    );
   });
 
-  test('a page at 16 times the speed earns no more than the time since its ads were loaded allows', async () => {
+  test('a page at 16 times the speed earns no more than real time allows', async () => {
     const ads = [];
     for (let count = 0; count < 6; count += 1) ads.push(await game.decide('speeder'));
     const loadedMs = game.clock.nowMs();
     game.advance(10_000);
-    // How far the page's clock is ahead of the real time.
+    // How far the clock of the page is ahead of real time.
     let aheadMs = 0;
     const pass = (ms: number) => {
       game.advance(ms / 16);
@@ -165,159 +180,169 @@ describe('time', () => {
       });
     };
     for (const ad of ads) {
-      await post(game.event(ad, 'start'));
+      await post(game.createEvent(ad, 'start'));
       pass(2_000);
-      await post(game.seen(ad));
+      await post(game.createImpression(ad));
       pass(3_200);
-      await post(game.complete(ad));
+      await post(game.createCompletion(ad));
     }
     const elapsedMs = game.clock.nowMs() - loadedMs;
-    const states = await Promise.all(ads.map(({ id }) => game.status(id)));
+    const states = await Promise.all(ads.map(({ id }) => game.readRewardStatus(id)));
     const earned = states.filter(({ state }) => state === 'earned').length;
     expect(earned * 4_750).toBeLessThanOrEqual(elapsedMs);
     expect(states.some(({ reason }) => reason === 'overlapping_watch')).toBe(true);
   });
 
-  test('timers at 16 times the speed, and quartiles faster than the ad plays, do not prove that the ad was watched', async () => {
+  test('an ad whose quartiles arrive faster than it plays is not rewarded', async () => {
     const decision = await game.decide('skipper');
     game.advance(60_000);
-    await game.report(game.event(decision, 'start'));
+    await game.report(game.createEvent(decision, 'start'));
     game.advance(50);
     await game.report(
-      game.event(decision, 'first_quartile'),
-      game.event(decision, 'midpoint'),
-      game.event(decision, 'third_quartile'),
+      game.createEvent(decision, 'first_quartile'),
+      game.createEvent(decision, 'midpoint'),
+      game.createEvent(decision, 'third_quartile'),
     );
     game.advance(5_000);
-    await game.report(game.seen(decision), game.complete(decision));
-    expect(await game.status(decision.id)).toMatchObject({
+    await game.report(game.createImpression(decision), game.createCompletion(decision));
+    expect(await game.readRewardStatus(decision.id)).toMatchObject({
       state: 'pending',
       reason: 'impossible_timing',
     });
     game.advance(86_400_001);
     await game.expire();
-    expect(await game.status(decision.id)).toMatchObject({ state: 'expired' });
+    expect(await game.readRewardStatus(decision.id)).toMatchObject({ state: 'expired' });
   });
 
-  test('an ad in a background tab is not rewarded, because only visible time counts', async () => {
+  test('an ad in a background tab is not rewarded', async () => {
     const decision = await game.decide('background');
-    await game.report(game.event(decision, 'start'));
+    await game.report(game.createEvent(decision, 'start'));
     game.advance(30_000);
-    await game.report(game.seen(decision), game.event(decision, 'complete', { watched_ms: 900 }));
-    expect(await game.status(decision.id)).toMatchObject(createDenial('watched_too_little'));
+    await game.report(
+      game.createImpression(decision),
+      game.createEvent(decision, 'complete', { watched_ms: 900 }),
+    );
+    expect(await game.readRewardStatus(decision.id)).toMatchObject(
+      createDenial('watched_too_little'),
+    );
   });
 
-  test('an ad that nobody saw is not rewarded', async () => {
+  test('an ad without an impression is not rewarded', async () => {
     const decision = await game.decide('hidden');
-    await game.report(game.event(decision, 'start'));
+    await game.report(game.createEvent(decision, 'start'));
     game.advance(5_000);
     await game.report(
-      game.event(decision, 'impression', { visible: { ratio: 0.2, ms: 5_000 } }),
-      game.complete(decision),
+      game.createEvent(decision, 'impression', { visible: { ratio: 0.2, ms: 5_000 } }),
+      game.createCompletion(decision),
     );
-    expect(await game.status(decision.id)).toMatchObject({
+    expect(await game.readRewardStatus(decision.id)).toMatchObject({
       state: 'pending',
       reason: 'no_impression',
     });
   });
 
-  test('hoarded ads cannot be watched after they have expired', async () => {
+  test('an expired ad cannot be started', async () => {
     const decision = await game.decide('hoarder');
     game.advance(700_000);
     const { results } = await game.report(
-      game.event(decision, 'start'),
-      game.seen(decision),
-      game.event(decision, 'viewable', { visible: { ratio: 1, ms: 2_000 } }),
-      game.complete(decision),
+      game.createEvent(decision, 'start'),
+      game.createImpression(decision),
+      game.createEvent(decision, 'viewable', { visible: { ratio: 1, ms: 2_000 } }),
+      game.createCompletion(decision),
     );
     expect(results.map(({ code }) => code)).toEqual(['expired', 'expired', undefined, undefined]);
-    expect(await game.status(decision.id)).toMatchObject({ state: 'pending' });
+    expect(await game.readRewardStatus(decision.id)).toMatchObject({ state: 'pending' });
   });
 
   test('a completion after the late window is rejected', async () => {
     const decision = await game.decide('latecomer');
-    await game.report(game.event(decision, 'start'));
+    await game.report(game.createEvent(decision, 'start'));
     game.advance(86_400_001);
-    await game.report(game.seen(decision), game.complete(decision));
-    expect(await game.status(decision.id)).toMatchObject({ state: 'expired', reason: 'late' });
+    await game.report(game.createImpression(decision), game.createCompletion(decision));
+    expect(await game.readRewardStatus(decision.id)).toMatchObject({
+      state: 'expired',
+      reason: 'late',
+    });
   });
 });
 
 describe('concurrency', () => {
-  test('two devices of a player that watch two ads at the same time earn one reward', async () => {
+  test('two devices of a player that show ads at the same time earn one reward', async () => {
     const [phone, desktop] = [await game.decide('two-devices'), await game.decide('two-devices')];
-    await Promise.all([phone, desktop].map((each) => game.report(game.event(each, 'start'))));
+    await Promise.all([phone, desktop].map((ad) => game.report(game.createEvent(ad, 'start'))));
     game.advance(5_000);
     await Promise.all(
-      [phone, desktop].map((each) => game.report(game.seen(each), game.complete(each))),
+      [phone, desktop].map((ad) =>
+        game.report(game.createImpression(ad), game.createCompletion(ad)),
+      ),
     );
-    const states = await Promise.all([phone, desktop].map(({ id }) => game.status(id)));
+    const states = await Promise.all([phone, desktop].map(({ id }) => game.readRewardStatus(id)));
     expect(states.map(({ state }) => state).toSorted()).toEqual(['denied', 'earned']);
     expect(states.find(({ state }) => state === 'denied')?.reason).toBe('overlapping_watch');
   });
 
-  test('ten ads loaded simultaneously earn no more than the elapsed time allows', async () => {
+  test('ten ads that were loaded together earn no more than real time allows', async () => {
     const ads = await Promise.all(Array.from({ length: 10 }, () => game.decide('farmer')));
     const startedMs = game.clock.nowMs();
-    // The events claim that each ad started as soon after the previous ad as the tolerance allows.
+    // The event times use as much of the tolerance as possible.
     for (const [index, ad] of ads.entries()) {
       game.clock.set(Math.max(game.clock.nowMs(), startedMs + 5_000 + index * 3_000));
       const beginAt = new Date(Math.max(startedMs, game.clock.nowMs() - 4_000)).toISOString();
       await game.report(
-        { ...game.event(ad, 'start'), occurred_at: beginAt },
-        game.seen(ad),
-        game.complete(ad),
+        { ...game.createEvent(ad, 'start'), occurred_at: beginAt },
+        game.createImpression(ad),
+        game.createCompletion(ad),
       );
     }
     const elapsedMs = game.clock.nowMs() - startedMs;
-    const states = await Promise.all(ads.map(({ id }) => game.status(id)));
+    const states = await Promise.all(ads.map(({ id }) => game.readRewardStatus(id)));
     const earned = states.filter(({ state }) => state === 'earned').length;
     expect(earned * 4_750).toBeLessThanOrEqual(elapsedMs + 1_250);
   });
 
-  test('ads requested in a player’s name, and unseen banners, cost the player no reward', async () => {
+  test('ads that were requested but not watched cost the player no reward', async () => {
     for (let count = 0; count < 61; count += 1) await game.decide('victim');
     for (let count = 0; count < 61; count += 1)
       await game.decide('victim', { placement: 'lobby', formats: ['image'] });
     const ad = await game.decide('victim');
     await game.watch(ad);
-    expect(await game.status(ad.id)).toMatchObject({ state: 'earned' });
+    expect(await game.readRewardStatus(ad.id)).toMatchObject({ state: 'earned' });
   });
 
-  test('a cap applies to ads that were requested before it was reached', async () => {
+  test('a frequency cap applies to ads that are already loaded', async () => {
     await updatePlacement(game, 'double-coins', { frequency_cap: { max: 1, per_s: 3_600 } });
     const request = () => game.decide('collector', { placement: 'double-coins' });
     const [first, second] = [await request(), await request()];
     game.advance(20_000);
-    const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
-    // The later completion arrives first, so the cap must work no matter in which order completions arrive.
+    const formatTimeAgo = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
+    // The later completion arrives first. The cap must not depend on the order of arrival.
     for (const [ad, beganMs] of [
       [first, 7_000],
       [second, 17_000],
     ] as const) {
       await game.report(
-        { ...game.event(ad, 'start'), occurred_at: ago(beganMs) },
-        { ...game.seen(ad), occurred_at: ago(beganMs - 2_000) },
-        { ...game.complete(ad), occurred_at: ago(beganMs - 5_000) },
+        { ...game.createEvent(ad, 'start'), occurred_at: formatTimeAgo(beganMs) },
+        { ...game.createImpression(ad), occurred_at: formatTimeAgo(beganMs - 2_000) },
+        { ...game.createCompletion(ad), occurred_at: formatTimeAgo(beganMs - 5_000) },
       );
     }
-    expect(await game.status(first.id)).toMatchObject({ state: 'earned' });
-    expect(await game.status(second.id)).toMatchObject(createDenial('frequency_capped'));
+    expect(await game.readRewardStatus(first.id)).toMatchObject({ state: 'earned' });
+    expect(await game.readRewardStatus(second.id)).toMatchObject(createDenial('frequency_capped'));
     await updatePlacement(game, 'double-coins', { frequency_cap: undefined });
   });
 });
 
-test('when a player with a cap of one watches ads in two tabs, only the ad that completes first is rewarded', async () => {
+test('with a frequency cap of one, only the first of two tabs earns a reward', async () => {
   await updatePlacement(game, 'double-coins', { frequency_cap: { max: 1, per_s: 3_600 } });
   const request = () => game.decide('two-tabs', { placement: 'double-coins' });
   const ads = [await request(), await request()] as const;
-  for (const ad of ads) await game.report(game.event(ad, 'start'));
+  for (const ad of ads) await game.report(game.createEvent(ad, 'start'));
   game.advance(2_000);
-  for (const ad of ads) await game.report(game.seen(ad));
+  for (const ad of ads) await game.report(game.createImpression(ad));
   game.advance(18_000);
-  for (const ad of ads) await game.report(game.complete(ad));
-  expect(await game.status(ads[0].id)).toMatchObject({ state: 'earned' });
-  expect(await game.status(ads[1].id)).toMatchObject(createDenial('frequency_capped'));
+  for (const ad of ads) await game.report(game.createCompletion(ad));
+  expect(await game.readRewardStatus(ads[0].id)).toMatchObject({ state: 'earned' });
+  expect(await game.readRewardStatus(ads[1].id)).toMatchObject(createDenial('frequency_capped'));
   await updatePlacement(game, 'double-coins', { frequency_cap: undefined });
 });
 
@@ -333,39 +358,39 @@ describe('traffic', () => {
       headers,
     );
     await game.watch(decision);
-    expect(await game.status(decision.id)).toMatchObject(createDenial('invalid_traffic'));
-    expect(await game.webhookEvents('decision.served', decision.id)).toBe(0);
-    expect(await game.count('invalid_traffic', 'bot')).toBeGreaterThan(0);
+    expect(await game.readRewardStatus(decision.id)).toMatchObject(createDenial('invalid_traffic'));
+    expect(await game.countWebhookEvents('decision.served', decision.id)).toBe(0);
+    expect(await game.readReportCount('invalid_traffic', 'bot')).toBeGreaterThan(0);
   });
 
   test('an impossible order of events is invalid traffic', async () => {
     const decision = await game.decide('script');
     game.advance(20_000);
-    const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
+    const formatTimeAgo = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
     await game.report(
-      { ...game.event(decision, 'start'), occurred_at: ago(1_000) },
-      { ...game.seen(decision), occurred_at: ago(8_000) },
-      { ...game.complete(decision), occurred_at: ago(10_000) },
+      { ...game.createEvent(decision, 'start'), occurred_at: formatTimeAgo(1_000) },
+      { ...game.createImpression(decision), occurred_at: formatTimeAgo(8_000) },
+      { ...game.createCompletion(decision), occurred_at: formatTimeAgo(10_000) },
     );
-    expect(await game.status(decision.id)).toMatchObject(createDenial('invalid_traffic'));
-    expect(await game.count('invalid_traffic', 'impossible_order')).toBe(1);
-    expect(await game.webhookEvents('decision.served', decision.id)).toBe(0);
+    expect(await game.readRewardStatus(decision.id)).toMatchObject(createDenial('invalid_traffic'));
+    expect(await game.readReportCount('invalid_traffic', 'impossible_order')).toBe(1);
+    expect(await game.countWebhookEvents('decision.served', decision.id)).toBe(0);
   });
 
-  test('a kill switch between decision and completion stops the reward', async () => {
+  test('a kill switch stops the reward of a running ad', async () => {
     const decision = await game.decide('killed', { placement: 'double-coins' });
-    await game.report(game.event(decision, 'start'));
+    await game.report(game.createEvent(decision, 'start'));
     game.advance(5_000);
-    await game.report(game.seen(decision));
+    await game.report(game.createImpression(decision));
     const turnOff = await turnOnKillSwitch(game, 'double-coins');
-    const { results } = await game.report(game.complete(decision));
+    const { results } = await game.report(game.createCompletion(decision));
     expect(results).toMatchObject([{ status: 'rejected', code: 'killed' }]);
     await turnOff();
-    await game.report(game.complete(decision));
-    expect(await game.status(decision.id)).toMatchObject(createDenial('killed'));
+    await game.report(game.createCompletion(decision));
+    expect(await game.readRewardStatus(decision.id)).toMatchObject(createDenial('killed'));
   });
 
-  test('a publishable key cannot read rewards without their tokens, or create anything', async () => {
+  test('a publishable key without the decision token cannot read rewards', async () => {
     const decision = await game.decide('stolen-key');
     const { call, publishable } = game.client;
     const path = `/v1/decisions/${decision.id}`;

@@ -14,7 +14,7 @@ async function recordStatements(work: () => Promise<unknown>): Promise<{
   transactions: string[][];
 }> {
   const { database } = game.service;
-  // Excludes statements from background work: the job that deletes inactive players, and the polls for trackers.
+  // Excludes statements of background jobs that delete inactive players or poll for trackers.
   const isRelevant = (text: string) =>
     /\b(decisions|ad_events|timelines)\b|INTO (viewers|rollup_deltas)/.test(text) &&
     !text.includes('tracker_requests');
@@ -54,13 +54,13 @@ async function recordStatements(work: () => Promise<unknown>): Promise<{
   };
 }
 
-test('the response to a completion already contains the earned reward, so no second request is needed', async () => {
+test('the response to a completion contains the earned reward', async () => {
   const decision = await game.decide('one-request');
-  await game.report(game.event(decision, 'start'));
+  await game.report(game.createEvent(decision, 'start'));
   game.advance(2_000);
-  await game.report(game.seen(decision));
+  await game.report(game.createImpression(decision));
   game.advance(3_000);
-  const { results, decisions } = await game.report(game.complete(decision));
+  const { results, decisions } = await game.report(game.createCompletion(decision));
   expect(results).toMatchObject([{ status: 'accepted' }]);
   expect(decisions).toMatchObject([
     { id: decision.id, state: 'earned', reward: { type: 'coins', amount: 25 } },
@@ -68,14 +68,14 @@ test('the response to a completion already contains the earned reward, so no sec
   expect(decisions[0]?.receipt).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
 });
 
-test('a completion is verified in the same transaction that claims it, without any reads before', async () => {
+test('a completion is recorded and verified in a single transaction', async () => {
   const decision = await game.decide('one-transaction');
-  await game.report(game.event(decision, 'start'));
+  await game.report(game.createEvent(decision, 'start'));
   game.advance(2_000);
-  await game.report(game.seen(decision));
+  await game.report(game.createImpression(decision));
   game.advance(3_000);
   const { standaloneStatements, transactions } = await recordStatements(() =>
-    game.report(game.complete(decision)),
+    game.report(game.createCompletion(decision)),
   );
   expect(standaloneStatements).toEqual([]);
   expect(transactions).toHaveLength(1);
@@ -84,17 +84,17 @@ test('a completion is verified in the same transaction that claims it, without a
   expect(claim.slice(0, updateIndex).some((text) => text.includes('INSERT INTO timelines'))).toBe(
     true,
   );
-  // The number of statements must stay the same, however many events and rules there are.
+  // The number of statements must not depend on the number of events or rules.
   expect(claim.length).toBeLessThanOrEqual(9);
-  expect((await game.status(decision.id)).state).toBe('earned');
+  expect((await game.readRewardStatus(decision.id)).state).toBe('earned');
 });
 
-test('the events of many players in one batch are verified in one transaction', async () => {
+test('a batch with events of many players is verified in a single transaction', async () => {
   const ads = await Promise.all(['a', 'b', 'c', 'd'].map((name) => game.decide(name)));
-  await game.report(...ads.map((ad) => game.event(ad, 'start')));
+  await game.report(...ads.map((ad) => game.createEvent(ad, 'start')));
   game.advance(5_000);
   const { standaloneStatements, transactions } = await recordStatements(() =>
-    game.report(...ads.flatMap((ad) => [game.seen(ad), game.complete(ad)])),
+    game.report(...ads.flatMap((ad) => [game.createImpression(ad), game.createCompletion(ad)])),
   );
   expect(standaloneStatements).toEqual([]);
   expect(transactions).toHaveLength(1);
@@ -103,31 +103,31 @@ test('the events of many players in one batch are verified in one transaction', 
 const locksUsers = (statements: readonly string[]): boolean =>
   statements.some((text) => text.includes('INTO viewers'));
 
-test('the player’s row is locked when an ad completes, but not when it starts', async () => {
+test('a completion locks the row of the player, but a start does not', async () => {
   const decision = await game.decide('locked');
-  const start = await recordStatements(() => game.report(game.event(decision, 'start')));
+  const start = await recordStatements(() => game.report(game.createEvent(decision, 'start')));
   expect(start.transactions.map(locksUsers)).toEqual([false]);
   game.advance(5_000);
   const end = await recordStatements(() =>
-    game.report(game.seen(decision), game.complete(decision)),
+    game.report(game.createImpression(decision), game.createCompletion(decision)),
   );
   expect(end.transactions.map(locksUsers)).toEqual([true]);
 });
 
-test('an impression that arrives after the completion earns the reward while the player’s row is locked', async () => {
+test('an impression after the completion locks the row of the player', async () => {
   const decision = await game.decide('out-of-order');
-  await game.report(game.event(decision, 'start'));
+  await game.report(game.createEvent(decision, 'start'));
   game.advance(2_000);
-  const impression = game.seen(decision);
+  const impression = game.createImpression(decision);
   game.advance(3_000);
-  await game.report(game.complete(decision));
-  expect((await game.status(decision.id)).state).toBe('pending');
+  await game.report(game.createCompletion(decision));
+  expect((await game.readRewardStatus(decision.id)).state).toBe('pending');
   const { standaloneStatements, transactions } = await recordStatements(() =>
     game.report(impression),
   );
   expect(standaloneStatements).toEqual([]);
-  // The first transaction finds out that the ad has been completed, and is rolled back. The second one locks the row.
+  // The first transaction finds the completion and is rolled back. The second transaction locks the row.
   expect(transactions.map(locksUsers)).toEqual([false, true]);
   expect(transactions[0]?.some((text) => text.includes('INSERT'))).toBe(false);
-  expect((await game.status(decision.id)).state).toBe('earned');
+  expect((await game.readRewardStatus(decision.id)).state).toBe('earned');
 });

@@ -12,9 +12,9 @@ import { startInProcess } from '../in-process.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { createClient } from './client.ts';
 
-export type Filled = Decision & { token: string };
+export type FilledDecision = Decision & { token: string };
 
-/** Starts a service that has a manual clock. The result includes functions that act as honest players and as cheats. */
+/** Starts a service with a manual clock. The returned functions act as honest or cheating players. */
 export async function startGame(databaseUrl?: string) {
   const clock = createManualClock(Date.UTC(2026, 5, 1));
   const running = await startInProcess(
@@ -28,68 +28,72 @@ export async function startGame(databaseUrl?: string) {
   const client = createClient(running);
   const iso = (ms: number) => new Date(ms).toISOString();
 
-  const event = (
-    decision: Filled,
+  const createEvent = (
+    decision: FilledDecision,
     type: AdEvent['type'],
-    more: Partial<AdEvent> = {},
+    overrides: Partial<AdEvent> = {},
   ): AdEvent => ({
     id: randomUUID(),
     type,
     decision_id: decision.id,
     token: decision.token,
     occurred_at: iso(clock.nowMs()),
-    ...more,
+    ...overrides,
   });
   const report = async (...events: AdEvent[]): Promise<EventBatchResult> => {
     const body = { sent_at: iso(clock.nowMs()), events };
     return (await client.call<EventBatchResult>('POST', '/v1/events', client.publishable, body))
       .body;
   };
-  const request = (request: Partial<DecisionRequest>, key = client.publishable) =>
-    client.call<Filled & Pick<Problem, 'code'>>('POST', '/v1/decisions', key, {
+  const requestDecision = (request: Partial<DecisionRequest>, key = client.publishable) =>
+    client.call<FilledDecision & Pick<Problem, 'code'>>('POST', '/v1/decisions', key, {
       placement: 'revive',
       formats: ['image'],
       ...request,
     });
-  const seen = (decision: Filled) =>
-    event(decision, 'impression', { visible: { ratio: 1, ms: 1_000 } });
-  const complete = (decision: Filled) => event(decision, 'complete', { watched_ms: 5_000 });
+  const createImpression = (decision: FilledDecision) =>
+    createEvent(decision, 'impression', { visible: { ratio: 1, ms: 1_000 } });
+  const createCompletion = (decision: FilledDecision) =>
+    createEvent(decision, 'complete', { watched_ms: 5_000 });
 
   return {
     ...running,
     client,
     clock,
-    event,
+    createEvent,
     report,
-    ask: request,
-    seen,
-    complete,
+    requestDecision,
+    createImpression,
+    createCompletion,
     advance: clock.advance,
-    /** Expires rewards that are overdue. The service itself does this every minute. */
+    /** Expires overdue rewards, as the service does every minute. */
     expire: () => expireRewards(running.service.database, clock),
-    async decide(userRef: string, more: Partial<DecisionRequest> = {}): Promise<Filled> {
-      const { body } = await request({ user_ref: userRef, ...more });
+    async decide(
+      userRef: string,
+      overrides: Partial<DecisionRequest> = {},
+    ): Promise<FilledDecision> {
+      const { body } = await requestDecision({ user_ref: userRef, ...overrides });
       if (body.status !== 'filled') throw new Error(`Expected an ad: ${JSON.stringify(body)}`);
       return body;
     },
     /** Watches a five-second ad and reports its events, like an honest player. */
-    async watch(decision: Filled): Promise<RewardStatus | undefined> {
-      await report(event(decision, 'start'));
+    async watch(decision: FilledDecision): Promise<RewardStatus | undefined> {
+      await report(createEvent(decision, 'start'));
       clock.advance(5_000);
-      return (await report(seen(decision), complete(decision))).decisions[0];
+      return (await report(createImpression(decision), createCompletion(decision))).decisions[0];
     },
-    async status(id: string): Promise<RewardStatus> {
+    async readRewardStatus(id: string): Promise<RewardStatus> {
       return (await client.call<RewardStatus>('GET', `/v1/decisions/${id}`, client.secret)).body;
     },
-    /** Reads the sum that reports contain for this metric and reason. */
-    async count(metric: string, reason = ''): Promise<number> {
+    /** Reads the reported count of a metric with a reason. */
+    async readReportCount(metric: string, reason = ''): Promise<number> {
       const [row] = await running.service.database.query<{ count: number | null }>(
         'SELECT sum(count)::bigint AS count FROM rollup_counts WHERE metric = $1 AND reason = $2',
         [metric, reason],
       );
       return row?.count ?? 0;
     },
-    async webhookEvents(type: string, decisionId: string): Promise<number> {
+    async countWebhookEvents(type: string, decisionId: string): Promise<number> {
       const rows = await running.service.database.query<{ type: string; body: string }>(
         'SELECT type, body FROM webhook_events WHERE type = $1',
         [type],

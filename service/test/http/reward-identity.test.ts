@@ -24,23 +24,25 @@ async function newSecret(overlap: number): Promise<string> {
   return body.secret;
 }
 const now = () => game.clock.nowMs();
-const request = async (userToken: string, more = {}) => {
-  const { status, body } = await game.ask({ user_token: userToken, ...more });
+const request = async (userToken: string, fields = {}) => {
+  const { status, body } = await game.requestDecision({ user_token: userToken, ...fields });
   return status === 200 ? body.status : body.code;
 };
 
-test('a decision requested by the server is rewarded to the player that it named', async () => {
+test('a decision requested by a game server rewards the player in the request', async () => {
   const request = { user_ref: 'named-by-server' };
-  const { body: decision } = await game.ask(request, game.client.secret);
+  const { body: decision } = await game.requestDecision(request, game.client.secret);
   expect(await game.watch(decision)).toMatchObject({ state: 'earned' });
-  expect(await game.webhookEvents('decision.rewarded', '"user_ref":"named-by-server"')).toBe(1);
+  expect(await game.countWebhookEvents('decision.rewarded', '"user_ref":"named-by-server"')).toBe(
+    1,
+  );
 });
 
-test('a user token identifies the player, and only that player gets the reward', async () => {
+test('a user token identifies the player who gets the reward', async () => {
   const token = await signUserToken('proven', secret, { now });
-  const { body: decision } = await game.ask({ user_token: token });
+  const { body: decision } = await game.requestDecision({ user_token: token });
   expect(await game.watch(decision)).toMatchObject({ state: 'earned' });
-  expect(await game.webhookEvents('decision.rewarded', '"user_ref":"proven"')).toBe(1);
+  expect(await game.countWebhookEvents('decision.rewarded', '"user_ref":"proven"')).toBe(1);
   expect(await request(token, { user_ref: 'proven' })).toBe('filled');
   expect(await request(token, { user_ref: 'somebody-else' })).toBe('token_invalid');
 });
@@ -71,7 +73,7 @@ test('a forged, expired, unsigned, non-expiring or live user token is rejected',
   for (const token of rejectedTokens) expect(await request(token)).toBe('token_invalid');
 });
 
-test('after a rotation, the old secret is valid until the overlap ends', async () => {
+test('the old secret is valid until the overlap of a rotation ends', async () => {
   const oldToken = await signUserToken('patient', secret, { now });
   const previousSecret = secret;
   secret = await newSecret(60);
@@ -85,7 +87,10 @@ test('after a rotation, the old secret is valid until the overlap ends', async (
 
 test('a placement can require a user token or a request by the server', async () => {
   const code = async (request: object, key?: string) => {
-    const { status, body } = await game.ask({ placement: 'double-coins', ...request }, key);
+    const { status, body } = await game.requestDecision(
+      { placement: 'double-coins', ...request },
+      key,
+    );
     return status === 200 ? body.status : body.code;
   };
   const userToken = await signUserToken('strict', secret, { now });

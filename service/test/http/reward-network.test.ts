@@ -1,21 +1,22 @@
 import type { AdEvent } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startGame, type Filled, type Game } from './reward-game.ts';
+import { startGame, type FilledDecision, type Game } from './reward-game.ts';
 
-/**
- * The players in these tests are honest, so none may be denied a reward, no matter how bad the network or device is.
- */
+/** The players in these tests are honest. None of them may be denied a reward. */
 let game: Game;
 beforeAll(async () => {
   game = await startGame();
 });
 afterAll(() => game.stop());
 
-/** Returns the events that are reported for a watched ad, each with its time in milliseconds since the ad started. */
-function watchEvents(decision: Filled): [number, AdEvent][] {
+/** Returns the events of a watched ad, each with its time in milliseconds since the start of the ad. */
+function watchEvents(decision: FilledDecision): [number, AdEvent][] {
   const fullMs = decision.min_watch_ms ?? 0;
-  const createTimedEvent = (type: AdEvent['type'], share: number, more: Partial<AdEvent> = {}) =>
-    [fullMs * share, game.event(decision, type, more)] as [number, AdEvent];
+  const createTimedEvent = (
+    type: AdEvent['type'],
+    share: number,
+    overrides: Partial<AdEvent> = {},
+  ) => [fullMs * share, game.createEvent(decision, type, overrides)] as [number, AdEvent];
   return [
     createTimedEvent('start', 0),
     createTimedEvent('first_quartile', 0.25),
@@ -26,7 +27,7 @@ function watchEvents(decision: Filled): [number, AdEvent][] {
   ];
 }
 
-/** Watches an ad and sends each event immediately. `getFlightMs` returns how long the request with an event takes. */
+/** Watches an ad and sends each event immediately. `getFlightMs` returns how long the request takes. */
 async function play(
   userRef: string,
   format: 'image' | 'video',
@@ -45,12 +46,12 @@ async function play(
     const { status } = await game.client.call('POST', '/v1/events', game.client.publishable, body);
     expect(status).toBe(200);
   }
-  return game.status(decision.id);
+  return game.readRewardStatus(decision.id);
 }
 
-describe('a watched ad is rewarded', () => {
+describe('a watched ad', () => {
   test.each([1_500, 2_500, 4_000, 6_000, 60_000])(
-    'although its start event was in flight for %d ms',
+    'is rewarded if its start event was in flight for %d ms',
     async (startMs) => {
       const getFlightMs = (type: AdEvent['type']) => (type === 'start' ? startMs : 50);
       expect(await play('slow', 'image', getFlightMs)).toMatchObject({ state: 'earned' });
@@ -58,7 +59,7 @@ describe('a watched ad is rewarded', () => {
     },
   );
 
-  test('although its events arrived out of order', async () => {
+  test('is rewarded if its events arrive out of order', async () => {
     const order = [
       'complete',
       'third_quartile',
@@ -71,7 +72,7 @@ describe('a watched ad is rewarded', () => {
     expect(await play('overtaken', 'image', getFlightMs)).toMatchObject({ state: 'earned' });
   });
 
-  test('although all events were delayed and the next ad was watched in the meantime', async () => {
+  test('is rewarded if its events arrive while the next ad plays', async () => {
     const [first, second] = [await game.decide('quick'), await game.decide('quick')];
     const beganMs = game.clock.nowMs() + 100;
     const requests = [first, second].flatMap((decision, index) =>
@@ -86,16 +87,16 @@ describe('a watched ad is rewarded', () => {
       game.clock.set(Math.max(game.clock.nowMs(), arrivesMs));
       await game.client.call('POST', '/v1/events', game.client.publishable, body);
     }
-    expect(await game.status(first.id)).toMatchObject({ state: 'earned' });
-    expect(await game.status(second.id)).toMatchObject({ state: 'earned' });
+    expect(await game.readRewardStatus(first.id)).toMatchObject({ state: 'earned' });
+    expect(await game.readRewardStatus(second.id)).toMatchObject({ state: 'earned' });
   });
 
-  test('although the device slept with events in flight', async () => {
+  test('is rewarded if the device sleeps with events in flight', async () => {
     const hourMs = 3_600_000;
     expect(await play('sleeper', 'image', () => 2 * hourMs)).toMatchObject({ state: 'earned' });
   });
 
-  test('although the device clock was set back during playback', async () => {
+  test('is rewarded if the device clock is set back during playback', async () => {
     const decision = await game.decide('set-back');
     const beganMs = game.clock.nowMs();
     for (const [afterMs, event] of watchEvents(decision)) {
@@ -104,6 +105,6 @@ describe('a watched ad is rewarded', () => {
       const body = { sent_at: occurredAt, events: [{ ...event, occurred_at: occurredAt }] };
       await game.client.call('POST', '/v1/events', game.client.publishable, body);
     }
-    expect(await game.status(decision.id)).toMatchObject({ state: 'earned' });
+    expect(await game.readRewardStatus(decision.id)).toMatchObject({ state: 'earned' });
   });
 });

@@ -3,7 +3,7 @@ import { incrementConfigVersion } from '../../src/resource/resource-store.ts';
 import type { Queries } from '../../src/store/database.ts';
 import type { Game } from './reward-game.ts';
 
-/** Writes an operator's change directly to the database. The change is in effect when the promise resolves. */
+/** Writes a change to the database. Resolves when the change is in effect. */
 async function change(game: Game, work: (queries: Queries) => Promise<void>): Promise<void> {
   const { database, configuration } = game.service;
   const accountId = await readAccountId(game);
@@ -40,7 +40,7 @@ export const updatePlacement = (
     ]);
   });
 
-/** Turns a kill switch on, and returns a function that turns it off again. */
+/** Turns on a kill switch. Returns a function that turns it off. */
 export async function turnOnKillSwitch(
   game: Game,
   placement: string,

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => game.stop());
 
-const earn = async (userRef: string): Promise<string> => {
+const earnReceipt = async (userRef: string): Promise<string> => {
   const status = await game.watch(await game.decide(userRef));
   return status?.receipt ?? '';
 };
@@ -26,8 +26,8 @@ const options = async () =>
     now: game.clock.nowMs,
   }) as const;
 
-test('the `jose` package verifies a receipt with the published keys, as documented', async () => {
-  const receipt = await earn('jose');
+test('the `jose` package verifies a receipt with the published keys', async () => {
+  const receipt = await earnReceipt('jose');
   const keys = createRemoteJWKSet(new URL(jwksUrl));
   const { payload } = await jwtVerify(receipt, keys, {
     issuer: 'http://service.test',
@@ -46,14 +46,14 @@ test('the `jose` package verifies a receipt with the published keys, as document
   });
 });
 
-test('verifyReceipt returns the claims, and each receipt can be redeemed once', async () => {
-  const receipt = await verifyReceipt(await earn('once'), jwksUrl, await options());
+test('a verified receipt can be redeemed once', async () => {
+  const receipt = await verifyReceipt(await earnReceipt('once'), jwksUrl, await options());
   expect(receipt).toMatchObject({ userRef: 'once', reward: { type: 'coins', amount: 25 } });
   const usedReceipts = createUsedReceipts({ now: game.clock.nowMs });
   expect([usedReceipts.claim(receipt), usedReceipts.claim(receipt)]).toEqual([true, false]);
 });
 
-test('a receipt is not stored, and everyone who reads it gets the same one', async () => {
+test('a receipt is not stored but is identical in every response', async () => {
   const decision = await game.decide('not-stored');
   const receipt = (await game.watch(decision))?.receipt;
   expect(receipt).toBeDefined();
@@ -62,13 +62,13 @@ test('a receipt is not stored, and everyone who reads it gets the same one', asy
     [decision.id],
   );
   expect(storedRows).toEqual([{ receipt: null }]);
-  expect((await game.status(decision.id)).receipt).toBe(receipt);
-  const { decisions } = await game.report(game.event(decision, 'close'));
+  expect((await game.readRewardStatus(decision.id)).receipt).toBe(receipt);
+  const { decisions } = await game.report(game.createEvent(decision, 'close'));
   expect(decisions[0]?.receipt).toBe(receipt);
 });
 
-test('after a rotation, new receipts use the new key, and previous ones are valid until they expire', async () => {
-  const oldReceipt = await earn('before');
+test('receipts from before a key rotation are valid until they expire', async () => {
+  const oldReceipt = await earnReceipt('before');
   const { config, service } = game;
   await rotateReceiptKey(service.database, openSecretBox(config), game.clock);
   const kids = async (): Promise<(string | undefined)[]> => {
@@ -78,12 +78,12 @@ test('after a rotation, new receipts use the new key, and previous ones are vali
     );
     return body.keys.map(({ kid }) => kid);
   };
-  // When the public keys are requested, the service reloads them, but at most once a second.
+  // The service reloads the public keys at most once a second, when they are requested.
   await expect.poll(async () => (await kids()).length).toBe(2);
-  const newReceipt = await earn('after');
+  const newReceipt = await earnReceipt('after');
   expect(decodeProtectedHeader(newReceipt).kid).not.toBe(decodeProtectedHeader(oldReceipt).kid);
   const laterOptions = { ...(await options()), now: () => game.clock.nowMs() };
-  // The keys at this URL are not cached yet, like on a game server that has just started.
+  // Another URL bypasses the cached keys, as on a game server that has just started.
   const keys = `${jwksUrl}?after`;
   expect(await verifyReceipt(oldReceipt, keys, laterOptions)).toMatchObject({ userRef: 'before' });
   expect(await verifyReceipt(newReceipt, keys, laterOptions)).toMatchObject({ userRef: 'after' });
@@ -92,14 +92,14 @@ test('after a rotation, new receipts use the new key, and previous ones are vali
   await expect.poll(kids).toEqual([decodeProtectedHeader(newReceipt).kid]);
 });
 
-test('a child’s user_ref is not stored, but is delivered to the game server', async () => {
+test('the user_ref of a child is delivered to the game server but not stored', async () => {
   const child = `child-${'x'.repeat(20)}`;
   const decision = await game.decide(child, { child_directed: true });
   const status = await game.watch(decision);
   expect(status?.state).toBe('earned');
   const receipt = await verifyReceipt(status?.receipt ?? '', `${jwksUrl}?child`, await options());
   expect(receipt.userRef).toBe(child);
-  // Requests with the decision token return the same receipt. Requests without the token return no receipt.
+  // Only requests with the decision token return the receipt.
   const repeatedResponse = await game.client.call<{ receipt?: string }>(
     'GET',
     `/v1/decisions/${decision.id}`,
@@ -108,7 +108,7 @@ test('a child’s user_ref is not stored, but is delivered to the game server', 
     { 'decision-token': decision.token },
   );
   expect(repeatedResponse.body.receipt).toBe(status?.receipt);
-  expect((await game.status(decision.id)).receipt).toBeUndefined();
+  expect((await game.readRewardStatus(decision.id)).receipt).toBeUndefined();
 
   const { database } = game.service;
   const tables = await database.query<{ name: string }>(

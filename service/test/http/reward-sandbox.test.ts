@@ -12,40 +12,44 @@ beforeAll(async () => {
 afterAll(() => game.stop());
 
 type Simulate = NonNullable<DecisionRequest['simulate']>;
-const force = (simulate: Simulate) => game.ask({ user_ref: 'tester', simulate });
+const requestSimulated = (simulate: Simulate) =>
+  game.requestDecision({ user_ref: 'tester', simulate });
 
 test.each<[Simulate, string, string]>([
   ['no_fill', 'no_fill', 'no_candidates'],
   ['blocked', 'blocked', 'policy'],
   ['killed', 'no_fill', 'killed'],
 ])('the outcome %s can be simulated', async (simulate, status, reason) => {
-  expect((await force(simulate)).body).toMatchObject({ status, reason });
+  expect((await requestSimulated(simulate)).body).toMatchObject({ status, reason });
 });
 
 test('an error and a slow response can be simulated', async () => {
-  expect((await force('error')).body).toMatchObject({ code: 'simulated_error' });
-  expect((await force('slow')).body).toMatchObject({ status: 'filled' });
+  expect((await requestSimulated('error')).body).toMatchObject({ code: 'simulated_error' });
+  expect((await requestSimulated('slow')).body).toMatchObject({ status: 'filled' });
 });
 
-test('a denial can be simulated for an ad that was watched', async () => {
+test('a denied reward can be simulated', async () => {
   const decision = await game.decide('tester', { simulate: 'reward_denied' });
   expect(await game.watch(decision)).toMatchObject({ state: 'denied', reason: 'simulated' });
-  expect(await game.webhookEvents('decision.rewarded', decision.id)).toBe(0);
+  expect(await game.countWebhookEvents('decision.rewarded', decision.id)).toBe(0);
 });
 
-test('a reward can be simulated as pending until the late window ends', async () => {
+test('a simulated pending reward expires after the late window', async () => {
   const decision = await game.decide('tester', { simulate: 'reward_pending' });
   expect(await game.watch(decision)).toMatchObject({ state: 'pending', reason: 'simulated' });
   game.advance(80_000_000);
   await expireRewards(game.service.database, game.clock);
-  expect(await game.status(decision.id)).toMatchObject({ state: 'pending' });
+  expect(await game.readRewardStatus(decision.id)).toMatchObject({ state: 'pending' });
   game.advance(86_400_000);
   await expireRewards(game.service.database, game.clock);
-  expect(await game.status(decision.id)).toMatchObject({ state: 'expired', reason: 'simulated' });
-  expect(await game.count('rewards_expired', 'simulated')).toBe(1);
+  expect(await game.readRewardStatus(decision.id)).toMatchObject({
+    state: 'expired',
+    reason: 'simulated',
+  });
+  expect(await game.readReportCount('rewards_expired', 'simulated')).toBe(1);
 });
 
-test('the sandbox sends signed webhooks like live', async () => {
+test('the sandbox sends signed webhooks', async () => {
   const receiver = await startReceiver();
   const { body: webhook } = await game.client.call<{ secret: string }>(
     'POST',
@@ -57,7 +61,7 @@ test('the sandbox sends signed webhooks like live', async () => {
   await game.watch(deniedDecision);
   const decision = await game.decide('signed');
   await game.watch(decision);
-  await receiver.count(3);
+  await receiver.waitForRequests(3);
   const events = await Promise.all(
     receiver.received.map(({ body, headers }) =>
       verifyWebhook(body, headers, webhook.secret, { now: game.clock.nowMs }),

@@ -16,9 +16,9 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const watch = () => clock.advance(5_000);
+const passWatchTime = () => clock.advance(5_000);
 
-test('a watched ad earns its reward only once, even if many completions arrive at the same time', async () => {
+test('a watched ad earns a single reward for many concurrent completions', async () => {
   const receiver = await startReceiver();
   const webhook = await client.call<{ id: string; secret: string }>(
     'POST',
@@ -30,13 +30,13 @@ test('a watched ad earns its reward only once, even if many completions arrive a
     },
   );
   const decision = await client.decideImage('once');
-  await client.begin(decision);
-  watch();
+  await client.reportStart(decision);
+  passWatchTime();
   const responses = await Promise.all(
     Array.from({ length: 50 }, () =>
       client.report(
-        client.seen(decision),
-        client.event(decision, 'complete', { watched_ms: 5_000 }),
+        client.createImpression(decision),
+        client.createEvent(decision, 'complete', { watched_ms: 5_000 }),
       ),
     ),
   );
@@ -48,13 +48,13 @@ test('a watched ad earns its reward only once, even if many completions arrive a
   }
   expect(new Set(responses.map(({ body }) => body.decisions[0]?.receipt)).size).toBe(1);
 
-  // Each delivery was written in the same transaction as the change that caused it.
+  // Deliveries are written in the same transaction as the change.
   const deliveries = await service.service.database.query(
     'SELECT id FROM deliveries WHERE webhook_id = $1',
     [webhook.body.id],
   );
   expect(deliveries).toHaveLength(2);
-  const received = await receiver.count(2);
+  const received = await receiver.waitForRequests(2);
   const events = await Promise.all(
     received.map(({ body, headers }) => verifyWebhook(body, headers, webhook.body.secret)),
   );
@@ -74,13 +74,16 @@ test('a watched ad earns its reward only once, even if many completions arrive a
   await receiver.close();
 });
 
-test('in live, impressions are stored as webhook events only while a webhook subscribes to them', async () => {
+test('live stores impressions as webhook events only if a webhook subscribes to them', async () => {
   const live = createClient(service, 'live');
   const play = async (user: string): Promise<string[]> => {
     const decision = await live.decideImage(user);
-    await live.begin(decision);
-    watch();
-    await live.report(live.seen(decision), live.event(decision, 'complete', { watched_ms: 5_000 }));
+    await live.reportStart(decision);
+    passWatchTime();
+    await live.report(
+      live.createImpression(decision),
+      live.createEvent(decision, 'complete', { watched_ms: 5_000 }),
+    );
     const { body } = await live.call<{ data: WebhookEvent[] }>(
       'GET',
       '/v1/webhook-events',
@@ -97,7 +100,7 @@ test('in live, impressions are stored as webhook events only while a webhook sub
     url: 'https://game.example/webhooks',
     events: ['decision.served'],
   });
-  // Events must be stored while a webhook is disabled, because it can recover them later.
+  // A disabled webhook can recover events later, so they must be stored.
   await live.call('PATCH', `/v1/webhooks/${webhook.id}`, live.secret, { status: 'disabled' });
   expect(await play('missed')).toEqual(['decision.rewarded', 'decision.served']);
 
@@ -107,11 +110,11 @@ test('in live, impressions are stored as webhook events only while a webhook sub
 
 test('the receipt of an earned reward can be verified with the published keys', async () => {
   const decision = await client.decideImage('receipt');
-  await client.begin(decision);
-  watch();
+  await client.reportStart(decision);
+  passWatchTime();
   const { body } = await client.report(
-    client.seen(decision),
-    client.event(decision, 'complete', { watched_ms: 5_000 }),
+    client.createImpression(decision),
+    client.createEvent(decision, 'complete', { watched_ms: 5_000 }),
   );
   const keys = createRemoteJWKSet(new URL('/.well-known/jwks.json', service.url));
   const { payload } = await jwtVerify(body.decisions[0]?.receipt ?? '', keys, {
@@ -126,14 +129,14 @@ test('the receipt of an earned reward can be verified with the published keys', 
   });
 });
 
-test('the status and the webhook event contain evidence only for an earned reward', async () => {
+test('the evidence appears in the status and the webhook event of an earned reward', async () => {
   const decision = await client.decideImage('evidence');
-  const startReport = await client.begin(decision);
+  const startReport = await client.reportStart(decision);
   expect(JSON.stringify(startReport.body)).not.toContain('evidence');
-  watch();
+  passWatchTime();
   const { body } = await client.report(
-    client.seen(decision),
-    client.event(decision, 'complete', { watched_ms: 5_000 }),
+    client.createImpression(decision),
+    client.createEvent(decision, 'complete', { watched_ms: 5_000 }),
   );
   expect(body.decisions).toMatchObject([{ state: 'earned', evidence: 'verified' }]);
   const events = await client.call<{ data: WebhookEvent[] }>(
@@ -146,32 +149,32 @@ test('the status and the webhook event contain evidence only for an earned rewar
   ).toMatchObject({ data: { evidence: 'verified' } });
 });
 
-test('a completion that arrives too early is denied, and stays denied', async () => {
+test('a completion that arrives too early is permanently denied', async () => {
   const decision = await client.decideImage('early');
-  const complete = () => client.event(decision, 'complete', { watched_ms: 5_000 });
+  const complete = () => client.createEvent(decision, 'complete', { watched_ms: 5_000 });
   const first = await client.report(
-    client.event(decision, 'start'),
-    client.seen(decision),
+    client.createEvent(decision, 'start'),
+    client.createImpression(decision),
     complete(),
   );
   expect(first.body.decisions).toMatchObject([{ state: 'denied', reason: 'impossible_timing' }]);
-  watch();
-  const second = await client.report(client.seen(decision), complete());
+  passWatchTime();
+  const second = await client.report(client.createImpression(decision), complete());
   expect(second.body.decisions).toMatchObject([{ state: 'denied', reason: 'impossible_timing' }]);
 });
 
-test('a player who watches two ads at the same time earns only one reward', async () => {
+test('a player who watches two ads at the same time earns one reward', async () => {
   const [firstAd, secondAd] = [
     await client.decideImage('two-tabs'),
     await client.decideImage('two-tabs'),
   ];
-  await client.report(client.event(firstAd, 'start'), client.event(secondAd, 'start'));
-  watch();
+  await client.report(client.createEvent(firstAd, 'start'), client.createEvent(secondAd, 'start'));
+  passWatchTime();
   const states = await Promise.all(
     [firstAd, secondAd].map((decision) =>
       client.report(
-        client.seen(decision),
-        client.event(decision, 'complete', { watched_ms: 5_000 }),
+        client.createImpression(decision),
+        client.createEvent(decision, 'complete', { watched_ms: 5_000 }),
       ),
     ),
   );
@@ -189,12 +192,12 @@ test('a player who watches two ads at the same time earns only one reward', asyn
   );
 });
 
-test('a reward whose completion arrives before the impression is pending until the impression arrives', async () => {
+test('a reward is pending until its impression arrives', async () => {
   const decision = await client.decideImage('overtaken');
-  await client.begin(decision);
-  watch();
+  await client.reportStart(decision);
+  passWatchTime();
   const earlyReport = await client.report(
-    client.event(decision, 'complete', { watched_ms: 5_000 }),
+    client.createEvent(decision, 'complete', { watched_ms: 5_000 }),
   );
   expect(earlyReport.body.decisions).toMatchObject([{ state: 'pending', reason: 'no_impression' }]);
   const status = client.call<RewardStatus>(
@@ -204,19 +207,19 @@ test('a reward whose completion arrives before the impression is pending until t
     undefined,
     { 'decision-token': decision.token },
   );
-  const finalReport = await client.report(client.seen(decision));
+  const finalReport = await client.report(client.createImpression(decision));
   expect(finalReport.body.decisions).toMatchObject([{ state: 'earned' }]);
   expect((await status).body).toMatchObject({ state: 'earned', id: decision.id });
 });
 
-test('a repeated event is reported as a duplicate, and an invalid event does not block the others', async () => {
+test('each event in a batch has its own result', async () => {
   const decision = await client.decideImage('twice');
-  const start = client.event(decision, 'start');
+  const start = client.createEvent(decision, 'start');
   const { body } = await client.report(
     start,
     start,
     { id: 'no-such-type', type: 'dance' },
-    { ...client.seen(decision), token: 'x.y' },
+    { ...client.createImpression(decision), token: 'x.y' },
   );
   expect(body.results.map(({ status, code }) => [status, code])).toEqual([
     ['accepted', undefined],
@@ -229,11 +232,11 @@ test('a repeated event is reported as a duplicate, and an invalid event does not
   ]);
 });
 
-test('a batch can report that events were dropped; a malformed batch is rejected', async () => {
+test('a batch may report dropped events but no unknown members', async () => {
   const decision = await client.decideImage('dropped');
   const batch = {
     sent_at: new Date(clock.nowMs()).toISOString(),
-    events: [client.event(decision, 'start')],
+    events: [client.createEvent(decision, 'start')],
   };
   const post = (body: object) => client.call('POST', '/v1/events', client.publishable, body);
   expect((await post({ ...batch, dropped: { full: 3 } })).status).toBe(200);
@@ -243,7 +246,7 @@ test('a batch can report that events were dropped; a malformed batch is rejected
 });
 
 test('denials and pending rewards can be simulated', async () => {
-  const force = async (simulate: 'reward_denied' | 'reward_pending') => {
+  const playSimulated = async (simulate: 'reward_denied' | 'reward_pending') => {
     const request = {
       placement: 'revive',
       user_ref: 'forced',
@@ -251,14 +254,22 @@ test('denials and pending rewards can be simulated', async () => {
       simulate,
     };
     const { body: decision } = await client.decide(request);
-    const { body } = await client.report(client.event(decision, 'complete', { watched_ms: 5_000 }));
+    const { body } = await client.report(
+      client.createEvent(decision, 'complete', { watched_ms: 5_000 }),
+    );
     return body.decisions[0];
   };
-  expect(await force('reward_denied')).toMatchObject({ state: 'denied', reason: 'simulated' });
-  expect(await force('reward_pending')).toMatchObject({ state: 'pending', reason: 'simulated' });
+  expect(await playSimulated('reward_denied')).toMatchObject({
+    state: 'denied',
+    reason: 'simulated',
+  });
+  expect(await playSimulated('reward_pending')).toMatchObject({
+    state: 'pending',
+    reason: 'simulated',
+  });
 });
 
-test('after a decision is dropped, its reward status becomes final as soon as no event can change it anymore', async () => {
+test('a dropped decision returns 410 once its late window has ended', async () => {
   const decision = await client.decideImage('gone');
   const read = (token = decision.token) =>
     client.call('GET', `/v1/decisions/${decision.id}`, client.publishable, undefined, {

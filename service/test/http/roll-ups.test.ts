@@ -17,10 +17,10 @@ const rethrow = (_: string, error: unknown): never => {
 };
 
 /**
- * Reads, in one snapshot, how many rows there are and how many the reports count. Covers the metrics that every ad in
- * this test changes.
+ * Compares the number of rows with the reported counts in one snapshot, for the metrics that every ad in this test
+ * changes.
  */
-const compare = `WITH rows AS (
+const compareQuery = `WITH rows AS (
     SELECT 'filled' AS metric, count(*) AS count FROM decisions WHERE status = 'filled'
     UNION ALL SELECT 'starts', count(*) FROM recorded_events WHERE type = 'start'
     UNION ALL SELECT 'clicks', count(*) FROM recorded_events WHERE type = 'click'),
@@ -43,7 +43,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     const env = {
       DATABASE_URL: databaseUrl,
       TRUEWARD_MASTER_KEY: masterKey,
-      // This timeout is short, so that a process that has to wait for a lock fails.
+      // With this short timeout, waiting for a lock fails.
       DATABASE_LOCK_TIMEOUT_MS: '500',
       RATE_LIMITS: 'off',
     };
@@ -52,14 +52,14 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     database = openPostgres(databaseUrl, () => undefined);
     const [row] = await database.query<{ account_id: string }>('SELECT account_id FROM accounts');
     accountId = row?.account_id ?? '';
-    // Claims the job that folds counts, so that the processes don't run it and only the tests fold.
+    // Claims the fold job, so that only the tests fold.
     await database.query(
       `INSERT INTO chores VALUES ('service', 'roll-ups', now() + interval '1 day')
         ON CONFLICT (account_id, name) DO UPDATE SET begun_at = excluded.begun_at`,
     );
   });
   afterAll(async () => {
-    await Promise.all(processes.map((each) => each.stop()));
+    await Promise.all(processes.map((process) => process.stop()));
     await database.close();
   });
 
@@ -68,10 +68,10 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     if (!first || !process) throw new Error('The services are not running.');
     return createClient({ url: process.url, keys: first.keys });
   };
-  const play = async (index: number, player: string): Promise<void> => {
+  const playAd = async (index: number, player: string): Promise<void> => {
     const client = getClient(index);
     const decision = await client.decideImage(player);
-    const events = [client.event(decision, 'start'), client.event(decision, 'click')];
+    const events = [client.createEvent(decision, 'start'), client.createEvent(decision, 'click')];
     const { status, body } = await client.report(...events);
     expect([status, body.results.map((result) => result.status)]).toEqual([
       200,
@@ -79,13 +79,13 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     ]);
   };
   const expectEqualSums = async (): Promise<Compared[]> => {
-    const rows = await database.query<Compared>(compare);
+    const rows = await database.query<Compared>(compareQuery);
     expect(rows.map(({ metric, reported }) => ({ metric, reported }))).toEqual(
       rows.map(({ metric, recount }) => ({ metric, reported: recount })),
     );
     return rows;
   };
-  /** Returns one count for each metric. Adding these counts changes the same groups as {@link play}. */
+  /** Returns a count for each metric, in the same groups that {@link play} changes. */
   const readCounts = async (): Promise<Count[]> => {
     const rows = await database.query<Record<string, string> & { hour: Date }>(
       'SELECT DISTINCT ON (metric) * FROM rollup_counts',
@@ -105,8 +105,8 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     }));
   };
 
-  test('no process has to wait for an open transaction in which another process adds to the same counts', async () => {
-    await play(0, 'first');
+  test('an open transaction that adds to a count does not block other processes', async () => {
+    await playAd(0, 'first');
     await foldRollups(database, unabortedSignal, rethrow);
     const counts = await readCounts();
     expect(counts.map(({ metric }) => metric)).toEqual(
@@ -114,22 +114,22 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     );
     await database.transaction(async (queries) => {
       await addToRollups(queries, accountId, counts);
-      await Promise.all([0, 1, 2].map((index) => play(index, `beside-${index}`)));
+      await Promise.all([0, 1, 2].map((index) => playAd(index, `beside-${index}`)));
     });
     await expectEqualSums();
   });
 
-  test('no process has to wait for a fold, or for a lock on a roll-up row', async () => {
-    await play(0, 'before the fold');
+  test('a fold or a lock on a roll-up row does not block any process', async () => {
+    await playAd(0, 'before the fold');
     await database.transaction(async (queries) => {
       expect(await foldDeltas(queries, accountId, 1_000)).toBeGreaterThan(0);
       await queries.query('SELECT FROM rollups FOR UPDATE');
-      await Promise.all([0, 1, 2].map((index) => play(index, `beside a fold-${index}`)));
-      // The sums are complete, whether they are read inside or outside the transaction.
-      const [ownRow] = await queries.query<Compared>(compare);
+      await Promise.all([0, 1, 2].map((index) => playAd(index, `beside a fold-${index}`)));
+      // The sums are complete both inside and outside the transaction.
+      const [ownRow] = await queries.query<Compared>(compareQuery);
       expect(ownRow?.reported).toBe(ownRow?.recount);
       await expectEqualSums();
-      // Another fold claims the remaining deltas without waiting, but then it times out waiting for the roll-up row.
+      // A second fold claims the remaining deltas without waiting. It then times out on the locked roll-up row.
       const failed: string[] = [];
       await foldRollups(database, unabortedSignal, (account) => failed.push(account));
       expect(failed).toEqual([accountId]);
@@ -137,7 +137,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     await expectEqualSums();
   });
 
-  test('reports equal a recount while all processes write and fold, even if folds are rolled back or killed', async () => {
+  test('reports equal a recount while folds run, fail and are killed', async () => {
     const stopController = new AbortController();
     const [completedFolds, rolledBackFolds, killedFolds]: [number[], string[], string[]] = [
       [],
@@ -172,7 +172,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
             (await victim.query(text, params as unknown[])).rows as T[],
           execute: () => Promise.reject(new Error('unused')),
         };
-        // When the fold is killed, it may be waiting for a row that another fold has updated.
+        // The killed fold may be waiting for a row that another fold has updated.
         const { rows } = await victim.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
         const fold = foldDeltas(queries, accountId, 3).catch(() => 0);
         await Promise.race([fold, sleep(20)]);
@@ -195,7 +195,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
         [0, 1, 2].flatMap((index) =>
           Array.from({ length: 8 }, async (_, player) => {
             for (let round = 0; round < 5; round += 1)
-              await play(index, `${index}-${player}-${round}`);
+              await playAd(index, `${index}-${player}-${round}`);
           }),
         ),
       );
@@ -211,7 +211,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     expect(await database.query('SELECT FROM rollup_deltas')).toEqual([]);
   });
 
-  test('if the fold of one account fails, other accounts are not delayed, and the account is folded later', async () => {
+  test('a failed fold of one account does not affect other accounts', async () => {
     const [count] = await readCounts();
     if (!count) throw new Error('Nothing was counted.');
     for (const other of ['acc_broken', 'acc_other']) {

@@ -26,11 +26,11 @@ afterEach(async () => {
   await new Promise((resolve) => (server ? server.close(resolve) : resolve(undefined)));
 });
 
-/** Starts a receiver whose raw responses the test writes. Returns the receiver's URL. */
+/** Starts a TCP server that lets the test write raw responses. Returns its URL. */
 async function receive(respond: (socket: Socket) => void): Promise<string> {
   server = createServer((socket) => {
     sockets.add(socket);
-    socket.on('error', () => undefined); // expected: the receiver misbehaves
+    socket.on('error', () => undefined); // The sender resets the connection.
     socket.once('data', () => respond(socket));
   });
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
@@ -90,13 +90,13 @@ test.each<[string, (socket: Socket) => void, object]>([
   [
     'sends an endless body',
     (socket) => {
-      const more = () => void (socket.writable && socket.write('x'.repeat(65_536), more));
-      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\n', more);
+      const writeMore = () => void (socket.writable && socket.write('x'.repeat(65_536), writeMore));
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\n', writeMore);
     },
     expect.objectContaining({ latencyMs: expect.any(Number) as number }) as object,
   ],
 ])(
-  'an attempt to reach a receiver that %s ends within a time limit, and the stored response is limited too',
+  'an attempt on a receiver that %s ends within the time limit',
   async (_what, respond, expected) => {
     const startedMs = performance.now();
     const result = await deliver(await receive(respond));

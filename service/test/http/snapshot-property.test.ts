@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => running.stop());
 
 /**
- * An operator's action. `object` and `value` are indexes of existing objects; too large ones wrap around to the start.
+ * An action of an operator. `object` and `value` are indexes of existing objects. Indexes beyond the end wrap around.
  */
 interface Step {
   environment: 0 | 1;
@@ -31,8 +31,8 @@ const selectId = (list: readonly string[] | undefined, index: number): string =>
 const statuses = ['active', 'paused'];
 
 /**
- * The bodies with which objects of each kind are created and updated. Some are invalid, because rejected requests must
- * change nothing.
+ * The request bodies to create and update objects of each kind. Some are invalid, because rejected requests must not
+ * change anything.
  */
 const kinds = {
   placements: {
@@ -109,7 +109,7 @@ const steps = fc.array(
   { minLength: 4, maxLength: 16 },
 );
 
-/** Reads the ids of all objects, newest first. The keys that the test itself uses are left out. */
+/** Reads the ids of all objects, newest first. Excludes the keys that the test uses. */
 async function readIds({ call, secret }: Client): Promise<Ids> {
   const entries = Object.keys(kinds).map(async (kind) => {
     const { body } = await call<{ data: { id: string; kind?: string }[] }>(
@@ -117,7 +117,7 @@ async function readIds({ call, secret }: Client): Promise<Ids> {
       `/v1/${kind}?limit=30`,
       secret,
     );
-    return [kind, body.data.filter((each) => each.kind !== 'secret').map(({ id }) => id)] as const;
+    return [kind, body.data.filter((key) => key.kind !== 'secret').map(({ id }) => id)] as const;
   });
   return Object.fromEntries(await Promise.all(entries));
 }
@@ -142,7 +142,7 @@ async function perform({ environment, action, kind, object, value }: Step): Prom
   return (await client.call(method, address, client.secret, body)).status;
 }
 
-/** Returns everything that decisions read from the configuration in memory, for these keys and both environments. */
+/** Returns everything in the configuration that decisions read, for these keys and both environments. */
 function readContents(
   configuration: Awaited<ReturnType<typeof openConfiguration>>,
   keys: { account_id: string; hash: string }[],
@@ -152,7 +152,7 @@ function readContents(
     keys: keys.map(({ hash }) => configuration.findKey(hash)),
     snapshots: accounts.flatMap((accountId) =>
       (['sandbox', 'live'] as const).map((environment) => {
-        // This member is left out of the comparison, because operators can't create external creatives.
+        // Operators cannot create external creatives, so this member is not compared.
         const { findExternalCreative: _find, ...snapshot } = configuration.snapshot({
           accountId,
           environment,
@@ -163,14 +163,14 @@ function readContents(
   };
 }
 
-test('after any sequence of operator calls, the snapshot in memory equals the one built from the database', async () => {
+test('the snapshot in memory equals a rebuilt one after any sequence of changes', async () => {
   const { database, configuration } = running.service;
   const statusCounts = new Map<number, number>();
   await fc.assert(
     fc.asyncProperty(steps, async (sequence) => {
       for (const [index, step] of sequence.entries()) {
         const next = sequence[index + 1];
-        // Every third time, two operators act at the same time.
+        // Every third action runs concurrently with the next one.
         const concurrentSteps = index % 3 === 0 && next ? [step, next] : [step];
         for (const status of await Promise.all(concurrentSteps.map(perform))) {
           statusCounts.set(status, (statusCounts.get(status) ?? 0) + 1);
@@ -191,7 +191,7 @@ test('after any sequence of operator calls, the snapshot in memory equals the on
     }),
     { numRuns: Number(process.env['TRUEWARD_SEQUENCES'] ?? (inject('full') ? '40' : '5')) },
   );
-  // The test proves something only if some requests were not rejected.
+  // The test is meaningful only if some requests were accepted.
   expect(
     (statusCounts.get(200) ?? 0) + (statusCounts.get(201) ?? 0) + (statusCounts.get(204) ?? 0),
   ).toBeGreaterThan(20);

@@ -5,7 +5,7 @@ import { isUnavailable, isUnreachable } from '../../src/store/database-errors.ts
 import { openPostgres } from '../../src/store/postgres.ts';
 import { startPrivatePostgres } from '../private-postgres.ts';
 
-// The only synchronous standby that is configured does not exist, so every commit waits for it.
+// The configured synchronous standby does not exist, so every commit waits.
 const postgres = await startPrivatePostgres({ settings: ['synchronous_standby_names=missing'] });
 afterAll(() => postgres?.stop());
 
@@ -18,7 +18,7 @@ const writes: Record<string, (database: Database) => Promise<unknown>> = {
 
 describe.skipIf(postgres === undefined)('on a server that waits for a synchronous standby', () => {
   test.each(Object.entries(writes))(
-    '%s fails if its wait is canceled, although the server reports success',
+    '%s fails if its wait for the standby is canceled',
     async (_name, write) => {
       const admin = new pg.Client(`${postgres?.url}?options=-csynchronous_commit%3Dlocal`);
       await admin.connect();
@@ -34,7 +34,7 @@ describe.skipIf(postgres === undefined)('on a server that waits for a synchronou
       await expect.poll(cancel).toBe(1);
       expect(await error).toMatchObject({ name: 'NotReplicatedError' });
       expect([isUnreachable(await error), isUnavailable(await error)]).toEqual([true, true]);
-      // The connection can still be used, and reads do not have to wait.
+      // The connection is usable, and reads do not wait.
       expect(await database.query('SELECT id FROM written')).toEqual([{ id: 1 }]);
       expect(database.connections?.()).toEqual({ open: 1, idle: 1, waiting: 0 });
       await Promise.all([admin.end(), database.close()]);

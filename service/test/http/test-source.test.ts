@@ -1,6 +1,6 @@
 import type { Creative, Explanation, Problem, Source } from '@trueward/protocol/wire';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type Filled, type Game, startGame } from './reward-game.ts';
+import { type FilledDecision, type Game, startGame } from './reward-game.ts';
 
 const pollOptions = { timeout: 20_000 };
 
@@ -38,11 +38,13 @@ async function addSource(kind: Kind, outcome: string, placements = ['revive']): 
 }
 
 let players = 0;
-async function decide(): Promise<Filled> {
+async function decide(): Promise<FilledDecision> {
   players += 1;
-  return (await game.ask({ user_ref: `player ${players}`, formats: ['video', 'image'] })).body;
+  return (
+    await game.requestDecision({ user_ref: `player ${players}`, formats: ['video', 'image'] })
+  ).body;
 }
-const findExplanation = ({ explain }: Filled, { id }: Source): Explanation | undefined =>
+const findExplanation = ({ explain }: FilledDecision, { id }: Source): Explanation | undefined =>
   explain?.find(({ source_id: sourceId }) => sourceId === id);
 
 async function findCreative({ id }: Source): Promise<Creative | undefined> {
@@ -56,7 +58,7 @@ test.each([
   ['openrtb', 'fill'],
   ['openrtb', 'wrapper'],
 ] as const)(
-  'the ad of a %s source with the outcome %s is copied, reviewed and rewarded',
+  'a %s source with the outcome %s returns an ad that can be reviewed and rewarded',
   async (kind, outcome) => {
     const source = await addSource(kind, outcome);
     expect(findExplanation(await decide(), source)?.verdict).toBe('creative_pending');
@@ -73,10 +75,12 @@ test.each([
     const decision = await decide();
     expect(decision.creative?.advertiser).toBe('Test advertiser');
     expect(JSON.stringify(decision.creative?.media)).toContain('http://service.test/media/');
-    await game.report(game.event(decision, 'start'));
+    await game.report(game.createEvent(decision, 'start'));
     game.advance(12_500);
-    const impression = game.event(decision, 'impression', { visible: { ratio: 1, ms: 2_000 } });
-    const complete = game.event(decision, 'complete', { watched_ms: 12_000 });
+    const impression = game.createEvent(decision, 'impression', {
+      visible: { ratio: 1, ms: 2_000 },
+    });
+    const complete = game.createEvent(decision, 'complete', { watched_ms: 12_000 });
     const { decisions } = await game.report(impression, complete);
     expect(decisions[0]?.state).toBe('earned');
 
@@ -107,10 +111,10 @@ test.each([
   ['openrtb', 'invalid', { verdict: expect.stringMatching(/^source_error/), http_status: 200 }],
   ['openrtb', 'below_floor', { verdict: 'below_floor', http_status: 200 }],
 ] as const)(
-  'a %s source with the outcome %s has no ad, and a house ad is shown',
+  'a house ad is served if a %s source has the outcome %s',
   async (kind, outcome, expected) => {
     const source = await addSource(kind, outcome);
-    // Even repeated failures open no circuit, so the outcome is always the one that is configured.
+    // The test source has no circuit breaker, so repeated failures do not change the outcome.
     for (let attempt = 0; attempt < (outcome === 'error' ? 12 : 1); attempt += 1) {
       const decision = await decide();
       expect(decision.status).toBe('filled');
@@ -120,8 +124,8 @@ test.each([
   },
 );
 
-test('the demo account has a placement that the test source fills', async () => {
-  const { body } = await game.ask({
+test('the test source fills a placement of the demo account', async () => {
+  const { body } = await game.requestDecision({
     placement: 'treasure',
     user_ref: 'newcomer',
     formats: ['video'],
@@ -131,7 +135,7 @@ test('the demo account has a placement that the test source fills', async () => 
   expect(body.reward).toEqual({ type: 'coins', amount: 40 });
 });
 
-test('a source for a banner placement is rejected', async () => {
+test('creating a source for a banner placement fails', async () => {
   const { status, body } = await game.client.call<Problem>(
     'POST',
     '/v1/sources',
@@ -147,22 +151,22 @@ test('a source for a banner placement is rejected', async () => {
   ]);
 });
 
-test('if a source’s placement becomes a banner, the source is skipped, and the decision says why', async () => {
+test('a source is skipped if its placement has become a banner', async () => {
   const { configuration, database } = game.service;
   const source = await addSource('vast', 'fill', []);
   await database.query(
     `UPDATE resources SET document = jsonb_set(document, '{placements}', '["lobby"]') WHERE id = $1`,
     [source.id],
   );
-  // This update increments the configuration version. It does not check the fields of the source that stay the same.
+  // This update increments the configuration version without validating unchanged fields.
   await game.client.manage('PATCH', `/v1/sources/${source.id}`, { name: 'Renamed' });
   await configuration.refresh();
-  const { body } = await game.ask({ placement: 'lobby', formats: ['video', 'image'] });
+  const { body } = await game.requestDecision({ placement: 'lobby', formats: ['video', 'image'] });
   expect(body.status).toBe('filled');
   expect(findExplanation(body, source)?.verdict).toBe('refused: not for banner placements');
 });
 
-test('an unknown outcome is rejected with a list of the known ones', async () => {
+test('the error for an unknown outcome lists the known outcomes', async () => {
   const create = (kind: Kind, outcome: string) =>
     game.client.call<Problem>('POST', '/v1/sources', game.client.secret, {
       name: 'Test',
@@ -190,7 +194,7 @@ test('the live environment has no test source', async () => {
   );
 });
 
-test('metrics count the requests, creatives and trackers of sources, but do not name the sources', async () => {
+test('the metrics of sources do not contain names or ids', async () => {
   const text = await (await fetch(`${game.url}/metrics`)).text();
   const readValue = (series: string): number =>
     Number(

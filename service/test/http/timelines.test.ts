@@ -5,7 +5,7 @@ import { maxEvents, parseTimeline } from '../../src/event/timeline.ts';
 import { startInProcess } from '../in-process.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { createClient } from './client.ts';
-import { type Filled, type Game, startGame } from './reward-game.ts';
+import { type FilledDecision, type Game, startGame } from './reward-game.ts';
 
 describe.each([
   ['the embedded database', false],
@@ -21,18 +21,18 @@ describe.each([
 
   const query = (text: string, params: unknown[] = []) =>
     game.service.database.query<Record<string, unknown>>(text, params);
-  const statuses = async (...events: AdEvent[]) =>
+  const reportStatuses = async (...events: AdEvent[]) =>
     (await game.report(...events)).results.map(({ status }) => status);
   /** Reads the events from the view that the inspector uses. */
-  const recorded = ({ id }: Filled) =>
+  const readRecordedEvents = ({ id }: FilledDecision) =>
     query('SELECT * FROM recorded_events WHERE decision_id = $1 ORDER BY occurred_at, id', [id]);
-  const readTimeline = async ({ id }: Filled) => {
+  const readTimeline = async ({ id }: FilledDecision) => {
     const [row] = await query('SELECT events FROM timelines WHERE decision_id = $1', [id]);
     return parseTimeline(id, String(row?.['events']));
   };
 
-  /** Moves the stored events to the table that the previous release uses. That release stores each event as a row. */
-  async function moveToRows({ id }: Filled): Promise<void> {
+  /** Moves the stored events to the table of the previous release, which stores each event as a row. */
+  async function moveToRows({ id }: FilledDecision): Promise<void> {
     const columns = `account_id, decision_id, id, type, occurred_at, received_at, offset_ms, clamped, watched_ms,
       visible_ratio, visible_ms, detail`;
     const rows = await query(`SELECT ${columns} FROM recorded_events WHERE decision_id = $1`, [id]);
@@ -45,20 +45,20 @@ describe.each([
     );
   }
 
-  test('events that are stored as rows are recognized as duplicates, and count toward the reward like those in a timeline', async () => {
+  test('events stored as rows are treated like events in a timeline', async () => {
     const decision = await game.decide('both');
-    const start = game.event(decision, 'start', { id: '923741103577103-1' });
+    const start = game.createEvent(decision, 'start', { id: '923741103577103-1' });
     const detail = 'a "b" é';
-    const earlyEvent = game.event(decision, 'first_quartile', {
+    const earlyEvent = game.createEvent(decision, 'first_quartile', {
       id: '923741103577103-2',
       watched_ms: 1_250,
       detail,
     });
     game.advance(1_250);
-    expect(await statuses(start, earlyEvent)).toEqual(['accepted', 'accepted']);
+    expect(await reportStatuses(start, earlyEvent)).toEqual(['accepted', 'accepted']);
     await moveToRows(decision);
     game.advance(3_750);
-    const end = [game.seen(decision), game.complete(decision)];
+    const end = [game.createImpression(decision), game.createCompletion(decision)];
     const { results, decisions } = await game.report(start, ...end, earlyEvent);
     expect(results.map(({ status }) => status)).toEqual([
       'duplicate',
@@ -67,23 +67,27 @@ describe.each([
       'duplicate',
     ]);
     expect(decisions).toMatchObject([{ state: 'earned' }]);
-    expect(await statuses(start, ...end, earlyEvent)).toEqual(Array(4).fill('duplicate'));
+    expect(await reportStatuses(start, ...end, earlyEvent)).toEqual(Array(4).fill('duplicate'));
     expect((await readTimeline(decision)).map(({ id }) => id)).toEqual(end.map(({ id }) => id));
 
-    const eventsBefore = await recorded(decision);
+    const eventsBefore = await readRecordedEvents(decision);
     expect(eventsBefore).toHaveLength(4);
     await moveToRows(decision);
-    expect(await recorded(decision)).toEqual(eventsBefore);
-    expect(await statuses(start, ...end, earlyEvent)).toEqual(Array(4).fill('duplicate'));
+    expect(await readRecordedEvents(decision)).toEqual(eventsBefore);
+    expect(await reportStatuses(start, ...end, earlyEvent)).toEqual(Array(4).fill('duplicate'));
   });
 
-  test('a timeline contains each event once, in the order in which events were reported', async () => {
+  test('a timeline contains each event once, in the order of arrival', async () => {
     const decision = await game.decide('ordered');
     const [start, first, middle] = (['start', 'first_quartile', 'midpoint'] as const).map((type) =>
-      game.event(decision, type),
+      game.createEvent(decision, type),
     ) as [AdEvent, AdEvent, AdEvent];
-    expect(await statuses(middle, start, middle)).toEqual(['accepted', 'accepted', 'duplicate']);
-    expect(await statuses(start, first)).toEqual(['duplicate', 'accepted']);
+    expect(await reportStatuses(middle, start, middle)).toEqual([
+      'accepted',
+      'accepted',
+      'duplicate',
+    ]);
+    expect(await reportStatuses(start, first)).toEqual(['duplicate', 'accepted']);
     expect((await readTimeline(decision)).map(({ id }) => id)).toEqual(
       [middle, start, first].map(({ id }) => id),
     );
@@ -92,22 +96,23 @@ describe.each([
     );
   });
 
-  test('a decision with too many events accepts no more, but events of other decisions are still stored', async () => {
+  test('the number of events per decision is limited', async () => {
     const [fullDecision, other] = [await game.decide('full'), await game.decide('next to it')];
-    const clicks = Array.from({ length: maxEvents }, () => game.event(fullDecision, 'click'));
-    expect(await statuses(...clicks)).toEqual(clicks.map(() => 'accepted'));
-    const [more, start] = [game.event(fullDecision, 'click'), game.event(other, 'start')];
-    const { results } = await game.report(more, ...clicks.slice(0, 1), start);
+    const clicks = Array.from({ length: maxEvents }, () => game.createEvent(fullDecision, 'click'));
+    expect(await reportStatuses(...clicks)).toEqual(clicks.map(() => 'accepted'));
+    const [extraClick, start] = [
+      game.createEvent(fullDecision, 'click'),
+      game.createEvent(other, 'start'),
+    ];
+    const { results } = await game.report(extraClick, ...clicks.slice(0, 1), start);
     expect(results).toEqual([
-      { id: more.id, status: 'rejected', code: 'invalid_event' },
+      { id: extraClick.id, status: 'rejected', code: 'invalid_event' },
       { id: clicks[0]?.id, status: 'duplicate' },
       { id: start.id, status: 'accepted' },
     ]);
   });
 
-  test('two processes that receive the same event simultaneously count it once', async ({
-    skip,
-  }) => {
+  test('an event that reaches two processes simultaneously is counted once', async ({ skip }) => {
     if (databaseUrl === undefined) return skip('The embedded database has one process.');
     const { clock, client } = game;
     const other = await startInProcess(
@@ -118,14 +123,20 @@ describe.each([
     const ads = await Promise.all(
       Array.from({ length: 20 }, (_, index) => game.decide(`told-twice-${index}`)),
     );
-    const countsBefore = [await game.count('starts'), await game.count('midpoints')];
-    const events = ads.flatMap((ad) => [game.event(ad, 'midpoint'), game.event(ad, 'start')]);
+    const countsBefore = [
+      await game.readReportCount('starts'),
+      await game.readReportCount('midpoints'),
+    ];
+    const events = ads.flatMap((ad) => [
+      game.createEvent(ad, 'midpoint'),
+      game.createEvent(ad, 'start'),
+    ]);
     const responses = await Promise.all(
-      [client, otherClient].flatMap((each) =>
+      [client, otherClient].flatMap((target) =>
         Array.from({ length: 10 }, async (_, index) => {
           const reportedEvents = index % 2 === 0 ? events : events.toReversed();
           const sent_at = new Date(clock.nowMs()).toISOString();
-          const { body } = await each.call<Awaited<ReturnType<Game['report']>>>(
+          const { body } = await target.call<Awaited<ReturnType<Game['report']>>>(
             'POST',
             '/v1/events',
             client.publishable,
@@ -140,7 +151,7 @@ describe.each([
       events.map(({ id }) => id).toSorted(),
     );
     expect(responses.flat().every(({ status }) => status !== 'rejected')).toBe(true);
-    expect([await game.count('starts'), await game.count('midpoints')]).toEqual(
+    expect([await game.readReportCount('starts'), await game.readReportCount('midpoints')]).toEqual(
       countsBefore.map((count) => count + ads.length),
     );
     for (const ad of ads) expect(await readTimeline(ad)).toHaveLength(2);
@@ -149,23 +160,24 @@ describe.each([
 
   test('later events of a decision add no index entries', async ({ skip }) => {
     if (databaseUrl === undefined) return skip('The embedded database has no statistics.');
-    // Uses a week that no other test uses: the server's statistics for their week may still change, because they lag
-    // behind.
+    // Statistics lag behind, so this test uses a week that no other test uses.
     game.advance(7 * 86_400_000);
-    // There are few enough ads that all versions of their rows fit into one page. Other sessions can prevent the server
-    // from removing old versions.
+    // With so few ads, all versions of their rows fit into one page. Other sessions can delay the removal of old
+    // versions.
     const ads = await Promise.all(
       Array.from({ length: 6 }, (_, index) => game.decide(`hot-${index}`)),
     );
-    const reportEach = async (...events: ((ad: Filled) => AdEvent)[]) => {
+    const reportEach = async (...events: ((ad: FilledDecision) => AdEvent)[]) => {
       for (const ad of ads)
         await game.report(...events.map((make) => ({ ...make(ad), id: newRandomId() })));
     };
-    await reportEach((ad) => game.event(ad, 'start'));
+    await reportEach((ad) => game.createEvent(ad, 'start'));
     game.advance(5_000);
     const quartiles = ['first_quartile', 'midpoint', 'third_quartile'] as const;
-    await reportEach(...quartiles.map((type) => (ad: Filled) => game.event(ad, type)));
-    await reportEach(game.seen, game.complete);
+    await reportEach(
+      ...quartiles.map((type) => (ad: FilledDecision) => game.createEvent(ad, type)),
+    );
+    await reportEach(game.createImpression, game.createCompletion);
     const updates = () =>
       query(
         `SELECT n_tup_ins::bigint AS inserted, n_tup_upd::bigint AS updated, n_tup_hot_upd::bigint AS hot
@@ -178,19 +190,19 @@ describe.each([
       .toEqual([{ inserted: 6, updated: 12, hot: 12 }]);
   });
 
-  test('a malformed timeline fails only requests about its own decision', async () => {
+  test('a malformed timeline fails only requests for its decision', async () => {
     const [brokenDecision, other] = await Promise.all([
       game.decide('broken'),
       game.decide('other'),
     ]);
-    await game.report(game.event(brokenDecision, 'start'));
+    await game.report(game.createEvent(brokenDecision, 'start'));
     await query(`UPDATE timelines SET events = '[1, 2]' WHERE decision_id = $1`, [
       brokenDecision.id,
     ]);
-    const { client, event } = game;
+    const { client, createEvent } = game;
     const sent_at = new Date(game.clock.nowMs()).toISOString();
-    const send = async (decision: Filled) => {
-      const body = { sent_at, events: [event(decision, 'midpoint')] };
+    const send = async (decision: FilledDecision) => {
+      const body = { sent_at, events: [createEvent(decision, 'midpoint')] };
       return (await client.call('POST', '/v1/events', client.publishable, body)).status;
     };
     expect(await Promise.all([send(other), send(brokenDecision), send(other)])).toEqual([

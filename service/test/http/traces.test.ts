@@ -18,8 +18,8 @@ async function collect(port?: number): Promise<Collector> {
   return collector;
 }
 
-/** Starts a service that exports its spans to this collector. Once the service has stopped, all spans have arrived. */
-const startTraced = (
+/** Starts a service that exports its spans to this collector. `stop` resolves after all spans have been exported. */
+const startTracedService = (
   collector: Pick<Collector, 'url'>,
   env: Record<string, string> = {},
   clock: Clock = systemClock,
@@ -29,13 +29,13 @@ const startTraced = (
     { clock },
   );
 
-/** Returns the ids of the spans to which a span refers: its parent and its links. */
-const linkedSpanIds = ({ parentSpanId = '', links }: CollectedSpan): string[] => [
+/** Returns the ids of the parent and the links of a span. */
+const listLinkedSpanIds = ({ parentSpanId = '', links }: CollectedSpan): string[] => [
   parentSpanId,
   ...links.map(({ spanId }) => spanId),
 ];
 
-test('the spans of a decision, its events and its webhook have reached the collector by the time the service has stopped', async () => {
+test('stopping exports the spans of decisions, events and webhooks', async () => {
   const collector = await collect();
   const receiver = await startReceiver();
   onTestFinished(() => receiver.close());
@@ -44,7 +44,7 @@ test('the spans of a decision, its events and its webhook have reached the colle
     OTEL_SERVICE_NAME: 'ads-eu',
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20secret',
   };
-  const service = await startTraced(collector, env, clock);
+  const service = await startTracedService(collector, env, clock);
   const client = createClient(service);
   const { body: webhook } = await client.call<Webhook>('POST', '/v1/webhooks', client.secret, {
     url: receiver.url,
@@ -56,8 +56,8 @@ test('the spans of a decision, its events and its webhook have reached the colle
     formats: ['image'],
   });
   clock.advance(1_000); // an impression requires one second of visibility
-  await client.report(client.seen(decisionResponse.body));
-  const [delivery] = await receiver.count(1);
+  await client.report(client.createImpression(decisionResponse.body));
+  const [delivery] = await receiver.waitForRequests(1);
   const deliveries = `/v1/webhooks/${webhook.id}/deliveries`;
   await expect
     .poll(async () => (await client.call('GET', deliveries, client.secret)).body)
@@ -107,16 +107,16 @@ test('the spans of a decision, its events and its webhook have reached the colle
   );
 });
 
-test('a request continues its client’s trace, even after its body has been read', async () => {
+test('a request continues the trace of its client after reading the body', async () => {
   const collector = await collect();
-  const service = await startTraced(collector);
+  const service = await startTracedService(collector);
   const client = createClient(service);
   const traceId = 'ab'.repeat(16);
   const traceparent = `00-${traceId}-${'cd'.repeat(8)}-01`;
   const request = { placement: 'revive', user_ref: 'traced' };
   const headers = { traceparent };
   await client.call('POST', '/v1/decisions', client.publishable, request, headers);
-  // The query string must not become part of the span's route.
+  // The route of the span must not contain the query string.
   await client.call('POST', '/v1/decisions?usual=no', client.publishable, request, headers);
   await client.call('GET', '/v1/nothing-here', undefined, undefined, headers);
   await service.stop();
@@ -125,7 +125,7 @@ test('a request continues its client’s trace, even after its body has been rea
     { traceId, parentSpanId: 'cd'.repeat(8) },
     { traceId, parentSpanId: 'cd'.repeat(8) },
   ]);
-  expect(collector.named('commit decisions').map(linkedSpanIds)).toEqual(
+  expect(collector.named('commit decisions').map(listLinkedSpanIds)).toEqual(
     requests.map(({ spanId }) => [spanId]),
   );
   expect(collector.named('GET')).toMatchObject([
@@ -135,7 +135,7 @@ test('a request continues its client’s trace, even after its body has been rea
 
 test('a transaction is linked to each of its requests', async () => {
   const collector = await collect();
-  const service = await startTraced(collector);
+  const service = await startTracedService(collector);
   const client = createClient(service);
   const responses = await Promise.all(
     Array.from({ length: 40 }, () => client.decide({ placement: 'revive', user_ref: 'traced' })),
@@ -146,15 +146,17 @@ test('a transaction is linked to each of its requests', async () => {
   const batches = collector.named('commit decisions');
   expect(requests).toHaveLength(40);
   expect(batches.length).toBeLessThan(40);
-  expect(batches.flatMap(linkedSpanIds).toSorted()).toEqual(requests.toSorted());
+  expect(batches.flatMap(listLinkedSpanIds).toSorted()).toEqual(requests.toSorted());
   expect(batches.map(({ attributes }) => attributes['trueward.batch_size'])).toEqual(
-    batches.map((batch) => linkedSpanIds(batch).length),
+    batches.map((batch) => listLinkedSpanIds(batch).length),
   );
 });
 
 test('only sampled traces are exported', async () => {
   const collector = await collect();
-  const service = await startTraced(collector, { OTEL_TRACES_SAMPLER: 'parentbased_always_off' });
+  const service = await startTracedService(collector, {
+    OTEL_TRACES_SAMPLER: 'parentbased_always_off',
+  });
   const client = createClient(service);
   await client.decide({ placement: 'revive', user_ref: 'traced' });
   await client.call(
@@ -173,7 +175,7 @@ test('only sampled traces are exported', async () => {
   ]);
 });
 
-/** Returns a URL at which nothing listens. */
+/** Returns a URL that refuses connections. */
 async function findUnusedUrl(): Promise<string> {
   const { url, close } = await startCollector();
   await close();
@@ -188,11 +190,11 @@ test('an unavailable collector does not affect requests', async () => {
     user_ref: 'traced',
   });
   expect(status).toBe(200);
-  // If stopping took too long, the exit code would be different.
+  // A slower stop would exit with another code.
   expect(await service.stop()).toBe(0);
 });
 
-test('if the collector is unavailable, that is logged once, and its recovery is logged once', async () => {
+test('an outage of the collector and its recovery are each logged once', async () => {
   const endpoint = await findUnusedUrl();
   const lines: string[] = [];
   const log = pino({}, { write: (line) => void lines.push(line) });

@@ -6,7 +6,7 @@ import { openPostgres } from '../../src/store/postgres.ts';
 import { claimRequests } from '../../src/tracker/request-store.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
-/** The part of EXPLAIN's JSON output that this test reads. */
+/** The part of the EXPLAIN output that this test reads. */
 interface Explained {
   Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number };
 }
@@ -20,7 +20,7 @@ describe.skipIf(!hasPostgres)('with a backlog of 80,000 requests to an unreachab
   beforeAll(async () => {
     database = openPostgres(await createPostgresDatabase(), () => undefined);
     await migrate(database);
-    // Decision ids contain the time, so decisions with these ids belong to the current week.
+    // Decision ids contain the time. These decisions belong to the current week.
     const prefix = firstIdAt('decision', nowMs).slice(0, -8);
     const rows = `generate_series(1, ${decisions}) AS number,
       LATERAL (SELECT '${prefix}' || lpad(number::text, 8, '0') AS id) AS named`;
@@ -45,8 +45,8 @@ describe.skipIf(!hasPostgres)('with a backlog of 80,000 requests to an unreachab
   });
   afterAll(() => database.close());
 
-  /** Runs a statement with EXPLAIN ANALYZE to count the pages that the statement reads. */
-  async function pagesRead(run: (queries: Database) => Promise<unknown>): Promise<number> {
+  /** Runs the statements with EXPLAIN ANALYZE. Returns the number of pages that they read. */
+  async function countPagesRead(run: (queries: Database) => Promise<unknown>): Promise<number> {
     let pages = 0;
     const query: Database['query'] = async (text, params) => {
       const [row] = await database.query<{ 'QUERY PLAN': [Explained] }>(
@@ -64,10 +64,10 @@ describe.skipIf(!hasPostgres)('with a backlog of 80,000 requests to an unreachab
   }
 
   test.each([false, true])(
-    'a claim reads only a few pages (table statistics: %s)',
+    'a claim reads few pages (table statistics: %s)',
     async (hasStatistics) => {
       if (hasStatistics) await database.query('ANALYZE');
-      const pages = await pagesRead((queries) =>
+      const pages = await countPagesRead((queries) =>
         claimRequests(queries, {
           accountId: 'acc_1',
           hosts: [{ host: 'dead.test', free: 1 }],
@@ -77,8 +77,7 @@ describe.skipIf(!hasPostgres)('with a backlog of 80,000 requests to an unreachab
           sinceId,
         }),
       );
-      // The backlog takes up 2,000 pages. Earlier versions of the statement read at least 7,000, because they read some
-      // pages repeatedly.
+      // The backlog has 2,000 pages. Earlier versions of the statement read at least 7,000, some of them repeatedly.
       expect(pages).toBeGreaterThan(50);
       expect(pages).toBeLessThan(1_000);
     },

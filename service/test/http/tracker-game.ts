@@ -1,7 +1,7 @@
 import type { DemandRecord } from '../../src/demand/offer.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
-import { type Filled, type Game, startGame } from './reward-game.ts';
+import { type FilledDecision, type Game, startGame } from './reward-game.ts';
 import { startTrackerServer, type TrackerServer } from './tracker-server.ts';
 
 type Chosen = NonNullable<DemandRecord['chosen']>;
@@ -10,29 +10,29 @@ type Chosen = NonNullable<DemandRecord['chosen']>;
 export const engines = ['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])];
 
 export interface TrackerGame {
-  /** The game of all tests, and the tracker server of the current one. */
+  /** The game of all tests and the tracker server of the current test. */
   current(): { game: Game; server: TrackerServer };
-  /** Returns trackers. The path of each tracker's URL is the name of the tracked event. */
+  /** Returns a tracker for each event. The path of its URL is the name of the event. */
   createTrackers(...names: (keyof Chosen['trackers']['byEvent'])[]): Chosen['trackers']['byEvent'];
-  /** Requests a decision, then changes it so that it looks as if a bidder had offered the ad. */
+  /** Requests a decision and replaces its ad with the ad of a bidder. */
   decide(
     user: string,
     trackers: Partial<Chosen['trackers']>,
-    more?: Partial<Chosen>,
-  ): Promise<Filled>;
-  /** Returns a host at which nothing listens. */
+    overrides?: Partial<Chosen>,
+  ): Promise<FilledDecision>;
+  /** Returns the URL of a host that refuses connections. */
   findUnreachableHost(): Promise<{ url: string; port: number }>;
-  /** Polls, and advances the clock before each poll, because an unreachable host is retried only after a delay. */
+  /** Polls with a clock that advances before each poll, so that retries become due. */
   pollLater<T>(read: () => T): ReturnType<typeof expect.poll<T>>;
-  /** Returns the state of each tracker request, and whether it still has the player's data. */
-  readRequests(decision: Filled): Promise<Record<string, string>>;
-  /** Watches the ad to the end, and checks the reward, because trackers must never prevent it. */
-  watch(decision: Filled): Promise<void>;
+  /** Returns the state of each tracker request and whether it contains player data. */
+  readRequests(decision: FilledDecision): Promise<Record<string, string>>;
+  /** Watches the ad to the end and checks that the reward is earned. */
+  watch(decision: FilledDecision): Promise<void>;
 }
 
 /**
- * Starts a game for the tests of a `describe` block, and a tracker server for each of its tests. Call the returned
- * functions only within a test or a hook.
+ * Starts a game for a `describe` block and a tracker server for each test. Call the returned functions only in tests
+ * and hooks.
  */
 export function useTrackerGame(engine: string): TrackerGame {
   let game: Game;
@@ -47,11 +47,11 @@ export function useTrackerGame(engine: string): TrackerGame {
   const createTrackers = (...names: (keyof Chosen['trackers']['byEvent'])[]) =>
     Object.fromEntries(names.map((name) => [name, [`${server.url}/${name}`]]));
 
-  /** Changes a stored decision so that it looks as if a bidder had offered the ad. */
+  /** Replaces the ad of a stored decision with the ad of a bidder. */
   async function replaceAd(
-    decision: Filled,
+    decision: FilledDecision,
     trackers: Partial<Chosen['trackers']>,
-    more: Partial<Chosen> = {},
+    overrides: Partial<Chosen> = {},
   ): Promise<void> {
     const { database } = game.service;
     const chosen: Chosen = {
@@ -63,7 +63,7 @@ export function useTrackerGame(engine: string): TrackerGame {
       headerProfile: 'iab',
       trackUntilMs: game.clock.nowMs() + 1_800_000,
       limitAdTracking: false,
-      ...more,
+      ...overrides,
     };
     await database.query('UPDATE decisions SET house_ad_id = NULL WHERE id = $1', [decision.id]);
     await database.query(
@@ -72,7 +72,7 @@ export function useTrackerGame(engine: string): TrackerGame {
     );
   }
 
-  const readRequests = async ({ id }: Filled): Promise<Record<string, string>> =>
+  const readRequests = async ({ id }: FilledDecision): Promise<Record<string, string>> =>
     Object.fromEntries(
       (
         await game.service.database.query<{ tracker: string; state: string; client: unknown }>(
@@ -85,17 +85,17 @@ export function useTrackerGame(engine: string): TrackerGame {
       ]),
     );
 
-  async function watch(decision: Filled): Promise<void> {
+  async function watch(decision: FilledDecision): Promise<void> {
     expect((await game.watch(decision))?.state).toBe('earned');
   }
 
   async function decide(
     user: string,
     trackers: Partial<Chosen['trackers']>,
-    more: Partial<Chosen> = {},
-  ): Promise<Filled> {
+    overrides: Partial<Chosen> = {},
+  ): Promise<FilledDecision> {
     const decision = await game.decide(user);
-    await replaceAd(decision, trackers, more);
+    await replaceAd(decision, trackers, overrides);
     return decision;
   }
 

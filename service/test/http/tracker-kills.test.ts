@@ -28,7 +28,7 @@ const lanes: LaneDeps = {
   gate: { run: (_owner, work) => work() },
   log: pino({ level: 'silent' }),
 };
-/** Leases are short here, because the tests wait until the leases of dead processes have expired. */
+/** The leases are short because the tests wait for them to expire. */
 const leaseMs = 1_500;
 
 describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engine) => {
@@ -54,7 +54,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await database.query('DELETE FROM tracker_requests');
   });
 
-  /** Stores the tracker requests for a verified impression, like the service does when it records the event. */
+  /** Stores the tracker requests of a verified impression, like the service does. */
   async function storeImpression(url: string, owner: string = scope.accountId): Promise<string> {
     const id = makeId('decision');
     const chosen: NonNullable<DemandRecord['chosen']> = {
@@ -98,7 +98,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
   /** Starts a dispatcher, as each process does. */
   const start = (
     processDatabase: Database = database,
-    more: Partial<Parameters<typeof startTrackerDispatcher>[0]> = {},
+    overrides: Partial<Parameters<typeof startTrackerDispatcher>[0]> = {},
   ) =>
     startTrackerDispatcher({
       database: processDatabase,
@@ -112,12 +112,12 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       development: true,
       send: createTrackerSender({ agents: { strict: agent, development: agent } }),
       leaseMs,
-      ...more,
+      ...overrides,
     });
 
   /**
-   * Simulates a process that dies at its `step`-th statement: either before it sends the statement, or after the
-   * statement was executed but before the result arrives.
+   * Simulates a process that dies at its `step`-th statement. With `before`, the statement is not sent. With `after`,
+   * the statement is executed, but its result does not arrive.
    */
   function createDyingDatabase(
     step: number,
@@ -151,7 +151,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       ).map(({ state, count }) => [state, count]),
     );
 
-  test('at whichever step a process dies, no pixel is requested twice, no billing notice is lost, and each request counts once', async () => {
+  test('a process that dies at any step repeats no pixel and loses no billing notice', async () => {
     await database.query('DELETE FROM rollup_deltas');
     const ids: string[] = [];
     const steps = Array.from({ length: 6 }, (_, index) => index + 1);
@@ -162,12 +162,12 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
         const dispatcher = start(process.database);
         dispatcher.wake(scope.accountId);
         await process.death;
-        // From now on, the dispatcher does nothing, because its statements never return.
+        // The statements of this dispatcher no longer return, so it does nothing from now on.
       }
     }
-    const survivor = start();
+    const remainingDispatcher = start();
     await expect.poll(states, { timeout: 60_000 }).not.toHaveProperty('pending');
-    await survivor.stop();
+    await remainingDispatcher.stop();
     const paths = server.paths();
     const pixels = paths.filter((path) => !path.endsWith('/burl'));
     expect(new Set(pixels).size).toBe(pixels.length);
@@ -187,14 +187,14 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       { metric: 'trackers_failed', reason: 'interrupted', count: failed },
       { metric: 'trackers_sent', reason: '', count: sent },
     ]);
-    // More requests were sent than failed, because most processes died before sending any.
+    // Most processes died before they sent any request.
     expect(sent).toBeGreaterThan(failed);
     expect(await database.query('SELECT FROM tracker_requests WHERE client IS NOT NULL')).toEqual(
       [],
     );
   }, 90_000);
 
-  test('several processes share the tracker requests of many ads, and each request is sent once', async () => {
+  test('several processes send each tracker request once', async () => {
     const ids = [];
     for (let count = 0; count < 25; count += 1) ids.push(await storeImpression(server.url));
     const processes = [start(), start(), start()];
@@ -205,7 +205,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     expect(server.paths()).toHaveLength(100);
   }, 60_000);
 
-  test('a hanging host delays neither other hosts nor other accounts', async () => {
+  test('a hanging host does not delay other hosts or accounts', async () => {
     const hangingServer = await startTrackerServer(() => undefined);
     for (let count = 0; count < 30; count += 1) await storeImpression(hangingServer.url);
     const dispatcher = start();
@@ -217,14 +217,14 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     dispatcher.wake('acc_1');
     dispatcher.wake('acc_2');
     await expect.poll(server.paths, { timeout: 4_000 }).toHaveLength(8);
-    // All this happened before any request to the hanging host could time out.
+    // No request to the hanging host has timed out yet.
     expect(performance.now() - startedMs).toBeLessThan(5_000);
     expect(hangingServer.calls.length).toBeLessThan(30);
     await dispatcher.stop();
     await hangingServer.close();
   }, 30_000);
 
-  test('on stop, a billing notice that is in flight is left to the next process; a pixel that is in flight is given up', async () => {
+  test('stop fails the pixels in flight and leaves billing notices to the next process', async () => {
     const hangingServer = await startTrackerServer(() => undefined);
     const id = await storeImpression(hangingServer.url);
     const dispatcher = start();
@@ -244,7 +244,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await hangingServer.close();
   });
 
-  test('if the data about a client cannot be decrypted, only the requests that need it fail', async () => {
+  test('undecryptable client data fails only the requests that need it', async () => {
     await storeImpression(server.url);
     const dispatcher = start(database, { box: createSecretBox([randomBytes(32)]) });
     dispatcher.wake(scope.accountId);

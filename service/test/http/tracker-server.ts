@@ -7,9 +7,7 @@ export interface TrackerCall {
   headers: IncomingHttpHeaders;
 }
 
-/**
- * Starts an advertiser's server. `respond` handles the requests. Default: every response is empty and has status 200.
- */
+/** Starts a tracker server. `respond` handles the requests. Default: empty responses with status 200. */
 export async function startTrackerServer(
   respond: (path: string, response: ServerResponse, call: number) => void = (_path, response) =>
     void response.end(),

@@ -11,12 +11,12 @@ describe.each(engines)('on %s', (engine) => {
   let server: TrackerServer;
   beforeEach(() => ({ game, server } = current()));
 
-  test('with the kill switch on, no tracker is requested, and the skipped requests are counted', async () => {
+  test('a kill switch cancels pending trackers and counts them as failed', async () => {
     const { url, port } = await findUnreachableHost();
     const queuedDecision = await decide('killed', { byEvent: { start: [`${url}/a`] } });
-    await game.report(game.event(queuedDecision, 'start'));
+    await game.report(game.createEvent(queuedDecision, 'start'));
     game.advance(2_000);
-    await game.report(game.seen(queuedDecision));
+    await game.report(game.createImpression(queuedDecision));
     const attemptedRequests = `SELECT FROM tracker_requests WHERE attempt > 0 AND decision_id = '${queuedDecision.id}'`;
     await expect.poll(() => game.service.database.query(attemptedRequests)).toHaveLength(1);
     const laterDecision = await decide(
@@ -24,29 +24,29 @@ describe.each(engines)('on %s', (engine) => {
       { byEvent: createTrackers('impression', 'firstQuartile') },
       { impressionOn: 'rendered' },
     );
-    const failedBefore = await game.count('trackers_failed', 'killed');
+    const failedBefore = await game.readReportCount('trackers_failed', 'killed');
 
     const turnOff = await turnOnKillSwitch(game, 'revive');
     const restartedServer = await startTrackerServer(undefined, port);
     await game.report(
-      game.event(laterDecision, 'start'),
-      game.event(laterDecision, 'first_quartile'),
+      game.createEvent(laterDecision, 'start'),
+      game.createEvent(laterDecision, 'first_quartile'),
     );
-    await pollLater(() => game.count('trackers_failed', 'killed')).toBe(failedBefore + 3);
+    await pollLater(() => game.readReportCount('trackers_failed', 'killed')).toBe(failedBefore + 3);
     expect([restartedServer.paths(), server.paths()]).toEqual([[], []]);
     expect(await readRequests(queuedDecision)).toEqual({ 'start/0': 'failed' });
     await restartedServer.close();
     await turnOff();
   });
 
-  test('invalid traffic is not tracked, even by requests that were already queued', async () => {
+  test('invalid traffic cancels trackers, including queued ones', async () => {
     const { url, port } = await findUnreachableHost();
     const decision = await decide('invalid', {
       byEvent: { impression: [`${url}/impression`], complete: [`${url}/c`] },
     });
-    await game.report(game.event(decision, 'start'));
+    await game.report(game.createEvent(decision, 'start'));
     game.advance(2_000);
-    await game.report(game.seen(decision));
+    await game.report(game.createImpression(decision));
     await expect
       .poll(() => readRequests(decision))
       .toEqual({ 'impression/0': 'pending with client' });
@@ -56,16 +56,19 @@ describe.each(engines)('on %s', (engine) => {
     );
     const restartedServer = await startTrackerServer(undefined, port);
     await pollLater(() => readRequests(decision)).toEqual({ 'impression/0': 'failed' });
-    const counted = await game.count('trackers_failed', 'invalid_traffic');
+    const counted = await game.readReportCount('trackers_failed', 'invalid_traffic');
     game.advance(3_000);
-    await game.report(game.event(decision, 'third_quartile'), game.complete(decision));
+    await game.report(
+      game.createEvent(decision, 'third_quartile'),
+      game.createCompletion(decision),
+    );
     expect(await readRequests(decision)).toEqual({ 'impression/0': 'failed' });
     expect(counted).toBeGreaterThan(0);
     expect(restartedServer.paths()).toEqual([]);
     await restartedServer.close();
   });
 
-  test('after a source’s tracking window, no tracker is requested, and the player’s data is erased', async () => {
+  test('no tracker is requested after the tracking window of the source', async () => {
     const { url } = await findUnreachableHost();
     const decision = await decide(
       'late',
@@ -74,19 +77,19 @@ describe.each(engines)('on %s', (engine) => {
       },
       { trackUntilMs: game.clock.nowMs() + 4_000 },
     );
-    const lateBefore = await game.count('trackers_late');
-    await game.report(game.event(decision, 'start'));
+    const lateBefore = await game.readReportCount('trackers_late');
+    await game.report(game.createEvent(decision, 'start'));
     game.advance(2_000);
-    await game.report(game.seen(decision));
+    await game.report(game.createImpression(decision));
     await expect
       .poll(() => readRequests(decision))
       .toEqual({ 'impression/0': 'pending with client' });
     game.advance(3_000);
-    expect((await game.report(game.complete(decision))).decisions[0]?.state).toBe('earned');
-    expect(await game.count('trackers_late')).toBe(lateBefore + 1);
-    // The database's clock decides when the tracking window of the pending request ends.
+    expect((await game.report(game.createCompletion(decision))).decisions[0]?.state).toBe('earned');
+    expect(await game.readReportCount('trackers_late')).toBe(lateBefore + 1);
+    // The tracking window of a pending request depends on the clock of the database.
     await pollLater(() => readRequests(decision)).toEqual({ 'impression/0': 'late' });
-    await expect.poll(() => game.count('trackers_late')).toBe(lateBefore + 2);
+    await expect.poll(() => game.readReportCount('trackers_late')).toBe(lateBefore + 2);
     expect(server.paths()).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { type DecisionRecord, recordDecisions } from '../../src/decision/record-
 import type { DemandRecord } from '../../src/demand/offer.ts';
 import { openSecretBox } from '../../src/key/secret-box.ts';
 import { addAccount } from '../add-account.ts';
-import type { Filled, Game } from './reward-game.ts';
+import type { FilledDecision, Game } from './reward-game.ts';
 import { engines, useTrackerGame } from './tracker-game.ts';
 import { startTrackerServer, type TrackerServer } from './tracker-server.ts';
 
@@ -16,7 +16,7 @@ describe.each(engines)('on %s', (engine) => {
   let server: TrackerServer;
   beforeEach(() => ({ game, server } = current()));
 
-  test('after the impression is verified, each of the ad’s trackers is requested once, in order', async () => {
+  test('a verified impression causes one request per tracker, in order', async () => {
     const decision = await decide('in-order', {
       byEvent: createTrackers(
         'complete',
@@ -28,18 +28,21 @@ describe.each(engines)('on %s', (engine) => {
       ),
       burl: `${server.url}/burl`,
     });
-    await game.report(game.event(decision, 'start'));
+    await game.report(game.createEvent(decision, 'start'));
     game.advance(2_000);
-    await game.report(game.event(decision, 'midpoint'), game.event(decision, 'click'));
+    await game.report(game.createEvent(decision, 'midpoint'), game.createEvent(decision, 'click'));
     expect(await readRequests(decision)).toEqual({});
     game.advance(3_000);
-    const [impression, complete] = [game.seen(decision), game.complete(decision)];
+    const [impression, complete] = [
+      game.createImpression(decision),
+      game.createCompletion(decision),
+    ];
     const { decisions } = await game.report(impression, complete);
     expect(decisions[0]?.state).toBe('earned');
     await game.report(
       impression,
       complete,
-      game.event(decision, 'complete', { watched_ms: 5_000 }),
+      game.createEvent(decision, 'complete', { watched_ms: 5_000 }),
     );
     await expect.poll(server.paths).toHaveLength(7);
     const paths = server.paths();
@@ -51,15 +54,15 @@ describe.each(engines)('on %s', (engine) => {
       .toEqual(Array(7).fill('sent'));
   });
 
-  test('auction trackers contain the time of the verified impression, even if they are requested much later', async () => {
+  test('delayed auction trackers contain the time of the verified impression', async () => {
     const { url, port } = await findUnreachableHost();
     const decision = await decide('impression-time', {
       byEvent: { impression: [`${url}/impression?at=\${AUCTION_IMP_TS}`] },
       burl: `${url}/burl?at=\${AUCTION_IMP_TS}`,
     });
-    await game.report(game.event(decision, 'start'));
+    await game.report(game.createEvent(decision, 'start'));
     game.advance(5_000);
-    await game.report(game.seen(decision));
+    await game.report(game.createImpression(decision));
     const [row] = await game.service.database.query<{ served_at: Date }>(
       'SELECT served_at FROM decisions WHERE id = $1',
       [decision.id],
@@ -75,35 +78,38 @@ describe.each(engines)('on %s', (engine) => {
     await lateServer.close();
   });
 
-  test('a source that counts rendered ads gets the impression when the ad starts, and the billing notice after verification', async () => {
+  test('a source that counts rendered ads gets the impression at the start of the ad', async () => {
     const decision = await decide(
       'rendered',
       { byEvent: createTrackers('impression', 'start', 'viewable'), burl: `${server.url}/burl` },
       { impressionOn: 'rendered' },
     );
-    await game.report(game.event(decision, 'start'));
+    await game.report(game.createEvent(decision, 'start'));
     await expect.poll(server.paths).toEqual(['/impression', '/start']);
     game.advance(2_000);
-    await game.report(game.seen(decision));
+    await game.report(game.createImpression(decision));
     await expect.poll(server.paths).toEqual(['/impression', '/start', '/burl', '/viewable']);
   });
 
-  test('tracker requests identify the player in the headers and macros that their source expects', async () => {
+  test('tracker requests contain the headers and macros of their source’s profile', async () => {
     const query = '?ip=[DEVICEIP]&ua=[DEVICEUA]&lmt=[LIMITADTRACKING]&asset=[ASSETURI]&x=[OTHER]';
     const trackers = {
       byEvent: { impression: [`${server.url}/impression${query}`] },
       macros: { ASSETURI: 'https://cdn.test/a b.mp4' },
       burl: `${server.url}/burl`,
     };
-    const watchAs = async (decision: Filled, userAgent: string) => {
-      const events = [game.event(decision, 'start')];
+    const watchAs = async (decision: FilledDecision, userAgent: string) => {
+      const events = [game.createEvent(decision, 'start')];
       await game.report(...events);
       game.advance(2_000);
       await game.client.call(
         'POST',
         '/v1/events',
         game.client.publishable,
-        { sent_at: new Date(game.clock.nowMs()).toISOString(), events: [game.seen(decision)] },
+        {
+          sent_at: new Date(game.clock.nowMs()).toISOString(),
+          events: [game.createImpression(decision)],
+        },
         { 'user-agent': userAgent },
       );
     };
@@ -131,7 +137,7 @@ describe.each(engines)('on %s', (engine) => {
     expect(headers).not.toHaveProperty('x-device-ip');
   });
 
-  test('the IP address and User-Agent are stored encrypted until the request is sent, then erased', async () => {
+  test('the stored IP and User-Agent are encrypted and are erased after the request', async () => {
     const { url, port } = await findUnreachableHost();
     const decision = await decide('sealed', { byEvent: { impression: [`${url}/impression`] } });
     await watch(decision);
@@ -152,7 +158,7 @@ describe.each(engines)('on %s', (engine) => {
     await lateServer.close();
   });
 
-  test('requests to an unreachable host are sent in order once the host is back; other hosts do not have to wait', async () => {
+  test('requests to an unreachable host are sent in order after it recovers', async () => {
     const { url, port } = await findUnreachableHost();
     const createUrls = (name: 'impression' | 'start' | 'complete') => [
       `${url}/${name}`,
@@ -172,7 +178,7 @@ describe.each(engines)('on %s', (engine) => {
     await restoredServer.close();
   });
 
-  test('a pixel that was received is never requested again, whatever the response; a billing notice is, until it is confirmed', async () => {
+  test('only billing notices are retried after a failed response', async () => {
     const heldResponses: ServerResponse[] = [];
     let notices = 0;
     const faulty = await startTrackerServer((path, response) => {
@@ -207,7 +213,8 @@ describe.each(engines)('on %s', (engine) => {
       { tracker: 'impression/4', state: 'sent', reason: null, status: 204 },
       { tracker: 'impression/5', state: 'failed', reason: 'blocked_address', status: null },
     ]);
-    const countRequests = (path: string) => faulty.paths().filter((each) => each === path).length;
+    const countRequests = (path: string) =>
+      faulty.paths().filter((requestPath) => requestPath === path).length;
     expect(
       ['/hang', '/reset', '/error', '/moved', '/target', '/private'].map(countRequests),
     ).toEqual(Array(6).fill(1));
@@ -217,7 +224,7 @@ describe.each(engines)('on %s', (engine) => {
     await faulty.close();
   }, 60_000);
 
-  test('verified impressions earn their price, and reports count revenue and trackers by source', async () => {
+  test('reports contain the revenue and tracker counts of verified impressions', async () => {
     const fromMs = Math.floor(game.clock.nowMs() / 3_600_000) * 3_600_000;
     const read = async () => {
       const [start, end] = [fromMs, fromMs + 7_200_000].map((ms) => new Date(ms).toISOString());
@@ -251,7 +258,7 @@ describe.each(engines)('on %s', (engine) => {
       { byEvent: createTrackers('impression') },
       { priceMicros: 9_000_000, currency: 'EUR' },
     );
-    await game.report(game.event(unseenDecision, 'start'));
+    await game.report(game.createEvent(unseenDecision, 'start'));
     await expect.poll(read).toEqual({
       ...reportBefore,
       all: expect.any(Number) as number,
@@ -260,7 +267,7 @@ describe.each(engines)('on %s', (engine) => {
     });
   });
 
-  test('for a decision with a house ad, no statement about external demand is executed', async () => {
+  test('a decision with a house ad executes no statements about external demand', async () => {
     const { database } = game.service;
     const statements: string[] = [];
     const { transaction, execute } = database;
@@ -288,14 +295,14 @@ describe.each(engines)('on %s', (engine) => {
     expect(statements.filter((text) => /decision_demand|tracker_requests/.test(text))).toEqual([]);
   });
 
-  test('events that are sent again after a lost response are tracked only once', async () => {
+  test('repeated events do not repeat tracker requests', async () => {
     const decision = await decide('lost-response', {
       byEvent: createTrackers('impression', 'complete'),
       burl: `${server.url}/burl`,
     });
-    await game.report(game.event(decision, 'start'));
+    await game.report(game.createEvent(decision, 'start'));
     game.advance(5_000);
-    const events = [game.seen(decision), game.complete(decision)];
+    const events = [game.createImpression(decision), game.createCompletion(decision)];
     const { database } = game.service;
     const { transaction } = database;
     vi.spyOn(database, 'transaction').mockImplementationOnce(async (work, options) => {
@@ -306,14 +313,14 @@ describe.each(engines)('on %s', (engine) => {
     const { decisions } = await game.report(...events);
     vi.restoreAllMocks();
     expect(decisions[0]?.state).toBe('earned');
-    // Nothing has woken the dispatcher, so it has to find the requests with its next poll.
+    // The dispatcher was not notified, so it finds the requests in its next poll.
     await pollLater(async () => Object.values(await readRequests(decision))).toEqual(
       Array(3).fill('sent'),
     );
     expect(server.paths().toSorted()).toEqual(['/burl', '/complete', '/impression']);
   });
 
-  test('auction notices are stored with the decision, and requested without any data about the player', async () => {
+  test('auction notices are sent without player data', async () => {
     const { database, makeId } = game.service;
     const scope = { accountId: 'acc_notices', environment: 'sandbox' } as const;
     await addAccount(database, scope.accountId);

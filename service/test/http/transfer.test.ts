@@ -7,7 +7,7 @@ import { openPostgres } from '../../src/store/postgres.ts';
 import { copyMigratedDatabase } from '../empty-database.ts';
 import { startInProcess } from '../in-process.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
-import { launch, run, runInProcess } from './command-line.ts';
+import { startCommand, run, runInProcess } from './command-line.ts';
 
 const manyRows = [
   `INSERT INTO audit_entries SELECT 'acc_1', 'aud_' || n, 'live', 'key_1', 'placement.updated', 'plc_' || n, NULL,
@@ -19,7 +19,7 @@ const manyRows = [
 ];
 
 test.skipIf(!hasPostgres)(
-  'an import from the embedded database into PostgreSQL resumes after an interruption, and is verified at the end',
+  'an interrupted import into PostgreSQL resumes and is verified',
   async () => {
     const url = await createPostgresDatabase({ timezone: 'Asia/Tokyo' });
     const folder = mkdtempSync(join(tmpdir(), 'trueward-'));
@@ -38,7 +38,7 @@ test.skipIf(!hasPostgres)(
       'was modified or is truncated (audit_entries)',
     );
 
-    const importing = launch(['import', file], target);
+    const importing = startCommand(['import', file], target);
     await importing.line(/^5000 of 12500 rows imported/);
     await importing.interrupt();
     await expect(startInProcess(target, { dataDirectory: folder })).rejects.toThrow(

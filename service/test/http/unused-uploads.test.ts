@@ -26,10 +26,10 @@ afterAll(async () => {
   vi.useRealTimers();
 });
 
-const demo = (file: string): Buffer =>
+const readDemoFile = (file: string): Buffer =>
   readFileSync(fileURLToPath(new URL(`../../../demo/creatives/dist/${file}`, import.meta.url)));
 async function upload(file: string): Promise<{ url: string; name: string }> {
-  const body = new Blob([new Uint8Array(demo(file))]);
+  const body = new Blob([new Uint8Array(readDemoFile(file))]);
   const response = await owner.send<{ url: string }>(
     'POST',
     `/panel/api/media?name=${file}`,
@@ -42,8 +42,8 @@ async function upload(file: string): Promise<{ url: string; name: string }> {
   return { url, name: url.split('/').at(-1) ?? '' };
 }
 const listStored = () => readdirSync(folder).toSorted();
-/** Deletes unused uploads from this store, in the same way as the service. */
-const sweep = (store: MediaStore = createFolderStore(folder)) =>
+/** Deletes unused uploads from this store, like the service does. */
+const removeUnusedUploads = (store: MediaStore = createFolderStore(folder)) =>
   createUploads({
     database: running.service.database,
     store,
@@ -52,11 +52,11 @@ const sweep = (store: MediaStore = createFolderStore(folder)) =>
   }).removeUnused();
 async function advance(ms: number): Promise<void> {
   clock.set(clock.nowMs() + ms);
-  // Signs in again, because the previous session has expired by now.
+  // The previous session has expired.
   await owner.signIn('owner@example.com');
 }
 
-test('a file that no creative uses is deleted after 30 days; a file in use stays', async () => {
+test('a file is deleted 30 days after the last creative stopped using it', async () => {
   const [usedFile, unusedFile] = [await upload('harbour.png'), await upload('lobby-banner.png')];
   const { body: list } = await owner.send<{ data: { id: string }[] }>('GET', '/v1/creatives');
   const change = (url: string) =>
@@ -67,9 +67,9 @@ test('a file that no creative uses is deleted after 30 days; a file in use stays
       },
     });
   expect((await change(usedFile.url)).status).toBe(200);
-  expect(await sweep()).toEqual([]);
+  expect(await removeUnusedUploads()).toEqual([]);
   await advance(30 * dayMs - 1);
-  expect(await sweep()).toEqual([]);
+  expect(await removeUnusedUploads()).toEqual([]);
   await advance(1);
   // The service looks for unused uploads every hour.
   vi.advanceTimersByTime(hourMs);
@@ -79,38 +79,38 @@ test('a file that no creative uses is deleted after 30 days; a file in use stays
 
   // The 30 days begin when the creative stops using the file, not when the file is uploaded.
   expect((await change('https://cdn.example/other.png')).status).toBe(200);
-  expect(await sweep()).toEqual([]);
+  expect(await removeUnusedUploads()).toEqual([]);
   await advance(29 * dayMs);
-  expect(await sweep()).toEqual([]);
+  expect(await removeUnusedUploads()).toEqual([]);
   expect((await change(usedFile.url)).status).toBe(200);
   await advance(dayMs);
-  expect(await sweep()).toEqual([]);
+  expect(await removeUnusedUploads()).toEqual([]);
   expect((await change('https://cdn.example/other.png')).status).toBe(200);
-  await sweep();
+  await removeUnusedUploads();
   await advance(30 * dayMs);
-  expect(await sweep()).toEqual([usedFile.name]);
+  expect(await removeUnusedUploads()).toEqual([usedFile.name]);
   expect(listStored()).toEqual([]);
 });
 
-test('a file that is uploaded again while it is being deleted is kept', async () => {
+test('a file that is uploaded again during its deletion is kept', async () => {
   const { name } = await upload('lobby-banner.png');
   await advance(30 * dayMs);
   const folderStore = createFolderStore(folder);
   let repeatedUpload: ReturnType<typeof upload> | undefined;
-  const removedFiles = await sweep({
+  const removedFiles = await removeUnusedUploads({
     ...folderStore,
-    async remove(each) {
+    async remove(name) {
       repeatedUpload = upload('lobby-banner.png');
-      await folderStore.remove(each);
+      await folderStore.remove(name);
     },
   });
   expect(removedFiles).toEqual([name]);
   await repeatedUpload;
   expect(listStored()).toEqual([name]);
-  expect(await sweep()).toEqual([]);
+  expect(await removeUnusedUploads()).toEqual([]);
 });
 
-test('if a file cannot be deleted, it is tried again later, and other files are still deleted', async () => {
+test('a failed deletion is retried and does not affect other files', async () => {
   const { name: undeletable } = await upload('lobby-banner.png');
   await advance(1);
   const { name } = await upload('harbour.png');
@@ -118,19 +118,19 @@ test('if a file cannot be deleted, it is tried again later, and other files are 
   const folderStore = createFolderStore(folder);
   const failing: MediaStore = {
     ...folderStore,
-    remove: (each) =>
-      each === undeletable ? Promise.reject(new Error('403')) : folderStore.remove(each),
+    remove: (file) =>
+      file === undeletable ? Promise.reject(new Error('403')) : folderStore.remove(file),
   };
-  expect(await sweep(failing)).toEqual([name]);
-  expect(await sweep()).toEqual([undeletable]);
+  expect(await removeUnusedUploads(failing)).toEqual([name]);
+  expect(await removeUnusedUploads()).toEqual([undeletable]);
 });
 
-test('each run deletes only a limited number of files', async () => {
+test('each run deletes at most 100 files', async () => {
   await running.service.database.query(
     `INSERT INTO uploads (account_id, name, unused_since)
       SELECT 'service', 'file-' || n, $1 FROM generate_series(1, 130) AS n`,
     [new Date(clock.nowMs() - 31 * dayMs)],
   );
-  expect((await sweep()).length).toBe(100);
-  expect((await sweep()).length).toBe(30);
+  expect((await removeUnusedUploads()).length).toBe(100);
+  expect((await removeUnusedUploads()).length).toBe(30);
 });

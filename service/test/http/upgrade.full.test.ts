@@ -11,14 +11,14 @@ import { startReceiver } from './receiver.ts';
 
 const postgres = await startPrivatePostgres();
 
-/** The number of players whose devices go offline once an ad is loaded. */
+/** The number of players whose devices go offline after an ad is loaded. */
 const offlineDevices = 10;
-/** Online players must earn this many rewards before the next process is replaced. */
+/** The number of rewards that online players must earn before the next process is replaced. */
 const rewardsBetweenSteps = 20;
 const watchMs = 5_100;
 
 describe.skipIf(postgres === undefined)(
-  'the previous release and this one on the same PostgreSQL server',
+  'the previous and the current release on one PostgreSQL server',
   () => {
     let previous: string;
     let cluster: Cluster;
@@ -52,8 +52,8 @@ describe.skipIf(postgres === undefined)(
 
     let count = 0;
     /**
-     * Requests ads from the process `decider` and lets offline devices watch them. Returns a function that reports the
-     * events. If there is a `starter`, the start events are reported to that process before the devices go offline.
+     * Requests ads from the process `decider` for devices that then go offline. Returns a function that reports the
+     * events. With `starter`, the start events are reported to that process before the devices go offline.
      */
     async function watch(decider: number, starter?: number) {
       const decide = async () => {
@@ -62,14 +62,14 @@ describe.skipIf(postgres === undefined)(
       };
       const decisions = await Promise.all(Array.from({ length: offlineDevices }, decide));
       const client = getClient(decider);
-      const startEvents = decisions.map((decision) => client.event(decision, 'start'));
+      const startEvents = decisions.map((decision) => client.createEvent(decision, 'start'));
       if (starter !== undefined)
         await Promise.all(startEvents.map((start) => getClient(starter).report(start)));
       await sleep(watchMs);
       const queuedEvents = decisions.map((decision, index): AdEvent[] => [
         ...(starter === undefined ? startEvents.slice(index, index + 1) : []),
-        client.seen(decision),
-        client.event(decision, 'complete', { watched_ms: 5_000 }),
+        client.createImpression(decision),
+        client.createEvent(decision, 'complete', { watched_ms: 5_000 }),
       ]);
       return async (reporter: number): Promise<(string | undefined)[]> => {
         const responses = queuedEvents.map((events) => getClient(reporter).report(...events));
@@ -78,24 +78,24 @@ describe.skipIf(postgres === undefined)(
     }
     const allEarned = Array<string>(offlineDevices).fill('earned');
 
-    test('no reward of either release is lost in a rolling upgrade, a rollback and another upgrade', async () => {
+    test('rolling upgrades and rollbacks lose no reward', async () => {
       const [firstProcess, secondProcess] = [0, 1];
-      await players.progress(rewardsBetweenSteps);
+      await players.waitForRewards(rewardsBetweenSteps);
       const reportsAfterUpgrade = [
         await watch(firstProcess),
         await watch(secondProcess, firstProcess),
       ];
 
       await cluster.roll(firstProcess);
-      // The first process runs this release and the second one the previous release. Covers every combination of the
-      // two.
+      // The first process runs this release, and the second process runs the previous release. The calls cover every
+      // combination of the two.
       const mixedReports = await Promise.all([
         watch(firstProcess, secondProcess),
         watch(secondProcess, firstProcess),
         watch(firstProcess),
         watch(secondProcess),
       ]);
-      await players.progress(rewardsBetweenSteps);
+      await players.waitForRewards(rewardsBetweenSteps);
       const reports = await Promise.all(
         mixedReports.map((report, index) => report(index % 2 === 0 ? secondProcess : firstProcess)),
       );
@@ -108,30 +108,30 @@ describe.skipIf(postgres === undefined)(
         await watch(firstProcess),
         await watch(secondProcess, firstProcess),
       ];
-      await players.progress(rewardsBetweenSteps);
+      await players.waitForRewards(rewardsBetweenSteps);
 
       await cluster.roll(firstProcess, previous);
-      await players.progress(rewardsBetweenSteps);
+      await players.waitForRewards(rewardsBetweenSteps);
       expect(await reportsAfterRollback[0]?.(firstProcess)).toEqual(allEarned);
       await cluster.roll(secondProcess, previous);
       expect(await reportsAfterRollback[1]?.(secondProcess)).toEqual(allEarned);
       const reportAfterSecondUpgrade = await watch(secondProcess);
-      await players.progress(rewardsBetweenSteps);
+      await players.waitForRewards(rewardsBetweenSteps);
 
       await cluster.roll(firstProcess);
       await cluster.roll(secondProcess);
       expect(await reportAfterSecondUpgrade(firstProcess)).toEqual(allEarned);
-      await players.progress(rewardsBetweenSteps);
+      await players.waitForRewards(rewardsBetweenSteps);
 
       await players.stop();
       await waitUntilDelivered(postgres?.url ?? '');
       const verdict = await verify(postgres?.url ?? '', players.acknowledged, receiver.received);
-      expect({ ...verdict, wrong: players.wrong }).toEqual({
+      expect({ ...verdict, unexpectedResponses: players.unexpectedResponses }).toEqual({
         lost: [],
         duplicated: [],
         undelivered: [],
         inconsistent: [],
-        wrong: [],
+        unexpectedResponses: [],
       });
     }, 600_000);
   },

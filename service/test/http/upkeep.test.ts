@@ -26,7 +26,7 @@ const dayMs = 86_400_000;
 const nowMs = Date.UTC(2026, 10, 19, 12);
 const days = (count: number): string =>
   `'${new Date(nowMs - count * dayMs).toISOString()}'::timestamptz`;
-/** Returns an SQL expression for ids of this age. The column `n` makes each id unique. */
+/** Returns an SQL expression for ids of this age, which the column `n` makes unique. */
 const createIdExpression = (
   kind: 'webhookEvent' | 'delivery' | 'auditEntry',
   age: number,
@@ -38,19 +38,19 @@ const count = async (table: string): Promise<number> => {
   return row?.count ?? -1;
 };
 const counts = async (tables: readonly string[]): Promise<Record<string, number>> =>
-  Object.fromEntries(await Promise.all(tables.map(async (each) => [each, await count(each)])));
+  Object.fromEntries(await Promise.all(tables.map(async (table) => [table, await count(table)])));
 
 async function storeWebhookEvents(age: number, events: number, state: string): Promise<void> {
-  const all = `generate_series(1, ${events}) AS n`;
+  const numbers = `generate_series(1, ${events}) AS n`;
   const [event, delivery] = [
     createIdExpression('webhookEvent', age),
     createIdExpression('delivery', age),
   ];
   for (const statement of [
-    `INSERT INTO webhook_events SELECT 'acc_1', ${event}, 'live', 'decision.rewarded', '{}', ${days(age)} FROM ${all}`,
+    `INSERT INTO webhook_events SELECT 'acc_1', ${event}, 'live', 'decision.rewarded', '{}', ${days(age)} FROM ${numbers}`,
     `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
-      SELECT 'acc_1', ${delivery}, 'live', ${event}, 'whk_1', '${state}', 1, now(), ${days(age)} FROM ${all}`,
-    `INSERT INTO delivery_attempts SELECT 'acc_1', ${delivery}, 1, ${days(age)}, 5, 200, NULL, 'received' FROM ${all}`,
+      SELECT 'acc_1', ${delivery}, 'live', ${event}, 'whk_1', '${state}', 1, now(), ${days(age)} FROM ${numbers}`,
+    `INSERT INTO delivery_attempts SELECT 'acc_1', ${delivery}, 1, ${days(age)}, 5, 200, NULL, 'received' FROM ${numbers}`,
   ])
     await database.query(statement);
 }
@@ -70,30 +70,30 @@ const growingTables = [
   'delivery_attempts',
 ] as const;
 
-test('old rows are deleted in batches, and newer ones are kept', async () => {
+test('old rows are deleted in batches', async () => {
   const batches = [
-    // Stores more than one batch of old rows, and five newer ones.
+    // Stores more than one batch of old rows and five newer rows.
     [1_500, 100],
     [5, 0],
   ] as const;
   for (const [rows, age] of batches) {
-    const all = `generate_series(1, ${rows}) AS n`;
+    const numbers = `generate_series(1, ${rows}) AS n`;
     for (const statement of [
-      `INSERT INTO idempotency_keys SELECT 'acc_1', 'live', ${age} || '-' || n, 'h', 200, 'a', ${days(age)} FROM ${all}`,
-      `INSERT INTO sessions SELECT 'acc_2', ${age} || '-' || n, 'usr_1', ${days(age)}, ${days(age - 0.5)} FROM ${all}`,
-      `INSERT INTO user_links SELECT 'service', ${age} || '-' || n, NULL, ${days(age - 0.5)} FROM ${all}`,
-      `INSERT INTO sign_in_attempts SELECT 'service', ${age} || '-' || n, 1, now(), ${days(age)} FROM ${all}`,
-      `INSERT INTO limit_uses SELECT 'service', 'process', ${age} || '-' || n, 1, ${days(age)} FROM ${all}`,
-      `INSERT INTO live_tails SELECT 'acc_1', ${age} || '-' || n, ${days(age)} FROM ${all}`,
-      `INSERT INTO live_lines SELECT 'acc_1', 'process', ${age} * 10000 + n, 'e', 'd', ${days(age)} FROM ${all}`,
+      `INSERT INTO idempotency_keys SELECT 'acc_1', 'live', ${age} || '-' || n, 'h', 200, 'a', ${days(age)} FROM ${numbers}`,
+      `INSERT INTO sessions SELECT 'acc_2', ${age} || '-' || n, 'usr_1', ${days(age)}, ${days(age - 0.5)} FROM ${numbers}`,
+      `INSERT INTO user_links SELECT 'service', ${age} || '-' || n, NULL, ${days(age - 0.5)} FROM ${numbers}`,
+      `INSERT INTO sign_in_attempts SELECT 'service', ${age} || '-' || n, 1, now(), ${days(age)} FROM ${numbers}`,
+      `INSERT INTO limit_uses SELECT 'service', 'process', ${age} || '-' || n, 1, ${days(age)} FROM ${numbers}`,
+      `INSERT INTO live_tails SELECT 'acc_1', ${age} || '-' || n, ${days(age)} FROM ${numbers}`,
+      `INSERT INTO live_lines SELECT 'acc_1', 'process', ${age} * 10000 + n, 'e', 'd', ${days(age)} FROM ${numbers}`,
       `INSERT INTO audit_entries (account_id, id, environment, actor, action, target_id, created_at)
-        SELECT 'acc_2', ${createIdExpression('auditEntry', age)}, 'live', 'a', 'placement.updated', 't', ${days(age)} FROM ${all}`,
-      `INSERT INTO viewers SELECT 'acc_1', 'live', ${age} || '-' || n, ${days(age)} FROM ${all}`,
+        SELECT 'acc_2', ${createIdExpression('auditEntry', age)}, 'live', 'a', 'placement.updated', 't', ${days(age)} FROM ${numbers}`,
+      `INSERT INTO viewers SELECT 'acc_1', 'live', ${age} || '-' || n, ${days(age)} FROM ${numbers}`,
     ])
       await database.query(statement);
     await storeWebhookEvents(age, rows, 'delivered');
   }
-  // This event is old, but it is being redelivered, so it must be kept.
+  // This old event is being redelivered, so it must be kept.
   await storeWebhookEvents(120, 1, 'pending');
 
   const deleteOld = (retention: { decisionsMs?: number; auditMs?: number }) =>
@@ -107,7 +107,7 @@ test('old rows are deleted in batches, and newer ones are kept', async () => {
       },
       new AbortController().signal,
     );
-  // If no retention period is set, audit entries and webhook events are kept.
+  // Without a retention period, audit entries and webhook events are kept.
   const { audit_entries: audit, webhook_events: webhookEvents, ...rest } = await deleteOld({});
   expect([audit, webhookEvents]).toEqual([undefined, undefined]);
   expect(rest).toEqual({
@@ -134,7 +134,7 @@ test('old rows are deleted in batches, and newer ones are kept', async () => {
   expect(await deleteOld({ decisionsMs: 90 * dayMs, auditMs: 99 * dayMs })).toEqual({});
 });
 
-test('every table has a retention job, or grows only when operators change something', async () => {
+test('the retention of every table is defined', async () => {
   const rows = await database.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
       AND relkind IN ('r', 'p') AND NOT relispartition`,
@@ -146,11 +146,11 @@ test('every table has a retention job, or grows only when operators change somet
     'decision_demand',
     'tracker_requests',
   ];
-  // Has one row for each hour, placement and creative. These rows are kept forever.
+  // One row per hour, placement and creative. These rows are kept forever.
   const sums = ['rollups'];
-  // Its rows are folded into the roll-ups every ten seconds.
+  // Rows that are folded into the roll-ups every ten seconds.
   const foldedTables = ['rollup_deltas'];
-  // These have one row for each object that an operator created, or for each chore.
+  // One row per object that an operator created, or per chore.
   const operatorTables =
     'accounts keys secrets resources config_versions users sign_in_names webhook_failures chores'
       .concat(' archived_weeks migrations migration_lock uploads creative_origins')
@@ -160,12 +160,12 @@ test('every table has a retention job, or grows only when operators change somet
   );
 });
 
-test('only one of many processes claims a chore; the next time, another process may claim it', async () => {
+test('only one process can claim a chore until the claim expires', async () => {
   const claimResults = await Promise.all(
     Array.from({ length: 8 }, () => claimChore(database, 'a chore', 60_000)),
   );
   expect(claimResults.filter(Boolean)).toHaveLength(1);
-  // A claim is never released, because its process may have died. It expires instead.
+  // A claim is not released. It expires.
   await database.query(
     `UPDATE chores SET begun_at = begun_at - interval '61 seconds' WHERE name = 'a chore'`,
   );
@@ -200,8 +200,7 @@ test('folding keeps the table of deltas small on the embedded database', async (
   };
   const sizes: number[] = [];
   for (let rounds = 0; rounds < 25; rounds += 1) sizes.push(await round());
-  // Index pages that are empty after a round can be reused a round later. Without a vacuum, the table would grow by 620
-  // kB in 20 rounds.
+  // Empty index pages are reused one round later. Without a vacuum, the table would grow by 620 kB in 20 rounds.
   expect((sizes.at(-1) ?? Infinity) - (sizes[4] ?? 0)).toBeLessThanOrEqual(3 * 8_192);
   const [sums] = await database.query<{ rows: number; count: number }>(
     'SELECT count(*)::bigint AS rows, sum(count)::bigint AS count FROM rollups',
@@ -209,7 +208,7 @@ test('folding keeps the table of deltas small on the embedded database', async (
   expect(sums).toEqual({ rows: 200, count: 25 * 200 });
 });
 
-test('a service deletes old rows when it starts', async () => {
+test('the service deletes old rows when it starts', async () => {
   await storeWebhookEvents(100, 3, 'failed');
   const upkeep = await startUpkeep({
     database,

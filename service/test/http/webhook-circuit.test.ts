@@ -16,11 +16,11 @@ afterAll(() => running.stop());
 
 const call = <T>(method: string, path: string, body?: unknown) =>
   client.call<T>(method, path, client.secret, body);
-const register = async (url: string) =>
+const registerWebhook = async (url: string) =>
   (await call<Webhook>('POST', '/v1/webhooks', { url, events: ['kill_switch.changed'] })).body;
-const testEvent = (id: string) => call<Delivery>('POST', `/v1/webhooks/${id}/test`, {});
+const sendTestEvent = (id: string) => call<Delivery>('POST', `/v1/webhooks/${id}/test`, {});
 
-/** Starts a receiver that does not respond to any request until the test calls `respond`. */
+/** Starts a receiver that holds all requests until the test calls `respond`. */
 async function startSlowReceiver() {
   const open: ServerResponse[] = [];
   let announce: () => void = () => undefined;
@@ -37,7 +37,7 @@ async function startSlowReceiver() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     most: () => maxInFlight,
-    /** Resolves when the receiver has got this many requests in total. */
+    /** Resolves when the receiver has received this many requests in total. */
     async waitForRequests(wanted: number): Promise<void> {
       while (requestCount < wanted) await new Promise<void>((resolve) => (announce = resolve));
     },
@@ -52,15 +52,15 @@ async function startSlowReceiver() {
   };
 }
 
-test('an endpoint that hangs gets only four requests at first, and does not delay other endpoints', async () => {
+test('a hanging endpoint gets only four requests and does not delay other endpoints', async () => {
   const slowReceiver = await startSlowReceiver();
   const quickReceiver = await startReceiver();
-  const slowHook = await register(slowReceiver.url);
-  const quickHook = await register(quickReceiver.url);
-  for (let count = 0; count < 10; count += 1) await testEvent(slowHook.id);
+  const slowHook = await registerWebhook(slowReceiver.url);
+  const quickHook = await registerWebhook(quickReceiver.url);
+  for (let count = 0; count < 10; count += 1) await sendTestEvent(slowHook.id);
   await slowReceiver.waitForRequests(4);
-  for (let count = 0; count < 10; count += 1) await testEvent(quickHook.id);
-  await quickReceiver.count(10);
+  for (let count = 0; count < 10; count += 1) await sendTestEvent(quickHook.id);
+  await quickReceiver.waitForRequests(10);
   expect(slowReceiver.most()).toBe(4);
   for (const expectedCount of [8, 10]) {
     slowReceiver.respond(200);
@@ -70,18 +70,18 @@ test('an endpoint that hangs gets only four requests at first, and does not dela
   await Promise.all([slowReceiver.close(), quickReceiver.close()]);
 });
 
-test('an endpoint that keeps failing gets one probe, and the other deliveries only after the probe has succeeded', async () => {
+test('a failing endpoint gets a single probe before further deliveries', async () => {
   const receiver = await startSlowReceiver();
-  const webhook = await register(receiver.url);
+  const webhook = await registerWebhook(receiver.url);
   await running.service.database.query(
     `INSERT INTO webhook_failures SELECT account_id, id, now(), 5 FROM resources WHERE id = $1`,
     [webhook.id],
   );
-  for (let count = 0; count < 5; count += 1) await testEvent(webhook.id);
-  // The delivery to another endpoint proves that the dispatcher has claimed all due deliveries.
+  for (let count = 0; count < 5; count += 1) await sendTestEvent(webhook.id);
+  // A delivery to another endpoint shows that the dispatcher has claimed all due deliveries.
   const other = await startReceiver();
-  await testEvent((await register(other.url)).id);
-  await other.count(1);
+  await sendTestEvent((await registerWebhook(other.url)).id);
+  await other.waitForRequests(1);
   expect(receiver.most()).toBe(1);
   receiver.respond(200);
   await receiver.waitForRequests(5);
@@ -89,10 +89,10 @@ test('an endpoint that keeps failing gets one probe, and the other deliveries on
   await Promise.all([receiver.close(), other.close()]);
 });
 
-test('an endpoint that responds with Retry-After gets no request before that time has passed', async () => {
+test('an endpoint gets no requests until its Retry-After time has passed', async () => {
   const receiver = await startReceiver(() => 503, { 'retry-after': '60' });
-  const webhook = await register(receiver.url);
-  const { body: first } = await testEvent(webhook.id);
+  const webhook = await registerWebhook(receiver.url);
+  const { body: first } = await sendTestEvent(webhook.id);
   const read = async () => (await call<Delivery>('GET', `/v1/deliveries/${first.id}`)).body;
   await expect.poll(async () => (await read()).attempts).toHaveLength(1);
   const delivery = await read();
@@ -100,12 +100,11 @@ test('an endpoint that responds with Retry-After gets no request before that tim
   const waitMs = Date.parse(delivery.next_attempt_at ?? '') - Date.parse(attempt?.started_at ?? '');
   expect(waitMs).toBeGreaterThanOrEqual(60_000);
 
-  const { body: second } = await testEvent(webhook.id);
-  // By the time the delivery to another endpoint is claimed, the second delivery to this one would have been claimed
-  // too.
+  const { body: second } = await sendTestEvent(webhook.id);
+  // A delivery to another endpoint shows that the dispatcher has claimed all due deliveries.
   const other = await startReceiver();
-  await testEvent((await register(other.url)).id);
-  await other.count(1);
+  await sendTestEvent((await registerWebhook(other.url)).id);
+  await other.waitForRequests(1);
   expect((await call<Delivery>('GET', `/v1/deliveries/${second.id}`)).body.attempts).toEqual([]);
   expect(receiver.received).toHaveLength(1);
   await Promise.all([receiver.close(), other.close()]);
@@ -113,10 +112,10 @@ test('an endpoint that responds with Retry-After gets no request before that tim
 
 test('deliveries are claimed and recorded in batches', async () => {
   const receiver = await startReceiver();
-  const webhook = await register(receiver.url);
+  const webhook = await registerWebhook(receiver.url);
   const { database } = running.service;
-  const { body: first } = await testEvent(webhook.id);
-  await receiver.count(1);
+  const { body: first } = await sendTestEvent(webhook.id);
+  await receiver.waitForRequests(1);
   let statements = 0;
   const count = (text: string): void => {
     if (/deliver/.test(text)) statements += 1;
@@ -129,7 +128,7 @@ test('deliveries are claimed and recorded in batches', async () => {
       FROM deliveries, generate_series(1, 200) AS n WHERE id = $1`,
     [first.id],
   );
-  await receiver.count(201);
+  await receiver.waitForRequests(201);
   const countPending = async () =>
     (
       await database.query<{ id: string }>(
@@ -140,21 +139,21 @@ test('deliveries are claimed and recorded in batches', async () => {
   for (const { calls } of [query.mock, execute.mock]) for (const [text] of calls) count(text);
   vi.restoreAllMocks();
   await expect.poll(countPending).toBe(0);
-  // Without batches, 200 deliveries would need a thousand statements. Each needs one to claim it, one to read its body,
-  // two to record the attempt, and a commit.
+  // Without batches, each of the 200 deliveries would need five statements: to claim it, to read its body, to record
+  // the attempt (two) and to commit.
   expect(statements).toBeLessThan(100);
   await receiver.close();
 });
 
 test('enabling an endpoint after five days of failures starts a new five-day period', async () => {
   const receiver = await startReceiver(() => 500);
-  const webhook = await register(receiver.url);
+  const webhook = await registerWebhook(receiver.url);
   const path = `/v1/webhooks/${webhook.id}`;
   await running.service.database.query(
     `INSERT INTO webhook_failures SELECT account_id, id, now() - interval '5 days', 9 FROM resources WHERE id = $1`,
     [webhook.id],
   );
-  const { body: first } = await testEvent(webhook.id);
+  const { body: first } = await sendTestEvent(webhook.id);
   const waitForAttempt = async (id: string): Promise<void> => {
     let attempts = 0;
     while (attempts === 0)
@@ -170,7 +169,7 @@ test('enabling an endpoint after five days of failures starts a new five-day per
   await expect.poll(readMetrics).toContain('trueward_webhooks_disabled 1');
 
   await call('PATCH', path, { status: 'enabled' });
-  const { body: second } = await testEvent(webhook.id);
+  const { body: second } = await sendTestEvent(webhook.id);
   await waitForAttempt(second.id);
   const [row] = await running.service.database.query<{ attempts: number }>(
     'SELECT attempts FROM webhook_failures WHERE webhook_id = $1',

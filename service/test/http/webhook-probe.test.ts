@@ -15,15 +15,15 @@ beforeAll(async () => {
 afterAll(() => running.stop());
 
 const hourMs = 3_600_000;
-const pass = (ms: number) => clock.set(clock.nowMs() + ms);
+const advance = (ms: number) => clock.set(clock.nowMs() + ms);
 const call = <T>(method: string, path: string, body?: unknown) =>
   client.call<T>(method, path, client.secret, body);
-const testEvent = async (id: string) =>
+const sendTestEvent = async (id: string) =>
   (await call<Delivery>('POST', `/v1/webhooks/${id}/test`, {})).body;
 const listDeliveries = async (id: string) =>
   (await call<{ data: Delivery[] }>('GET', `/v1/webhooks/${id}/deliveries`)).body.data;
 
-/** Polls until a value meets the condition. Results are recorded only after the receiver has responded. */
+/** Polls until a value meets the condition. Attempts are recorded only after the receiver has responded. */
 async function pollUntil<T>(read: () => Promise<T>, isMet: (value: T) => boolean): Promise<T> {
   for (;;) {
     const value = await read();
@@ -34,33 +34,33 @@ const readWebhook = async (id: string) => (await call<Webhook>('GET', `/v1/webho
 const waitForProbe = (id: string, wanted: number) =>
   pollUntil(
     () => listDeliveries(id),
-    // Waits for the state too: deliveries and attempts are read separately, so the list can contain a new attempt
-    // together with the delivery's previous state.
+    // Deliveries and their attempts are read separately. Therefore, the list can contain a new attempt with the
+    // previous state of its delivery.
     ([newest, ...otherDeliveries]) =>
       otherDeliveries.length === wanted - 1 &&
       newest?.attempts.length === 1 &&
       newest.state !== 'pending',
   );
 
-/** Starts a receiver whose webhook is then disabled because it has failed for five days. */
-async function startDisabled(respond: () => number) {
+/** Starts a receiver and disables its webhook with five days of failures. */
+async function startDisabledReceiver(respond: () => number) {
   const receiver = await startReceiver(respond);
   const { body } = await call<Webhook>('POST', '/v1/webhooks', {
     url: receiver.url,
     events: ['kill_switch.changed'],
   });
-  await testEvent(body.id);
+  await sendTestEvent(body.id);
   await pollUntil(
     () => listDeliveries(body.id),
     ([first]) => first?.attempts.length === 1,
   );
-  // Postpones the retry, because it would otherwise disable the webhook before the next event is queued.
+  // Postpones the retry, which would disable the webhook before the next event is queued.
   await running.service.database.query(
     `UPDATE deliveries SET next_at = now() + interval '1 hour' WHERE webhook_id = $1`,
     [body.id],
   );
-  pass(5 * 24 * hourMs);
-  const missed = await testEvent(body.id);
+  advance(5 * 24 * hourMs);
+  const missed = await sendTestEvent(body.id);
   const webhook = await pollUntil(
     () => readWebhook(body.id),
     ({ status }) => status === 'disabled',
@@ -69,19 +69,19 @@ async function startDisabled(respond: () => number) {
   return { receiver, id: body.id, missed, attemptsBefore: receiver.received.length };
 }
 
-test('an endpoint that failed for five days is probed once an hour, and is enabled when it accepts a probe', async () => {
+test('a webhook disabled by failures is probed hourly until a probe succeeds', async () => {
   let status = 500;
-  const { receiver, id, missed, attemptsBefore } = await startDisabled(() => status);
+  const { receiver, id, missed, attemptsBefore } = await startDisabledReceiver(() => status);
 
-  pass(hourMs);
-  await receiver.count(attemptsBefore + 1);
+  advance(hourMs);
+  await receiver.waitForRequests(attemptsBefore + 1);
   const [failed] = await waitForProbe(id, 3);
   expect(failed).toMatchObject({ state: 'failed', event_id: missed.event_id });
   expect((await readWebhook(id)).status).toBe('disabled');
 
   status = 200;
-  pass(hourMs);
-  const received = await receiver.count(attemptsBefore + 2);
+  advance(hourMs);
+  const received = await receiver.waitForRequests(attemptsBefore + 2);
   expect(JSON.parse(received.at(-1)?.body ?? '')).toMatchObject({ id: missed.event_id });
   const enabled = await pollUntil(
     () => readWebhook(id),
@@ -100,23 +100,23 @@ test('an endpoint that failed for five days is probed once an hour, and is enabl
   });
   expect((await waitForProbe(id, 4))[0]?.state).toBe('delivered');
 
-  const next = await testEvent(id);
+  const next = await sendTestEvent(id);
   await pollUntil(
     () => listDeliveries(id),
-    (all) => all.some((one) => one.id === next.id && one.state === 'delivered'),
+    (deliveries) => deliveries.some(({ id, state }) => id === next.id && state === 'delivered'),
   );
   await receiver.close();
 });
 
-test('an endpoint that responded with 410 or was disabled by an operator is not probed', async () => {
+test('a webhook disabled by an operator or a 410 response is not probed', async () => {
   let status = 500;
-  const goneWebhook = await startDisabled(() => status);
-  const disabledByOperator = await startDisabled(() => 500);
+  const goneWebhook = await startDisabledReceiver(() => status);
+  const disabledByOperator = await startDisabledReceiver(() => 500);
   await call('PATCH', `/v1/webhooks/${disabledByOperator.id}`, { status: 'enabled' });
   await call('PATCH', `/v1/webhooks/${disabledByOperator.id}`, { status: 'disabled' });
 
   status = 410;
-  pass(hourMs);
+  advance(hourMs);
   await pollUntil(
     () => readWebhook(goneWebhook.id),
     ({ disabled_reason }) => disabled_reason === 'gone',
@@ -124,9 +124,9 @@ test('an endpoint that responded with 410 or was disabled by an operator is not 
   const deliveriesBefore = (await listDeliveries(goneWebhook.id)).length;
 
   // The probe to a third endpoint proves that all due probes have been sent.
-  const thirdWebhook = await startDisabled(() => 500);
-  pass(hourMs);
-  await thirdWebhook.receiver.count(thirdWebhook.attemptsBefore + 1);
+  const thirdWebhook = await startDisabledReceiver(() => 500);
+  advance(hourMs);
+  await thirdWebhook.receiver.waitForRequests(thirdWebhook.attemptsBefore + 1);
   await waitForProbe(thirdWebhook.id, 3);
   expect((await listDeliveries(goneWebhook.id)).length).toBe(deliveriesBefore);
   expect((await listDeliveries(disabledByOperator.id)).length).toBe(2);

@@ -15,19 +15,19 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const register = (url: string, events = ['decision.served']) =>
+const registerWebhook = (url: string, events = ['decision.served']) =>
   client.call<Webhook>('POST', '/v1/webhooks', client.secret, { url, events });
 
 /** Requests a decision, which causes one `decision.served` event. */
 async function serve(userRef: string, sender: Client = client): Promise<void> {
   const decision = await sender.decideImage(userRef);
   clock.advance(1_000);
-  await sender.report(sender.seen(decision));
+  await sender.report(sender.createImpression(decision));
 }
 
 /**
- * Skips the five seconds before the second attempt. Changes the row to do so, because they pass on the database's
- * clock.
+ * Skips the five seconds before the second attempt. Updates the row, because the delay depends on the clock of the
+ * database.
  */
 async function skipWait(webhook: Webhook): Promise<void> {
   clock.advance(5_000);
@@ -43,11 +43,11 @@ async function skipWait(webhook: Webhook): Promise<void> {
 
 test('a failed delivery is retried with a new signature', async () => {
   const receiver = await startReceiver((index) => (index === 0 ? 500 : 204));
-  const { body: webhook } = await register(receiver.url);
+  const { body: webhook } = await registerWebhook(receiver.url);
   await serve('retry');
-  await receiver.count(1);
+  await receiver.waitForRequests(1);
   await skipWait(webhook);
-  const [first, second] = await receiver.count(2);
+  const [first, second] = await receiver.waitForRequests(2);
   expect(second?.body).toBe(first?.body);
   expect(second?.headers['service-timestamp']).not.toBe(first?.headers['service-timestamp']);
   const event = await verifyWebhook(
@@ -64,15 +64,15 @@ test('a failed delivery is retried with a new signature', async () => {
   await receiver.close();
 });
 
-test('an endpoint that responds with 410 is disabled, and redirects are not followed', async () => {
+test('a 410 response disables an endpoint, and redirects are not followed', async () => {
   const goneReceiver = await startReceiver(() => 410);
   const redirectingReceiver = await startReceiver(() => 302);
-  const { body: goneHook } = await register(goneReceiver.url);
-  const { body: movedHook } = await register(redirectingReceiver.url);
+  const { body: goneHook } = await registerWebhook(goneReceiver.url);
+  const { body: movedHook } = await registerWebhook(redirectingReceiver.url);
   await serve('gone');
-  await Promise.all([goneReceiver.count(1), redirectingReceiver.count(1)]);
+  await Promise.all([goneReceiver.waitForRequests(1), redirectingReceiver.waitForRequests(1)]);
   await skipWait(movedHook);
-  await redirectingReceiver.count(2); // the second is the retry, not the redirect
+  await redirectingReceiver.waitForRequests(2); // the second is the retry, not the redirect
   const read = (id: string) => client.call<Webhook>('GET', `/v1/webhooks/${id}`, client.secret);
   // Polls, because the endpoint is disabled only once the attempt has been recorded.
   await expect
@@ -87,13 +87,13 @@ test('an endpoint that responds with 410 is disabled, and redirects are not foll
   await Promise.all([goneReceiver.close(), redirectingReceiver.close()]);
 });
 
-test('an endpoint gets only the events of its own environment, and only those of the types that it subscribes to', async () => {
+test('an endpoint gets only subscribed events of its environment', async () => {
   const receiver = await startReceiver();
   const live = createClient(service, 'live');
-  await register(receiver.url, ['decision.served']);
+  await registerWebhook(receiver.url, ['decision.served']);
   await serve('live', live);
   await serve('sandbox');
-  const received = await receiver.count(1);
+  const received = await receiver.waitForRequests(1);
   expect(received.map(({ body }) => JSON.parse(body) as object)).toMatchObject([
     { environment: 'sandbox', data: { user_ref: 'sandbox' } },
   ]);
@@ -127,12 +127,12 @@ test.each([
 test.each([[[]], [['decision.served', 'decision.served']], [['decision.danced']]])(
   'the event types %j are rejected',
   async (events) => {
-    expect((await register('https://example.com/', events)).status).toBe(422);
+    expect((await registerWebhook('https://example.com/', events)).status).toBe(422);
   },
 );
 
-test('listing and reading a webhook does not reveal its secret; a webhook can be deleted', async () => {
-  const { status, body: created } = await register('https://example.com/hook');
+test('lists of webhooks do not contain secrets', async () => {
+  const { status, body: created } = await registerWebhook('https://example.com/hook');
   expect(status).toBe(201);
   expect(created.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   const { secret: _secret, ...shownWebhook } = created;

@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { inline, mp4, tags, tracking, vast } from '../unit/vast/fixtures.ts';
 
-/** A server that acts as a bidder, serves media and trackers, and receives webhooks. Some of its trackers fail. */
+/** A server for bids, media, trackers and webhooks. Some of its trackers fail. */
 export interface Advertiser {
   bidUrl: string;
-  /** A URL that redirects. The client appends the host to which it wants to be redirected. */
+  /** A URL that redirects to the host that the client appends. */
   redirectUrl: string;
   webhookUrl: string;
   /** The number of requests for each tracker path. For example, `/7/impression` belongs to the seventh bid. */
@@ -40,8 +40,8 @@ export const pixels = [
   'complete',
 ];
 
-/** Every n-th bid has a tracker on a host that does not respond when a URL is requested for the first time. */
-const stuckEvery = 250;
+/** One in this many bids has a tracker on a host that does not respond to the first request for a URL. */
+const hangingBidInterval = 250;
 
 export async function startAdvertiser(): Promise<Advertiser> {
   const requests = new Map<string, number>();
@@ -54,18 +54,18 @@ export async function startAdvertiser(): Promise<Advertiser> {
     confirmed.add(path);
     response.writeHead(204).end();
   };
-  const track = (path: string, response: ServerResponse): void => {
+  const respondToTracker = (path: string, response: ServerResponse): void => {
     const count = (requests.get(path) ?? 0) + 1;
     requests.set(path, count);
     const fault = chooseFault(path);
-    // If the first request for a billing notice fails, the second one succeeds.
+    // The second request for a billing notice always succeeds.
     if (fault === undefined || count > 1) confirm(path, response);
     else if (fault === 'reset') response.socket?.destroy();
     else if (fault === 'error') response.writeHead(500).end();
     else response.writeHead(302, { location: `/landed${path}` }).end();
   };
   const servers = [
-    await listen((request, response) => {
+    await startServer((request, response) => {
       const path = request.url ?? '';
       if (path === '/clip.mp4') return response.setHeader('content-type', 'video/mp4').end(media);
       if (path === '/icon.png') return response.setHeader('content-type', 'image/png').end(icon);
@@ -74,7 +74,7 @@ export async function startAdvertiser(): Promise<Advertiser> {
         return response.writeHead(302, { location }).end();
       }
       if (path.startsWith('/landed/')) return confirm(path.slice('/landed'.length), response);
-      if (request.method !== 'POST') return track(path, response);
+      if (request.method !== 'POST') return respondToTracker(path, response);
       let body = '';
       request.on('data', (chunk: Buffer) => (body += chunk.toString()));
       request.on('end', () => {
@@ -85,7 +85,7 @@ export async function startAdvertiser(): Promise<Advertiser> {
         return response.writeHead(204).end();
       });
     }),
-    await listen(({ url = '' }, response) => {
+    await startServer(({ url = '' }, response) => {
       const count = (requests.get(url) ?? 0) + 1;
       requests.set(url, count);
       if (count > 1) confirm(url, response);
@@ -123,9 +123,11 @@ function bidOn(
   { normal, stuck }: { normal: string; stuck: string },
 ): string {
   const chooseOrigin = (event: string): string => {
-    const isStuck =
-      event === 'midpoint' ? bid % stuckEvery === 7 : event === 'burl' && bid % stuckEvery === 8;
-    return isStuck ? stuck : normal;
+    const isHanging =
+      event === 'midpoint'
+        ? bid % hangingBidInterval === 7
+        : event === 'burl' && bid % hangingBidInterval === 8;
+    return isHanging ? stuck : normal;
   };
   const createTrackerUrl = (event: string): string => `${chooseOrigin(event)}/${bid}/${event}`;
   const [impression = '', ...events] = pixels;
@@ -155,9 +157,9 @@ function bidOn(
   return JSON.stringify({ id, cur: 'USD', seatbid: [{ bid: [bidObject] }] });
 }
 
-async function listen(listener: RequestListener) {
+async function startServer(listener: RequestListener) {
   const server = createServer(listener);
-  // Otherwise the server could close an idle connection while the client sends a request on it.
+  // With a shorter timeout, the server could close a connection while the client sends a request.
   server.keepAliveTimeout = 600_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

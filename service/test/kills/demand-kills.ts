@@ -28,19 +28,18 @@ interface DemandKillOptions {
 interface Violations {
   /** Acknowledged rewards that are missing from the database or from the received webhooks. */
   lostRewards: string[];
-  /** Decisions whose ad was watched, but for which a tracker request is missing or not recorded as ended. */
+  /** Decisions with a watched ad whose tracker requests are missing or have not ended. */
   unrecorded: string[];
   /** Pixels that were requested more than once. */
   repeatedPixels: string[];
-  /** Billing notices to which the bidder never responded successfully. */
+  /** Billing notices without a successful response. */
   missingBurls: string[];
   /**
-   * Pixels that are recorded as sent although the server did not receive them, and report counts that differ from the
-   * number of records.
+   * Pixels that are recorded as sent but were not received, and report counts that differ from the number of records.
    */
   inconsistent: string[];
-  /** Responses from the service that players did not expect. */
-  wrong: string[];
+  /** Unexpected responses of the service. */
+  unexpectedResponses: string[];
 }
 
 interface DemandKillReport extends Violations {
@@ -50,10 +49,10 @@ interface DemandKillReport extends Violations {
   ended: Record<string, number>;
 }
 
-/** Within this time, the leases of killed processes expire, retries are made and webhooks arrive. */
+/** The time for leases of killed processes to expire, for retries and for webhooks to arrive. */
 const settleMs = 180_000;
 
-/** Kills random service processes while players watch external ads. Then checks every tracker and reward. */
+/** Kills random service processes while players watch external ads. Then checks all trackers and rewards. */
 export async function killDemand(options: DemandKillOptions): Promise<DemandKillReport> {
   const { impressions, databaseUrl, onProgress = () => undefined } = options;
   const dataDir = mkdtempSync(join(tmpdir(), 'trueward-demand-kills-'));
@@ -66,7 +65,7 @@ export async function killDemand(options: DemandKillOptions): Promise<DemandKill
     while (!watch.isFinished()) {
       await Promise.race([sleep(500 + Math.random() * 2_000), watch.finished]);
       if (watch.isFinished()) break;
-      await processes.killOne();
+      await processes.killRandomProcess();
       kills += 1;
       onProgress(`kill ${kills}: ${watch.earned.size} of ${impressions} ads watched`);
     }
@@ -81,7 +80,12 @@ export async function killDemand(options: DemandKillOptions): Promise<DemandKill
     const database = await openDatabase();
     try {
       const result = await findViolations(database, advertiser, watch.earned);
-      return { ...result, wrong: watch.wrong, watched: watch.earned.size, kills };
+      return {
+        ...result,
+        unexpectedResponses: watch.unexpectedResponses,
+        watched: watch.earned.size,
+        kills,
+      };
     } finally {
       await database.close();
     }
@@ -97,7 +101,7 @@ interface Processes {
   /** The first process and the keys of the demo account. */
   first: Pick<RunningService, 'url' | 'keys'>;
   /** Kills a random process and starts another in its place. */
-  killOne(): Promise<void>;
+  killRandomProcess(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -115,9 +119,9 @@ async function startProcesses(
       env: {
         PORT: String(port),
         RATE_LIMITS: 'off',
-        // Otherwise each process would put its own address into media URLs.
+        // Without this setting, each process would use its own URL in media URLs.
         PUBLIC_URL: 'http://service.test',
-        // The limit is high, because this test is not about slow responses and runs on a busy machine.
+        // The limit is high because responses are slow on a busy machine.
         DEMAND_BUDGET_MS: '5000',
         ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
       },
@@ -130,7 +134,7 @@ async function startProcesses(
   return {
     urls,
     first: { url: urls[0] ?? '', keys },
-    async killOne() {
+    async killRandomProcess() {
       const index = Math.floor(Math.random() * services.length);
       await services[index]?.kill();
       services[index] = await start(ports[index] ?? 0);
@@ -143,7 +147,7 @@ async function startProcesses(
   };
 }
 
-/** Adds the bidder as a source for a placement, adds the webhook, and waits until the bidder's creative is approved. */
+/** Adds the bidder as a source and the webhook. Resolves when the creative of the bidder is approved. */
 async function addSource(
   service: Processes['first'],
   { bidUrl, webhookUrl }: Advertiser,
@@ -169,12 +173,12 @@ async function addSource(
 interface WatchRun {
   /** The decisions whose reward the service has acknowledged. */
   earned: Set<string>;
-  wrong: string[];
+  unexpectedResponses: string[];
   finished: Promise<unknown>;
   isFinished(): boolean;
 }
 
-/** How long a player keeps retrying a request. */
+/** How long a player retries a request. */
 const retryForMs = 60_000;
 
 /** Starts players that watch external ads to the end. They retry every request until it succeeds. */
@@ -184,7 +188,7 @@ function startWatching(
 ): WatchRun {
   const agent = new Agent({ connections: players });
   const earned = new Set<string>();
-  const wrong: string[] = [];
+  const unexpectedResponses: string[] = [];
   let startedAds = 0;
   const key = processes.first.keys.sandbox.publishable;
 
@@ -195,7 +199,7 @@ function startWatching(
       const response = await send(agent, url + path, key, JSON.stringify(body));
       if (response?.status === 200) return JSON.parse(response.text) as T;
       if (response && response.status !== 503)
-        wrong.push(`${path}: ${response.status} ${response.text}`);
+        unexpectedResponses.push(`${path}: ${response.status} ${response.text}`);
       await sleep(100 + Math.random() * 200);
     }
     throw new Error(`${path} did not succeed within ${retryForMs} ms.`);
@@ -207,11 +211,11 @@ function startWatching(
         user_ref: randomUUID(),
         formats: ['video', 'image'],
       });
-      // Asks again after a house ad. A process that has just started or is about to be killed may choose one.
+      // A process that has just started may serve a house ad, so the player requests another ad.
       if (decision.creative?.advertiser !== undefined) return decision;
     }
   };
-  const watchOne = async (): Promise<void> => {
+  const watchAd = async (): Promise<void> => {
     const decision = await decide();
     const report = async (...types: AdEvent['type'][]): Promise<EventBatchResult> => {
       const sent_at = new Date().toISOString();
@@ -226,7 +230,7 @@ function startWatching(
       }));
       const result = await post<EventBatchResult>('/v1/events', { sent_at, events });
       for (const { status } of result.results)
-        if (status === 'rejected') wrong.push(JSON.stringify(result.results));
+        if (status === 'rejected') unexpectedResponses.push(JSON.stringify(result.results));
       return result;
     };
     await report('start');
@@ -235,26 +239,26 @@ function startWatching(
     await sleep(mediaMs * 0.4);
     const { decisions } = await report('third_quartile', 'complete');
     if (decisions[0]?.state === 'earned') earned.add(decision.id);
-    else wrong.push(`No reward: ${JSON.stringify(decisions)}`);
+    else unexpectedResponses.push(`No reward: ${JSON.stringify(decisions)}`);
   };
-  const play = async (): Promise<void> => {
+  const runPlayer = async (): Promise<void> => {
     while (startedAds < impressions) {
       startedAds += 1;
-      await watchOne().catch((error: unknown) => wrong.push(String(error)));
+      await watchAd().catch((error: unknown) => unexpectedResponses.push(String(error)));
     }
   };
   let isFinished = false;
-  const finished = Promise.all(Array.from({ length: players }, play)).then(async () => {
+  const finished = Promise.all(Array.from({ length: players }, runPlayer)).then(async () => {
     isFinished = true;
     await agent.destroy();
   });
-  return { earned, wrong, finished, isFinished: () => isFinished };
+  return { earned, unexpectedResponses, finished, isFinished: () => isFinished };
 }
 
 /** Each ad has one tracker for each pixel, plus the billing notice. */
 const trackersPerAd = pixels.length + 1;
 
-/** Waits until all tracker requests have ended and all webhooks have arrived, but not beyond `untilMs`. */
+/** Resolves when all tracker requests have ended and all webhooks have arrived, or at `untilMs`. */
 async function waitUntilSettled(
   processes: Processes,
   { rewarded }: Advertiser,
@@ -284,12 +288,12 @@ interface TrackerRow {
   reason: string | null;
 }
 
-/** Compares the database with the requests that the advertiser received and with the rewards that were acknowledged. */
+/** Compares the database with the requests to the advertiser and the acknowledged rewards. */
 async function findViolations(
   database: Database,
   { requests, confirmed, rewarded }: Advertiser,
   earned: ReadonlySet<string>,
-): Promise<Omit<DemandKillReport, 'wrong' | 'watched' | 'kills'>> {
+): Promise<Omit<DemandKillReport, 'unexpectedResponses' | 'watched' | 'kills'>> {
   const rewards = new Set(
     (
       await database.query<{ id: string }>(`SELECT id FROM decisions WHERE reward_state = 'earned'`)

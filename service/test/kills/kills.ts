@@ -27,13 +27,10 @@ interface KillReport {
 }
 
 const playerCount = 32;
-/** A service is killed only after it has acknowledged this many decisions and this many events. */
+/** A service is killed after it has acknowledged at least this many decisions and events. */
 const minAcknowledgments = 100;
 
-/**
- * Repeatedly kills a service that is under load, and each time checks that the database contains everything that the
- * service acknowledged.
- */
+/** Repeatedly kills a service under load. After each kill, checks that the database contains all acknowledged data. */
 export async function killRepeatedly({
   kills,
   databaseUrl,
@@ -50,7 +47,7 @@ export async function killRepeatedly({
     for (let kill = 1; kill <= kills; kill += 1) {
       const service = await startService({ dataDir, env });
       const load = startLoad(service, acknowledged);
-      await load.enough;
+      await load.minimumReached;
       // Kills the service at a different point each time.
       await sleep(Math.random() * 500);
       await service.kill();
@@ -77,15 +74,15 @@ type Acknowledged = Record<'decisions' | 'events', Set<string>>;
 function startLoad(
   service: RunningService,
   acknowledged: Acknowledged,
-): { enough: Promise<void>; ended: Promise<unknown> } {
+): { minimumReached: Promise<void>; ended: Promise<unknown> } {
   const agent = new Agent({ connections: playerCount });
   const countsBefore = { decisions: acknowledged.decisions.size, events: acknowledged.events.size };
-  let resolveEnough: () => void = () => undefined;
-  const enough = new Promise<void>((resolve) => (resolveEnough = resolve));
-  const check = (): void => {
+  let reportMinimumReached: () => void = () => undefined;
+  const minimumReached = new Promise<void>((resolve) => (reportMinimumReached = resolve));
+  const checkMinimum = (): void => {
     const decisions = acknowledged.decisions.size - countsBefore.decisions;
     const events = acknowledged.events.size - countsBefore.events;
-    if (decisions >= minAcknowledgments && events >= minAcknowledgments) resolveEnough();
+    if (decisions >= minAcknowledgments && events >= minAcknowledgments) reportMinimumReached();
   };
   const post = async <T>(path: string, body: object): Promise<T> => {
     const response = await request(service.url + path, {
@@ -101,7 +98,7 @@ function startLoad(
     if (response.statusCode !== 200) throw new Error(`${path}: ${response.statusCode} ${text}`);
     return JSON.parse(text) as T;
   };
-  const play = async (): Promise<void> => {
+  const runPlayer = async (): Promise<void> => {
     for (;;) {
       const decision = await post<Decision>('/v1/decisions', {
         placement: 'revive',
@@ -121,21 +118,23 @@ function startLoad(
       });
       for (const { id, status } of results)
         if (status === 'accepted') acknowledged.events.add(`${decision.id}/${id}`);
-      check();
+      checkMinimum();
     }
   };
   const players = Array.from({ length: playerCount }, () =>
-    play().catch((error: unknown) => {
-      // Players may stop only because the service was killed. If a player stopped because of an error response, the run
-      // fails.
+    runPlayer().catch((error: unknown) => {
+      // An error response fails the run. Other errors are expected, because the service was killed.
       if (error instanceof Error && error.message.startsWith('/v1/')) throw error;
     }),
   );
   const allEnded = Promise.all(players).then(() => agent.destroy());
-  return { enough: Promise.race([enough, allEnded.then(() => undefined)]), ended: allEnded };
+  return {
+    minimumReached: Promise.race([minimumReached, allEnded.then(() => undefined)]),
+    ended: allEnded,
+  };
 }
 
-/** Opens the database, like the service would when it starts again, and compares it with the acknowledged ids. */
+/** Opens the database like a restarted service and compares it with the acknowledged ids. */
 async function compareWithDatabase(
   dataDir: string,
   databaseUrl: string | undefined,

@@ -1,6 +1,6 @@
 /**
  * `node --expose-gc --import tsx service/test/memory/sends.ts [sends]`: sends this many webhooks over HTTP and prints
- * how much memory they leak. Like in the service, all sends share one long-lived stop signal.
+ * how much memory they leak. As in the service, all sends share one long-lived stop signal.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,11 +16,10 @@ export interface SendsReport {
   node: string;
   failed: number;
   /**
-   * The size of the used heap in bytes, always measured after a garbage collection. The first value is from after the
-   * warm-up, and each of the others from after another tenth of the sends.
+   * The used heap in bytes after the warm-up and after each tenth of the sends, measured after a garbage collection.
    */
   heap: number[];
-  /** Each send creates objects of these classes. This is how many of them are still alive at the end. */
+  /** The number of live objects at the end, for classes that each send instantiates. */
   liveObjects: { AbortSignal: number; Timeout: number; WeakRef: number };
 }
 
@@ -53,7 +52,7 @@ async function sendMany(count: number): Promise<void> {
 }
 
 async function readHeap(): Promise<number> {
-  // Repeats the collection, because finalizers release objects that only the next collection frees.
+  // Finalizers release objects that only the next collection frees.
   for (let round = 0; round < 3; round += 1) {
     globalThis.gc?.();
     await sleep(20);
@@ -61,7 +60,7 @@ async function readHeap(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
-/** Counts live objects. These counts are exact, whereas the heap size is too noisy for only a few hundred sends. */
+/** Counts live objects. For a few hundred sends, the heap size would be too noisy. */
 async function countObjects(): Promise<SendsReport['liveObjects']> {
   const { snapshot, nodes, strings } = JSON.parse(await text(getHeapSnapshot())) as {
     snapshot: { meta: { node_fields: string[]; node_types: [string[]] } };

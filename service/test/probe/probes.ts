@@ -81,7 +81,7 @@ const expectEqual = (actual: unknown, expected: unknown): void => {
     throw new Error(`expected ${JSON.stringify(expected)}, got ${JSON.stringify(actual)}`);
 };
 
-/** The service's statements that distributed databases are least likely to support. */
+/** Statements of the service that distributed databases often do not support. */
 export const probes: Record<string, (database: Database) => Promise<void>> = {
   'migrations run under a lock row': async (database) => void (await migrate(database)),
   'partitions are created while the service runs': (database) => createPartitions(database, nowMs),
@@ -135,7 +135,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       [scope.accountId, makeId('delivery'), eventTime],
     );
     const claimForProbe = async (): Promise<number> => {
-      const all = await claimDue(database, {
+      const claimedDeliveries = await claimDue(database, {
         endpoints: [],
         perEndpoint: 4,
         accounts: [],
@@ -143,7 +143,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
         limit: 100,
         leaseMs: 20_000,
       });
-      return all.filter(({ accountId }) => accountId === scope.accountId).length;
+      return claimedDeliveries.filter(({ accountId }) => accountId === scope.accountId).length;
     };
     expectEqual(await claimForProbe(), 1);
     expectEqual(await claimForProbe(), 0);
@@ -276,7 +276,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     for (let count = 0; count < 6; count += 1)
       attempts.push(await signIn.byPassword({ email, password: 'wrong', ip }));
     expectEqual(
-      attempts.map((each) => 'refused' in each && each.refused),
+      attempts.map((attempt) => 'refused' in attempt && attempt.refused),
       [...Array<string>(5).fill('sign_in_failed'), 'locked'],
     );
   },

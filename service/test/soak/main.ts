@@ -82,9 +82,16 @@ await cluster.stop();
 await receiver.close();
 await postgres.stop();
 
-const growth = samples.flatMap((each, index) =>
-  findGrowth(each).map((text) => `process ${index + 1}: ${text}`),
+const growth = samples.flatMap((processSamples, index) =>
+  findGrowth(processSamples).map((text) => `process ${index + 1}: ${text}`),
 );
 mkdirSync(values.out, { recursive: true });
 writeFileSync(join(values.out, 'soak.svg'), plot(samples));
-printFindings({ growth, lost, duplicated, undelivered, inconsistent, wrong: players.wrong });
+printFindings({
+  growth,
+  lost,
+  duplicated,
+  undelivered,
+  inconsistent,
+  unexpectedResponses: players.unexpectedResponses,
+});

@@ -18,13 +18,13 @@ export function plot(processes: readonly (readonly Sample[])[]): string {
   const charts = panels.map(({ title, read }, index) => {
     const top = index * (height + gap) + gap;
     const maximum = Math.max(1, ...processes.flat().map(read));
-    const lines = processes.map((samples, each) => {
+    const lines = processes.map((samples, process) => {
       const points = samples.map((sample) => {
         const x = left + (sample.minutes / end) * (width - left - 10);
         const y = top + height - (read(sample) / maximum) * height;
         return `${x.toFixed(1)},${y.toFixed(1)}`;
       });
-      return `<polyline points="${points.join(' ')}" fill="none" stroke="${colors[each % colors.length]}" stroke-width="1.5"/>`;
+      return `<polyline points="${points.join(' ')}" fill="none" stroke="${colors[process % colors.length]}" stroke-width="1.5"/>`;
     });
     return `<text x="0" y="${top + 14}">${title}</text>
 <text x="${left - 8}" y="${top + 10}" text-anchor="end" class="small">${Math.round(maximum)}</text>

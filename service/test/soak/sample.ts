@@ -34,10 +34,7 @@ export async function readSample(url: string, minutes: number): Promise<Sample> 
 
 type Metric = Exclude<keyof Sample, 'minutes'>;
 
-/**
- * Growth up to this amount counts as noise. For example, garbage may not be collected yet, or many players arrive at
- * once.
- */
+/** Growth up to this amount is considered noise, such as uncollected garbage or many concurrent players. */
 const noise: Record<Metric, number> = {
   memoryMb: 32,
   heapMb: 16,
@@ -49,8 +46,8 @@ const noise: Record<Metric, number> = {
 };
 
 /**
- * Returns the metrics that have grown. A metric has grown if its median in the last third of the run is higher than its
- * median in the middle third, by more than 10% and by more than the noise. The first third is the warm-up.
+ * Returns the metrics that have grown. Compares the medians of the middle and the last third of the run. The difference
+ * must exceed both 10% and the noise. The first third is the warm-up.
  */
 export function findGrowth(samples: readonly Sample[]): string[] {
   const thirdLength = Math.floor(samples.length / 3);

@@ -5,7 +5,7 @@ import { createAdmitKey } from '../../src/http/authentication/authenticate.ts';
 import { createLimitBuckets, createRateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { makeKeyText } from '../../src/key/key-text.ts';
 
-test('using a leaked key counts against the IP address, even while the database is unavailable', async () => {
+test('requests with a leaked key are rate limited by IP during a database outage', async () => {
   const rate = { perS: 1, burst: 2 };
   const limits = {
     key: { live: rate, sandbox: rate },

@@ -7,7 +7,7 @@ import { createRandom, simulate } from '../../../scripts/lib/capacity-simulation
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-test('the tables in the guide match the ones calculated from the measured costs', () => {
+test('the tables in docs/scale.md match the measured costs', () => {
   const script = `${root}scripts/simulate-capacity.mjs`;
   const tables = execFileSync(process.execPath, [script], { encoding: 'utf8' }).trim();
   const collapseSpaces = (text: string) => text.replaceAll(/[ -]+/g, ' ');
@@ -26,8 +26,8 @@ test('ten times as many ads need ten times as many cores, plus one spare process
   expect([smallPlan?.cores, largePlan?.cores]).toEqual([2, 5]);
 });
 
-test('a simulated server keeps up until all of its cores are busy', () => {
-  const cell = {
+test('a simulated server keeps up until all cores are busy', () => {
+  const scenario = {
     processes: 4,
     cores: 2,
     serviceUs: 50,
@@ -36,10 +36,10 @@ test('a simulated server keeps up until all of its cores are busy', () => {
     syncMs: 1,
     seconds: 1,
   };
-  const lightLoad = simulate({ ...cell, rate: 4_000 }, createRandom(1));
+  const lightLoad = simulate({ ...scenario, rate: 4_000 }, createRandom(1));
   // Two cores handle 20,000 decisions per second.
-  const overload = simulate({ ...cell, rate: 24_000 }, createRandom(1));
-  const flooded = simulate({ ...cell, rate: 60_000 }, createRandom(1));
+  const overload = simulate({ ...scenario, rate: 24_000 }, createRandom(1));
+  const flooded = simulate({ ...scenario, rate: 60_000 }, createRandom(1));
   expect([lightLoad.canKeepUp, overload.canKeepUp, flooded.canKeepUp]).toEqual([
     true,
     false,

@@ -5,10 +5,10 @@ import { checkReward, type RewardInput } from '../../src/reward/check-reward.ts'
 import type { AdView } from '../../src/reward/watch-time.ts';
 
 /** Creates an event. All times are in milliseconds since the decision was made. */
-const event = (
+const createEvent = (
   type: RecordedEvent['type'],
   atMs: number,
-  more: Partial<RecordedEvent> = {},
+  overrides: Partial<RecordedEvent> = {},
 ): RecordedEvent => ({
   id: `${type}-${atMs}`,
   decisionId: 'dec_1',
@@ -17,7 +17,7 @@ const event = (
   receivedAtMs: atMs,
   offsetMs: 0,
   clamped: false,
-  ...more,
+  ...overrides,
 });
 
 const decision = {
@@ -27,7 +27,7 @@ const decision = {
   simulate: null,
   issuedAtMs: 0,
 } as const;
-const complete = event('complete', 11_000, { watchedMs: 10_000 });
+const complete = createEvent('complete', 11_000, { watchedMs: 10_000 });
 const other = (fromMs: number, toMs: number): AdView => ({
   issuedAtMs: fromMs,
   fromMs,
@@ -36,21 +36,21 @@ const other = (fromMs: number, toMs: number): AdView => ({
   offsetMs: 0,
   requiredMs: 10_000,
 });
-const judge = (more: Partial<RewardInput> = {}) =>
+const evaluateReward = (overrides: Partial<RewardInput> = {}) =>
   checkReward({
     decision,
-    events: [event('start', 1_000), complete],
+    events: [createEvent('start', 1_000), complete],
     servedAtMs: 3_000,
     killed: false,
     invalid: false,
     otherAdViews: [],
     capped: false,
-    ...more,
+    ...overrides,
   });
 
 describe('a reward', () => {
-  test('is earned when the ad was watched', () => {
-    expect(judge()).toEqual({
+  test('is earned by watching the ad', () => {
+    expect(evaluateReward()).toEqual({
       state: 'earned',
       adView: {
         issuedAtMs: 0,
@@ -63,26 +63,40 @@ describe('a reward', () => {
     });
   });
 
-  test('does not exist before a completion, and never exists for a banner', () => {
-    expect(judge({ events: [event('start', 1_000)] })).toBeUndefined();
-    expect(judge({ decision: { ...decision, format: 'banner' } })).toBeUndefined();
+  test('requires a completion and never exists for a banner', () => {
+    expect(evaluateReward({ events: [createEvent('start', 1_000)] })).toBeUndefined();
+    expect(evaluateReward({ decision: { ...decision, format: 'banner' } })).toBeUndefined();
   });
 
   test.each<[string, Partial<RewardInput>, string | undefined]>([
     [
       '95% of the ad was watched',
-      { events: [event('start', 1_000), event('complete', 10_500, { watchedMs: 9_500 })] },
+      {
+        events: [
+          createEvent('start', 1_000),
+          createEvent('complete', 10_500, { watchedMs: 9_500 }),
+        ],
+      },
       undefined,
     ],
     [
       'less than 95% was watched',
-      { events: [event('start', 1_000), event('complete', 11_000, { watchedMs: 9_499 })] },
+      {
+        events: [
+          createEvent('start', 1_000),
+          createEvent('complete', 11_000, { watchedMs: 9_499 }),
+        ],
+      },
       'watched_too_little',
     ],
-    ['no watch time is reported', { events: [event('complete', 11_000)] }, 'watched_too_little'],
+    [
+      'no watch time is reported',
+      { events: [createEvent('complete', 11_000)] },
+      'watched_too_little',
+    ],
     [
       'the completion is earlier than possible',
-      { events: [event('complete', 9_499, { watchedMs: 10_000 })] },
+      { events: [createEvent('complete', 9_499, { watchedMs: 10_000 })] },
       'impossible_timing',
     ],
     ['a kill switch is on', { killed: true }, 'killed'],
@@ -105,7 +119,7 @@ describe('a reward', () => {
       'simulated',
     ],
   ])('is earned or denied when %s', (_name, input, reason) => {
-    expect(judge(input)).toMatchObject(
+    expect(evaluateReward(input)).toMatchObject(
       reason === undefined ? { state: 'earned' } : { state: 'denied', reason },
     );
   });
@@ -114,7 +128,7 @@ describe('a reward', () => {
     ['an impression', { servedAtMs: undefined }, 'no_impression'],
     [
       'evidence that the ad was watched from the start',
-      { events: [event('start', 5_000), complete] },
+      { events: [createEvent('start', 5_000), complete] },
       'impossible_timing',
     ],
     [
@@ -123,19 +137,19 @@ describe('a reward', () => {
       'overlapping_watch',
     ],
   ])('is pending without %s', (_name, input, reason) => {
-    expect(judge(input)).toEqual({ state: 'pending', reason });
+    expect(evaluateReward(input)).toEqual({ state: 'pending', reason });
   });
 
-  test('is earned after a slow start', () => {
-    const start = event('start', 9_000, { offsetMs: 8_000 });
-    expect(judge({ events: [start, complete] })).toMatchObject({ state: 'earned' });
+  test('is earned if the start event arrives late', () => {
+    const start = createEvent('start', 9_000, { offsetMs: 8_000 });
+    expect(evaluateReward({ events: [start, complete] })).toMatchObject({ state: 'earned' });
   });
 
-  test('is verified with corrected times if all events arrive together, hours later', () => {
-    const createLateEvent = (type: RecordedEvent['type'], atMs: number, more = {}) =>
-      event(type, atMs, { receivedAtMs: 90_000, ...more });
+  test('is judged by corrected times if all events arrive together later', () => {
+    const createLateEvent = (type: RecordedEvent['type'], atMs: number, overrides = {}) =>
+      createEvent(type, atMs, { receivedAtMs: 90_000, ...overrides });
     expect(
-      judge({
+      evaluateReward({
         events: [
           createLateEvent('start', 1_000),
           createLateEvent('complete', 11_000, { watchedMs: 10_000 }),
@@ -143,7 +157,7 @@ describe('a reward', () => {
       }),
     ).toMatchObject({ state: 'earned' });
     expect(
-      judge({
+      evaluateReward({
         events: [
           createLateEvent('start', 6_000),
           createLateEvent('complete', 11_000, { watchedMs: 10_000 }),
@@ -152,9 +166,11 @@ describe('a reward', () => {
     ).toEqual({ state: 'pending', reason: 'impossible_timing' });
   });
 
-  test('depends only on the first completion, not on later ones', () => {
-    const earlyComplete = event('complete', 4_000, { watchedMs: 10_000 });
-    expect(judge({ events: [event('start', 1_000), complete, earlyComplete] })).toMatchObject({
+  test('is judged by the earliest completion', () => {
+    const earlyComplete = createEvent('complete', 4_000, { watchedMs: 10_000 });
+    expect(
+      evaluateReward({ events: [createEvent('start', 1_000), complete, earlyComplete] }),
+    ).toMatchObject({
       reason: 'impossible_timing',
     });
   });
@@ -166,7 +182,7 @@ describe('an impression', () => {
     ms: number,
     type: RecordedEvent['type'] = 'impression',
     atMs = 5_000,
-  ) => event(type, atMs, { visible: { ratio, ms } });
+  ) => createEvent(type, atMs, { visible: { ratio, ms } });
 
   test.each<[string, DecisionState['mediaFormat'], RecordedEvent[], number | undefined]>([
     [
@@ -197,7 +213,7 @@ describe('an impression', () => {
     [
       'counts with evidence in a `viewable` event',
       'image',
-      [event('impression', 4_000), createImpression(1, 1_000, 'viewable')],
+      [createEvent('impression', 4_000), createImpression(1, 1_000, 'viewable')],
       5_000,
     ],
     [
@@ -206,7 +222,7 @@ describe('an impression', () => {
       [createImpression(1, 1_000, 'complete')],
       undefined,
     ],
-    ['does not count without evidence', 'image', [event('impression', 4_000)], undefined],
+    ['does not count without evidence', 'image', [createEvent('impression', 4_000)], undefined],
     [
       'does not count with evidence from long after the ad expired',
       'image',
@@ -234,26 +250,31 @@ describe('an event', () => {
   } as DecisionState;
 
   test.each<[string, RecordedEvent, boolean, string | undefined]>([
-    ['in time is accepted', event('start', 50_000), false, undefined],
-    ['that starts an expired ad is rejected', event('start', 50_001), false, 'expired'],
+    ['in time is accepted', createEvent('start', 50_000), false, undefined],
+    ['that starts an expired ad is rejected', createEvent('start', 50_001), false, 'expired'],
     [
       'whose request was in flight when the ad expired is accepted',
-      event('start', 90_000, { offsetMs: 45_000 }),
+      createEvent('start', 90_000, { offsetMs: 45_000 }),
       false,
       undefined,
     ],
-    ['of an ad that started in time is accepted', event('complete', 99_000), false, undefined],
-    ['after the late window is rejected', event('complete', 100_001), false, 'late'],
-    ['of a killed ad is rejected', event('impression', 1_000), true, 'killed'],
-    ['that closes a killed ad is accepted', event('close', 1_000), true, undefined],
+    [
+      'of an ad that started in time is accepted',
+      createEvent('complete', 99_000),
+      false,
+      undefined,
+    ],
+    ['after the late window is rejected', createEvent('complete', 100_001), false, 'late'],
+    ['of a killed ad is rejected', createEvent('impression', 1_000), true, 'killed'],
+    ['that closes a killed ad is accepted', createEvent('close', 1_000), true, undefined],
   ])('%s', (_name, input, killed, expected) => {
     expect(checkArrival(input, state, killed)).toBe(expected);
   });
 
-  test('from invalid traffic is rejected if the event would be billed or rewarded', () => {
+  test('from invalid traffic is rejected if it would be billed or rewarded', () => {
     const bot = { ...state, invalidReason: 'bot' } as DecisionState;
-    expect(checkArrival(event('impression', 1_000), bot, false)).toBe('invalid_traffic');
-    expect(checkArrival(event('complete', 1_000), bot, true)).toBe('invalid_traffic');
-    expect(checkArrival(event('close', 1_000), bot, false)).toBeUndefined();
+    expect(checkArrival(createEvent('impression', 1_000), bot, false)).toBe('invalid_traffic');
+    expect(checkArrival(createEvent('complete', 1_000), bot, true)).toBe('invalid_traffic');
+    expect(checkArrival(createEvent('close', 1_000), bot, false)).toBeUndefined();
   });
 });

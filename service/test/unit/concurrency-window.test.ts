@@ -6,10 +6,8 @@ import {
   maxConcurrency,
 } from '../../src/webhook/concurrency-window.ts';
 
-/**
- * Keeps the window full for `ms`. `latencyMs` gets the number of requests in flight and returns a request's latency.
- */
-function saturate(
+/** Keeps the window full for `ms`. `latencyMs` returns the latency for the number of requests in flight. */
+function simulateLoad(
   ms: number,
   latencyMs: (inFlight: number, nowMs: number) => number,
   isOverloaded: (inFlight: number) => boolean = () => false,
@@ -39,23 +37,23 @@ describe('a concurrency window', () => {
     expect(createConcurrencyWindow().size).toBe(initialConcurrency);
   });
 
-  test('reaches 1,000 requests a second within two seconds for an endpoint that responds in 50 ms', () => {
-    expect(saturate(2_000, () => 50).perSecond).toBeGreaterThan(1_000);
+  test('grows to 1,000 requests per second within two seconds if responses take 50 ms', () => {
+    expect(simulateLoad(2_000, () => 50).perSecond).toBeGreaterThan(1_000);
   });
 
   test('never exceeds its maximum', () => {
-    expect(saturate(10_000, () => 50).size).toBe(maxConcurrency);
+    expect(simulateLoad(10_000, () => 50).size).toBe(maxConcurrency);
   });
 
-  test('settles near ten requests for an endpoint with ten workers, which then does not have to queue them', () => {
-    const { size, perSecond } = saturate(60_000, (inFlight) => 50 * Math.max(1, inFlight / 10));
+  test('stops growing once the endpoint has to queue requests', () => {
+    const { size, perSecond } = simulateLoad(60_000, (inFlight) => 50 * Math.max(1, inFlight / 10));
     expect(size).toBeLessThan(60);
     expect(perSecond).toBeGreaterThan(180);
   });
 
-  test('drops to one request at a time while an endpoint times out', () => {
+  test('shrinks to one request while the endpoint times out', () => {
     expect(
-      saturate(
+      simulateLoad(
         120_000,
         () => 10_000,
         () => true,
@@ -63,8 +61,8 @@ describe('a concurrency window', () => {
     ).toBe(1);
   });
 
-  test('finds out how many requests an endpoint accepts before it responds with 429', () => {
-    const { size } = saturate(
+  test('stays close to the number of requests above which the endpoint responds with 429', () => {
+    const { size } = simulateLoad(
       30_000,
       () => 50,
       (inFlight) => inFlight > 32,
@@ -73,14 +71,14 @@ describe('a concurrency window', () => {
     expect(size).toBeLessThan(64);
   });
 
-  test('does not shrink just because latency varies', () => {
+  test('does not shrink when latency varies', () => {
     let step = 0;
-    const { size } = saturate(30_000, () => ((step += 1) % 7) * 10 + 20);
+    const { size } = simulateLoad(30_000, () => ((step += 1) % 7) * 10 + 20);
     expect(size).toBeGreaterThan(initialConcurrency);
   });
 
-  test('adapts to an endpoint that has become slower', () => {
-    const { size } = saturate(60_000, (_inFlight, nowMs) => (nowMs < 20_000 ? 20 : 400));
+  test('adapts when the endpoint becomes slower', () => {
+    const { size } = simulateLoad(60_000, (_inFlight, nowMs) => (nowMs < 20_000 ? 20 : 400));
     expect(size).toBeGreaterThan(50);
   });
 
@@ -93,8 +91,8 @@ describe('a concurrency window', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(sample, fc.boolean())), (samples) => {
         const window = createConcurrencyWindow();
-        for (const [each, isBottleneck] of samples) {
-          window.record(each, isBottleneck);
+        for (const [request, isBottleneck] of samples) {
+          window.record(request, isBottleneck);
           expect(window.size).toBeGreaterThanOrEqual(1);
           expect(window.size).toBeLessThanOrEqual(maxConcurrency);
         }

@@ -12,7 +12,7 @@ function configFile(content: string): string {
   return join(folder, 'trueward.json');
 }
 
-test('settings have defaults; the error for an invalid configuration lists every problem, but no secrets', () => {
+test('the error for an invalid configuration lists every problem without revealing secrets', () => {
   expect(readConfig({})).toMatchObject({ host: '127.0.0.1', port: 8_700, development: false });
   const invalidSettings = {
     PORT: '-1',
@@ -25,7 +25,7 @@ test('settings have defaults; the error for an invalid configuration lists every
   expect(() => readConfig(invalidSettings)).not.toThrow(/hunter2/);
 });
 
-test('the file is used for settings that are not in the environment, and the source of each value is known', () => {
+test('environment variables take precedence over the configuration file', () => {
   const file = configFile(JSON.stringify({ PORT: 9_000, HOST: '0.0.0.0', DRAIN_S: '5' }));
   const env = { TRUEWARD_CONFIG: file, HOST: '::1', METRICS_TOKEN: '' };
   expect(readConfig(env)).toMatchObject({ port: 9_000, host: '::1', drainMs: 5_000 });
@@ -38,7 +38,7 @@ test('the file is used for settings that are not in the environment, and the sou
   });
 });
 
-test('tracing is configured with the standard OpenTelemetry variables', () => {
+test('the standard OpenTelemetry variables configure tracing', () => {
   expect(readConfig({ OTEL_SERVICE_NAME: 'ads' }).traces).toBeUndefined();
   const env = {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.test/otlp/',
@@ -75,7 +75,7 @@ test.each([
 });
 
 test.each(['MEDIA_S3_URL', 'PUBLIC_URL'])(
-  '%s with credentials is rejected, and the message hides them',
+  'the error for %s with credentials does not reveal them',
   (name) => {
     const value = 'https://user:s3cret@s3.example/bucket';
     const read = () => readConfig({ [name]: value });
@@ -89,6 +89,6 @@ test.each([
   ['[]', 'must contain a JSON object'],
   ['{', 'cannot be read'],
   ['{"DATABASE_POOL_SIZE": 1}', 'DATABASE_POOL_SIZE is "1"; expected a whole number from 2'],
-])('a file with %s is rejected', (content, message) => {
+])('a configuration file with %s is rejected', (content, message) => {
   expect(() => readConfig({ TRUEWARD_CONFIG: configFile(content) })).toThrow(message);
 });

@@ -8,8 +8,8 @@ const live = { environment: 'live' } as const;
 const key = { ...live, kind: 'sk', allowed_origins: [], rate_limit: null, revoked_at: null };
 
 /**
- * Simulates a Citus cluster that has two accounts, on different nodes. One of these nodes can become unreachable.
- * `keys` are the keys that the shards return.
+ * Simulates a Citus cluster with two accounts on different nodes. The node of `acc_1` can become unreachable. The
+ * shards return the keys in `keys`.
  */
 function createCluster() {
   const clock = createManualClock(0);
@@ -35,7 +35,7 @@ function createCluster() {
   return { state, open, clock };
 }
 
-test('while the node of one account is unreachable, the configuration of other accounts is updated', async () => {
+test('an unreachable node does not block configuration updates of other accounts', async () => {
   const { state, open } = createCluster();
   const configuration = await open();
   Object.assign(state, { version: 2, unreachable: true });
@@ -48,13 +48,13 @@ test('while the node of one account is unreachable, the configuration of other a
   await configuration.stop();
 });
 
-test('a process does not start if it can read the keys of only some accounts', async () => {
+test('a process does not start if it cannot read the keys of every account', async () => {
   const { state, open } = createCluster();
   state.unreachable = true;
   await expect(open()).rejects.toThrow('no node');
 });
 
-test('if a change reaches its shard after the new version is visible, one of the next polls applies the change', async () => {
+test('a change that reaches its shard after the new version is applied by a later poll', async () => {
   const { state, open, clock } = createCluster();
   const configuration = await open();
   state.version = 2;
@@ -72,7 +72,7 @@ test('if a change reaches its shard after the new version is visible, one of the
   await configuration.stop();
 });
 
-test('the process that made a change reads that change, even if a poll has already read the new version', async () => {
+test('a process applies its own change after a poll has read the new version', async () => {
   const { state, open } = createCluster();
   const configuration = await open();
   state.version = 2;

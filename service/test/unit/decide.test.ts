@@ -2,7 +2,7 @@ import type { DecisionRequest, Placement } from '@trueward/protocol/wire';
 import { describe, expect, test } from 'vitest';
 import { decide, type DecideInput } from '../../src/decision/decide.ts';
 import { type AnyResource, compileSnapshot } from '../../src/decision/snapshot.ts';
-import { ad, killSwitch, placement, policy } from './fixtures.ts';
+import { createAdResources, createKillSwitch, createPlacement, createPolicy } from './fixtures.ts';
 
 const now = Date.parse('2026-06-01T12:00:00.000Z');
 
@@ -13,9 +13,14 @@ interface Case {
   input?: Partial<DecideInput>;
 }
 
-function run({ placementChange = {}, resources = ad('a'), request = {}, input = {} }: Case) {
+function runDecision({
+  placementChange = {},
+  resources = createAdResources('a'),
+  request = {},
+  input = {},
+}: Case) {
   const snapshot = compileSnapshot([
-    { kind: 'placement', document: placement(placementChange) },
+    { kind: 'placement', document: createPlacement(placementChange) },
     ...resources,
   ]);
   const entry = snapshot.placements.get('revive');
@@ -43,7 +48,7 @@ const futureTime = '2026-06-01T12:00:01.000Z';
 const pastTime = '2026-06-01T11:59:59.000Z';
 
 test('an approved ad is served in an active placement', () => {
-  expect(run({})).toMatchObject({
+  expect(runDecision({})).toMatchObject({
     status: 'filled',
     candidate: { houseAd: { id: 'had_a' } },
     explain: [{ verdict: 'chosen' }],
@@ -52,99 +57,109 @@ test('an approved ad is served in an active placement', () => {
 
 test.each<[string, Case, object]>([
   [
-    'a kill switch for a placement id',
-    { resources: [...ad('a'), killSwitch('placement', 'plc_1')] },
+    'a kill switch on a placement id stops its ads',
+    { resources: [...createAdResources('a'), createKillSwitch('placement', 'plc_1')] },
     { status: 'no_fill', reason: 'killed' },
   ],
   [
-    'a kill switch for a placement name',
-    { resources: [...ad('a'), killSwitch('placement', 'revive')] },
+    'a kill switch on a placement name stops its ads',
+    { resources: [...createAdResources('a'), createKillSwitch('placement', 'revive')] },
     { reason: 'killed' },
   ],
   [
-    'a kill switch for an advertiser',
-    { resources: [...ad('a'), killSwitch('advertiser', 'adv_a')] },
+    'a kill switch on an advertiser stops its ads',
+    { resources: [...createAdResources('a'), createKillSwitch('advertiser', 'adv_a')] },
     { reason: 'killed' },
   ],
   [
-    'a kill switch for a source',
-    { resources: [...ad('a'), killSwitch('source', 'src_a')] },
+    'a kill switch on a source stops its ads',
+    { resources: [...createAdResources('a'), createKillSwitch('source', 'src_a')] },
     { reason: 'killed' },
   ],
   [
-    'a paused placement',
+    'a paused placement serves no ad',
     { placementChange: { status: 'paused' } },
     { status: 'no_fill', reason: 'paused' },
   ],
-  ['no house ad', { resources: [] }, { status: 'no_fill', reason: 'no_candidates', explain: [] }],
   [
-    'a paused house ad',
-    { resources: ad('a', { houseAd: { status: 'paused' } }) },
+    'a placement without house ads serves no ad',
+    { resources: [] },
+    { status: 'no_fill', reason: 'no_candidates', explain: [] },
+  ],
+  [
+    'a paused house ad is not a candidate',
+    { resources: createAdResources('a', { houseAd: { status: 'paused' } }) },
     { reason: 'no_candidates' },
   ],
   [
-    'a house ad before its start',
-    { resources: ad('a', { houseAd: { starts_at: futureTime } }) },
+    'a house ad is not served before its start',
+    { resources: createAdResources('a', { houseAd: { starts_at: futureTime } }) },
     { reason: 'no_candidates', explain: [{ verdict: 'out_of_schedule' }] },
   ],
   [
-    'a house ad after its end',
-    { resources: ad('a', { houseAd: { ends_at: pastTime } }) },
+    'a house ad is not served after its end',
+    { resources: createAdResources('a', { houseAd: { ends_at: pastTime } }) },
     { reason: 'no_candidates' },
   ],
   [
-    'a format that the client cannot show',
+    'an ad in a format that the client cannot show is not served',
     { request: { formats: ['video'] } },
     { reason: 'no_candidates', explain: [{ verdict: 'format_not_accepted' }] },
   ],
   [
-    'a creative that is pending review',
-    { resources: ad('a', { creative: { review: { status: 'pending_review' } } }) },
+    'a creative is not served before its approval',
+    { resources: createAdResources('a', { creative: { review: { status: 'pending_review' } } }) },
     { reason: 'not_approved' },
   ],
   [
-    'a daily cap that impressions have reached',
+    'a daily cap that impressions have reached applies until the next day',
     {
-      resources: ad('a', { houseAd: { daily_cap: 2 } }),
+      resources: createAdResources('a', { houseAd: { daily_cap: 2 } }),
       input: { dailyBudgets: new Map([['had_a', { served: 2, allowance: 0 }]]) },
     },
     { reason: 'budget', retryAtMs: Date.parse('2026-06-02T00:00:00.000Z') },
   ],
   [
-    'a daily cap that reservations have used up',
+    'a daily cap that reservations have used up can be retried after 10 s',
     {
-      resources: ad('a', { houseAd: { daily_cap: 2 } }),
+      resources: createAdResources('a', { houseAd: { daily_cap: 2 } }),
       input: { dailyBudgets: new Map([['had_a', { served: 1, allowance: 0 }]]) },
     },
     { reason: 'budget', retryAtMs: now + 10_000 },
   ],
   [
-    'a policy that blocks everything',
-    { resources: [...ad('a'), policy()] },
+    'a policy without conditions blocks every ad',
+    { resources: [...createAdResources('a'), createPolicy()] },
     { status: 'blocked', reason: 'policy', rule: { id: 'pol_1' } },
   ],
   [
-    'a brand-safety policy that blocks the category',
+    'a brand-safety policy can block a category',
     {
       resources: [
-        ...ad('a'),
-        policy({ kind: 'brand_safety', block: { categories: ['creative-1'] } }),
+        ...createAdResources('a'),
+        createPolicy({ kind: 'brand_safety', block: { categories: ['creative-1'] } }),
       ],
     },
     { status: 'blocked', reason: 'brand_safety' },
   ],
   [
-    'a commercial policy that blocks the domain',
-    { resources: [...ad('a'), policy({ kind: 'commercial', block: { domains: ['a.example'] } })] },
+    'a commercial policy can block a domain',
+    {
+      resources: [
+        ...createAdResources('a'),
+        createPolicy({ kind: 'commercial', block: { domains: ['a.example'] } }),
+      ],
+    },
     { status: 'blocked', reason: 'commercial' },
   ],
 ])('%s', (_name, testCase, expected) => {
-  expect(run(testCase)).toMatchObject(expected);
+  expect(runDecision(testCase)).toMatchObject(expected);
 });
 
 describe('a policy', () => {
   const isFilled = (conditions: object) =>
-    run({ resources: [...ad('a'), policy({ when: conditions })] }).status === 'filled';
+    runDecision({ resources: [...createAdResources('a'), createPolicy({ when: conditions })] })
+      .status === 'filled';
 
   test.each<[object, boolean]>([
     [{ languages: ['pt'] }, false],
@@ -162,19 +177,24 @@ describe('a policy', () => {
     expect(isFilled(conditions)).toBe(expected);
   });
 
-  test('has no effect on other placements, and none while it is paused', () => {
-    expect(run({ resources: [...ad('a'), policy({ placements: ['other'] })] }).status).toBe(
-      'filled',
-    );
-    expect(run({ resources: [...ad('a'), policy({ status: 'paused' })] }).status).toBe('filled');
+  test('has no effect on other placements or while it is paused', () => {
+    expect(
+      runDecision({
+        resources: [...createAdResources('a'), createPolicy({ placements: ['other'] })],
+      }).status,
+    ).toBe('filled');
+    expect(
+      runDecision({ resources: [...createAdResources('a'), createPolicy({ status: 'paused' })] })
+        .status,
+    ).toBe('filled');
   });
 
-  test('that blocks one ad has no effect on another ad', () => {
-    const verdict = run({
+  test('does not block the ads of other advertisers', () => {
+    const verdict = runDecision({
       resources: [
-        ...ad('a'),
-        ...ad('b'),
-        policy({ name: 'no a', block: { advertisers: ['adv_a'] } }),
+        ...createAdResources('a'),
+        ...createAdResources('b'),
+        createPolicy({ name: 'no a', block: { advertisers: ['adv_a'] } }),
       ],
     });
     expect(verdict).toMatchObject({ status: 'filled', candidate: { houseAd: { id: 'had_b' } } });
@@ -182,40 +202,45 @@ describe('a policy', () => {
   });
 });
 
-test('a kill switch takes precedence over a policy, and has no effect after it expires', () => {
-  const activeSwitch = killSwitch('placement', 'plc_1', futureTime);
-  expect(run({ resources: [...ad('a'), policy(), activeSwitch] })).toMatchObject({
+test('a kill switch takes precedence over a policy until it expires', () => {
+  const activeSwitch = createKillSwitch('placement', 'plc_1', futureTime);
+  expect(
+    runDecision({ resources: [...createAdResources('a'), createPolicy(), activeSwitch] }),
+  ).toMatchObject({
     reason: 'killed',
   });
-  expect(run({ resources: [...ad('a'), activeSwitch], input: { nowMs: now + 1_000 } }).status).toBe(
-    'filled',
-  );
+  expect(
+    runDecision({
+      resources: [...createAdResources('a'), activeSwitch],
+      input: { nowMs: now + 1_000 },
+    }).status,
+  ).toBe('filled');
 });
 
-test('the reason comes from the candidate that passed the most checks', () => {
+test('the no-fill reason is that of the candidate that passed the most checks', () => {
   const resources = [
-    ...ad('a', { houseAd: { ends_at: pastTime } }),
-    ...ad('b', { creative: { review: { status: 'rejected' } } }),
-    ...ad('c'),
-    killSwitch('source', 'src_c'),
+    ...createAdResources('a', { houseAd: { ends_at: pastTime } }),
+    ...createAdResources('b', { creative: { review: { status: 'rejected' } } }),
+    ...createAdResources('c'),
+    createKillSwitch('source', 'src_c'),
   ];
-  expect(run({ resources })).toMatchObject({ reason: 'not_approved' });
+  expect(runDecision({ resources })).toMatchObject({ reason: 'not_approved' });
 });
 
-test('ads with the highest priority are served first; within a priority, weights split the traffic', () => {
+test('weights split the traffic among the ads with the highest priority', () => {
   const resources = [
-    ...ad('low', { houseAd: { priority: 6, weight: 1_000 } }),
-    ...ad('one', { houseAd: { weight: 1 } }),
-    ...ad('three', { houseAd: { weight: 3 } }),
+    ...createAdResources('low', { houseAd: { priority: 6, weight: 1_000 } }),
+    ...createAdResources('one', { houseAd: { weight: 1 } }),
+    ...createAdResources('three', { houseAd: { weight: 3 } }),
   ];
   const chosenAds = [0, 0.24, 0.25, 0.5, 0.999].map((random) => {
-    const verdict = run({ resources, input: { random } });
+    const verdict = runDecision({ resources, input: { random } });
     return verdict.status === 'filled' ? verdict.candidate.houseAd.name : verdict.reason;
   });
   expect(chosenAds).toEqual(['one', 'one', 'three', 'three', 'three']);
 });
 
-describe('the caps of a player', () => {
+describe('the frequency cap and the cooldown', () => {
   const limits = { frequency_cap: { max: 2, per_s: 60 }, cooldown_s: 10 };
   const createImpressions = (...secondsAgo: number[]) => ({
     servedAtMs: secondsAgo.map((ago) => now - ago * 1_000),
@@ -230,19 +255,15 @@ describe('the caps of a player', () => {
       { reason: 'frequency_capped', retryAtMs: now + 10_000 },
     ],
     ['allow an ad once the oldest impression no longer counts', [20, 60], { status: 'filled' }],
-    [
-      'return the limit that applies longer',
-      [5, 55],
-      { reason: 'cooldown', retryAtMs: now + 5_000 },
-    ],
+    ['return the limit that ends later', [5, 55], { reason: 'cooldown', retryAtMs: now + 5_000 }],
     [
       'accept impressions in any order',
       [50, 20],
       { reason: 'frequency_capped', retryAtMs: now + 10_000 },
     ],
   ])('%s', (_name, secondsAgo, expected) => {
-    expect(run({ placementChange: limits, input: createImpressions(...secondsAgo) })).toMatchObject(
-      expected,
-    );
+    expect(
+      runDecision({ placementChange: limits, input: createImpressions(...secondsAgo) }),
+    ).toMatchObject(expected);
   });
 });

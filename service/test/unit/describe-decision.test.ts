@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import { decide } from '../../src/decision/decide.ts';
 import { describeDecision } from '../../src/decision/describe-decision.ts';
 import { compileSnapshot } from '../../src/decision/snapshot.ts';
-import { ad, placement } from './fixtures.ts';
+import { createAdResources, createPlacement } from './fixtures.ts';
 
-/** Returns a function that makes a decision with this configuration and returns the decision's row. */
+/** Returns a function that makes a decision with this configuration and returns its row. */
 function configure(change: Partial<Placement> = {}) {
-  const document = placement(change);
-  const snapshot = compileSnapshot([{ kind: 'placement', document }, ...ad('a')]);
+  const document = createPlacement(change);
+  const snapshot = compileSnapshot([{ kind: 'placement', document }, ...createAdResources('a')]);
   const entry = snapshot.placements.get(document.name);
   if (!entry) throw new Error('The placement is missing.');
   return ({ bot = false, formats = ['image'] as ('image' | 'html')[] } = {}) => {

@@ -17,7 +17,7 @@ function collectValues(
 }
 
 test.each(['pattern', 'format'] as const)(
-  'every %s in the contract is described in words, not as a regular expression',
+  'the message for every %s in the contract is written in words',
   (name) => {
     const values = [...collectValues(name, schemas)];
     expect(values.length).toBeGreaterThan(2);

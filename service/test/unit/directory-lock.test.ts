@@ -10,7 +10,7 @@ function lockFile(): string {
   return join(folder, 'database.lock');
 }
 
-test('a directory lock is held until it is released, and leaves no files behind', () => {
+test('a directory lock is exclusive until it is released', () => {
   const file = lockFile();
   const lock = acquireDirectoryLock(file);
   expect(() => acquireDirectoryLock(file)).toThrow(DirectoryInUseError);

@@ -5,7 +5,7 @@ const player = { ip: '203.0.113.7', userAgent: 'ua', userId: 'u', language: 'de'
 const grantedConsent = { status: 'granted', tcf_string: 'tcf', gpp_string: 'gpp' } as const;
 
 describe('the player data that a source receives', () => {
-  test('is complete with consent', () => {
+  test('is complete if consent was granted', () => {
     expect(disclose({ ...player, consent: grantedConsent, childDirected: false })).toEqual({
       ...player,
       limitAdTracking: false,
@@ -17,21 +17,21 @@ describe('the player data that a source receives', () => {
   });
 
   test.each([
-    ['without consent', { childDirected: false }],
-    ['when it was denied', { consent: { status: 'denied' }, childDirected: false }],
-    ['when it is unknown', { consent: { status: 'unknown' }, childDirected: false }],
-    ['for a child, even with consent', { consent: { status: 'granted' }, childDirected: true }],
-  ] as const)('includes a truncated IP and no id %s', (_when, more) => {
-    expect(disclose({ ...player, ...more })).toEqual({
+    ['if consent is missing', { childDirected: false }],
+    ['if consent was denied', { consent: { status: 'denied' }, childDirected: false }],
+    ['if consent is unknown', { consent: { status: 'unknown' }, childDirected: false }],
+    ['for a child', { consent: { status: 'granted' }, childDirected: true }],
+  ] as const)('includes a truncated IP and no user id %s', (_when, overrides) => {
+    expect(disclose({ ...player, ...overrides })).toEqual({
       ip: '203.0.113.0',
       userAgent: 'ua',
       language: 'de',
       limitAdTracking: true,
-      childDirected: more.childDirected,
+      childDirected: overrides.childDirected,
     });
   });
 
-  test('includes the consent strings, even if consent was denied', () => {
+  test('includes the consent strings if consent was denied', () => {
     const consent = { ...grantedConsent, status: 'denied' } as const;
     expect(disclose({ consent, childDirected: false })).toMatchObject({ tcfString: 'tcf' });
   });

@@ -52,10 +52,10 @@ test('during an outage, calls fail immediately until a probe succeeds', async ()
   vi.useRealTimers();
 });
 
-test('a rejected statement is not an outage, so the next one is sent', async () => {
+test('a rejected statement is not treated as an outage', async () => {
   const { state, database } = createFlaky();
   const guardedDatabase = failFast(database, { onOutage: fail, onRecover: fail });
-  // The errors for a full disk, a timeout, a write on a standby and a unique violation.
+  // Disk full, timeout, write on a standby, unique violation.
   for (const code of ['53100', '57014', '25006', '23505']) {
     state.error = createError(code);
     await expect(guardedDatabase.query('INSERT')).rejects.toBe(state.error);
@@ -65,7 +65,7 @@ test('a rejected statement is not an outage, so the next one is sent', async () 
   expect(await guardedDatabase.query('SELECT 1')).toEqual([]);
 });
 
-test('a rejected statement is not an outage, even if its error is in the class for broken connections', async () => {
+test('a server error with a connection error code is not treated as an outage', async () => {
   const { state, database } = createFlaky();
   const guardedDatabase = failFast(database, { onOutage: fail, onRecover: fail });
   state.error = Object.assign(createError('08P01'), { severity: 'ERROR' });
@@ -75,7 +75,7 @@ test('a rejected statement is not an outage, even if its error is in the class f
   expect(await guardedDatabase.query('SELECT 1')).toEqual([]);
 });
 
-test('if a node behind a reachable server is unreachable, only statements for that node fail, and they can be retried', async () => {
+test('an unreachable node behind a reachable server is not treated as an outage', async () => {
   const { state, database } = createFlaky();
   const guardedDatabase = failFast(database, { onOutage: fail, onRecover: fail });
   for (const code of ['08006', '08001', '57P01']) {

@@ -7,7 +7,7 @@ const common = {
   updated_at: '2026-01-01T00:00:00.000Z',
 } as const;
 
-export const placement = (more: Partial<Placement> = {}): Placement => ({
+export const createPlacement = (overrides: Partial<Placement> = {}): Placement => ({
   ...common,
   id: 'plc_1',
   name: 'revive',
@@ -18,7 +18,7 @@ export const placement = (more: Partial<Placement> = {}): Placement => ({
   close_after_ms: 5_000,
   late_window_s: 3_600,
   status: 'active',
-  ...more,
+  ...overrides,
 });
 
 interface Ad {
@@ -27,7 +27,10 @@ interface Ad {
 }
 
 /** Creates an advertiser, a source, a creative and a house ad whose ids end with `name`. */
-export function ad(name: string, { houseAd = {}, creative = {} }: Ad = {}): AnyResource[] {
+export function createAdResources(
+  name: string,
+  { houseAd = {}, creative = {} }: Ad = {},
+): AnyResource[] {
   return [
     {
       kind: 'advertiser',
@@ -78,7 +81,7 @@ export function ad(name: string, { houseAd = {}, creative = {} }: Ad = {}): AnyR
   ];
 }
 
-export const policy = (more: Partial<Policy> = {}): AnyResource => ({
+export const createPolicy = (overrides: Partial<Policy> = {}): AnyResource => ({
   kind: 'policy',
   document: {
     ...common,
@@ -89,11 +92,11 @@ export const policy = (more: Partial<Policy> = {}): AnyResource => ({
     when: {},
     block: { everything: true },
     status: 'active',
-    ...more,
+    ...overrides,
   },
 });
 
-export const killSwitch = (
+export const createKillSwitch = (
   scope: 'source' | 'advertiser' | 'placement',
   target: string,
   expiresAt?: string,

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { createLane, OverloadedError } from '../../src/store/group-commit.ts';
 
-test('items that arrive during a commit share the next commit, and each item gets its own result', async () => {
+test('items that arrive during a commit share the next commit', async () => {
   const batches: number[][] = [];
   const lane = createLane<number, string>({
     commit: async (items) => {
@@ -19,7 +19,7 @@ test('items that arrive during a commit share the next commit, and each item get
   ]);
 });
 
-test('after a large commit, the next one waits as long as more items arrive, but at most three times', async () => {
+test('after a large commit, the next one waits for more items up to three times', async () => {
   const batches: number[][] = [];
   const arrivals: number[][] = [];
   const sleep = vi.fn(async (ms: number) => {
@@ -76,7 +76,7 @@ test('a full commit does not wait for more items', async () => {
   expect(sizes).toEqual([16, 16, 16, 16, 2]);
 });
 
-test('if a commit fails, only its own items are rejected, and the next commit still runs', async () => {
+test('a failed commit rejects only its own items', async () => {
   const lane = createLane<number, void>({
     commit: async (items) => {
       if (items.includes(1)) throw new Error('no disk');
@@ -88,7 +88,7 @@ test('if a commit fails, only its own items are rejected, and the next commit st
   expect([first?.status, second?.status]).toEqual(['rejected', 'fulfilled']);
 });
 
-test('a full lane rejects items immediately; drain waits for the items that were accepted', async () => {
+test('a full lane rejects new items immediately', async () => {
   const doneItems: number[] = [];
   const lane = createLane<number, void>({
     commit: async (items) => {
@@ -104,7 +104,7 @@ test('a full lane rejects items immediately; drain waits for the items that were
   await Promise.all(accepted);
 });
 
-test('commits run one at a time, and every item is either committed or rejected', async () => {
+test('commits run one at a time and include every item', async () => {
   const [doneItems, running]: [number[], number[]] = [[], []];
   let runningCommits = 0;
   const lane = createLane<number, void>({
@@ -117,7 +117,7 @@ test('commits run one at a time, and every item is either committed or rejected'
     },
     maxBatch: 2,
   });
-  // The items arrive at different times, some of them at the moment when a commit ends.
+  // Items arrive at different times. Some arrive at the moment when a commit ends.
   const pushes = Array.from({ length: 20 }, async (_, item) => {
     for (let tick = 0; tick < item; tick += 1) await Promise.resolve();
     if (item % 3 === 0) await new Promise(setImmediate);
@@ -132,7 +132,7 @@ test('commits run one at a time, and every item is either committed or rejected'
 
 const lockTimeout = () => Object.assign(new Error('locked'), { code: '55P03' });
 
-test('if an item cannot be stored, the other items in its batch are still stored', async () => {
+test('an item that cannot be stored does not fail the rest of its batch', async () => {
   const storedItems: number[] = [];
   const lane = createLane<number, number>({
     commit: async (items, { isRetry }) => {
@@ -151,7 +151,7 @@ test('if an item cannot be stored, the other items in its batch are still stored
   expect(storedItems.toSorted((a, b) => a - b)).toEqual(items.filter((item) => item !== 13));
 });
 
-test('a commit does not exceed the maximum weight, unless it has a single item that is heavier', async () => {
+test('only a commit with a single item may exceed the maximum weight', async () => {
   const batches: number[][] = [];
   const lane = createLane<number, void>({
     commit: async (items) => {
@@ -166,7 +166,7 @@ test('a commit does not exceed the maximum weight, unless it has a single item t
   expect(batches).toEqual([[4, 6], [1], [500], [3, 3, 3], [3]]);
 });
 
-test('a batch is not split when the database is unavailable', async () => {
+test('a batch is not split while the database is unavailable', async () => {
   let calls = 0;
   const lane = createLane<number, void>({
     commit: async () => {
@@ -179,7 +179,7 @@ test('a batch is not split when the database is unavailable', async () => {
   expect(calls).toBe(1);
 });
 
-test('if all rows are locked, a batch is rejected after several attempts; if only one row is locked, only its item is rejected', async () => {
+test('a locked row fails only its own item', async () => {
   let calls = 0;
   const locked = new Set<number>();
   const lane = createLane<number, void>({
@@ -192,9 +192,9 @@ test('if all rows are locked, a batch is rejected after several attempts; if onl
   const items = Array.from({ length: 200 }, (_, index) => index);
   const push = () => Promise.allSettled(items.map((item) => lane.push(item)));
   locked.add(77);
-  const [failed, ...more] = (await push()).filter(({ status }) => status === 'rejected');
+  const [failed, ...otherFailures] = (await push()).filter(({ status }) => status === 'rejected');
   expect(failed).toMatchObject({ reason: { code: '55P03' } });
-  expect(more).toEqual([]);
+  expect(otherFailures).toEqual([]);
   calls = 0;
   for (const item of items) locked.add(item);
   expect((await push()).every(({ status }) => status === 'rejected')).toBe(true);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { requireInstant, parseInstant } from '../../src/platform/instant.ts';
 
-describe('an instant', () => {
+describe('parseInstant', () => {
   test.each([
     ['2026-11-22T10:00:00Z', '2026-11-22T10:00:00.000Z'],
     ['2026-11-22t10:00:00.5z', '2026-11-22T10:00:00.500Z'],
@@ -12,7 +12,7 @@ describe('an instant', () => {
     ['2024-02-29T00:00:00-00:00', '2024-02-29T00:00:00.000Z'],
     ['2000-01-01T00:00:00Z', '2000-01-01T00:00:00.000Z'],
     ['2100-12-31T23:59:59.999Z', '2100-12-31T23:59:59.999Z'],
-  ])('is %s', (text, expected) => {
+  ])('parses %s', (text, expected) => {
     expect(new Date(requireInstant(text)).toISOString()).toBe(expected);
   });
 
@@ -36,12 +36,12 @@ describe('an instant', () => {
     ['a six-digit year', '+002026-11-22T10:00:00Z'],
     ['a trailing line break', '2026-11-22T10:00:00Z\n'],
     ['nothing', ''],
-  ])('is not valid with %s', (_name, text) => {
+  ])('rejects a time with %s', (_name, text) => {
     expect(parseInstant(text)).toBeUndefined();
     expect(() => requireInstant(text)).toThrow(RangeError);
   });
 
-  test('is the same after it is formatted and parsed again, for any millisecond from 2000 to 2100', () => {
+  test('round-trips every millisecond from 2000 to 2100', () => {
     const time = fc.integer({ min: Date.UTC(2000, 0), max: Date.UTC(2101, 0) - 1 });
     fc.assert(
       fc.property(time, (ms) => {

@@ -4,7 +4,7 @@ import { createJobQueue, type JobQueue } from '../../src/intake/job-queue.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** Creates a queue whose jobs run until the test ends them. */
+/** Creates a queue. Its jobs run until the test ends them. */
 function createHeldQueue(limits: Parameters<typeof createJobQueue>[0] = {}) {
   const queue: JobQueue = createJobQueue(limits);
   const startedJobs: string[] = [];
@@ -33,7 +33,7 @@ function createHeldQueue(limits: Parameters<typeof createJobQueue>[0] = {}) {
   };
 }
 
-test('the jobs of a source run one at a time and in order; a job that hangs does not delay other sources', async () => {
+test('jobs run in order within a source and in parallel across sources', async () => {
   const { push, started, end } = createHeldQueue();
   push('acc_1', 'slow', 's1');
   push('acc_1', 'slow', 's2');
@@ -46,7 +46,7 @@ test('the jobs of a source run one at a time and in order; a job that hangs does
   expect(started.at(-1)).toBe('s2');
 });
 
-test('an account whose sources all hang does not delay another account', async () => {
+test('an account whose sources hang does not delay other accounts', async () => {
   const { push, started, end } = createHeldQueue({ running: 3, runningPerAccount: 2 });
   for (let n = 0; n < 10; n += 1) push('acc_1', `src_${n}`, `one ${n}`);
   push('acc_2', 'src_a', 'two a');
@@ -56,7 +56,7 @@ test('an account whose sources all hang does not delay another account', async (
   expect(started.at(-1)).toBe('three b');
 });
 
-test('a job that is already queued or running is not queued again until it has ended', async () => {
+test('a job is not queued again while it is queued or running', async () => {
   const { push, started, end } = createHeldQueue();
   expect([push('acc_1', 'src_1', 'a'), push('acc_1', 'src_1', 'a')]).toEqual([true, false]);
   expect([push('acc_1', 'src_1', 'b'), push('acc_1', 'src_1', 'b')]).toEqual([true, false]);
@@ -65,7 +65,7 @@ test('a job that is already queued or running is not queued again until it has e
   expect(started).toEqual(['a', 'b']);
 });
 
-test('the number of queued jobs per source is bounded', () => {
+test('the queue of each source is bounded', () => {
   const { push } = createHeldQueue({ waitingPerSource: 3 });
   const pushResults = ['a', 'b', 'c', 'd', 'e', 'f'].map((key) => push('acc_1', 'src_1', key));
   // The first job does not count as queued, because it is running.
@@ -73,9 +73,9 @@ test('the number of queued jobs per source is bounded', () => {
   expect(push('acc_1', 'src_2', 'other')).toBe(true);
 });
 
-test('a source that keeps failing is slowed down until it succeeds', async () => {
+test('a failing source backs off until a job succeeds', async () => {
   const { push, started, end } = createHeldQueue({ pauseMs: 1_000, maxPauseMs: 5_000 });
-  /** Ends the running job and returns how long the next job has to wait. */
+  /** Ends the running job and returns how long the next job waits. */
   const pauseAfter = async (key: string, next: string, succeeded: boolean): Promise<number> => {
     push('acc_1', 'src_1', next);
     await end(key, succeeded);
@@ -94,7 +94,7 @@ test('a source that keeps failing is slowed down until it succeeds', async () =>
   expect(await pauseAfter('f', 'g', false)).toBe(1_000);
 });
 
-test('a source’s failures are remembered even while the source has no jobs', async () => {
+test('the back-off continues after the queue of a source was empty', async () => {
   const { push, started, end } = createHeldQueue({ pauseMs: 1_000 });
   push('acc_1', 'src_1', 'a');
   await end('a', false);

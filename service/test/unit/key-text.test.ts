@@ -18,7 +18,7 @@ test.each([
   },
 );
 
-test('a key in which any one character is mistyped is invalid', () => {
+test('a key with a single mistyped character is invalid', () => {
   const text = makeKeyText('sk', 'live');
   for (let position = 'sk_live_'.length; position < text.length; position += 1) {
     const typo = text.charAt(position) === 'a' ? 'b' : 'a';
@@ -26,7 +26,7 @@ test('a key in which any one character is mistyped is invalid', () => {
   }
 });
 
-test('a key is invalid if its environment has been edited', () => {
+test('a key with an edited environment or kind is invalid', () => {
   const text = makeKeyText('sk', 'sandbox');
   expect(parseKeyText(text.replace('sandbox', 'live'))).toBeUndefined();
   expect(parseKeyText(text.replace('sk_', 'pk_'))).toBeUndefined();

@@ -6,7 +6,7 @@ interface Item {
   owner: string;
 }
 
-/** Creates lanes whose commits run until the test ends them. */
+/** Creates lanes. Their commits run until the test ends them. */
 function createHeldLanes(limits: { maxLanes?: number; maxItems?: number } = {}) {
   const startedOwners: string[] = [];
   const heldCommits: { owner: string; end(): void }[] = [];
@@ -23,21 +23,21 @@ function createHeldLanes(limits: { maxLanes?: number; maxItems?: number } = {}) 
       }),
     ...limits,
   });
-  const turn = () => new Promise(setImmediate);
+  const waitForTurn = () => new Promise(setImmediate);
   const release = (owner: string): void => {
-    const index = heldCommits.findIndex((each) => each.owner === owner);
+    const index = heldCommits.findIndex((commit) => commit.owner === owner);
     for (const { end } of heldCommits.splice(index, 1)) end();
   };
   const releaseAll = async (): Promise<void> => {
-    for (; !lanes.isIdle(); await turn()) for (const { end } of heldCommits.splice(0)) end();
+    for (; !lanes.isIdle(); await waitForTurn()) for (const { end } of heldCommits.splice(0)) end();
   };
-  return { lanes, started: startedOwners, release, releaseAll, turn };
+  return { lanes, started: startedOwners, release, releaseAll, waitForTurn };
 }
 
-test('no owner has to wait for a commit of another owner', async () => {
-  const { lanes, started, release, turn } = createHeldLanes();
+test('owners do not wait for each other’s commits', async () => {
+  const { lanes, started, release, waitForTurn } = createHeldLanes();
   const [first, second] = [lanes.push({ owner: 'a' }), lanes.push({ owner: 'b' })];
-  await turn();
+  await waitForTurn();
   expect(started).toEqual(['a', 'b']);
   release('b');
   await second;
@@ -48,27 +48,27 @@ test('no owner has to wait for a commit of another owner', async () => {
   expect(lanes.isIdle()).toBe(true);
 });
 
-test('the number of lanes is limited; a new owner can replace an idle lane, but not a busy one', async () => {
-  const { lanes, started, release, releaseAll, turn } = createHeldLanes({ maxLanes: 2 });
+test('a new owner is rejected until one of the lanes is idle', async () => {
+  const { lanes, started, release, releaseAll, waitForTurn } = createHeldLanes({ maxLanes: 2 });
   const [first, second] = [lanes.push({ owner: 'a' }), lanes.push({ owner: 'b' })];
-  await turn();
+  await waitForTurn();
   await expect(lanes.push({ owner: 'c' })).rejects.toBeInstanceOf(OverloadedError);
   release('a');
   await first;
-  await turn();
+  await waitForTurn();
   const third = lanes.push({ owner: 'c' });
-  await turn();
+  await waitForTurn();
   expect(started).toEqual(['a', 'b', 'c']);
   await releaseAll();
   await Promise.all([second, third]);
 });
 
-test('when too many items are waiting in total, items are rejected from the owners that have the most', async () => {
-  const { lanes, started, releaseAll, turn } = createHeldLanes({ maxItems: 10 });
+test('when the queue is full, items of the owner with the most items are rejected', async () => {
+  const { lanes, started, releaseAll, waitForTurn } = createHeldLanes({ maxItems: 10 });
   const flood = Array.from({ length: 30 }, () => lanes.push({ owner: 'flood' }));
   const other = lanes.push({ owner: 'other' });
   const results = Promise.allSettled(flood);
-  await turn();
+  await waitForTurn();
   expect(started).toEqual(['flood', 'other']);
   await releaseAll();
   await other;
@@ -76,7 +76,7 @@ test('when too many items are waiting in total, items are rejected from the owne
   expect(rejected).toHaveLength(20);
 });
 
-test('owners whose rows are locked share one slot, so that they do not use up the slots of other owners', async () => {
+test('owners whose rows are locked share a single slot', async () => {
   const gate = createGate({ slots: 3, nowMs: () => 0 });
   const rejectLocked = () => Promise.reject(Object.assign(new Error('locked'), { code: '55P03' }));
   const slowOwners = ['a', 'b', 'c', 'd'];
@@ -84,12 +84,12 @@ test('owners whose rows are locked share one slot, so that they do not use up th
     await expect(gate.run(owner, rejectLocked)).rejects.toThrow('locked');
   let [running, maxRunning] = [0, 0];
   const endCommits: (() => void)[] = [];
-  const hold = async (): Promise<void> => {
+  const holdSlot = async (): Promise<void> => {
     maxRunning = Math.max(maxRunning, (running += 1));
     await new Promise<void>((resolve) => endCommits.push(resolve));
     running -= 1;
   };
-  const all = slowOwners.map((owner) => gate.run(owner, hold));
+  const runs = slowOwners.map((owner) => gate.run(owner, holdSlot));
   await new Promise(setImmediate);
   expect(running).toBe(1);
   await gate.run('free', async () => undefined);
@@ -97,7 +97,7 @@ test('owners whose rows are locked share one slot, so that they do not use up th
     endCommits.shift()?.();
     await new Promise(setImmediate);
   }
-  await Promise.all(all);
-  // At no time did two slow owners run at once. After a successful transaction, an owner no longer counts as slow.
+  await Promise.all(runs);
+  // Slow owners ran one at a time. An owner counts as slow until its next successful transaction.
   expect(maxRunning).toBe(1);
 });

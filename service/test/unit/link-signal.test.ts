@@ -4,7 +4,7 @@ import { linkSignal } from '../../src/platform/link-signal.ts';
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 
-test('a linked signal aborts when its parent does, for the same reason', () => {
+test('a linked signal aborts with the reason of its parent', () => {
   const parent = new AbortController();
   const linked = linkSignal(parent.signal);
   parent.abort(new Error('stopping'));
@@ -25,11 +25,11 @@ test('a linked signal aborts with a TimeoutError after its timeout', async () =>
   expect(signal.reason).toMatchObject({ name: 'TimeoutError' });
 });
 
-test('after its release, a signal has no listener on its parent and no longer follows it', () => {
+test('a released signal removes its listener from its parent', () => {
   const parent = new AbortController();
   const linked = Array.from({ length: 20 }, () => linkSignal(parent.signal, { timeoutMs: 60_000 }));
   expect(listeners(parent.signal)).toBe(20);
-  for (const each of linked) each.release();
+  for (const link of linked) link.release();
   expect(listeners(parent.signal)).toBe(0);
   parent.abort();
   expect(linked.some(({ signal }) => signal.aborted)).toBe(false);

@@ -39,7 +39,7 @@ afterAll(() => {
 
 const get = (path: string, headers = {}) => app.inject({ url: path, headers });
 
-test('the page runs only our scripts and cannot be framed', async () => {
+test('the page runs only its own scripts and cannot be framed', async () => {
   const { headers, body } = await get('/panel/');
   expect(body).toBe('<title>Panel</title>');
   expect(headers).toMatchObject({
@@ -54,7 +54,7 @@ test('the page runs only our scripts and cannot be framed', async () => {
   expect(policy).toContain("base-uri 'none'");
 });
 
-test('the preview page, which runs creatives, has an opaque origin', async () => {
+test('the preview page for creatives has an opaque origin', async () => {
   const { headers } = await get('/panel/preview.html');
   const policy = String(headers['content-security-policy']);
   expect(policy).toMatch(/^sandbox allow-scripts;/);
@@ -62,7 +62,7 @@ test('the preview page, which runs creatives, has an opaque origin', async () =>
   expect(policy).toContain("frame-ancestors 'self'");
 });
 
-test('an asset with a hash in its name is sent compressed, with headers that mark it as immutable', async () => {
+test('a hashed asset is compressed and cached as immutable', async () => {
   const plainResponse = await get('/panel/assets/index-1a2b.js');
   expect(plainResponse.body).toBe(script);
   expect(plainResponse.headers).toMatchObject({
@@ -103,7 +103,7 @@ test('the build compresses the panel’s assets', () => {
   }
 });
 
-test('after an upgrade, the new page is sent, even if it has the same size and modification time as the old one', async () => {
+test('a new page with the same size and modification time is sent after an upgrade', async () => {
   const page = join(folder, 'panel', 'index.html');
   const { atime, mtime } = statSync(page);
   const { headers } = await get('/panel/');
@@ -131,7 +131,7 @@ test('HEAD returns only the headers', async () => {
   expect(headers).toMatchObject({ 'content-length': '20', 'cache-control': 'no-cache' });
 });
 
-test('an unknown path returns the page, and no file outside the panel can be read', async () => {
+test('unknown paths return the page and never a file outside the panel', async () => {
   expect((await get('/panel')).headers['location']).toBe('/panel/');
   expect((await get('/panel/placements')).body).toBe('<title>Panel</title>');
   for (const path of [

@@ -12,7 +12,7 @@ test('a URL with several hosts becomes one URL per host', () => {
     expect(listHostUrls(text)).toEqual([]);
 });
 
-test('each process starts with a random host', () => {
+test('the first host is chosen at random', () => {
   const text = 'postgres://one,two,three/db';
   const first = [0, 0.4, 0.9].map((random) => createHosts(text, () => random).url());
   expect(first).toEqual(['postgres://one/db', 'postgres://two/db', 'postgres://three/db']);

@@ -6,8 +6,8 @@ import { createTokenBuckets } from '../../src/http/limits/token-buckets.ts';
 const rate = { perS: 100, burst: 400 };
 
 /**
- * Simulates processes that share their usage every second. `send` returns how many requests a process gets in a tenth
- * of a second.
+ * Simulates processes that share their usage every second. `send` returns the number of requests to a process in a
+ * tenth of a second.
  */
 function run(processes: number, seconds: number, send: (process: number, tenth: number) => number) {
   let nowMs = 0;
@@ -32,9 +32,9 @@ function run(processes: number, seconds: number, send: (process: number, tenth: 
   for (let index = 0; index < processes; index += 1) exchange(index);
   for (let tenth = 0; tenth < seconds * 10; tenth += 1) {
     nowMs = tenth * 100;
-    for (const [index, each] of buckets.entries()) {
+    for (const [index, bucket] of buckets.entries()) {
       for (let request = 0; request < send(index, tenth); request += 1) {
-        if (!each.take('198.51.100.7').allowed) continue;
+        if (!bucket.take('198.51.100.7').allowed) continue;
         admitted += 1;
         if (tenth >= seconds * 5) laterAdmissions += 1;
       }
@@ -48,25 +48,25 @@ function run(processes: number, seconds: number, send: (process: number, tenth: 
 describe('a limit shared by several processes', () => {
   const flood = 60;
   test.each([1, 2, 4, 13])(
-    'admits at most 25% more than the limit when a flood is spread evenly over %i processes',
+    'admits at most 25% more than the limit if a flood is spread evenly over %i processes',
     (processes) => {
       const { admitted, laterRatePerS } = run(processes, 240, () => Math.ceil(flood / processes));
       expect(laterRatePerS).toBeGreaterThanOrEqual(rate.perS * 0.95);
       expect(laterRatePerS).toBeLessThanOrEqual(rate.perS * 1.25);
-      // Besides that, each process can use up the bucket with which it starts.
+      // In addition, each process can use up its initial bucket.
       expect(admitted).toBeLessThanOrEqual(
         processes * (rate.burst + rate.perS) + 240 * rate.perS * 1.25,
       );
     },
   );
 
-  test('admits as many requests as the limit allows when a flood hits a single process', () => {
+  test('admits exactly the limit if a flood hits a single process', () => {
     const { laterRatePerS } = run(4, 120, (process) => (process === 2 ? flood : 0));
     expect(laterRatePerS).toBeCloseTo(rate.perS, 0);
   });
 
-  test('in the long run, admits at most 50% more than the limit, no matter how a flood is distributed', () => {
-    // Three processes get as many requests as possible without having to share their usage, and the fourth is flooded.
+  test('admits at most 50% more than the limit, however a flood is distributed', () => {
+    // Three processes stay just below the threshold for sharing their usage. The fourth process is flooded.
     const countQuietRequests = (tenth: number): number => (tenth % 10 < 1 ? 12 : 0);
     const { laterRatePerS } = run(4, 240, (process, tenth) =>
       process === 3 ? flood : countQuietRequests(tenth),
@@ -79,7 +79,7 @@ describe('a limit shared by several processes', () => {
     expect(movingFlood.laterRatePerS).toBeLessThanOrEqual(rate.perS * 1.5);
   });
 
-  test('shares only the usage of clients with many requests, and hashes their names', () => {
+  test('shares only the hashed names of clients with many requests', () => {
     expect(run(4, 60, (_process, tenth) => (tenth % 20 === 0 ? 1 : 0)).names).toEqual([]);
     expect(run(4, 10, () => flood).names).toEqual([
       createMac('key')('ip\n198.51.100.7').slice(0, 22),

@@ -13,7 +13,7 @@ const claims: TokenClaims = {
   issuedAtMs,
   expiresAtMs: issuedAtMs + 600_000,
 };
-const event = (occurredAtMs: number): AdEvent => ({
+const createEvent = (occurredAtMs: number): AdEvent => ({
   id: 'event-1234',
   type: 'start',
   decision_id: 'dec_1',
@@ -21,16 +21,21 @@ const event = (occurredAtMs: number): AdEvent => ({
   occurred_at: new Date(occurredAtMs).toISOString(),
 });
 const read = (occurredAtMs: number, sentAtMs: number, afterMs = 10_000) =>
-  readEvent(event(occurredAtMs), { scope, sentAtMs, receivedAtMs: issuedAtMs + afterMs, claims });
+  readEvent(createEvent(occurredAtMs), {
+    scope,
+    sentAtMs,
+    receivedAtMs: issuedAtMs + afterMs,
+    claims,
+  });
 
-test('if the device’s clock is a day ahead, that has no effect', () => {
+test('an event time is corrected for a device clock that is a day ahead', () => {
   const dayMs = 86_400_000;
   expect(read(issuedAtMs + dayMs + 4_000, issuedAtMs + dayMs + 10_000)).toMatchObject({
     event: { occurredAtMs: issuedAtMs + 4_000, receivedAtMs: issuedAtMs + 10_000, clamped: false },
   });
 });
 
-test('a time before the decision or in the future is clamped and flagged', () => {
+test('an event time before the decision or in the future is clamped and flagged', () => {
   expect(read(issuedAtMs - 60_000, issuedAtMs + 10_000)).toMatchObject({
     event: { occurredAtMs: issuedAtMs, clamped: true },
   });
@@ -52,13 +57,13 @@ test.each([
     { claims: { ...claims, decisionId: 'dec_2' } },
     'decision_mismatch',
   ],
-])('an event with %s is rejected', (_name, more, code) => {
+])('an event with %s is rejected', (_name, overrides, code) => {
   expect(
-    readEvent(event(issuedAtMs), {
+    readEvent(createEvent(issuedAtMs), {
       scope,
       sentAtMs: issuedAtMs,
       receivedAtMs: issuedAtMs,
-      ...more,
+      ...overrides,
     }),
   ).toEqual({ code });
 });

@@ -11,15 +11,15 @@ import {
   deriveAdView,
   type AdView,
 } from '../../src/reward/watch-time.ts';
-import { placement } from './fixtures.ts';
+import { createPlacement } from './fixtures.ts';
 
 /**
  * Creates an event. Times are in milliseconds since the decision. `offsetMs` is the time in flight plus the clock skew.
  */
-const event = (
+const createEvent = (
   type: RecordedEvent['type'],
   atMs: number,
-  more: Partial<RecordedEvent> = {},
+  overrides: Partial<RecordedEvent> = {},
 ): RecordedEvent => ({
   id: `${type}-${atMs}`,
   decisionId: 'dec_1',
@@ -28,13 +28,13 @@ const event = (
   receivedAtMs: atMs,
   offsetMs: 0,
   clamped: false,
-  ...more,
+  ...overrides,
 });
 const decision = { issuedAtMs: 0, requiredMs: 10_000 };
 const createAdView = (
   fromMs: number,
   toMs = fromMs + 10_000,
-  more: Partial<AdView> = {},
+  overrides: Partial<AdView> = {},
 ): AdView => ({
   issuedAtMs: Math.max(0, fromMs),
   fromMs,
@@ -42,45 +42,45 @@ const createAdView = (
   byMs: toMs,
   offsetMs: 0,
   requiredMs: 10_000,
-  ...more,
+  ...overrides,
 });
 
-describe('the period in which an ad was watched', () => {
+describe('the derived ad view', () => {
   const findAdView = (start: RecordedEvent | undefined, complete: RecordedEvent) =>
     deriveAdView(decision, [...(start ? [start] : []), complete], complete);
 
-  test('is not shortened by a slow start event', () => {
-    const start = event('start', 9_000, { offsetMs: 8_000 });
-    expect(findAdView(start, event('complete', 11_000))).toMatchObject({
+  test('is not shortened when the start event arrives late', () => {
+    const start = createEvent('start', 9_000, { offsetMs: 8_000 });
+    expect(findAdView(start, createEvent('complete', 11_000))).toMatchObject({
       fromMs: 1_000,
       toMs: 11_000,
     });
   });
 
-  test('is not moved into the next ad by a slow completion event', () => {
-    const complete = event('complete', 19_000, { offsetMs: 8_000 });
-    expect(findAdView(event('start', 1_000), complete)).toMatchObject({
+  test('does not run into the next ad when the completion arrives late', () => {
+    const complete = createEvent('complete', 19_000, { offsetMs: 8_000 });
+    expect(findAdView(createEvent('start', 1_000), complete)).toMatchObject({
       fromMs: 1_000,
       toMs: 11_000,
     });
   });
 
-  test('is derived from the completion if the device clock was set while the ad was playing', () => {
-    const complete = event('complete', 11_000);
+  test('is derived from the completion if the device clock changed during playback', () => {
+    const complete = createEvent('complete', 11_000);
     for (const offsetMs of [3_600_000, 9_000, -5_000])
-      expect(findAdView(event('start', 1_000, { offsetMs }), complete).fromMs).toBe(1_000);
-    const lateComplete = event('complete', 11_000, { offsetMs: 3_600_000 });
-    expect(findAdView(event('start', 1_000), lateComplete)).toMatchObject({
+      expect(findAdView(createEvent('start', 1_000, { offsetMs }), complete).fromMs).toBe(1_000);
+    const lateComplete = createEvent('complete', 11_000, { offsetMs: 3_600_000 });
+    expect(findAdView(createEvent('start', 1_000), lateComplete)).toMatchObject({
       fromMs: 1_000,
       toMs: 11_000,
     });
   });
 
-  test('is between the decision and the arrival of the completion, whatever the device reports', () => {
-    const complete = event('complete', 0, { clamped: true, receivedAtMs: 30_000 });
+  test('lies between the decision and the arrival of the completion', () => {
+    const complete = createEvent('complete', 0, { clamped: true, receivedAtMs: 30_000 });
     expect(findAdView(undefined, complete)).toMatchObject({ fromMs: 20_000, toMs: 30_000 });
-    const pausedComplete = event('complete', 60_000, { receivedAtMs: 60_500 });
-    expect(findAdView(event('start', 2_000), pausedComplete)).toMatchObject({
+    const pausedComplete = createEvent('complete', 60_000, { receivedAtMs: 60_500 });
+    expect(findAdView(createEvent('start', 2_000), pausedComplete)).toMatchObject({
       fromMs: 2_000,
       byMs: 60_500,
     });
@@ -89,60 +89,62 @@ describe('the period in which an ad was watched', () => {
 
 describe('a sequence of events', () => {
   const quartiles = (first: number, mid: number, third: number) => [
-    event('start', 0),
-    event('first_quartile', first),
-    event('midpoint', mid),
-    event('third_quartile', third),
+    createEvent('start', 0),
+    createEvent('first_quartile', first),
+    createEvent('midpoint', mid),
+    createEvent('third_quartile', third),
   ];
 
-  test('is valid if it is as fast as the ad plays', () => {
+  test('is valid at normal playback speed', () => {
     expect(isImpossible(decision, quartiles(2_500, 5_000, 7_500))).toBe(false);
     expect(isContradicted(10_000, quartiles(2_500, 5_000, 7_500))).toBe(false);
     expect(checkTraffic(10_000, quartiles(2_500, 5_000, 7_500))).toBeUndefined();
   });
 
-  test('is impossible if it arrives sooner after the decision than the ad could have ended', () => {
+  test('is impossible if it completes before the ad could have ended', () => {
     expect(isImpossible(decision, quartiles(150, 300, 450))).toBe(true);
-    expect(isImpossible(decision, [event('complete', 9_499)])).toBe(true);
-    expect(isImpossible(decision, [event('start', 9_000), event('complete', 9_500)])).toBe(false);
+    expect(isImpossible(decision, [createEvent('complete', 9_499)])).toBe(true);
+    expect(
+      isImpossible(decision, [createEvent('start', 9_000), createEvent('complete', 9_500)]),
+    ).toBe(false);
   });
 
-  test('does not prove that the ad was watched if it is shorter than the ad, unless the start event was slow', () => {
+  test('contradicts the reward if it is shorter than the ad', () => {
     const createEvents = (offsetMs: number) => [
-      event('start', 9_000, { offsetMs }),
-      event('complete', 11_000),
+      createEvent('start', 9_000, { offsetMs }),
+      createEvent('complete', 11_000),
     ];
     expect(isContradicted(10_000, createEvents(0))).toBe(true);
     expect(isContradicted(10_000, createEvents(8_000))).toBe(false);
     // The device clock was set back by an hour.
-    const set = event('complete', 20_000, { offsetMs: 3_600_000 });
-    expect(isContradicted(10_000, [event('start', 9_000), set])).toBe(false);
+    const set = createEvent('complete', 20_000, { offsetMs: 3_600_000 });
+    expect(isContradicted(10_000, [createEvent('start', 9_000), set])).toBe(false);
   });
 
-  test('may arrive in any order in several requests', () => {
+  test('may arrive out of order across several requests', () => {
     const events = [
-      event('complete', 11_000),
-      event('third_quartile', 14_000),
-      event('midpoint', 17_000),
-      event('start', 19_000),
+      createEvent('complete', 11_000),
+      createEvent('third_quartile', 14_000),
+      createEvent('midpoint', 17_000),
+      createEvent('start', 19_000),
     ];
     expect(checkTraffic(10_000, events)).toBeUndefined();
   });
 
-  test('comes from a script if its times go backward twice within one request', () => {
+  test('is invalid traffic if its times go backward twice within one request', () => {
     const sameRequest = { receivedAtMs: 30_000 };
     const events = [
-      event('start', 19_000, sameRequest),
-      event('impression', 12_000, sameRequest),
-      event('complete', 1_000, sameRequest),
+      createEvent('start', 19_000, sameRequest),
+      createEvent('impression', 12_000, sameRequest),
+      createEvent('complete', 1_000, sameRequest),
     ];
     expect(checkTraffic(10_000, events)).toBe('impossible_order');
     expect(checkTraffic(10_000, events.slice(1))).toBeUndefined();
   });
 });
 
-describe('the time that a player spends watching', () => {
-  test('is enough for consecutive ads', () => {
+describe('the watch time of a player', () => {
+  test('covers ads that are watched one after another', () => {
     expect(
       isOverbooked(createAdView(20_000), [
         createAdView(0),
@@ -152,34 +154,34 @@ describe('the time that a player spends watching', () => {
     ).toBe(false);
   });
 
-  test('is not enough for two ads that were issued together and completed in the time that one takes', () => {
+  test('does not cover two ads that were completed in the time of one', () => {
     expect(isOverbooked(createAdView(0), [createAdView(0)])).toBe(true);
     expect(isOverbooked(createAdView(9_000, 19_000, { issuedAtMs: 0 }), [createAdView(0)])).toBe(
       false,
     );
   });
 
-  test('is enough for honestly watched ads whose events arrive late and in any order', () => {
+  test('covers watched ads whose events arrive late and out of order', () => {
     const lateAdViews = [0, 10_000, 20_000].map((fromMs) =>
       createAdView(fromMs, undefined, { byMs: 3_600_000 }),
     );
     expect(isOverbooked(createAdView(30_000), lateAdViews)).toBe(false);
   });
 
-  test('is not extended by adding up the tolerances of several ads', () => {
+  test('does not add up the tolerances of several ads', () => {
     const otherAdViews = [0, 1, 2, 3].map((index) =>
       createAdView(index * 9_000, undefined, { issuedAtMs: 0 }),
     );
     expect(isOverbooked(createAdView(36_000, 45_000, { issuedAtMs: 0 }), otherAdViews)).toBe(true);
   });
 
-  test('overlaps if two ads seem to have been watched at the same time', () => {
+  test('overlaps if two ads were watched at the same time', () => {
     expect(overlaps(createAdView(7_000), [createAdView(0)])).toBe(true);
     expect(overlaps(createAdView(8_000), [createAdView(0)])).toBe(false);
     expect(overlaps(createAdView(50_000), [createAdView(0, 60_000)])).toBe(true);
   });
 
-  test('does not overlap just because the requests for one ad were slow', () => {
+  test('does not overlap if an ad only seems longer because its requests were slow', () => {
     const slowAdView = createAdView(8_000, 18_000, { issuedAtMs: 0, offsetMs: 8_000 });
     expect(overlaps(createAdView(10_500), [slowAdView])).toBe(false);
     expect(overlaps(slowAdView, [createAdView(10_500)])).toBe(false);
@@ -188,22 +190,22 @@ describe('the time that a player spends watching', () => {
   });
 });
 
-describe('the caps for a completion', () => {
-  const cappedPlacement = placement({ frequency_cap: { max: 2, per_s: 100 } });
+describe('the caps of a placement', () => {
+  const cappedPlacement = createPlacement({ frequency_cap: { max: 2, per_s: 100 } });
 
-  test('apply no matter in which order completions arrive', () => {
+  test('apply to completions in any order', () => {
     expect(exceedsCaps(cappedPlacement, [10_000, 20_000], 30_000)).toBe(true);
     expect(exceedsCaps(cappedPlacement, [30_000, 20_000], 10_000)).toBe(true);
     expect(exceedsCaps(cappedPlacement, [10_000, 30_000], 20_000)).toBe(true);
   });
 
-  test('allow another impression if the cap is not reached in any period', () => {
+  test('allow a completion while the cap is not reached', () => {
     expect(exceedsCaps(cappedPlacement, [0, 120_000], 60_000)).toBe(false);
     expect(exceedsCaps(cappedPlacement, [10_000], 20_000)).toBe(false);
   });
 
-  test('apply the cooldown both before and after a completion', () => {
-    const cooldownPlacement = placement({ cooldown_s: 30 });
+  test('apply the cooldown before and after each completion', () => {
+    const cooldownPlacement = createPlacement({ cooldown_s: 30 });
     expect(exceedsCaps(cooldownPlacement, [10_000], 39_999)).toBe(true);
     expect(exceedsCaps(cooldownPlacement, [39_999], 10_000)).toBe(true);
     expect(exceedsCaps(cooldownPlacement, [10_000], 40_000)).toBe(false);
@@ -219,7 +221,7 @@ describe('invalid traffic', () => {
     ['Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/140.0.0.0', false, false],
     ['Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Mobile', false, false],
     ['Mozilla/5.0 (Linux; Android 14; Cubot X70) Mobile', false, false],
-  ])('is %j: %s in the sandbox, %s in live', (userAgent, sandbox, live) => {
+  ])('includes the User-Agent %j: %s in the sandbox, %s in live', (userAgent, sandbox, live) => {
     expect(isBot(userAgent, 'sandbox')).toBe(sandbox);
     expect(isBot(userAgent, 'live')).toBe(live);
   });

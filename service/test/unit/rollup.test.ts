@@ -23,7 +23,7 @@ const count: fc.Arbitrary<Count> = fc.record(
   { requiredKeys: ['environment', 'dimensions', 'atMs', 'metric'] },
 );
 
-test('the counts equal a recount, and there is one row for each group and hour', () => {
+test('counts are summed into one row per group and hour', () => {
   fc.assert(
     fc.property(fc.array(count, { maxLength: 20 }), (counts) => {
       const sums = sumCounts(counts);

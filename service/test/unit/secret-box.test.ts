@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createSecretBox } from '../../src/key/secret-box.ts';
 
-test('a secret can be decrypted only with its master key, and only if it was not modified', () => {
+test('decrypting a secret requires its master key and the unmodified ciphertext', () => {
   const box = createSecretBox([new Uint8Array(32)]);
   const sealed = box.seal('whsec_x');
   expect(box.open(sealed)).toBe('whsec_x');

@@ -2,8 +2,8 @@ import Fastify from 'fastify';
 import { expect, test } from 'vitest';
 import { createSessionCookie } from '../../src/http/authentication/session-access.ts';
 
-/** Returns the cookie that is set for a new session, and the session that is read from the request header `cookie`. */
-async function exchange(publicUrl: string, cookie: string) {
+/** Returns the cookie for a new session and the session in the request header `cookie`. */
+async function exchangeCookies(publicUrl: string, cookie: string) {
   const app = Fastify();
   const session = createSessionCookie(() => publicUrl);
   app.get('/', async (request, reply) => {
@@ -14,9 +14,9 @@ async function exchange(publicUrl: string, cookie: string) {
   return { set: headers['set-cookie'], read: (JSON.parse(body) as { read: unknown }).read };
 }
 
-test('over HTTPS, the cookie is Secure, and a cookie that a subdomain has planted is ignored', async () => {
+test('over HTTPS, the cookie is Secure, and a cookie set by a subdomain is ignored', async () => {
   const header = 'trueward_session=planted; other=1; __Host-trueward_session=ours';
-  expect(await exchange('https://ads.example', header)).toEqual({
+  expect(await exchangeCookies('https://ads.example', header)).toEqual({
     set: '__Host-trueward_session=text; Path=/; HttpOnly; SameSite=Strict; Secure; Expires=Tue, 01 Jan 2030 00:00:00 GMT',
     read: 'ours',
   });
@@ -24,7 +24,7 @@ test('over HTTPS, the cookie is Secure, and a cookie that a subdomain has plante
 
 test('over HTTP, the cookie has no prefix or attribute that requires HTTPS', async () => {
   const header = 'nottrueward_session=1; trueward_session=ours';
-  expect(await exchange('http://127.0.0.1:8700', header)).toEqual({
+  expect(await exchangeCookies('http://127.0.0.1:8700', header)).toEqual({
     set: 'trueward_session=text; Path=/; HttpOnly; SameSite=Strict; Expires=Tue, 01 Jan 2030 00:00:00 GMT',
     read: 'ours',
   });

@@ -1,9 +1,9 @@
 import type { Source } from '@trueward/protocol/wire';
 import { expect, test } from 'vitest';
 import { type AnyResource, compileSnapshot } from '../../src/decision/snapshot.ts';
-import { ad, placement } from './fixtures.ts';
+import { createAdResources, createPlacement } from './fixtures.ts';
 
-const source = (id: string, more: Partial<Source> = {}): AnyResource => ({
+const createSource = (id: string, overrides: Partial<Source> = {}): AnyResource => ({
   kind: 'source',
   document: {
     id,
@@ -15,7 +15,7 @@ const source = (id: string, more: Partial<Source> = {}): AnyResource => ({
     tag_url: 'https://ads.example/v',
     placements: ['revive'],
     status: 'active',
-    ...more,
+    ...overrides,
   },
 });
 
@@ -24,18 +24,18 @@ const listSources = (resources: AnyResource[], name = 'revive') =>
     .placements.get(name)
     ?.sources.map(({ id }) => id);
 
-test('a placement has its active external sources, sorted by priority and then by age', () => {
-  const revive: AnyResource = { kind: 'placement', document: placement() };
+test('the active external sources of a placement are sorted by priority and age', () => {
+  const revive: AnyResource = { kind: 'placement', document: createPlacement() };
   const sources = [
-    source('src_4', { priority: 7 }),
-    source('src_3'),
-    source('src_2', { priority: 1 }),
-    source('src_1', { priority: 5 }),
-    source('src_paused', { status: 'paused' }),
-    source('src_elsewhere', { placements: ['shop'] }),
-    source('src_nowhere', { placements: [] }),
+    createSource('src_4', { priority: 7 }),
+    createSource('src_3'),
+    createSource('src_2', { priority: 1 }),
+    createSource('src_1', { priority: 5 }),
+    createSource('src_paused', { status: 'paused' }),
+    createSource('src_elsewhere', { placements: ['shop'] }),
+    createSource('src_nowhere', { placements: [] }),
   ];
-  expect(listSources([revive, ...ad('a'), ...sources])).toEqual([
+  expect(listSources([revive, ...createAdResources('a'), ...sources])).toEqual([
     'src_2',
     'src_1',
     'src_3',
@@ -43,10 +43,10 @@ test('a placement has its active external sources, sorted by priority and then b
   ]);
 });
 
-test('fields that are not set in a source have default values', () => {
+test('unset fields of a source get default values', () => {
   const { placements } = compileSnapshot([
-    { kind: 'placement', document: placement() },
-    source('src_1', { timeout_ms: 300 }),
+    { kind: 'placement', document: createPlacement() },
+    createSource('src_1', { timeout_ms: 300 }),
   ]);
   expect(placements.get('revive')?.sources[0]).toMatchObject({
     priority: 5,
@@ -61,10 +61,10 @@ test('fields that are not set in a source have default values', () => {
   });
 });
 
-test('an external creative can be found by its source and key, and is returned with its advertiser', () => {
-  const [creative, ...otherResources] = ad('a', { creative: { source_key: 'key-1' } }).toSorted(
-    (x) => (x.kind === 'creative' ? -1 : 1),
-  );
+test('an external creative is found by its source and key', () => {
+  const [creative, ...otherResources] = createAdResources('a', {
+    creative: { source_key: 'key-1' },
+  }).toSorted((x) => (x.kind === 'creative' ? -1 : 1));
   if (creative?.kind !== 'creative') throw new Error('Expected a creative.');
   const newerCreative: AnyResource = {
     kind: 'creative',
@@ -74,7 +74,7 @@ test('an external creative can be found by its source and key, and is returned w
     creative,
     newerCreative,
     ...otherResources,
-    ...ad('c'),
+    ...createAdResources('c'),
   ]);
   const match = findExternalCreative('src_a', 'key-1');
   expect(match).toMatchObject({

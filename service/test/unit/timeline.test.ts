@@ -49,7 +49,7 @@ const event = fc
     };
   });
 
-test('a timeline contains exactly the events that were written, in the same order', () => {
+test('parsing a formatted timeline returns the same events in the same order', () => {
   fc.assert(
     fc.property(fc.array(event), (events) => {
       expect(parseTimeline(decisionId, formatTimeline(events))).toEqual(events);
@@ -57,7 +57,7 @@ test('a timeline contains exactly the events that were written, in the same orde
   );
 });
 
-test('if ids differ only after their last hyphen, they are abbreviated', () => {
+test('ids that differ only after the last hyphen are abbreviated', () => {
   const ids = ['923741103577103-1', '923741103577103-12', 'another-2'];
   const times = { receivedAtMs: issuedAtMs, occurredAtMs: issuedAtMs, offsetMs: 0, clamped: false };
   const text = formatTimeline(ids.map((id) => ({ id, decisionId, type: 'click', ...times })));
@@ -65,7 +65,7 @@ test('if ids differ only after their last hyphen, they are abbreviated', () => {
   expect(parseTimeline(decisionId, text).map(({ id }) => id)).toEqual(ids);
 });
 
-test('reading a malformed timeline throws an error that names the decision', () => {
+test('the error for a malformed timeline names the decision', () => {
   const start = ['event-01', 's', 0, 12, -3];
   const malformedTimelines = [
     '',
@@ -91,7 +91,7 @@ test('reading a malformed timeline throws an error that names the decision', () 
     );
 });
 
-test('an impossible event is never written', () => {
+test('formatting an invalid event throws an error', () => {
   const validEvent: RecordedEvent = {
     id: 'event-01',
     decisionId,

@@ -19,7 +19,7 @@ const claims: TokenClaims = {
 };
 
 test.each(['Zoë’s "user"', 'a~b.c', '~', '.', ' %7E', undefined])(
-  'verifying a token for %s returns its claims, and the token is URL-safe',
+  'a token for %s is URL-safe and yields its claims when verified',
   (userRef) => {
     const { userRef: _, ...rest } = claims;
     const signedClaims = userRef === undefined ? rest : { ...rest, userRef };
@@ -30,7 +30,7 @@ test.each(['Zoë’s "user"', 'a~b.c', '~', '.', ' %7E', undefined])(
 );
 
 test.each(['Zoë’s "user"', 'a~b.c', '~', '.', ' %7E', 'u=1', undefined])(
-  'a token for %s in the next version can be read, including unknown claims',
+  'a token for %s in the next version is verified, ignoring unknown claims',
   (userRef) => {
     const { userRef: _, ...rest } = claims;
     const signedClaims = userRef === undefined ? rest : { ...rest, userRef };
@@ -42,13 +42,13 @@ test.each(['Zoë’s "user"', 'a~b.c', '~', '.', ' %7E', 'u=1', undefined])(
   },
 );
 
-test('a token that has a newer version is not treated as forged', () => {
+test('a token in an unsupported newer version throws NewerTokenError', () => {
   const body = '3~dec_1~whatever';
   expect(() => tokens.verify(`${body}.${createMac('key')(body)}`)).toThrow(NewerTokenError);
   expect(tokens.verify(`${body}.${createMac('other')(body)}`)).toBeUndefined();
 });
 
-test('a token with any character changed, added or missing is rejected', () => {
+test('a token is rejected if any character is changed, added or missing', () => {
   const token = tokens.sign(claims);
   for (let position = 0; position < token.length; position += 1) {
     const other = token.charAt(position) === 'A' ? 'B' : 'A';
@@ -60,7 +60,7 @@ test('a token with any character changed, added or missing is rejected', () => {
   expect(tokens.verify(`${token}A`)).toBeUndefined();
 });
 
-test('a token from another service is rejected, and so is random text', () => {
+test('a token from another service and malformed text are rejected', () => {
   expect(createDecisionTokens('other').verify(tokens.sign(claims))).toBeUndefined();
   for (const text of ['', '.', 'a.b', 'a', `.${'A'.repeat(43)}`])
     expect(tokens.verify(text)).toBeUndefined();

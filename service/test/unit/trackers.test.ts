@@ -5,13 +5,13 @@ import { listNewlyDueTrackers, type Playback } from '../../src/demand/trackers.t
 type Chosen = Parameters<typeof listNewlyDueTrackers>[0];
 
 const createChosenAd = (
-  more: Partial<Chosen['trackers']>,
+  overrides: Partial<Chosen['trackers']>,
   impressionOn: Chosen['impressionOn'],
 ): Chosen => ({
   sourceId: 'src_1',
   priceMicros: 0,
   currency: 'USD',
-  trackers: { byEvent: {}, progress: [], macros: {}, ...more },
+  trackers: { byEvent: {}, progress: [], macros: {}, ...overrides },
   impressionOn,
   headerProfile: 'iab',
   trackUntilMs: 0,
@@ -26,7 +26,7 @@ const names = (trackers: ReturnType<typeof listNewlyDueTrackers>) =>
   trackers.map(({ name }) => name);
 const initialPlayback = createPlayback([], false);
 
-describe('the due trackers are', () => {
+describe('listNewlyDueTrackers', () => {
   const url = 'https://t.test/';
   const events = {
     byEvent: {
@@ -47,63 +47,63 @@ describe('the due trackers are', () => {
 
   test.each([
     [
-      'none before the impression is verified',
+      'returns nothing before the impression is verified',
       verifiedAd,
       initialPlayback,
       createPlayback(['start', 'complete'], false),
       '',
     ],
     [
-      'those for all events so far, once the impression is verified',
+      'returns the trackers of all earlier events when the impression is verified',
       verifiedAd,
       createPlayback(['start'], false),
       createPlayback(['start', 'impression']),
       'impression/0 impression/1 verificationNotExecuted/0 burl/0 viewable/0 loaded/0 start/0',
     ],
     [
-      'only those for new events, after the impression was verified',
+      'returns only the trackers of new events after the impression was verified',
       verifiedAd,
       createPlayback(['start']),
       createPlayback(['start', 'complete']),
       'complete/0',
     ],
     [
-      'none if there are no new events',
+      'returns nothing if there are no new events',
       verifiedAd,
       createPlayback(['start', 'complete']),
       createPlayback(['start', 'complete']),
       '',
     ],
     [
-      'the impression of a rendered ad, but not its billing notice',
+      'returns the impression trackers of a rendered ad before verification',
       renderedAd,
       initialPlayback,
       createPlayback(['start'], false),
       'impression/0 impression/1 verificationNotExecuted/0 loaded/0 start/0',
     ],
     [
-      'the billing notice after the impression is verified',
+      'returns the billing notice of a rendered ad after verification',
       renderedAd,
       createPlayback(['start'], false),
       createPlayback(['start']),
       'burl/0 viewable/0',
     ],
     [
-      'none if the ad is closed after its completion',
+      'returns nothing if the ad is closed after its completion',
       verifiedAd,
       createPlayback(['complete']),
       createPlayback(['complete', 'close']),
       '',
     ],
     [
-      'none if the ad is closed after a skip',
+      'returns no close tracker if the ad is closed after a skip',
       verifiedAd,
       createPlayback(['start']),
       createPlayback(['start', 'skip', 'close']),
       'skip/0',
     ],
     [
-      'the close tracker if the ad is closed before its completion',
+      'returns the close tracker if the ad is closed before its completion',
       verifiedAd,
       createPlayback(['start']),
       createPlayback(['start', 'close']),
@@ -123,7 +123,7 @@ describe('the due trackers are', () => {
     [createPlayback(['complete']), ['progress/0', 'progress/1', 'progress/2']],
     [createPlayback(['complete'], false), []],
   ])(
-    'those for the progress that the events and the watch time prove: %j',
+    'returns progress trackers based on the events and the watch time: %j',
     (playback, expected) => {
       const progress = [{ ms: 5_000 }, { percent: 25 }, { percent: 80 }];
       const ad = createChosenAd(
@@ -134,7 +134,7 @@ describe('the due trackers are', () => {
     },
   );
 
-  test('delivered at least once only if they are billing notices', () => {
+  test('marks only billing notices for delivery at least once', () => {
     const startTrackers = listNewlyDueTrackers(
       verifiedAd,
       initialPlayback,

@@ -9,8 +9,8 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const run = promisify(execFile);
 
 /**
- * Returns the commit of the previous release: the last tag before the current commit, or the commit in the file
- * `previous-release` if there is no tag yet.
+ * Returns the commit of the previous release. This is the last tag before the current commit. Without a tag, it is the
+ * commit in the file `previous-release`.
  */
 export function previousRevision(): string {
   const git = (...args: string[]) =>
@@ -24,8 +24,8 @@ export function previousRevision(): string {
 }
 
 /**
- * Builds another revision of the service with the packages in its lockfile, outside this working tree, unless that
- * revision is already built. Returns the path of its `main.js`.
+ * Builds another revision of the service outside this working tree, with the packages in its lockfile. Reuses an
+ * existing build. Returns the path of `main.js`.
  */
 export async function buildPrevious(revision = previousRevision()): Promise<string> {
   const folder = join(tmpdir(), `trueward-${revision}`);
@@ -48,7 +48,7 @@ export async function buildPrevious(revision = previousRevision()): Promise<stri
       [join('node_modules', 'vite', 'bin', 'vite.js'), 'build', 'service'],
       options,
     );
-    // A concurrent run may have created the same build in the meantime.
+    // A concurrent run may have created the same build.
     if (!existsSync(folder)) renameSync(draft, folder);
   } finally {
     rmSync(draft, { recursive: true, force: true });

@@ -4,11 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface Step {
   method: 'GET' | 'POST';
   path: string;
-  /**
-   * May contain the placeholders `$now`, `$id` and `$token`. The last two stand for the id and token of the decision.
-   */
+  /** May contain the placeholders `$now`, `$id` (of the decision) and `$token` (of the decision). */
   body?: unknown;
-  /** How long the player watches before this request. The service's clock is advanced by this time. */
+  /** How long the player watches before this request. The clock of the service advances by this time. */
   afterMs?: number;
   status?: number;
   answer?: unknown;
@@ -21,7 +19,7 @@ interface Stage {
   pass?(ms: number): void;
 }
 
-/** Sends the requests one after another, and returns each of them with its response. */
+/** Sends the requests in sequence. Returns the steps with their responses. */
 export async function play(steps: readonly Step[], stage: Stage): Promise<Step[]> {
   const { url, key, nowMs, pass } = stage;
   let [id, token] = ['', ''];
@@ -50,19 +48,16 @@ export async function play(steps: readonly Step[], stage: Stage): Promise<Step[]
   return playedSteps;
 }
 
-const event = (number: number, type: string, more: object = {}) => ({
+const createEvent = (number: number, type: string, overrides: object = {}) => ({
   id: `recorded-${number}`,
   type,
   decision_id: '$id',
   token: '$token',
   occurred_at: '$now',
-  ...more,
+  ...overrides,
 });
 
-/**
- * The requests for one ad, up to its reward. They contain every kind of data that a client of the previous release
- * sends.
- */
+/** The requests for one ad and its reward. They cover all data that a client of the previous release sends. */
 export const steps: readonly Step[] = [
   {
     method: 'POST',
@@ -81,7 +76,7 @@ export const steps: readonly Step[] = [
   {
     method: 'POST',
     path: '/v1/events',
-    body: { sent_at: '$now', events: [event(1, 'start')], dropped: { full: 1 } },
+    body: { sent_at: '$now', events: [createEvent(1, 'start')], dropped: { full: 1 } },
   },
   {
     method: 'POST',
@@ -90,13 +85,13 @@ export const steps: readonly Step[] = [
     body: {
       sent_at: '$now',
       events: [
-        event(2, 'impression', { visible: { ratio: 1, ms: 1_000 }, watched_ms: 1_000 }),
-        event(3, 'viewable', { visible: { ratio: 1, ms: 2_000 }, watched_ms: 2_000 }),
-        event(4, 'first_quartile', { watched_ms: 1_250 }),
-        event(5, 'midpoint', { watched_ms: 2_500 }),
-        event(6, 'third_quartile', { watched_ms: 3_750 }),
-        event(7, 'complete', { watched_ms: 5_000 }),
-        event(8, 'close', { detail: 'done' }),
+        createEvent(2, 'impression', { visible: { ratio: 1, ms: 1_000 }, watched_ms: 1_000 }),
+        createEvent(3, 'viewable', { visible: { ratio: 1, ms: 2_000 }, watched_ms: 2_000 }),
+        createEvent(4, 'first_quartile', { watched_ms: 1_250 }),
+        createEvent(5, 'midpoint', { watched_ms: 2_500 }),
+        createEvent(6, 'third_quartile', { watched_ms: 3_750 }),
+        createEvent(7, 'complete', { watched_ms: 5_000 }),
+        createEvent(8, 'close', { detail: 'done' }),
       ],
     },
   },

@@ -1,6 +1,6 @@
 /**
- * `npx tsx service/test/upgrade/record.ts`: builds and runs the previous release, and records its responses and
- * signatures in `recorded.json`.
+ * `npx tsx service/test/upgrade/record.ts`: runs the previous release and records its responses and signatures in
+ * `recorded.json`.
  */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -14,10 +14,10 @@ import { play, type Step, steps } from './play.ts';
 /** The contents of `recorded.json`. */
 export interface Recorded {
   revision: string;
-  /** Tokens and their claims. They are signed with a key that is used for nothing but this recording. */
+  /** Tokens and their claims. The key is used only for this recording. */
   tokens: { key: string; signed: { claims: TokenClaims; text: string }[] };
   steps: Step[];
-  /** A delivery, and the secret with which it was signed. */
+  /** A delivery and its signing secret. */
   webhook: { secret: string; headers: Record<string, string>; body: string };
 }
 
@@ -56,7 +56,7 @@ const registration = await fetch(`${service.url}/v1/webhooks`, {
 });
 const { secret } = (await registration.json()) as { secret: string };
 const playedSteps = await play(steps, { url: service.url, key: publishable, nowMs: Date.now });
-const [delivery] = await receiver.count(1);
+const [delivery] = await receiver.waitForRequests(1);
 const { body = '', headers = {} } = delivery ?? {};
 const recorded: Recorded = {
   revision,

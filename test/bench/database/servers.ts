@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { childrenOf } from '../../../service/test/private-postgres.ts';
+import { listChildProcesses } from '../../../service/test/private-postgres.ts';
 import { treeTimeUs } from '../service/processor-time.ts';
 
 /** A PostgreSQL server on this machine. */
@@ -35,9 +35,9 @@ export function findServer(port: number): LocalServer {
   const { uid, gid } = statSync(cwd);
   return {
     port,
-    timeUs: () => treeTimeUs(pid, childrenOf(pid)),
+    timeUs: () => treeTimeUs(pid, listChildProcesses(pid)),
     kill() {
-      const sessions = childrenOf(pid);
+      const sessions = listChildProcesses(pid);
       // The postmaster goes first, because it would otherwise restart the sessions.
       for (const each of [pid, ...sessions]) killIfRunning(each);
     },

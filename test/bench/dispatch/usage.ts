@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { childrenOf } from '../../../service/test/private-postgres.ts';
+import { listChildProcesses } from '../../../service/test/private-postgres.ts';
 import { processorTimeUs, treeTimeUs } from '../service/processor-time.ts';
 
 /** Processor time in microseconds. */
@@ -25,7 +25,7 @@ export interface Processes {
 
 /** Returns the total usage of the processes so far. */
 export function readUsage({ worker, producer, receiver, postgres, redis }: Processes): Usage {
-  const sessions = childrenOf(postgres);
+  const sessions = listChildProcesses(postgres);
   return {
     worker: processorTimeUs(worker),
     producer: processorTimeUs(producer),

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPostgres } from '../../../service/src/store/postgres.ts';
-import { childrenOf, type PrivatePostgres } from '../../../service/test/private-postgres.ts';
+import {
+  listChildProcesses,
+  type PrivatePostgres,
+} from '../../../service/test/private-postgres.ts';
 import { processorTimeUs, treeTimeUs } from './processor-time.ts';
 
 /** What one unit of work costs. */
@@ -56,7 +59,7 @@ export async function openMeter(
   const read = async (): Promise<Cost> => {
     const [row] = await query<{ stored: number; logged: number }>(counters);
     const server = postgres?.pid();
-    const sessions = server === undefined ? [] : childrenOf(server);
+    const sessions = server === undefined ? [] : listChildProcesses(server);
     return {
       serviceUs: pids.reduce((sum, pid) => sum + processorTimeUs(pid), 0),
       databaseUs:

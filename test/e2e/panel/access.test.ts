@@ -39,7 +39,7 @@ test.beforeAll(async ({ browser }) => {
     click_url: 'https://lobby.example/new',
   });
   const decision = await game.decideImage('player');
-  await game.begin(decision);
+  await game.reportStart(decision);
   decisionId = decision.id;
 });
 test.afterAll(() => site.stop());

@@ -123,8 +123,8 @@ test('a key is created, shown once, restricted, rolled and revoked; a leaked key
 test('a decision is looked up by id, with its reasons, events and reward', async () => {
   const { game } = site;
   const decision = await game.decideImage('player-7');
-  await game.begin(decision);
-  await game.report(game.event(decision, 'complete', { watched_ms: 5_200 }));
+  await game.reportStart(decision);
+  await game.report(game.createEvent(decision, 'complete', { watched_ms: 5_200 }));
 
   const page = await site.open('/decisions');
   await page.getByLabel('Decision ID').fill(` ${decision.id} `);
@@ -149,7 +149,7 @@ test('the live tail shows requests and events as they happen', async () => {
   const page = await site.open('/live-tail');
   await page.getByText('Connected').waitFor();
   const decision = await site.game.decideImage('player-8');
-  await site.game.begin(decision);
+  await site.game.reportStart(decision);
   const lines = page.getByRole('list', { name: 'Activity' }).getByRole('listitem');
   await lines.nth(1).waitFor();
   expect(await lines.allTextContents()).toEqual([

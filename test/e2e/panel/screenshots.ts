@@ -66,10 +66,13 @@ async function playAWeek(running: InProcessService, time: ManualClock): Promise<
         continue;
       }
       const { body } = await game.decide({ placement, user_ref: user, formats: ['image'] });
-      await game.begin(body);
+      await game.reportStart(body);
       time.set(time.nowMs() + 6_000);
       if (player % 4 === 3) continue;
-      await game.report(game.seen(body), game.event(body, 'complete', { watched_ms: 5_600 }));
+      await game.report(
+        game.createImpression(body),
+        game.createEvent(body, 'complete', { watched_ms: 5_600 }),
+      );
       if (placement !== 'level-end') rewardedId = body.id;
     }
     time.set(nowMs - 7 * 24 * hourMs + (hour + 4) * hourMs - 1);

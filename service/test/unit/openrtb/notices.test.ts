@@ -12,7 +12,7 @@ import { type Bid, lossReasons } from '../../../src/demand/openrtb/response.ts';
 import { inline, resolve, tags, createUrl, vast, wrapper } from '../vast/fixtures.ts';
 
 const auction = { requestId: 'req-1' };
-const bid = (more: Partial<Bid> = {}): Bid => ({
+const createBid = (overrides: Partial<Bid> = {}): Bid => ({
   id: 'b1',
   seat: 's 1',
   bidId: 'r1',
@@ -22,11 +22,11 @@ const bid = (more: Partial<Bid> = {}): Bid => ({
   creativeId: 'c1',
   categories: [],
   attributes: [],
-  ...more,
+  ...overrides,
 });
 const url = (query: string) => `https://bidder.example/?${query}`;
 
-describe('a notice', () => {
+describe('notices', () => {
   test.each([
     ['${AUCTION_ID}', 'req-1'],
     ['${AUCTION_IMP_ID}', '1'],
@@ -42,8 +42,10 @@ describe('a notice', () => {
     ['${AUCTION_PRICE:B64}', ''],
     ['%24%7BAUCTION_PRICE%7D', '2.5'],
     ['${PRICE}', '${PRICE}'],
-  ])('about a win replaces %s with %j', (macro, value) => {
-    expect(getWinNoticeUrl(bid({ nurl: url(`a=${macro}&b`) }), auction)).toBe(url(`a=${value}&b`));
+  ])('a win notice replaces %s with %j', (macro, value) => {
+    expect(getWinNoticeUrl(createBid({ nurl: url(`a=${macro}&b`) }), auction)).toBe(
+      url(`a=${value}&b`),
+    );
   });
 
   test.each([
@@ -54,86 +56,87 @@ describe('a notice', () => {
     ],
     [url('t=%24%7Bauction_imp_ts%7D'), url('t=1700000000000')],
     [url('t=${AUCTION_IMP_TS:B64}&'), url('t=&')],
-  ])('about billing contains the time of the impression, as in %s', (burl, expected) => {
-    const expanded = getBillingNoticeUrl(bid({ burl }), auction);
+  ])('a billing notice contains the time of the impression: %s', (burl, expected) => {
+    const expanded = getBillingNoticeUrl(createBid({ burl }), auction);
     expect(expandImpressionTime(expanded ?? '', 1_700_000_000_000)).toBe(expected);
   });
 
-  test('about a win contains no impression time', () => {
-    expect(getWinNoticeUrl(bid({ nurl: url('t=${AUCTION_IMP_TS}') }), auction)).toBe(url('t='));
+  test('a win notice does not contain the time of the impression', () => {
+    expect(getWinNoticeUrl(createBid({ nurl: url('t=${AUCTION_IMP_TS}') }), auction)).toBe(
+      url('t='),
+    );
     const markup = url('t=${AUCTION_IMP_TS}');
-    expect(locateMarkup(bid({ markup }), auction)).toMatchObject({ tagUrl: url('t=') });
+    expect(locateMarkup(createBid({ markup }), auction)).toMatchObject({ tagUrl: url('t=') });
   });
 
-  test('from the markup’s trackers contains the time of the verified impression', () => {
-    const source = locateMarkup(bid({ markup: '<VAST>${AUCTION_IMP_TS}' }), auction);
+  test('trackers in the markup keep the macro for the time of the impression', () => {
+    const source = locateMarkup(createBid({ markup: '<VAST>${AUCTION_IMP_TS}' }), auction);
     expect(source).toEqual({ markup: '<VAST>${AUCTION_IMP_TS}' });
     expect(expandImpressionTime(url('t=${AUCTION_IMP_TS}'), undefined)).toBe(url('t='));
     expect(expandImpressionTime(url('p=${AUCTION_PRICE}'), 1)).toBe(url('p=${AUCTION_PRICE}'));
   });
 
-  test('about a loss contains the reason but no price', () => {
+  test('a loss notice contains the reason but no price', () => {
     const lurl = url('l=${AUCTION_LOSS}&p=${AUCTION_PRICE}&i=${AUCTION_ID}');
-    expect(getLossNoticeUrl(bid({ lurl }), auction, lossReasons.outbid)).toBe(
+    expect(getLossNoticeUrl(createBid({ lurl }), auction, lossReasons.outbid)).toBe(
       url('l=102&p=&i=req-1'),
     );
   });
 
-  test('without a URL is not created', () => {
-    expect(getWinNoticeUrl(bid(), auction)).toBeUndefined();
-    expect(getBillingNoticeUrl(bid(), auction)).toBeUndefined();
-    expect(getLossNoticeUrl(bid(), auction, lossReasons.outbid)).toBeUndefined();
+  test('a bid without notice URLs has no notices', () => {
+    expect(getWinNoticeUrl(createBid(), auction)).toBeUndefined();
+    expect(getBillingNoticeUrl(createBid(), auction)).toBeUndefined();
+    expect(getLossNoticeUrl(createBid(), auction, lossReasons.outbid)).toBeUndefined();
   });
 
   test.each(['https://', 'https://user:secret@bidder.example/', 'https://${AUCTION_X}/'])(
-    'is not created from %s',
+    'a notice URL is rejected if it is %s',
     (nurl) => {
-      expect(getWinNoticeUrl(bid({ nurl }), auction)).toBeUndefined();
+      expect(getWinNoticeUrl(createBid({ nurl }), auction)).toBeUndefined();
     },
   );
 
-  test('accepts ids that are not well-formed Unicode', () => {
+  test('a notice accepts ids that are not well-formed Unicode', () => {
     const notice = getWinNoticeUrl(
-      bid({ seat: '\uD800', nurl: url('${AUCTION_SEAT_ID}') }),
+      createBid({ seat: '\uD800', nurl: url('${AUCTION_SEAT_ID}') }),
       auction,
     );
     expect(notice).toBe(url('%EF%BF%BD'));
   });
 });
 
-describe('a bid’s markup', () => {
-  test('can be in the bid, with its macros replaced', () => {
+describe('the markup of a bid', () => {
+  test('can be part of the bid', () => {
     const markup = ' <VAST><!-- ${AUCTION_PRICE} --></VAST>';
-    expect(locateMarkup(bid({ markup, nurl: url('win') }), auction)).toEqual({
+    expect(locateMarkup(createBid({ markup, nurl: url('win') }), auction)).toEqual({
       markup: '<VAST><!-- 2.5 --></VAST>',
     });
   });
 
-  test('leads to an ad whose trackers contain the price', async () => {
+  test('replaces price macros in the trackers of the bidder', async () => {
     const price = (name: string) =>
       tags('Impression', `https://t.example/${name}?p=\${AUCTION_PRICE}`);
     const markup = vast(wrapper(createUrl('ad'), { body: price('bid') }));
-    const source = locateMarkup(bid({ markup }), auction);
+    const source = locateMarkup(createBid({ markup }), auction);
     if (!source) throw new Error('Expected markup.');
     const { result } = await resolve({ ad: vast(inline({ body: price('ad') })) }, {}, source);
     expect(result.ad?.trackers.impression).toEqual([
       'https://t.example/bid?p=2.5',
-      // The macro in the ad's own URL is not replaced, because auction macros are expected only in URLs from the
-      // bidder.
+      // Auction macros are replaced only in the markup of the bid.
       'https://t.example/ad?p=${AUCTION_PRICE}',
     ]);
   });
 
   test('can be a URL', () => {
     const markup = url('p=${AUCTION_PRICE}');
-    expect(locateMarkup(bid({ markup, nurl: url('win') }), auction)).toEqual({
+    expect(locateMarkup(createBid({ markup, nurl: url('win') }), auction)).toEqual({
       tagUrl: url('p=2.5'),
       isWinNotice: false,
     });
   });
 
   test('can be the response to the win notice', () => {
-    const winningBid = bid({ nurl: url('p=${AUCTION_PRICE}') });
+    const winningBid = createBid({ nurl: url('p=${AUCTION_PRICE}') });
     expect(locateMarkup(winningBid, auction)).toEqual({ tagUrl: url('p=2.5'), isWinNotice: true });
     expect(expandMarkup('<VAST>${AUCTION_CURRENCY}</VAST>', winningBid, auction)).toBe(
       '<VAST>USD</VAST>',
@@ -141,31 +144,31 @@ describe('a bid’s markup', () => {
   });
 
   test('is missing if the bid has neither markup nor a win notice', () => {
-    expect(locateMarkup(bid(), auction)).toBeUndefined();
+    expect(locateMarkup(createBid(), auction)).toBeUndefined();
   });
 
-  test('has at most a thousand macros replaced, so that it cannot grow to megabytes', () => {
+  test('is limited to a thousand replaced macros', () => {
     const markup = '${AUCTION_SEAT_ID}'.repeat(14_000);
-    const expanded = expandMarkup(markup, bid({ seat: 's'.repeat(500) }), auction);
+    const expanded = expandMarkup(markup, createBid({ seat: 's'.repeat(500) }), auction);
     expect(expanded).toBe('s'.repeat(500_000));
   });
 
-  test('contains ids in escaped form', () => {
+  test('contains escaped ids', () => {
     const markup = '<VAST><Error>${AUCTION_SEAT_ID}</Error></VAST>';
-    expect(locateMarkup(bid({ markup, seat: '</Error>&' }), auction)).toEqual({
+    expect(locateMarkup(createBid({ markup, seat: '</Error>&' }), auction)).toEqual({
       markup: '<VAST><Error>%3C%2FError%3E%26</Error></VAST>',
     });
   });
 });
 
-describe('a price', () => {
+describe('prices', () => {
   test.each([
     [2.5, 2_500_000, '2.5'],
     [0.1 + 0.2, 300_000, '0.3'],
     [0.000_001, 1, '0.000001'],
     [10_000, 10_000_000_000, '10000'],
     [100, 100_000_000, '100'],
-  ])('of %s is %s micros, written as %s', (cpm, micros, text) => {
+  ])('a CPM of %s is %s micros, formatted as %s', (cpm, micros, text) => {
     expect(toMicros(cpm)).toBe(micros);
     expect(formatCpm(micros)).toBe(text);
   });

@@ -63,7 +63,7 @@ describe('a bid request', () => {
     });
   });
 
-  test('of version 2.5 has those fields in `ext` that version 2.6 moved out of it', () => {
+  test('uses `ext` in version 2.5 for fields that version 2.6 moved to the top level', () => {
     const request = buildBidRequest({ ...fullBidRequestInput, version: '2.5' });
     expect(request).toMatchObject({
       imp: [{ ext: { prebid: { is_rewarded_inventory: 1 } }, video: { placement: 5 } }],
@@ -74,7 +74,7 @@ describe('a bid request', () => {
     expect(JSON.stringify(request)).not.toMatch(/"(rwdd|ssai|plcmt)"/);
   });
 
-  test('leaves out fields whose value is unknown', () => {
+  test('omits fields with unknown values', () => {
     const { playerSize: _, ...rest } = fullBidRequestInput;
     const request = buildBidRequest({
       ...rest,
@@ -93,14 +93,14 @@ describe('a bid request', () => {
     expect(JSON.stringify(request)).not.toMatch(/schain|badv|bcat|bseat|battr|"w"|gdpr|publisher/);
   });
 
-  test('has an IPv6 address in its own field', () => {
+  test('has a separate field for an IPv6 address', () => {
     const player = { ...fullBidRequestInput.player, ip: '2001:db8:1::' };
     const { device } = buildBidRequest({ ...fullBidRequestInput, player });
     expect(device).toMatchObject({ ipv6: '2001:db8:1::' });
     expect(device).not.toHaveProperty('ip');
   });
 
-  test('leaves out a language that has no two-letter code', () => {
+  test('omits a language without a two-letter code', () => {
     const player = { ...fullBidRequestInput.player, language: 'fil-PH' };
     expect(buildBidRequest({ ...fullBidRequestInput, player })['device']).not.toHaveProperty(
       'language',
@@ -111,7 +111,7 @@ describe('a bid request', () => {
     expect(buildBidRequest({ ...fullBidRequestInput, isTest: true })).toMatchObject({ test: 1 });
   });
 
-  test('includes the source’s additions, no matter how deeply nested', () => {
+  test('includes nested extensions from the source', () => {
     const request = buildBidRequest({
       ...fullBidRequestInput,
       ext: {
@@ -134,13 +134,13 @@ describe('a bid request', () => {
     [{ imp: [] }],
     [{ imp: 'none' }],
     [{ imp: [null] }],
-  ])('keeps its ids and one impression when the source adds %j', (ext) => {
+  ])('keeps its ids and impression if the source extends it with %j', (ext) => {
     const request = buildBidRequest({ ...fullBidRequestInput, ext });
     expect(request).toMatchObject({ id: 'req-1', imp: [{ id: '1' }] });
     expect(request['imp']).toHaveLength(1);
   });
 
-  test('accepts an addition that has the same name as a property of Object.prototype', () => {
+  test('accepts an extension named like a property of Object.prototype', () => {
     const ext = JSON.parse('{"__proto__": {"polluted": true}, "site": {"constructor": 1}}');
     buildBidRequest({ ...fullBidRequestInput, ext });
     expect({}).not.toHaveProperty('polluted');

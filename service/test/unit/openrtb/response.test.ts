@@ -14,7 +14,7 @@ const rules: BidRules = {
   },
 };
 
-const bid = (more: object = {}) => ({
+const createBid = (overrides: object = {}) => ({
   id: 'b1',
   impid: '1',
   price: 2.5,
@@ -22,27 +22,27 @@ const bid = (more: object = {}) => ({
   adomain: ['shop.example'],
   crid: 'c1',
   adm: '<VAST version="4.2"/>',
-  ...more,
+  ...overrides,
 });
 
 /** Returns an object that contains other objects down to this depth. */
 const nestObjects = (levels: number): object =>
   levels === 0 ? {} : { inner: nestObjects(levels - 1) };
-const createResponse = (bids: unknown, more: object = {}) =>
-  JSON.stringify({ id: 'req-1', bidid: 'r1', seatbid: [{ seat: 's1', bid: bids }], ...more });
+const createResponse = (bids: unknown, overrides: object = {}) =>
+  JSON.stringify({ id: 'req-1', bidid: 'r1', seatbid: [{ seat: 's1', bid: bids }], ...overrides });
 
 const read = (...bids: object[]) => readBidResponse(createResponse(bids), rules);
 
-/** Reads a response with a single bid, and returns why the bid was rejected. */
-function readRejection(more: object, response: object = {}) {
-  const result = readBidResponse(createResponse([bid(more)], response), rules);
+/** Reads a response with a single bid. Returns the reason why the bid was rejected. */
+function readRejection(overrides: object, response: object = {}) {
+  const result = readBidResponse(createResponse([createBid(overrides)], response), rules);
   if (result.status !== 'bids') throw new Error(result.status);
   return result.rejected[0];
 }
 
 describe('reading a bid response', () => {
-  test('yields a complete bid', () => {
-    const fullBid = bid({
+  test('returns a complete bid', () => {
+    const fullBid = createBid({
       adid: 'a1',
       nurl: 'https://bidder.example/win?p=${AUCTION_PRICE}',
       burl: 'https://bidder.example/bill',
@@ -78,11 +78,11 @@ describe('reading a bid response', () => {
     });
   });
 
-  test('sorts bids by price and keeps the order of equal bids', () => {
+  test('sorts bids by price and keeps the order of equal prices', () => {
     const result = read(
-      bid({ id: 'low', price: 1 }),
-      bid({ id: 'first', price: 3 }),
-      bid({ id: 'second', price: 3 }),
+      createBid({ id: 'low', price: 1 }),
+      createBid({ id: 'first', price: 3 }),
+      createBid({ id: 'second', price: 3 }),
     );
     expect(result).toMatchObject({ bids: [{ id: 'first' }, { id: 'second' }, { id: 'low' }] });
   });
@@ -106,18 +106,18 @@ describe('reading a bid response', () => {
     ['HTML', '<html></html>'],
     ['an array', '[]'],
     ['null', 'null'],
-    ['a truncated document', createResponse([bid()]).slice(0, -1)],
-    ['the response to another request', createResponse([bid()], { id: 'req-2' })],
-    ['a response without an id', createResponse([bid()], { id: undefined })],
-    ['a response whose seatbid is an object', createResponse([bid()], { seatbid: {} })],
-    ['a response that is nested too deeply', createResponse([bid({ ext: nestObjects(65) })])],
-  ])('treats %s as malformed, not as empty', (_what, body) => {
+    ['a truncated document', createResponse([createBid()]).slice(0, -1)],
+    ['the response to another request', createResponse([createBid()], { id: 'req-2' })],
+    ['a response without an id', createResponse([createBid()], { id: undefined })],
+    ['a response whose seatbid is an object', createResponse([createBid()], { seatbid: {} })],
+    ['a response that is nested too deeply', createResponse([createBid({ ext: nestObjects(65) })])],
+  ])('treats %s as malformed', (_what, body) => {
     expect(readBidResponse(body, rules)).toMatchObject({ status: 'malformed' });
   });
 
-  test('accepts deep nesting in strings and extensions', () => {
+  test('accepts deep nesting in extensions and brackets in strings', () => {
     const text = '[{"'.repeat(100);
-    const body = createResponse([bid({ ext: { text, nested: nestObjects(50) } })]);
+    const body = createResponse([createBid({ ext: { text, nested: nestObjects(50) } })]);
     expect(readBidResponse(body, rules)).toMatchObject({ status: 'bids' });
   });
 
@@ -147,8 +147,8 @@ describe('reading a bid response', () => {
     ['no markup', { adm: undefined }, 7],
     ['JSON markup', { adm: '{}' }, 7],
     ['a win notice that is not a web URL', { adm: undefined, nurl: 'javascript:x' }, 7],
-  ])('rejects a bid with %s', (_what, more, lossReason) => {
-    expect(readRejection(more)).toMatchObject({
+  ])('rejects a bid with %s', (_what, overrides, lossReason) => {
+    expect(readRejection(overrides)).toMatchObject({
       lossReason,
       seat: 's1',
       reason: expect.any(String),
@@ -156,7 +156,7 @@ describe('reading a bid response', () => {
   });
 
   test('rejects bids from blocked seats', () => {
-    const seatbid = [{ seat: 's9', bid: [bid()] }];
+    const seatbid = [{ seat: 's9', bid: [createBid()] }];
     expect(readRejection({}, { seatbid })).toMatchObject({ lossReason: 104 });
   });
 
@@ -169,8 +169,8 @@ describe('reading a bid response', () => {
 
   test('rejects duplicate bids, but accepts the same id from different seats', () => {
     const seatbid = [
-      { seat: 's1', bid: [bid(), bid({ price: 9 })] },
-      { seat: 's2', bid: [bid()] },
+      { seat: 's1', bid: [createBid(), createBid({ price: 9 })] },
+      { seat: 's2', bid: [createBid()] },
     ];
     const result = readBidResponse(createResponse([], { seatbid }), rules);
     expect(result).toMatchObject({
@@ -179,8 +179,8 @@ describe('reading a bid response', () => {
     });
   });
 
-  test('keeps valid bids even if other bids are invalid', () => {
-    const result = read(bid({ id: 'bad', price: -1 }), bid());
+  test('keeps valid bids next to invalid ones', () => {
+    const result = read(createBid({ id: 'bad', price: -1 }), createBid());
     expect(result).toMatchObject({ bids: [{ id: 'b1' }], rejected: [{ id: 'bad' }] });
   });
 
@@ -192,12 +192,14 @@ describe('reading a bid response', () => {
     ['from a domain that ends like a blocked one', { adomain: ['mycasino.example'] }],
     ['in a category that begins like a blocked one', { cat: ['IAB70'] }],
     ['with numeric ids', { id: 7, crid: 8 }],
-  ])('accepts a bid %s', (_what, more) => {
-    expect(read(bid(more))).toMatchObject({ bids: [{ priceMicros: expect.any(Number) }] });
+  ])('accepts a bid %s', (_what, overrides) => {
+    expect(read(createBid(overrides))).toMatchObject({
+      bids: [{ priceMicros: expect.any(Number) }],
+    });
   });
 
   test('reads at most fifty bids', () => {
-    const bids = Array.from({ length: 60 }, (_, index) => bid({ id: `b${index}` }));
+    const bids = Array.from({ length: 60 }, (_, index) => createBid({ id: `b${index}` }));
     expect(read(...bids)).toMatchObject({ bids: { length: 50 } });
   });
 
@@ -206,19 +208,28 @@ describe('reading a bid response', () => {
       JSON.stringify({
         id: 'req-1',
         cur: 'USD',
-        seatbid: [...Array.from({ length: emptySeats }, () => ({})), { bid: [bid()] }],
+        seatbid: [...Array.from({ length: emptySeats }, () => ({})), { bid: [createBid()] }],
       });
     expect(readBidResponse(seats(199), rules)).toMatchObject({ bids: { length: 1 } });
     expect(readBidResponse(seats(200), rules)).toEqual({ status: 'no_bid' });
   });
 
-  test('never crashes or yields an impossible price', () => {
+  test('never throws or returns an invalid price', () => {
     const values = fc.oneof(
       fc.constantFrom(null, true, 0, -1, 1e9, 1e-9, 1e308, '', '1', [], {}, '\uD800', '__proto__'),
       fc.jsonValue({ maxDepth: 2 }),
     );
     const mutation = fc.dictionary(
-      fc.constantFrom(...Object.keys(bid()), 'nurl', 'burl', 'lurl', 'cat', 'attr', 'exp', 'dur'),
+      fc.constantFrom(
+        ...Object.keys(createBid()),
+        'nurl',
+        'burl',
+        'lurl',
+        'cat',
+        'attr',
+        'exp',
+        'dur',
+      ),
       values,
       { maxKeys: 3 },
     );
@@ -227,8 +238,11 @@ describe('reading a bid response', () => {
     });
     const length = fc.option(fc.nat(400), { nil: undefined, freq: 5 });
     fc.assert(
-      fc.property(fc.array(mutation, { maxLength: 4 }), outer, length, (bids, more, end) => {
-        const result = readBidResponse(createResponse(bids.map(bid), more).slice(0, end), rules);
+      fc.property(fc.array(mutation, { maxLength: 4 }), outer, length, (bids, fields, end) => {
+        const result = readBidResponse(
+          createResponse(bids.map(createBid), fields).slice(0, end),
+          rules,
+        );
         if (result.status !== 'bids') return;
         for (const { priceMicros } of result.bids) {
           expect(Number.isSafeInteger(priceMicros)).toBe(true);

@@ -53,7 +53,7 @@ function testRequests(root: string): void {
     expect(validateRequest(buildBidRequest(input))).toEqual([]);
   });
 
-  test('a request without a list of media types is invalid', () => {
+  test('a bid request without media types is invalid', () => {
     const request = { ...buildBidRequest(fullBidRequestInput), imp: [{ id: '1', video: {} }] };
     expect(validateRequest(request)).toMatchObject([{ instancePath: '/imp/0/video' }]);
   });

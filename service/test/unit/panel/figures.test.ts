@@ -21,7 +21,7 @@ const noReasons: ReportRow['reasons'] = {
   trackers_failed: {},
   revenue_micros: {},
 };
-const row = (period: string, more: Partial<ReportRow>): ReportRow => ({
+const row = (period: string, overrides: Partial<ReportRow>): ReportRow => ({
   ...(Object.fromEntries(
     ['requests', 'filled', 'impressions', 'starts', 'completes'].map((name) => [name, 0]),
   ) as unknown as ReportRow),
@@ -29,11 +29,11 @@ const row = (period: string, more: Partial<ReportRow>): ReportRow => ({
   rewards_denied: 0,
   rewards_expired: 0,
   reasons: noReasons,
-  ...more,
+  ...overrides,
   period,
 });
 
-test('a range ends with the current hour or day, and the previous range ends where it begins', () => {
+test('the previous time range ends where the current one begins', () => {
   const week = makeTimeRange('week', nowMs);
   expect([week.from, week.to].map((time) => time.toISOString())).toEqual([
     '2026-11-15T00:00:00.000Z',
@@ -43,7 +43,7 @@ test('a range ends with the current hour or day, and the previous range ends whe
   expect(makeTimeRange('day', nowMs).periods.at(-1)).toBe('2026-11-21T17:00:00.000Z');
 });
 
-test('revenue is summed by currency, the highest first', () => {
+test('revenue is summed by currency, highest first', () => {
   const hour = (micros: Record<string, number>) =>
     row('2026-11-21T17:00:00.000Z', { reasons: { ...noReasons, revenue_micros: micros } });
   expect(sumRevenue([hour({ EUR: 10, USD: 40 }), hour({ EUR: 50 }), hour({})])).toEqual([
@@ -52,7 +52,7 @@ test('revenue is summed by currency, the highest first', () => {
   ]);
 });
 
-test('rates are percentages, and undefined when the denominator is zero', () => {
+test('rates are percentages, or undefined if the denominator is zero', () => {
   expect(
     sumRows([
       row('a', { requests: 3, filled: 2, starts: 2, completes: 1 }),
@@ -62,7 +62,7 @@ test('rates are percentages, and undefined when the denominator is zero', () => 
   expect(sumRows([])).not.toHaveProperty('fill');
 });
 
-test('a plot has a point even for a day without requests, together with the matching day of the previous period', () => {
+test('a plot includes days without requests and the matching days of the previous period', () => {
   const days = ['2026-11-20T00:00:00.000Z', '2026-11-21T00:00:00.000Z'];
   const previousDays = ['2026-11-18T00:00:00.000Z', '2026-11-19T00:00:00.000Z'];
   const points = toPoints(days, [row('2026-11-21T00:00:00.000Z', { requests: 4 })], previousDays, [
@@ -74,7 +74,7 @@ test('a plot has a point even for a day without requests, together with the matc
   ]);
 });
 
-test('reasons for no ad are summed over all rows, most frequent first', () => {
+test('no-ad reasons are summed over all rows, most frequent first', () => {
   const reasons = (no_fill: Record<string, number>, blocked: Record<string, number>) => ({
     reasons: { ...noReasons, no_fill, blocked },
   });
@@ -100,14 +100,14 @@ test('a policy is described as a sentence', () => {
   );
 });
 
-test('stopped targets are listed first; an expired kill switch stops nothing and is used again', () => {
+test('stopping a target reuses its expired kill switch', () => {
   const targetLists = {
     placement: [{ id: 'plc_1', name: 'revive' }],
     advertiser: [{ id: 'adv_1', name: 'Aral' }],
     source: [],
   };
-  const killSwitch = (id: string, more: Partial<KillSwitch>) =>
-    ({ id, state: 'on', scope: 'placement', target_id: 'revive', ...more }) as KillSwitch;
+  const killSwitch = (id: string, overrides: Partial<KillSwitch>) =>
+    ({ id, state: 'on', scope: 'placement', target_id: 'revive', ...overrides }) as KillSwitch;
   const expiredSwitch = killSwitch('ksw_1', {
     scope: 'advertiser',
     target_id: 'adv_1',
@@ -127,7 +127,7 @@ test('stopped targets are listed first; an expired kill switch stops nothing and
   });
 });
 
-test('another encoding is added to the video; a file of a type that it already has replaces the earlier file', () => {
+test('an uploaded file replaces the earlier file of the same type', () => {
   const file = (mime: string, url: string) => ({
     url,
     mime,
@@ -145,7 +145,7 @@ test('another encoding is added to the video; a file of a type that it already h
   expect(addUploadedFile(file('image/png', '/c.png'), third)).toMatchObject({ format: 'image' });
 });
 
-test('the diff between two versions contains only the fields that changed', () => {
+test('the diff of two versions contains only the changed fields', () => {
   expect(
     findDifferences({ id: 'a', name: 'x', block: { formats: ['video'] } }, { id: 'b', name: 'x' }),
   ).toEqual([{ name: 'block', from: '{"formats":["video"]}', to: undefined }]);

@@ -4,7 +4,7 @@ import { createCursorPages, readAll } from '../../../panel/src/api/cursors.ts';
 import type { ApiResponse, Call } from '../../../panel/src/api/call.ts';
 import { selectPage } from '../../../panel/src/api/select-page.ts';
 
-test('only changed fields are sent; for a field that was cleared, null is sent', () => {
+test('an update contains only changed fields, with null for cleared ones', () => {
   const original = {
     id: 'plc_1',
     updated_at: '2026-01-01T00:00:00.000Z',
@@ -25,7 +25,7 @@ test('only changed fields are sent; for a field that was cleared, null is sent',
   ).toEqual({ cooldown_s: 5, frequency_cap: null, categories: [] });
 });
 
-test('empty fields are left out; lists and groups that are empty on purpose are kept', () => {
+test('omitEmpty removes empty fields but keeps empty lists and objects', () => {
   expect(
     omitEmpty({ a: '', b: null, c: { d: null }, when: {}, list: [], off: false, zero: 0 }),
   ).toEqual({
@@ -46,7 +46,7 @@ const selectNames = (params: Parameters<typeof selectPage>[1]) => {
   return [data.map(({ name }) => name as string), total];
 };
 
-test('a list is searched, filtered by a nested member, sorted numerically, and paginated', () => {
+test('a list can be searched, filtered, sorted and paginated', () => {
   const sort = { field: 'weight', order: 'DESC' } as const;
   expect(selectNames({ sort })).toEqual([['Lantern', 'Meadow', 'Harbour'], 3]);
   expect(selectNames({ sort, filter: { 'review.status': 'approved' } })).toEqual([
@@ -77,7 +77,7 @@ function createList(count: number): { call: Call; paths: string[] } {
   return { call, paths: paths };
 }
 
-test('returning to a page of a cursor list does not read the pages before it again', async () => {
+test('returning to an earlier page of a cursor list sends a single request', async () => {
   const { call, paths } = createList(10);
   const pages = createCursorPages(call);
   expect((await pages.read('/list', 3, 3)).data).toEqual([7, 8, 9]);

@@ -9,7 +9,7 @@ import {
   toSource,
 } from '../../../panel/src/ads/source-values.ts';
 
-test('fields that belong to another kind of source are dropped', () => {
+test('fields of another kind of source are dropped', () => {
   const values = {
     id: 'src_1',
     updated_at: 'now',
@@ -33,7 +33,7 @@ test('fields that belong to another kind of source are dropped', () => {
   });
 });
 
-test('a form’s text fields become objects', () => {
+test('text fields of the form are parsed into objects', () => {
   const values = {
     kind: 'openrtb',
     request_headers: 'Authorization: Bearer a:b\n\n X-Account : 7 ',
@@ -48,7 +48,7 @@ test('a form’s text fields become objects', () => {
   });
 });
 
-test('stored headers are kept if the field is left empty, and removed if it contains `-`', () => {
+test('an empty headers field keeps the stored headers, and `-` removes them', () => {
   expect(toSource({ kind: 'vast', request_headers: '' })).toEqual({ kind: 'vast' });
   expect(toSource({ kind: 'vast', request_headers: '-' })).toMatchObject({ request_headers: {} });
   expect(parseHeaders('Authorization')).toBeUndefined();

@@ -11,7 +11,7 @@ import {
   wrapper,
 } from './fixtures.ts';
 
-describe('a document is rejected if it', () => {
+describe('a document', () => {
   const billionLaughs = `<?xml version="1.0"?><!DOCTYPE VAST [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><VAST version="4.2"><Ad id="&b;"/></VAST>`;
   const external = `<!DOCTYPE VAST SYSTEM "file:///etc/passwd"><VAST version="4.2"/>`;
 
@@ -40,21 +40,21 @@ describe('a document is rejected if it', () => {
     ['claims version 5.0', '<VAST version="5.0"/>', 102, 'VAST 5.0'],
     ['is empty', '', 303, 'no ad'],
     ['has no ad', vast(), 303, 'no ad'],
-  ])('%s', async (_what, document, code, reason) => {
+  ])('is rejected if it %s', async (_name, document, code, reason) => {
     expect(await readRejection(document)).toEqual({
       code,
       reason: expect.stringContaining(reason),
     });
   });
 
-  test('has too many attributes', async () => {
+  test('is rejected if it has too many attributes', async () => {
     const attributes = Array.from({ length: 5_001 }, (_, index) => `a${index}="1"`).join(' ');
     expect(await readRejection(`<VAST ${attributes}/>`)).toMatchObject({
       reason: expect.stringContaining('nodes'),
     });
   });
 
-  test('is unusable; the error is then reported to the wrapper that refers to the document', async () => {
+  test('is reported to its wrapper if it is unusable', async () => {
     const { result } = await resolve({
       start: vast(
         wrapper(createUrl('b'), { body: tags('Error', 'https://e.example/[ERRORCODE]') }),
@@ -64,7 +64,7 @@ describe('a document is rejected if it', () => {
     expect(result.errors).toEqual([{ code: 101, urls: ['https://e.example/[ERRORCODE]'] }]);
   });
 
-  test('makes the chain of documents too long', async () => {
+  test('is rejected if it makes the chain too long', async () => {
     const padding = `<!-- ${' '.repeat(200_000)} -->`;
     const { result } = await resolve({
       start: vast(padding, wrapper(createUrl('b'))),
@@ -75,7 +75,7 @@ describe('a document is rejected if it', () => {
   });
 });
 
-describe('a document is read although', () => {
+describe('an irregular document', () => {
   const impression = 'https://t.example/i?a=1&copy=2&b=3';
 
   test.each([
@@ -91,13 +91,13 @@ describe('a document is read although', () => {
         .replaceAll('<v:![', '<!['),
     ],
     ['its title contains an unknown entity', vast(inline()).replace('>title<', '>a&nbsp;title<')],
-  ])('%s', async (_what, document) => {
+  ])('is read if %s', async (_name, document) => {
     const { result } = await resolve({ start: document });
     expect(result.noAd).toBeUndefined();
     expect(result.ad?.media.url).toBe('https://cdn.example/ad.mp4');
   });
 
-  test('ampersands in its URLs are not escaped', async () => {
+  test('is read if ampersands in its URLs are not escaped', async () => {
     const { result } = await resolve({
       start: vast(inline({ body: `<Impression>${impression}</Impression>` })),
     });
@@ -105,33 +105,33 @@ describe('a document is read although', () => {
     expect(result.trace).toContainEqual(expect.objectContaining({ repairs: 2 }));
   });
 
-  test('ampersands in its URLs are escaped', async () => {
+  test('is read if ampersands in its URLs are escaped', async () => {
     const escapedImpression = impression.replaceAll('&', '&amp;');
     const ad = await readAd(inline({ body: `<Impression>${escapedImpression}</Impression>` }));
     expect(ad.trackers.impression).toEqual([impression]);
   });
 
-  test('ampersands in its CDATA sections are not escaped', async () => {
+  test('is read if ampersands in its CDATA sections are not escaped', async () => {
     const ad = await readAd(inline({ body: tags('Impression', impression) }));
     expect(ad.trackers.impression).toEqual([impression]);
   });
 
-  test('its title has control characters or half a surrogate pair', async () => {
-    const titled = (title: string) => vast(inline()).replace('>title<', `>${title}<`);
+  test('is read if its title has control characters or half a surrogate pair', async () => {
+    const withTitle = (title: string) => vast(inline()).replace('>title<', `>${title}<`);
     const readTitle = async (document: string) =>
       (await resolve({ start: document })).result.ad?.title;
-    const xml11 = titled('a&#1;\n b').replace('version="1.0"', 'version="1.1"');
+    const xml11 = withTitle('a&#1;\n b').replace('version="1.0"', 'version="1.1"');
     expect(await readTitle(xml11)).toBe('a b');
-    expect(await readTitle(titled('a\uD800b'))).toBe('a\uFFFDb');
-    expect(await readTitle(titled(`${'a'.repeat(199)}😀`))).toBe('a'.repeat(199));
+    expect(await readTitle(withTitle('a\uD800b'))).toBe('a\uFFFDb');
+    expect(await readTitle(withTitle(`${'a'.repeat(199)}😀`))).toBe('a'.repeat(199));
   });
 
-  test('an entity name is uppercase', async () => {
+  test('is read if an entity name is uppercase', async () => {
     const { result } = await resolve({ start: vast(inline()).replace('>title<', '>a&AMP;b<') });
     expect(result.ad?.title).toBe('a&AMP;b');
   });
 
-  test('its element names are properties of Object.prototype', async () => {
+  test('is read if its element names are properties of Object.prototype', async () => {
     const { result } = await resolve({
       start: vast('<__proto__ constructor="x"/>', inline({ ad: '__proto__="x" toString="y"' })),
     });
@@ -139,7 +139,7 @@ describe('a document is read although', () => {
   });
 });
 
-test('a document that is parsed in several slices has the same result as a short one', async () => {
+test('parsing a document in several slices does not change the result', async () => {
   for (let shift = 0; shift < 40; shift += 1) {
     const padding = `<!--${'x'.repeat(16_300 + shift)}-->`;
     const body = `<Description>${'😀\r\n&amp;'.repeat(20)}</Description>${tags('Impression', 'https://t.example/?a=1&b=😀')}`;
@@ -148,7 +148,7 @@ test('a document that is parsed in several slices has the same result as a short
   }
 });
 
-describe('the longest time for which parsing blocks the event loop', () => {
+describe('parsing a document', () => {
   const size = 262_144;
   const fill = (piece: string, prefix = '', suffix = '') =>
     prefix +
@@ -211,12 +211,12 @@ describe('the longest time for which parsing blocks the event loop', () => {
         inline({ body: fill('a,', '<Category>', '</Category>').slice(0, 250_000) + '</Category>' }),
       ),
     ],
-  ])('is below 10 ms for 256 kB of %s', async (_what, document) => {
+  ])('blocks the event loop for less than 10 ms with 256 kB of %s', async (_what, document) => {
     expect(document.length).toBeGreaterThan(150_000);
     expect(await measureStall({ start: document })).toBeLessThan(10);
   });
 
-  test('is below 10 ms when many ads in a long chain report long errors', async () => {
+  test('blocks the event loop for less than 10 ms if many ads in a chain report errors', async () => {
     const longErrors = tags(
       'Error',
       ...Array.from({ length: 5 }, () => `${createUrl('e')}?${'[ERRORCODE]'.repeat(700)}`),

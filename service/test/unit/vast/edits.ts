@@ -63,7 +63,7 @@ export const fragments = [
 interface Edit {
   document: string;
   kind: 'insert' | 'remove' | 'replace' | 'repeat' | 'move';
-  /** Where the edit begins, as a fraction of the document's length from 0 to 1. */
+  /** The start of the edit as a fraction of the document length, from 0 to 1. */
   at: number;
   length: number;
   fragment: string;

@@ -101,7 +101,7 @@ export interface Resolved {
 /** Resolves the document at `https://ads.example/start`, or at another URL. */
 export async function resolve(
   documents: Documents,
-  more: Partial<ResolveOptions> = {},
+  overrides: Partial<ResolveOptions> = {},
   start: Parameters<typeof resolveVast>[0] = { tagUrl: createUrl('start') },
 ): Promise<Resolved> {
   const requested: string[] = [];
@@ -119,28 +119,28 @@ export async function resolve(
     pause: () => Promise.resolve(),
     macros: {},
     rules,
-    ...more,
+    ...overrides,
   });
   return { result, requested };
 }
 
-/** Resolves a single document, and returns its ad. */
-export async function readAd(ad: string, more: Partial<VastRules> = {}) {
-  const { result } = await resolve({ start: vast(ad) }, { rules: { ...rules, ...more } });
+/** Resolves a single document. Returns its ad. */
+export async function readAd(ad: string, overrides: Partial<VastRules> = {}) {
+  const { result } = await resolve({ start: vast(ad) }, { rules: { ...rules, ...overrides } });
   if (!result.ad) throw new Error(`No ad: ${result.noAd.code} ${result.noAd.reason}`);
   return result.ad;
 }
 
-/** Resolves a single document, and returns why there is no ad. */
-export async function readRejection(document: string, more: Partial<VastRules> = {}) {
-  const { result } = await resolve({ start: document }, { rules: { ...rules, ...more } });
+/** Resolves a single document. Returns the reason for the missing ad. */
+export async function readRejection(document: string, overrides: Partial<VastRules> = {}) {
+  const { result } = await resolve({ start: document }, { rules: { ...rules, ...overrides } });
   if (!result.noAd) throw new Error('Expected no ad.');
   return result.noAd;
 }
 
 /**
- * Returns the longest time, in milliseconds, for which resolving documents blocks the event loop. Measures CPU time, so
- * that other processes have no effect. Of ten runs, the best one counts, because some runs include a garbage
+ * Returns the longest time in milliseconds for which resolving documents blocks the event loop. Measures CPU time,
+ * which does not depend on other processes. Returns the best of ten runs, because some runs include a garbage
  * collection.
  */
 export async function measureStall(documents: Documents): Promise<number> {

@@ -9,7 +9,7 @@ import { makeAdMacros } from '../../../src/demand/vast/ad.ts';
 
 const moment = { nowMs, random: 0.5 };
 
-describe('macros', () => {
+describe('macro expansion', () => {
   test.each([
     ['[TIMESTAMP]', '2026-11-22T10%3A00%3A00.000%2B00'],
     ['[CACHEBUSTING]', '55000000'],
@@ -23,7 +23,7 @@ describe('macros', () => {
     ['[SOMETHING]', '[SOMETHING]'],
     ['[0]', '[0]'],
     ['[IFA', '[IFA'],
-  ])('expands %s to %s', (macro, expected) => {
+  ])('replaces %s with %s', (macro, expected) => {
     const values = { ERRORCODE: 303, PLAYERSIZE: [640, 360], DEVICEUA: 'Mozilla/5.0 (X&Y)' };
     expect(expandMacros(`https://t.example/?a=${macro}&b=1`, values, moment)).toBe(
       `https://t.example/?a=${expected}&b=1`,
@@ -33,26 +33,26 @@ describe('macros', () => {
   test.each([
     [0, '10000000'],
     [0.999_999_999_9, '99999999'],
-  ])('include an eight-digit cache buster for the random number %s', (random, expected) => {
+  ])('creates an eight-digit cache buster for the random number %s', (random, expected) => {
     expect(expandMacros('[CACHEBUSTING]', {}, { nowMs, random })).toBe(expected);
   });
 
-  test('are not expanded inside other macros’ values', () => {
+  test('ignores macros in the values of other macros', () => {
     const url = expandMacros('https://t.example/?u=[PAGEURL]', { PAGEURL: '[DEVICEIP]' }, moment);
     expect(url).toBe('https://t.example/?u=%5BDEVICEIP%5D');
   });
 
-  test('accept text that is not well-formed Unicode', () => {
+  test('accepts text that is not well-formed Unicode', () => {
     expect(expandMacros('[DEVICEUA]', { DEVICEUA: '\uD800' }, moment)).toBe('%EF%BF%BD');
   });
 
-  test('unknown to VAST are reported in a configured tag', () => {
+  test('reports unknown macros in a configured tag', () => {
     const tag =
       'https://ads.example/?a=[CACHEBUSTER]&b=[CACHEBUSTING]&c=[0]&d=[RANDOM]&e=[CACHEBUSTER]';
     expect(findUnknownMacros(tag)).toEqual(['CACHEBUSTER']);
   });
 
-  test('describe the request', () => {
+  test('describes the request to the ad server', () => {
     const values = makeRequestMacros({
       player: { limitAdTracking: true, childDirected: true, gdpr: true, ip: '203.0.113.0' },
       playerSize: { width: 640, height: 360 },
@@ -64,17 +64,17 @@ describe('macros', () => {
     );
   });
 
-  test('distinguish an unknown regulation from one that does not apply', () => {
+  test('returns -1 for unknown regulations', () => {
     const values = makeRequestMacros({ player: { limitAdTracking: false, childDirected: false } });
     expect(expandMacros('[LIMITADTRACKING] [REGULATIONS]', values, moment)).toBe('0 -1');
   });
 
-  test('in the tag are expanded in its request', async () => {
+  test('applies to the tag before it is requested', async () => {
     const { requested } = await resolve({}, { macros: { DOMAIN: 'game.example' } });
     expect(requested).toEqual(['https://ads.example/start']);
   });
 
-  test('that only the ad defines are expanded in the trackers of its whole chain', async () => {
+  test('inserts the values of the ad into the trackers of the chain', async () => {
     const { result } = await resolve({
       start: vast(
         inline({

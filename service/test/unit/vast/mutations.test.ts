@@ -21,16 +21,16 @@ function checkResult({ ad, noAd, errors, trace }: VastResult): void {
   ];
   expect(urls.every(isWebUrl)).toBe(true);
   if (ad.clickThrough !== undefined) expect(ad.clickThrough).toMatch(/^https?:\/\//);
-  // The ad contains neither NaN nor undefined, so storing it as JSON does not change it.
+  // Storing the ad as JSON must not change it, so it must not contain NaN or undefined.
   expect(JSON.parse(JSON.stringify(ad))).toEqual(ad);
 }
 
-test('the unmutated chain leads to an ad', async () => {
+test('the original chain leads to an ad', async () => {
   const { result } = await resolve(chain);
   expect(result.ad?.trackers.start).toHaveLength(3);
 });
 
-test('mutated documents neither crash nor stall the reader', async () => {
+test('mutated documents do not crash or stall the reader', async () => {
   const edits = fc.array(edit, { minLength: 1, maxLength: 6 });
   const numRuns = inject('full') ? 10_000 : 500;
   let ads = 0;
@@ -45,6 +45,6 @@ test('mutated documents neither crash nor stall the reader', async () => {
     }),
     { numRuns },
   );
-  // Most mutations break the document, but enough of them must yield an ad, so that code after the parser is tested.
+  // Most mutations break the document. Some must lead to an ad, to test the code after the parser.
   expect(ads).toBeGreaterThan(numRuns / 10);
 });

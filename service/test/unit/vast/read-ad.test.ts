@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { readAd, inline, mp4, nowMs, readRejection, tags, tracking, vast } from './fixtures.ts';
 
-describe('reading an InLine ad', () => {
-  test('returns its media, duration and ids', async () => {
+describe('readAd', () => {
+  test('returns the media, duration and ids', async () => {
     const ad = await readAd(
       inline({
         body: '<Advertiser>shop.example</Advertiser><AdServingId>s-1</AdServingId>',
@@ -22,14 +22,14 @@ describe('reading an InLine ad', () => {
     });
   });
 
-  test('omits fields that the document lacks', async () => {
+  test('omits fields that are missing in the document', async () => {
     const ad = await readAd(inline());
     for (const member of ['advertiser', 'clickThrough', 'skip', 'expiresAtMs', 'adServingId']) {
       expect(ad).not.toHaveProperty(member);
     }
   });
 
-  test('returns its trackers by event, in document order', async () => {
+  test('returns trackers by event in document order', async () => {
     const { trackers } = await readAd(
       inline({
         body: tags('Impression', 'https://t.example/i1', 'https://t.example/i2'),
@@ -83,7 +83,7 @@ describe('reading an InLine ad', () => {
     });
   });
 
-  test('returns its click-through URL and click trackers', async () => {
+  test('returns the click-through URL and click trackers', async () => {
     const { clickThrough, trackers } = await readAd(
       inline({
         clicks:
@@ -110,7 +110,7 @@ describe('reading an InLine ad', () => {
     expect(trackers.impression).toEqual(['https://t.example/i?a=1&b=2']);
   });
 
-  test('keeps the macros of its trackers', async () => {
+  test('keeps the macros in trackers', async () => {
     const url = 'https://t.example/i?t=[TIMESTAMP]&r=[CACHEBUSTING]';
     const { trackers } = await readAd(inline({ body: tags('Impression', url) }));
     expect(trackers.impression).toEqual([url]);
@@ -124,17 +124,17 @@ describe('reading an InLine ad', () => {
     });
   });
 
-  test('drops trackers whose host is a macro, or that carry credentials', async () => {
+  test('drops trackers with credentials or a macro as the host', async () => {
     const body = tags('Impression', 'https://[DOMAIN]/i', 'https://user:secret@t.example/i');
     expect((await readAd(inline({ body }))).trackers).toEqual({});
   });
 
-  test('returns its expiry in seconds', async () => {
+  test('returns the expiry in seconds', async () => {
     const ad = await readAd(inline({ body: '<Expires>300</Expires>' }));
     expect(ad.expiresAtMs).toBe(nowMs + 300_000);
   });
 
-  test('tells verification vendors that their scripts are not executed', async () => {
+  test('returns the verificationNotExecuted trackers of verification vendors', async () => {
     const vendor = `<AdVerifications><Verification vendor="v.example-omid"><TrackingEvents>${tracking(
       'verificationNotExecuted',
       'https://v.example/no?why=[REASON]&t=[TIMESTAMP]',
@@ -147,7 +147,7 @@ describe('reading an InLine ad', () => {
     expect((await readAd(inline({ body: extension }))).trackers).toEqual(expected);
   });
 
-  test('returns its required icons', async () => {
+  test('returns the required icons', async () => {
     const icon = `<Icon program="AdChoices" width="77" height="15" xPosition="right" yPosition="top" duration="00:00:10" offset="00:00:02" altText="Why this ad?">
       <StaticResource creativeType="image/png"><![CDATA[https://cdn.example/choices.png]]></StaticResource>
       <IconClicks>${tags('IconClickThrough', 'https://choices.example')}${tags('IconClickTracking', 'https://t.example/icon')}</IconClicks>
@@ -173,7 +173,7 @@ describe('reading an InLine ad', () => {
     ]);
   });
 
-  test('returns its WebVTT captions', async () => {
+  test('returns the WebVTT captions', async () => {
     const file = (type: string, language: string) =>
       `<ClosedCaptionFile type="${type}" language="${language}"><![CDATA[https://cdn.example/${language}]]></ClosedCaptionFile>`;
     const captions = `<ClosedCaptionFiles>${file('text/srt', 'en')}${file('text/vtt', 'zh-TW')}</ClosedCaptionFiles>`;
@@ -193,7 +193,7 @@ describe('reading an InLine ad', () => {
     ]);
   });
 
-  test('returns its category codes', async () => {
+  test('returns the category codes', async () => {
     const body =
       '<Category authority="https://c.example">IAB1, IAB2-3</Category><Category>A b</Category>';
     expect((await readAd(inline({ body }))).categories).toEqual([
@@ -263,7 +263,7 @@ describe('reading an InLine ad', () => {
     expect(await readRejection(vast('<Ad/>'))).toMatchObject({ code: 101 });
   });
 
-  test('rejects an ad that has hundreds of trackers with 900', async () => {
+  test('rejects an ad with hundreds of trackers with 900', async () => {
     const urls = Array.from({ length: 301 }, (_, index) => `https://t.example/${index}`);
     const ad = inline({ body: tags('Impression', ...urls) });
     expect(await readRejection(vast(ad))).toMatchObject({ code: 900 });
@@ -285,13 +285,13 @@ describe('the media of an ad', () => {
     ['http', file('type="video/mp4"', 'http://cdn.example/x'), 'has no usable URL'],
     ['a file without a type', file(''), 'is of no declared type'],
     ['missing', '', 'is missing'],
-  ])('is rejected with 403 when it is only %s', async (_what, media, reason) => {
+  ])('is rejected with 403 if it is only %s', async (_what, media, reason) => {
     const rejection = await readRejection(vast(inline({ media })));
     expect(rejection.code).toBe(403);
     expect(rejection.reason).toContain(reason);
   });
 
-  test('may use http where that is allowed', async () => {
+  test('may use http where http is allowed', async () => {
     const media = mp4('', 'http://cdn.example/x.mp4');
     const ad = await readAd(inline({ media }), { httpMedia: true });
     expect(ad.media.url).toBe('http://cdn.example/x.mp4');
@@ -332,7 +332,7 @@ describe('the media of an ad', () => {
       '720-0',
     ],
     ['with a known size', [createFile(0, 0, 900), createFile(640, 360, 600)], '360-600'],
-  ])('is the file %s', async (_what, media, expected) => {
+  ])('is the media file %s', async (_what, media, expected) => {
     const ad = await readAd(inline({ media: media.join('') }));
     expect(ad.media.url).toBe(`https://cdn.example/${expected}`);
   });

@@ -21,7 +21,7 @@ type Trackers = VastAd['trackers'];
 type Scheme = 'http' | 'https';
 
 const noTrackers = { trackers: {}, progress: [], errors: [] };
-/** Expects no ad, and an error that is reported to these URLs. */
+/** Expects no ad and an error report to these URLs. */
 const expectRejection = (noAd: ErrorReport['code'], ...urls: string[]): Expected => ({
   ...noTrackers,
   noAd,
@@ -41,12 +41,12 @@ const quartiles = (scheme: Scheme): Trackers => ({
   thirdQuartile: [createTrackingUrl(scheme, 'thirdQuartile')],
 });
 
-/** The ad in most of the IAB's samples. */
+/** The ad in most samples of the IAB. */
 const intro = (
   scheme: Scheme,
-  more: Partial<Expected> & { clickThrough?: string } = {},
+  overrides: Partial<Expected> & { clickThrough?: string } = {},
 ): Expected => {
-  const { clickThrough = page, trackers = {}, ...rest } = more;
+  const { clickThrough = page, trackers = {}, ...rest } = overrides;
   return {
     ad: { media: 'VAST-4.0-Short-Intro.mp4', durationMs: 16_000, clickThrough },
     trackers: {
@@ -93,9 +93,9 @@ const interactive = (scheme: Scheme): Expected => ({
 });
 
 const withClick = (scheme: Scheme, url: string) => intro(scheme, { trackers: { click: [url] } });
-const withMore = (more: { icons?: number; captions?: number }): Expected => {
+const withExtras = (overrides: { icons?: number; captions?: number }): Expected => {
   const expected = intro('https');
-  return expected.ad ? { ...expected, ad: { ...expected.ad, ...more } } : expected;
+  return expected.ad ? { ...expected, ad: { ...expected.ad, ...overrides } } : expected;
 };
 
 const scorecard =
@@ -111,12 +111,12 @@ const target: Expected = {
   errors: [],
 };
 
-const inFolder = (folder: string, files: Record<string, Expected>): [string, Expected][] =>
+const prefixPaths = (folder: string, files: Record<string, Expected>): [string, Expected][] =>
   Object.entries(files).map(([name, expected]) => [`${folder}/${name}`, expected]);
 
 /** All 75 files in InteractiveAdvertisingBureau/VAST_Samples, by path. */
 export const iabSamples = new Map<string, Expected>([
-  ...inFolder('VAST 1-2.0 Samples', {
+  ...prefixPaths('VAST 1-2.0 Samples', {
     'Inline_LinearRegular_VAST2.0.xml': target,
     'Inline_LinearVAST2vpaid.xml': expectRejection(403, 'http://example.com/trackingurl/error'),
     'Inline_NonLinear_VAST2.0.xml': expectRejection(201),
@@ -131,7 +131,7 @@ export const iabSamples = new Map<string, Expected>([
     'vast1RegularLinear.xml': expectRejection(102),
     'vast1VPAIDLinear.xml': expectRejection(102),
   }),
-  ...inFolder('VAST 1-2.0 Samples/Tremor-Video-Samples', {
+  ...prefixPaths('VAST 1-2.0 Samples/Tremor-Video-Samples', {
     'vast1Nonlinear.xml': expectRejection(102),
     'vast1RegularLinear.xml': expectRejection(102),
     'vast1VPAIDLinear.xml': expectRejection(102),
@@ -150,7 +150,7 @@ export const iabSamples = new Map<string, Expected>([
     'vast_wrapper_nonlinear_1.xml': expectRejection(301, 'http://example.com/wrapper/error'),
     'vast_wrapper_nonlinear_2.xml': expectRejection(301),
   }),
-  ...inFolder('VAST 3.0 Samples', {
+  ...prefixPaths('VAST 3.0 Samples', {
     'Event_Tracking-test.xml': intro('http'),
     'Inline_Companion_Tag-test.xml': withoutPage(intro('http')),
     'Inline_Linear_Tag-test.xml': withoutPage(intro('http')),
@@ -162,7 +162,7 @@ export const iabSamples = new Map<string, Expected>([
     ),
     'Wrapper_Tag-test.xml': withoutPage(expectWrapped('http', 'http')),
   }),
-  ...inFolder('VAST 4.0 Samples', {
+  ...prefixPaths('VAST 4.0 Samples', {
     'Ad_Verification-test.xml': intro('http'),
     'Category-test.xml': intro('http'),
     'Conditional_Ad-test.xml': intro('http'),
@@ -183,11 +183,11 @@ export const iabSamples = new Map<string, Expected>([
     'Viewable_Impression-test.xml': expectViewable('http'),
     'Wrapper_Tag-test.xml': expectWrapped('http', 'http'),
   }),
-  ...inFolder('VAST 4.1 Samples', {
+  ...prefixPaths('VAST 4.1 Samples', {
     'Ad_Verification-test.xml': intro('https'),
     'Audio_DAAST_Sample.xml': expectRejection(200, error('https')),
     'Category-test.xml': intro('https'),
-    'Closed_Caption_Test.xml': withMore({ captions: 1 }),
+    'Closed_Caption_Test.xml': withExtras({ captions: 1 }),
     'Conditional_Ad-test.xml': intro('https'),
     'Event_Tracking-test.xml': intro('https'),
     'Inline_Companion_Tag-test.xml': intro('https'),
@@ -207,12 +207,12 @@ export const iabSamples = new Map<string, Expected>([
     'Viewable_Impression-test.xml': expectViewable('https'),
     'Wrapper_Tag-test.xml': expectWrapped('https', 'http'),
   }),
-  ...inFolder('VAST 4.2 Samples', {
+  ...prefixPaths('VAST 4.2 Samples', {
     'Ad_Verification-test.xml': intro('https'),
     'Category-test.xml': intro('https'),
-    'Closed_Caption_Test.xml': withMore({ captions: 1 }),
+    'Closed_Caption_Test.xml': withExtras({ captions: 1 }),
     'Event_Tracking-test.xml': intro('https'),
-    'IconClickFallbacks.xml': withMore({ icons: 1 }),
+    'IconClickFallbacks.xml': withExtras({ icons: 1 }),
     'Inline_Companion_Tag-test.xml': intro('https'),
     'Inline_Linear_Tag-test.xml': intro('https'),
     'Inline_Non-Linear_Tag-test.xml': expectRejection(201, error('https')),
@@ -297,7 +297,7 @@ const emptyNoCreative = 'empty-no-creative_inline-error';
 
 /** All 16 XML files in `spec/samples` of dailymotion/vast-client-js, by name. */
 export const dailymotionSamples = new Map<string, Expected>(
-  inFolder('spec/samples', {
+  prefixPaths('spec/samples', {
     'empty-no-ad.xml': expectRejection(303, ...example('empty-no-ad')),
     'empty-no-creative.xml': expectRejection(101, ...example(emptyNoCreative)),
     'inline-linear.xml': dailymotionLinear,

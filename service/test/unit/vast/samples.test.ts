@@ -59,7 +59,7 @@ function testSamples(root: string): void {
     server.close();
   });
 
-  // The folder may contain only one of the suites, but must contain all of its files.
+  // The folder may contain a single suite. All files of a suite are required.
   const presentSuites = suites.filter(({ samples }) =>
     samples.some(({ file }) => file !== undefined),
   );
@@ -76,7 +76,7 @@ function testSamples(root: string): void {
   }
 }
 
-/** Resolves a sample with a tag at `samples.test`, which serves all files in the folder. */
+/** Resolves a sample with a tag at `samples.test`. This host serves all files in the folder. */
 const resolveSample = (file: string): Promise<VastResult> =>
   resolveVast(
     { tagUrl: `http://samples.test/${file.split('/').map(encodeURIComponent).join('/')}` },
@@ -117,8 +117,8 @@ function summarize({ ad, noAd, errors }: VastResult): Expected {
 }
 
 /**
- * Returns the file for a URL: the file with the URL's path; the file whose path is a suffix of it, as in
- * `…/master/VAST 3.0 Samples/Wrapper_Tag-test.xml`; or the only file with the same name.
+ * Returns the file for a URL. Looks for a file with the same path, then for a file whose path is a suffix of the path
+ * in the URL (`…/master/VAST 3.0 Samples/Wrapper_Tag-test.xml`), then for the only file with the same name.
  */
 function findFile(url: string): string | undefined {
   const path = decodeURIComponent(new URL(url).pathname).slice(1);

@@ -61,7 +61,7 @@ describe('a chain of wrappers', () => {
     ['the inner wrapper', { outer: 'o', inner: 'i' }, 'i'],
     ['the outer wrapper', { outer: 'o' }, 'o'],
   ])(
-    'uses the nearest click-through URL, which is that of %s',
+    'uses the click-through URL nearest to the ad, here that of %s',
     async (_who, linkedLevels, expected) => {
       const { outer, inner, ad }: { outer?: string; inner?: string; ad?: string } = linkedLevels;
       const clicks = (name?: string) =>
@@ -75,7 +75,7 @@ describe('a chain of wrappers', () => {
     },
   );
 
-  test('shows the icons of all levels, but only the innermost one per program', async () => {
+  test('shows the innermost icon of each program', async () => {
     const icon = (program: string, file: string) =>
       `<Icon program="${program}"><StaticResource><![CDATA[https://cdn.example/${file}]]></StaticResource></Icon>`;
     const { result } = await resolve({
@@ -90,7 +90,7 @@ describe('a chain of wrappers', () => {
     ]);
   });
 
-  test('expires with its earliest level', async () => {
+  test('expires when the first of its levels expires', async () => {
     const { result } = await resolve({
       start: vast(wrapper(createUrl('b'), { body: '<Expires>60</Expires>' })),
       b: vast(inline({ body: '<Expires>600</Expires>' })),
@@ -120,12 +120,12 @@ describe('a chain of wrappers', () => {
     return { ...Object.fromEntries(links), ad: vast(inline()) } as Record<string, string>;
   };
 
-  test('may have five wrappers', async () => {
+  test('may contain five wrappers', async () => {
     const { result } = await resolve(createChain(5));
     expect(result.ad).toBeDefined();
   });
 
-  test('is rejected with 302 beyond five, which is reported to every wrapper', async () => {
+  test('is rejected with 302 if it contains more than five wrappers', async () => {
     const { result, requested } = await resolve(createChain(6));
     expect(result.noAd).toMatchObject({ code: 302 });
     expect(result.errors).toEqual([
@@ -134,7 +134,7 @@ describe('a chain of wrappers', () => {
     expect(requested).toHaveLength(6);
   });
 
-  test('is rejected with 302 when a tag wraps itself, without requesting it again', async () => {
+  test('is rejected with 302 if a tag wraps itself', async () => {
     const { result, requested } = await resolve({
       start: vast(wrapper(createUrl('b'), { body: error('start') })),
       b: vast(wrapper(createUrl('b'), { body: error('b') })),
@@ -161,7 +161,7 @@ describe('a chain of wrappers', () => {
     expect(requested).toHaveLength(1);
   });
 
-  test('is rejected with 300 when expanded macros make a tag too long', async () => {
+  test('is rejected with 300 if a tag is too long after macro expansion', async () => {
     const tagUrl = `${createUrl('b')}?${'[DEVICEUA]'.repeat(200)}`;
     const documents = { start: vast(wrapper(tagUrl, { body: error('w') })) };
     const { result, requested } = await resolve(documents, {
@@ -171,7 +171,7 @@ describe('a chain of wrappers', () => {
     expect(requested).toHaveLength(1);
   });
 
-  test('follows http and relative tags where that is allowed', async () => {
+  test('follows http and relative tags where they are allowed', async () => {
     const { result, requested } = await resolve(
       { start: vast(wrapper('ad')), ad: vast(inline()) },
       { rules: { ...rules, httpTags: true } },
@@ -180,7 +180,7 @@ describe('a chain of wrappers', () => {
     expect(requested[1]).toBe(createUrl('ad'));
   });
 
-  test('cannot have a relative tag in markup, which has no base URL', async () => {
+  test('rejects a relative tag in markup without a base URL', async () => {
     const { result } = await resolve(
       {},
       { rules: { ...rules, httpTags: true } },
@@ -189,7 +189,7 @@ describe('a chain of wrappers', () => {
     expect(result.errors).toEqual([{ code: 300, urls: [createErrorUrl('w')] }]);
   });
 
-  test('reads the tag of wrappers older than VAST 2', async () => {
+  test('reads the tags of wrappers older than VAST 2', async () => {
     const tag = `<VASTAdTagURL><URL>${createUrl('ad')}</URL></VASTAdTagURL>`;
     const { result } = await resolve({
       start: vast(`<Ad><Wrapper>${tag}</Wrapper></Ad>`),
@@ -209,7 +209,7 @@ describe('a chain of wrappers', () => {
     ]);
   });
 
-  test('treats a fetch that throws like a failed one', async () => {
+  test('treats an exception during a fetch as a failed fetch', async () => {
     const { result } = await resolve(
       {},
       { fetchDocument: () => Promise.reject(new Error('socket hang up')) },
@@ -217,7 +217,7 @@ describe('a chain of wrappers', () => {
     expect(result.noAd).toMatchObject({ code: 301, reason: expect.stringContaining('hang up') });
   });
 
-  test('is rejected with 303 when it ends in an empty document, whose error URLs are requested too', async () => {
+  test('is rejected with 303 when it ends in an empty document', async () => {
     const { result } = await resolve({
       start: vast(wrapper(createUrl('b'), { body: error('w') })),
       b: vast(error('empty')),
@@ -228,7 +228,7 @@ describe('a chain of wrappers', () => {
     ]);
   });
 
-  test('treats an empty body like an empty document', async () => {
+  test('treats an empty body as an empty document', async () => {
     const { result } = await resolve({
       start: vast(wrapper(createUrl('b'), { body: error('w') })),
       b: ' \n',
@@ -247,7 +247,7 @@ describe('a chain of wrappers', () => {
     ]);
   });
 
-  test('shows the video of an interactive ad, and reports 409 for the unsupported part', async () => {
+  test('shows the video of an interactive ad and reports 409', async () => {
     const simid =
       '<InteractiveCreativeFile type="text/html" apiFramework="SIMID"><![CDATA[https://cdn.example/i.html]]></InteractiveCreativeFile>';
     const { result } = await resolve({
@@ -291,7 +291,7 @@ describe('a chain of wrappers', () => {
       '<Category authority="https://d.example">IAB7</Category>',
     ],
     ['no category', ''],
-  ])('is not rejected for a blocked category when the ad has %s', async (_what, category) => {
+  ])('is not rejected for a blocked category if the ad has %s', async (_what, category) => {
     const { result } = await resolve(
       categories(
         '<BlockedAdCategories authority="https://c.example">IAB7</BlockedAdCategories>',
@@ -313,7 +313,7 @@ describe('a document with several ads', () => {
     return { shown: result.ad?.trackers.impression, errors: result.errors };
   };
 
-  test('shows the first playable ad, and reports errors for the ads before it', async () => {
+  test('shows the first playable ad and reports errors for the earlier ones', async () => {
     expect(
       await resolveShownAd({
         start: vast(unplayable('a'), createNamedAd('b'), createNamedAd('c')),
@@ -333,7 +333,7 @@ describe('a document with several ads', () => {
     expect(await resolveShownAd({ start })).toEqual({ shown: ['https://t.example/c'], errors: [] });
   });
 
-  test('shows the first ad of a pod, and reports the others with 206', async () => {
+  test('shows the first ad of a pod and reports 206 for the others', async () => {
     const start = vast(
       createNamedAd('b', 'sequence="2"'),
       unplayable('a', 'sequence="1"'),
@@ -348,7 +348,7 @@ describe('a document with several ads', () => {
     });
   });
 
-  test('treats a pod of one as a standalone ad', async () => {
+  test('treats a pod with a single ad as a standalone ad', async () => {
     const start = vast(createNamedAd('a', 'sequence="1"'), createNamedAd('b'));
     expect(await resolveShownAd({ start })).toEqual({ shown: ['https://t.example/a'], errors: [] });
   });
@@ -366,7 +366,7 @@ describe('a document with several ads', () => {
     expect(result.errors.at(-1)?.urls).toEqual([createErrorUrl(lastAd)]);
   });
 
-  test('has no ad if it is a pod and the wrapper allows no pods', async () => {
+  test('has no ad if it is a pod and the wrapper does not allow pods', async () => {
     const { result } = await resolve({
       start: vast(wrapper(createUrl('b'))),
       b: vast(createNamedAd('a', 'sequence="1"'), createNamedAd('b', 'sequence="2"')),
@@ -374,7 +374,7 @@ describe('a document with several ads', () => {
     expect(result.noAd).toMatchObject({ code: 303 });
   });
 
-  test('offers no further wrapper if followAdditionalWrappers is false', async () => {
+  test('skips wrappers if followAdditionalWrappers is false', async () => {
     const { result, requested } = await resolve({
       start: vast(wrapper(createUrl('b'), { wrapper: 'followAdditionalWrappers="false"' })),
       b: vast(wrapper(createUrl('c')), createNamedAd('a')),
@@ -384,7 +384,7 @@ describe('a document with several ads', () => {
     expect(requested).toEqual([createUrl('start'), createUrl('b')]);
   });
 
-  test('has no ad if followAdditionalWrappers is false and it has only wrappers', async () => {
+  test('has no ad if followAdditionalWrappers is false and all its ads are wrappers', async () => {
     const { result } = await resolve({
       start: vast(
         wrapper(createUrl('b'), { wrapper: 'followAdditionalWrappers="0"', body: error('w') }),
@@ -407,7 +407,7 @@ describe('a document with several ads', () => {
     expect(result.ad?.trackers.impression?.[0]).toBe(expected);
   });
 
-  test('continues within its pod after an empty wrapper without fallback', async () => {
+  test('shows the next ad of a pod after an empty wrapper without fallback', async () => {
     const { result } = await resolve({
       start: vast(
         wrapper(createUrl('b'), { ad: 'sequence="1"', wrapper: 'fallbackOnNoAd="false"' }),
@@ -418,14 +418,14 @@ describe('a document with several ads', () => {
     expect(result.ad?.trackers.impression).toEqual(['https://t.example/next']);
   });
 
-  test('causes at most ten requests', async () => {
+  test('leads to at most ten requests', async () => {
     const manyAds = Array.from({ length: 15 }, (_, index) => wrapper(createUrl(`empty${index}`)));
     const { result, requested } = await resolve({ start: vast(...manyAds) });
     expect(requested).toHaveLength(10);
     expect(result.noAd).toMatchObject({ code: 302 });
   });
 
-  test('causes at most ten attempts to read an ad', async () => {
+  test('is limited to ten attempts to read an ad', async () => {
     const manyAds = Array.from({ length: 100 }, (_, index) => unplayable(`a${index}`));
     const { result } = await resolve({ start: vast(...manyAds) });
     expect(result.errors).toHaveLength(10);
@@ -433,7 +433,7 @@ describe('a document with several ads', () => {
 });
 
 describe('the trace', () => {
-  test('shows every request, wrapper, ad and error', async () => {
+  test('contains every request, wrapper, ad and error', async () => {
     const { result } = await resolve({
       start: vast(
         wrapper(createUrl('b'), { ad: 'id="w"', body: tags('Impression', 'http://t.example/i') }),
