@@ -43,7 +43,8 @@ export async function startWebDriver(options: WebDriverOptions): Promise<WebDriv
   const port = await getPort({ host: '127.0.0.1' });
   const driver = spawn(program, [...args, `--port=${port}`], {
     stdio: 'ignore',
-    // The driver starts a display and a browser. A process group makes it possible to stop all of them together.
+    // The driver starts a display and a browser. All of them are in one process group, so that they can be stopped
+    // together.
     detached: true,
   });
   const kill = () => void process.kill(-(driver.pid ?? 0), 'SIGTERM');
@@ -105,7 +106,7 @@ async function untilListening(driver: ChildProcess, base: string): Promise<void>
     if (status?.ok) return;
     await delay(100);
   }
-  throw new Error(`${driver.spawnfile} did not listen at ${base}.`);
+  throw new Error(`${driver.spawnfile} did not start listening at ${base}.`);
 }
 
 async function call<T>(address: string, body: object): Promise<T> {

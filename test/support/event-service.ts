@@ -12,10 +12,10 @@ export interface EventService extends ServiceClient {
     body: string,
     options: { keepalive: boolean },
   ): Promise<ServiceResult<EventBatchResult>>;
-  /** Handles a batch without faults. */
+  /** Accepts a batch, without any fault. */
   accept(batch: EventBatch): ServiceResult<EventBatchResult>;
   requests: { batch: EventBatch; keepalive: boolean }[];
-  /** Ids of the counted events, in the order in which they were counted. */
+  /** Ids of the counted events, in the order of counting. */
   counted: string[];
   /** Faults for the next requests, in order. `undefined` stands for a request without a fault. */
   faults: (((batch: EventBatch) => Promise<ServiceResult<EventBatchResult>>) | undefined)[];

@@ -50,8 +50,8 @@ export function testPage(): PageLifecycle & { emit(transition: PageTransition): 
 }
 
 /**
- * Returns what decisions depend on besides a service and media: an online page in English, with known consent and no
- * player.
+ * Returns the dependencies of decisions except the service and the media. The page is online and in English, consent is
+ * known, and there is no player.
  */
 export const decisionPorts = (clock: Clock) => ({
   clock,

@@ -4,7 +4,7 @@ import { freshKey } from '../support/stub-service.ts';
 
 // Node has no document, like a server that renders the page.
 
-it('without a page, every call returns a result and has no effect', async () => {
+it('without a page, calls have no effect but return results', async () => {
   const fetch = vi.fn();
   const ads = createAds({ publishableKey: freshKey(), serviceUrl: 'https://ads.test', fetch });
   const listener = vi.fn();

@@ -13,7 +13,7 @@ beforeEach(() => {
 
 const ready = (config: (onReady: () => void) => void) => new Promise<void>(config);
 
-test('preloadAdBreaks: on preloads every placement once, then calls onReady', async () => {
+test('with preloadAdBreaks on, preloads every placement once and then calls onReady', async () => {
   const { adConfig } = createAdPlacement(ads, { placements });
   await ready((onReady) => adConfig({ preloadAdBreaks: 'on', onReady }));
   expect(log).toEqual(['preload level-end', 'preload revive']);

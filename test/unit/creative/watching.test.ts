@@ -5,7 +5,7 @@ import { createStallWatchdog } from '../../../src/ad-break/stage.ts';
 import { createWatchedTime } from '../../../src/creative/video.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
-/** Creates a clock whose time jumps. Timers that become due fire after the jump, as on a page that was frozen. */
+/** Creates a clock whose time can jump. Timers that become due fire after the jump, as on a frozen page. */
 function jumpingClock() {
   const clock = manualClock();
   const pass = (ms: number): Promise<void> => {
@@ -95,7 +95,7 @@ describe('the stall watchdog', () => {
     expect(clock.timers()).toBe(0);
   });
 
-  it('does not count device sleep as a stall, but detects a stall after it', async () => {
+  it('does not count device sleep as a stall', async () => {
     const { clock, pass } = jumpingClock();
     let stalls = 0;
     createStallWatchdog(clock, 8000, () => (stalls += 1)).reset();
@@ -120,11 +120,11 @@ describe('the chosen media file', () => {
     expect(chooseFile(files, 360, () => true)?.width).toBe(640);
   });
 
-  it('is the largest file if none fills the screen', () => {
+  it('is the largest file if no file fills the screen', () => {
     expect(chooseFile(files, 3840, () => true)?.width).toBe(1920);
   });
 
-  it('is one that the browser can play', () => {
+  it('is a file that the browser can play', () => {
     expect(chooseFile(files, 800, (mime) => mime === 'video/mp4')?.width).toBe(1920);
     expect(chooseFile(files, 800, () => false)).toBeUndefined();
   });

@@ -3,7 +3,7 @@ import { fakeAds } from '../ad-placement/fake-ads.ts';
 import { findRunnableBlock } from './code-blocks.ts';
 
 const page = 'docs/migration.md';
-/** Runs a block as a reader would paste it, and returns the function that it declares. */
+/** Runs a block as a reader would, and returns the function that the block declares. */
 async function evaluateBlock(block: string, name: string): Promise<unknown> {
   const code = `${findRunnableBlock(page, block)}\nexport { ${name} as it };`;
   const url = `data:text/javascript,${encodeURIComponent(code)}`;

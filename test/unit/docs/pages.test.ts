@@ -18,14 +18,14 @@ describe('the outcomes and errors page', () => {
     ['src/outcome.ts', 'OptionErrorCode', 5],
     ['src/server/webhook-signature.ts', 'WebhookErrorCode', 9],
     ['src/server/receipt-keys.ts', 'ReceiptErrorCode', 11],
-  ])('explains each member of %s, %s', (file, type, count) => {
+  ])('explains every member of %s: %s', (file, type, count) => {
     const words = readMembers(file, type);
     expect(words).toHaveLength(count);
     expect(words.filter((word) => !page.includes(`| \`${word}\` `))).toEqual([]);
   });
 });
 
-test('the script tag code in the quick start matches the example', () => {
+test('the quick start shows the example’s script tags', () => {
   const readLines = (text: string): string[] => text.split('\n').map((line) => line.trim());
   const [, section = ''] = read('docs/quick-start.md').split(/^## With a script tag$/m);
   const [guide = ''] = section.split(/^## /m);

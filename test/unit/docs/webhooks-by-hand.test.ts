@@ -32,7 +32,7 @@ async function signAttempt(atS = now, signingSecret = secret): Promise<Attempt> 
   };
 }
 
-/** Webhooks for the tests. `accept` says whether verification has to accept them. */
+/** Webhooks for the tests. Verification must accept those with `accept: true` and reject all others. */
 const genuine = await signAttempt();
 const foreign = await signAttempt(now, 'whsec_vutsrqponmlkjihgfedcba9876543210');
 const attempts: (Attempt & { name: string; accept: boolean })[] = [
@@ -92,7 +92,7 @@ test('the worker returns 204 for genuine webhooks and 400 for others', async () 
 });
 
 test('the server with the library returns 204 for genuine webhooks and 400 for others', async () => {
-  // The file is in this folder, so that the import of the library resolves.
+  // The import of the library resolves only from this folder.
   const file = join(import.meta.dirname, `with-library-${process.pid}.mjs`);
   const code = findRunnableBlock(page, 'standardwebhooks').replace(
     'process.env.WEBHOOK_SECRET',
@@ -121,7 +121,7 @@ test('the server with the library returns 204 for genuine webhooks and 400 for o
   await new Promise((resolve) => server.close(resolve));
 });
 
-/** How to run the function of one language as a standalone program. */
+/** How to run the function in one language as a standalone program. */
 interface Language {
   name: string;
   version: string[];

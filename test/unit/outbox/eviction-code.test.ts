@@ -14,7 +14,7 @@ vi.mock('../../../src/outbox/evict.ts', () => ({
 
 const offline = async () => ({ kind: 'retry', status: 503, retryAfterMs: 3_600_000 }) as const;
 
-test('the eviction chunk is loaded long before a limit is reached, and never for a few events', async () => {
+test('loads the eviction chunk long before a limit is reached', async () => {
   const { service, openTab } = openBrowser();
   service.faults.push(offline);
   const { outbox } = openTab({ bounds: { events: 100, bytes: 1e9 } });
@@ -27,7 +27,7 @@ test('the eviction chunk is loaded long before a limit is reached, and never for
   expect(evictionCode.loads).toBeGreaterThan(0);
 });
 
-test('nothing is lost if the eviction chunk cannot be loaded', async () => {
+test('loses no event if the eviction chunk cannot be loaded', async () => {
   const { service, store, openTab } = openBrowser();
   service.faults.push(offline);
   let full = false;

@@ -1,4 +1,4 @@
-// Loaded in advance, so that the outbox's dynamic import resolves immediately.
+// Loads the chunk in advance, so that the outbox's dynamic import resolves immediately.
 import '../../../src/outbox/drain.ts';
 import { createMemoryStore, type EventStore } from '../../../src/outbox/event-store.ts';
 import { createOutbox, type OutboxDeps } from '../../../src/outbox/outbox.ts';

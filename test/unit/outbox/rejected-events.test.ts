@@ -10,7 +10,7 @@ const problem = (status: number, code: Problem['code']): { kind: 'refused'; prob
   problem: { type: '', title: '', status, detail: '', code, request_id: '' },
 });
 
-test('a rejected event is set aside and counted, and does not block the others', async () => {
+test('a rejected event does not block the others', async () => {
   const { service, store, openTab } = openBrowser();
   const { outbox } = openTab();
   service.reject = ({ type }) => (type === 'click' ? 'token_invalid' : undefined);
@@ -47,7 +47,7 @@ test.each([
   },
 );
 
-test('keeps every event when the key is rejected', async () => {
+test('keeps all events when the key is rejected', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox } = openTab();
   service.faults.push(async () => problem(401, 'key_revoked'));
@@ -58,7 +58,7 @@ test('keeps every event when the key is rejected', async () => {
   expect(service.counted).toHaveLength(1);
 });
 
-test('sends no further request to a rate-limited service until its Retry-After has passed', async () => {
+test('sends no request to a rate-limiting service before Retry-After has passed', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox, connectivity, lifecycle } = openTab();
   service.faults.push(async () => ({ kind: 'retry', status: 429, retryAfterMs: 60_000 }));
@@ -75,7 +75,7 @@ test('sends no further request to a rate-limited service until its Retry-After h
   expect(service.counted).toHaveLength(2);
 });
 
-test('retries immediately if Retry-After elapsed while the device slept', async () => {
+test('retries immediately if Retry-After passed while the device slept', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox, lifecycle } = openTab();
   service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 3_600_000 }));
@@ -90,7 +90,7 @@ test('retries immediately if Retry-After elapsed while the device slept', async 
 });
 
 test.each(['foreign_answer', 'network', 'timeout'] as const)(
-  'backs off after %s, and retries immediately when the network is available again',
+  'backs off after %s, but retries immediately when the device is online again',
   async (cause) => {
     const { clock, service, openTab } = openBrowser();
     const { outbox, connectivity } = openTab();
@@ -107,7 +107,7 @@ test.each(['foreign_answer', 'network', 'timeout'] as const)(
   },
 );
 
-test('retries when a back-off ends while the store is still being read', async () => {
+test('retries if a back-off ends while the store is being read', async () => {
   const { clock, service, store, openTab } = openBrowser();
   const slow = deferred();
   const read: typeof store.read = async (after, limit) => {
@@ -124,7 +124,7 @@ test('retries when a back-off ends while the store is still being read', async (
   expect(service.counted).toHaveLength(1);
 });
 
-test('every event is counted in exactly one of the counts', async () => {
+test('counts every event as stored, sent, dropped or rejected', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox } = openTab({ bounds: { events: 20, bytes: 1e9 } });
   const respondUnavailable = async () => ({ kind: 'unreachable', cause: 'network' }) as const;
@@ -143,7 +143,7 @@ test('every event is counted in exactly one of the counts', async () => {
   expect(sum()).toBe(30);
 });
 
-test('reports dropped events to the service once, with reasons', async () => {
+test('reports each dropped event to the service once, with the reason', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox } = openTab();
   await outbox.enqueue(adEvent('error', 'x'.repeat(70_000)));

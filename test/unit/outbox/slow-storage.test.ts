@@ -22,7 +22,7 @@ function slowBrowser() {
   return { ...browser, opened, openTab };
 }
 
-test('while the database opens, events are sent from memory with the time at which they occurred', async () => {
+test('sends events from memory while the database opens, with their original times', async () => {
   const { clock, opened, service, store, openTab } = slowBrowser();
   const { outbox } = openTab();
   const began = clock.now();
@@ -39,14 +39,14 @@ test('while the database opens, events are sent from memory with the time at whi
   opened.resolve();
   await stored;
   await outbox.flush();
-  // The events were stored, and then removed without being sent again.
+  // The events were stored and then removed. They were not sent again.
   expect(service.requests).toHaveLength(3);
   expect(await recordsIn(store)).toBe(0);
   expect(outbox.diagnostics()).toMatchObject({ storage: 'indexeddb', stored: 0, sent: 3 });
   expect(clock.timers()).toBe(0);
 });
 
-test('events that could not be sent while the database opened are sent once it is open, and only once', async () => {
+test('sends each remaining event once when the database is open', async () => {
   const { clock, opened, service, openTab } = slowBrowser();
   const { outbox } = openTab();
   service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 10_000 }));
@@ -62,7 +62,7 @@ test('events that could not be sent while the database opened are sent once it i
   expect(outbox.diagnostics()).toMatchObject({ stored: 0, sent: 2 });
 });
 
-test('a page that is hidden while the database opens sends its events', async () => {
+test('sends the events of a page that is hidden while the database opens', async () => {
   const { service, openTab } = slowBrowser();
   const { outbox, lifecycle } = openTab();
   void outbox.enqueue(adEvent('start'));

@@ -4,7 +4,7 @@ import { adEvent } from '../../support/event-service.ts';
 import { runPendingWork } from '../../support/manual-clock.ts';
 import { openBrowser, recordsIn } from './open-browser.ts';
 
-test('falls back to memory and reports it when the store fails', async () => {
+test('falls back to memory when the store fails, and reports the error', async () => {
   const { service, openTab } = openBrowser();
   const broken = {
     ...createMemoryStore(),
@@ -21,7 +21,7 @@ test('falls back to memory and reports it when the store fails', async () => {
   });
 });
 
-test('evicts quartiles before impressions, and completions last', async () => {
+test('evicts quartiles first, then impressions, and completions last', async () => {
   const { service, store, openTab } = openBrowser();
   const respondUnavailable = async () => ({ kind: 'unreachable', cause: 'network' }) as const;
   service.faults.push(respondUnavailable);
@@ -40,7 +40,7 @@ test('evicts quartiles before impressions, and completions last', async () => {
   expect(outbox.diagnostics()).toMatchObject({ stored: 9, dropped: { too_many: 4 } });
 });
 
-test('makes room and stores the event when the quota is exceeded', async () => {
+test('when the quota is exceeded, evicts old events and stores the new one', async () => {
   const { store, service, openTab } = openBrowser();
   service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
   let full = false;
@@ -62,7 +62,7 @@ test('makes room and stores the event when the quota is exceeded', async () => {
   expect(remaining).toContain('complete');
 });
 
-test('sets aside damaged records and those of unknown releases, and continues', async () => {
+test('sets aside damaged records and records of unknown releases', async () => {
   const { store, service, openTab } = openBrowser();
   const damaged = ['{broken', 'null', '{}'].map((json) => ({
     v: 1 as const,
@@ -80,7 +80,7 @@ test('sets aside damaged records and those of unknown releases, and continues', 
   expect(await recordsIn(store)).toBe(0);
 });
 
-test('an event is kept until the service responds, no matter how old it is by the device’s clock', async () => {
+test('keeps an event of any age until the service responds', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox, connectivity } = openTab();
   service.faults.push(
@@ -103,7 +103,7 @@ test('an event is kept until the service responds, no matter how old it is by th
   expect(outbox.diagnostics()).toMatchObject({ stored: 0, sent: 1, dropped: {} });
 });
 
-test('if eviction frees too little space, later events do not evict even more', async () => {
+test('stops evicting if eviction does not free enough space', async () => {
   const { store, service, openTab } = openBrowser();
   service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 3_600_000 }));
   let full = false;
@@ -122,7 +122,7 @@ test('if eviction frees too little space, later events do not evict even more', 
   expect(outbox.diagnostics().storage).toBe('indexeddb');
 });
 
-test('a full disk evicts whole records when none can be rewritten', async () => {
+test('evicts whole records if the disk is too full to rewrite one', async () => {
   const { store, service, openTab } = openBrowser();
   service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 3_600_000 }));
   let full = false;

@@ -4,7 +4,7 @@ import { adEvent } from '../../support/event-service.ts';
 import { runPendingWork } from '../../support/manual-clock.ts';
 import { openBrowser, recordsIn } from './open-browser.ts';
 
-test('only one tab sends at a time, and another takes over when it closes', async () => {
+test('one tab sends at a time, and another one takes over when that tab closes', async () => {
   const { service, store, openTab } = openBrowser();
   const first = openTab();
   const second = openTab();
@@ -21,7 +21,7 @@ test('only one tab sends at a time, and another takes over when it closes', asyn
   expect(await recordsIn(store)).toBe(0);
 });
 
-test('when a tab is frozen, another one sends, and the frozen tab can lead again when it returns', async () => {
+test('a frozen tab stops leading, and can lead again when it returns', async () => {
   const { openTab } = openBrowser();
   const first = openTab();
   const second = openTab();
@@ -37,7 +37,7 @@ test('when a tab is frozen, another one sends, and the frozen tab can lead again
   expect(first.outbox.diagnostics().sent).toBe(1);
 });
 
-test('every tab receives rewards and counts queued events, whichever tab sends', async () => {
+test('all tabs receive the rewards and count the stored events, no matter which tab sends', async () => {
   const { clock, service, openTab } = openBrowser();
   const [first, second] = [openTab(), openTab()];
   const received: unknown[] = [];
@@ -57,7 +57,7 @@ test('every tab receives rewards and counts queued events, whichever tab sends',
   expect(received).toEqual([[{ id: 'dec_1', state: 'pending' }]]);
 });
 
-test('messages from another release in another tab are harmless', async () => {
+test('ignores unknown messages from another release in another tab', async () => {
   const { openTab, signal } = openBrowser();
   const { outbox } = openTab();
   for (const message of [0, 'news', { something: 1 }]) signal('test:outbox').send(message);
@@ -66,7 +66,7 @@ test('messages from another release in another tab are harmless', async () => {
   expect(outbox.diagnostics()).toMatchObject({ stored: 0, sent: 1 });
 });
 
-test('when the store of a tab fails, another tab sends', async () => {
+test('another tab sends if the leader’s store fails', async () => {
   const { service, store, openTab } = openBrowser();
   let broken = false;
   const read: typeof store.read = (after, limit) =>
@@ -82,7 +82,7 @@ test('when the store of a tab fails, another tab sends', async () => {
   expect(first.outbox.diagnostics().lastError).toBe('Error: closed for an upgrade');
 });
 
-test('a tab that is suspended while it sends blocks the others for at most twenty seconds', async () => {
+test('a tab that is suspended while sending blocks other tabs for at most twenty seconds', async () => {
   const { clock, service, openTab } = openBrowser();
   const suspended = deferred();
   const { outbox: first } = openTab();
@@ -109,7 +109,7 @@ test('a tab that is suspended while it sends blocks the others for at most twent
   expect(clock.timers()).toBe(0);
 });
 
-test('when the sending tab is hidden, a waiting tab takes over immediately', async () => {
+test('a waiting tab takes over immediately when the sending tab is hidden', async () => {
   const { service, openTab } = openBrowser();
   const first = openTab();
   const suspended = deferred();
@@ -139,7 +139,7 @@ test('a single hidden tab keeps sending', async () => {
   expect(service.counted).toHaveLength(1);
 });
 
-test('while the service throttles one tab, no tab sends', async () => {
+test('no tab sends while the service throttles one of them', async () => {
   const { clock, service, openTab } = openBrowser();
   const [first, second] = [openTab(), openTab()];
   await runPendingWork();

@@ -13,7 +13,7 @@ const now = 1_000_000;
 const until = (ms: number) => ({ available: false, retryAt: new Date(now + ms) });
 
 describe('an idle button', () => {
-  it('is ready when an ad is available, and schedules no further check', () => {
+  it('is ready when an ad is available, and schedules no check', () => {
     expect(restingView({ available: true }, now)).toEqual({ state: 'ready', secondsLeft: 0 });
     expect(nextUpdateMs({ available: true }, now)).toBeUndefined();
   });
@@ -24,7 +24,7 @@ describe('an idle button', () => {
     [1000, 1, 1000],
     [1001, 2, 1],
     [65_400, 66, 400],
-  ])('%d ms before the next ad shows %d s, and checks again after %d ms', (ms, seconds, again) => {
+  ])('%d ms before the next ad, shows %d s and checks again after %d ms', (ms, seconds, again) => {
     expect(restingView(until(ms), now)).toEqual({ state: 'cooldown', secondsLeft: seconds });
     expect(nextUpdateMs(until(ms), now)).toBe(again);
   });
@@ -52,7 +52,7 @@ describe('the button strings', () => {
     .map((name) => name.replace('.json', ''))
     .filter((language) => language !== 'en');
 
-  it.each(overlay)('exist in %s, like those of the overlay', (language) => {
+  it.each(overlay)('exist in %s, a language of the overlay', (language) => {
     const translated = getButtonStrings(`${language}-XX`);
     expect(translated?.language).toBe(language);
     const labels = Object.entries(translated?.strings ?? {});
@@ -63,7 +63,7 @@ describe('the button strings', () => {
       );
   });
 
-  it('stay English for other languages, and accept the old codes for Hebrew and Indonesian', () => {
+  it('are English for languages without a translation', () => {
     expect(['en-GB', 'sv', 'eo'].map(getButtonStrings)).toEqual([undefined, undefined, undefined]);
     expect(['iw', 'in-ID'].map((locale) => getButtonStrings(locale)?.language)).toEqual([
       'he',

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
-test('create-trueward from a clone prints how to install that clone’s package, which is not on npm yet', () => {
+test('in a clone, create-trueward prints how to install the clone’s package', () => {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-starter-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const game = join(folder, 'my-game');

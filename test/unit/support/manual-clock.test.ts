@@ -12,7 +12,7 @@ function tickingClock() {
   return { clock, ran };
 }
 
-test('advance moves wall time and monotonic time together, and runs each timer when it is due', async () => {
+test('advance() moves both times and runs each timer when it is due', async () => {
   const { clock, ran } = tickingClock();
   const startMs = clock.monotonic();
   await clock.advance(2_500);
@@ -21,7 +21,7 @@ test('advance moves wall time and monotonic time together, and runs each timer w
   expect(ran).toEqual([startMs + 1_000, startMs + 2_000]);
 });
 
-test('sleep moves only wall time, and timers neither run during it nor catch up afterwards', async () => {
+test('sleep() moves only wall time and delays all timers', async () => {
   const { clock, ran } = tickingClock();
   await clock.advance(500);
   const startMs = clock.monotonic();
@@ -46,7 +46,7 @@ test('setting wall time forward or back does not affect durations', async () => 
   expect(ran).toHaveLength(1);
 });
 
-test('on a frozen page, both clocks advance and timers that became due run late', async () => {
+test('freeze() moves both times, and timers that became due run late', async () => {
   const clock = manualClock(noon);
   const ran: number[] = [];
   clock.after(1_000, () => ran.push(clock.monotonic()));
@@ -57,7 +57,7 @@ test('on a frozen page, both clocks advance and timers that became due run late'
   expect(ran).toEqual([60_000]);
 });
 
-test('runNextTimer advances to the next timer and runs all that are due then, in order', async () => {
+test('runNextTimer() advances to the next timer and runs every timer that is then due, in order', async () => {
   const clock = manualClock(noon);
   const ran: string[] = [];
   clock.after(20_000, () => ran.push('late'));

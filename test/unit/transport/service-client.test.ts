@@ -94,7 +94,7 @@ test.each([408, 425, 429, 500, 502, 503])('a %d is retryable', async (status) =>
   });
 });
 
-test('a problem document is a rejection', async () => {
+test('a problem document rejects the request', async () => {
   const client = await serve(problem(404, 'placement_not_found'));
   expect(await client.requestDecision(request)).toMatchObject({
     kind: 'refused',
@@ -102,7 +102,7 @@ test('a problem document is a rejection', async () => {
   });
 });
 
-test('a 413 from a proxy is a rejection of the body', async () => {
+test('a 413 from a proxy rejects the body', async () => {
   const client = await serve(respond(413, '<h1>Too large</h1>'));
   expect(await client.requestDecision(request)).toMatchObject({
     kind: 'refused',
@@ -130,7 +130,7 @@ test.each(['{"results":[null],"decisions":[]}', '{"results":[],"decisions":[7]}'
   },
 );
 
-test('sends the same JSON on a page whose library adds toJSON() to arrays and objects', async () => {
+test('sends the same JSON if a library on the page adds toJSON() to arrays and objects', async () => {
   const bodies: unknown[] = [];
   const client = await serve((request, response) => {
     request.on('data', (data: Buffer) => bodies.push(data.toString()));
@@ -156,7 +156,7 @@ test('a server that does not respond is a timeout', async () => {
   expect(clock.timers()).toBe(0);
 });
 
-test('an abort ends a request before it starts and while it is in flight', async () => {
+test('a request can be aborted before it starts and while it is in flight', async () => {
   const arrived = deferred();
   const client = await serve(() => arrived.resolve());
   const controller = new AbortController();
@@ -167,7 +167,7 @@ test('an abort ends a request before it starts and while it is in flight', async
   expect(await client.requestDecision(request, controller.signal)).toEqual(await result);
 });
 
-test('a decision request that fails while the service is reachable is blocked', async () => {
+test('a failed decision request counts as blocked if the service is reachable', async () => {
   const client = await serve((request, response) => {
     if (request.url === '/healthz') respond(200, '{}')(request, response);
     else request.socket.destroy();
@@ -175,7 +175,7 @@ test('a decision request that fails while the service is reachable is blocked', 
   expect(await client.requestDecision(request)).toEqual({ kind: 'unreachable', cause: 'blocked' });
 });
 
-test('a failed connection to an unreachable service is a network failure', async () => {
+test('a failed request counts as a network failure if the service is unreachable', async () => {
   let requests = 0;
   const client = await serve((request) => {
     requests++;
