@@ -47,7 +47,7 @@ const showMedia = (media: DecisionCreative['media']) =>
     }
   });
 
-it('leaves the element unchanged if there is no ad', async () => {
+it('does not change the element if there is no ad', async () => {
   place.textContent = 'your own content';
   const noAd: NoAd = { outcome: 'no_fill', reason: 'no_candidates' };
   expect(await show(async () => noAd)).toEqual(noAd);
@@ -61,14 +61,14 @@ it('leaves the element empty if the image fails to load', async () => {
   expect(events).toEqual([]);
 });
 
-it('removes a banner that fails later and reports the failure', async () => {
+it('removes and reports a banner that fails later', async () => {
   const result = await showMedia(
     html(`port.postMessage({ type: 'ready' });
       addEventListener('message', () => { for (let i = 0; i < 300; i++) port.postMessage({}) })`),
   );
   expect(result.outcome).toBe('completed');
   await eventually(() => {
-    // An iframe that is moved in the page reloads, and it receives no messages until it has loaded again.
+    // An iframe reloads when it is moved in the page. It receives no messages until it has loaded again.
     place.querySelector('iframe')?.contentWindow?.postMessage('flood', '*');
     expect(events).toContain('close');
   });
@@ -76,7 +76,7 @@ it('removes a banner that fails later and reports the failure', async () => {
   expect(place.childNodes).toHaveLength(0);
 });
 
-it('reports an impression, and leaves nothing in the page after removal', async () => {
+it('reports an impression and leaves nothing on the page after removal', async () => {
   expect((await showMedia(image)).outcome).toBe('completed');
   await eventually(() => expect(events).toEqual(['start']));
   await untilObserved(place);

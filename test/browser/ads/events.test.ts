@@ -19,7 +19,7 @@ const start = (service: StubService, more: Partial<AdsOptions> = {}): Ads => {
   return ads;
 };
 
-/** Creates a service that keeps every batch of events waiting until `respond` resolves. */
+/** Creates a service that responds to no batch of events until `respond` resolves. */
 const slowToConfirm = (): { service: StubService; respond: () => void } => {
   const service = stubService();
   const { fetch } = service;
@@ -73,7 +73,7 @@ it('calls the other handlers if one throws, and reports the error as uncaught', 
   expect(errors).toEqual(['of a handler', 'of a handler']);
 });
 
-it('delivers a reward to every handler, and again until none of them fails', async () => {
+it('delivers a reward again until no handler fails', async () => {
   const ads = start(stubService());
   const log: string[] = [];
   const wallet = {
@@ -99,7 +99,7 @@ it('delivers a reward to every handler, and again until none of them fails', asy
   expect(ads.diagnostics().rewards.handlerErrors).toBe(1);
 });
 
-it('keeps a reward for a later handler after the previous one was removed', async () => {
+it('keeps a reward until there is a handler again', async () => {
   const ads = start(stubService());
   const never = vi.fn();
   ads.on('reward', never);
@@ -140,7 +140,7 @@ it('returns a boolean from canShow() and the details from availability()', async
   expect(retryAt).toBeInstanceOf(Date);
 });
 
-it('shows a second ad while the first awaits its confirmation', async () => {
+it('shows a second ad while the first one waits for its confirmation', async () => {
   const { service, respond } = slowToConfirm();
   const ads = start(service, { confirmationTimeoutMs: 60_000 });
   const responses: unknown[] = [];
@@ -166,7 +166,7 @@ it('shows a second ad while the first awaits its confirmation', async () => {
   expect(results.map(({ outcome }) => outcome)).toEqual(['rewarded', 'rewarded']);
 });
 
-it('emits `change` when a requested confirmation arrives and when the reward is delivered', async () => {
+it('emits `change` when a confirmation arrives and when the reward is delivered', async () => {
   const { service } = slowToConfirm();
   const { fetch } = service;
   const confirmed = deferred<void>();
@@ -190,7 +190,7 @@ it('emits `change` when a requested confirmation arrives and when the reward is 
   await eventually(() => expect(states.at(-1)).toBe('0 pending, 0 undelivered'));
 });
 
-it('emits nothing after destroy() except the `close` of the ad that was on the screen', async () => {
+it('destroy() during an ad emits `close` and nothing else', async () => {
   const ads = start(stubService());
   const log: string[] = [];
   const started = deferred<void>();

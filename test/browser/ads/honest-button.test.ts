@@ -53,7 +53,7 @@ it('the button is enabled when a cooldown ends', async () => {
   await shows(offer, true);
 });
 
-it('the button is enabled again after the ad has closed and after a pending result', async () => {
+it('the button is enabled again after a pending result', async () => {
   const { fetch } = service;
   const responded = deferred();
   service.fetch = async (input, init) => {
@@ -69,7 +69,7 @@ it('the button is enabled again after the ad has closed and after a pending resu
   responded.resolve();
 });
 
-it('the button says that it needs a connection and is enabled when the connection returns', async () => {
+it('the button is disabled while the device is offline', async () => {
   start();
   await shows(offer, true);
   await ads.showRewarded('revive');

@@ -7,7 +7,7 @@ import { decide, html, overlay, video } from '../ad-break/stage-set.ts';
 
 let service: StubService;
 let open: Ads[];
-/** For each attempt to play, whether the sound was off. */
+/** Whether the sound was off, for each attempt to play. */
 let mutedPlays: boolean[];
 const { play } = HTMLMediaElement.prototype;
 
@@ -56,7 +56,7 @@ it.each<[string, Partial<AdsOptions>, ShowOptions, boolean]>([
 });
 
 it('lets the player unmute an ad that started muted', async () => {
-  // On a busy machine, the clip of one second would end before the test could click it.
+  // On a busy machine, the one-second clip could end before the test clicks.
   vi.mocked(HTMLMediaElement.prototype.play).mockImplementation(function (this: HTMLMediaElement) {
     mutedPlays.push(this.muted);
     this.playbackRate = 0.1;
@@ -90,6 +90,6 @@ it('mutes an HTML creative before it is shown', async () => {
   `);
   service.respond = () => ({ creative: decide(creative).creative, close_after_ms: 0 });
   show({ muted: true });
-  // A close request is the only message that a sandboxed frame can send to the SDK.
+  // The frame is sandboxed. It can only tell the SDK something by requesting to be closed.
   await eventually(() => expect(overlay().root?.textContent).toContain('lose the reward'));
 });

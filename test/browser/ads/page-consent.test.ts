@@ -49,7 +49,7 @@ const gppData = (SaleOptOut: number) => ({
   },
 });
 
-/** These functions add consent frameworks to this window. Tests only need their callbacks. */
+/** The functions below add a consent framework to this window. Tests use them to call its callbacks. */
 function openTcf(): { callback: Callback; calls: unknown[][] } {
   const tcf = { callback: (() => undefined) as Callback, calls: [] as unknown[][] };
   window.__tcfapi = (command, version, callback, id) => {
@@ -67,7 +67,7 @@ function openGpp(): { callback: Callback } {
 }
 
 describe('detecting a framework', () => {
-  it('polls at growing intervals and detects a framework that loads late', async () => {
+  it('finds a framework that loads late, by polling at growing intervals', async () => {
     const searches = vi.fn();
     Object.defineProperty(window, '__gpp', { get: searches, configurable: true });
     follow();
@@ -77,14 +77,14 @@ describe('detecting a framework', () => {
     await clock.advance(60_000);
     tcf.callback(tcData([1, 2, 7]));
     expect(reported).toEqual([{ status: 'granted', tcfString: 'CPtcf' }]);
-    // One check was already due.
+    // One more poll was due before the framework loaded.
     await clock.advance(60_000);
     searches.mockClear();
     await clock.advance(3_600_000);
     expect(searches).not.toHaveBeenCalled();
   });
 
-  it('detects a framework that loaded while the page was hidden as soon as the player returns', async () => {
+  it('finds a framework that loaded while the page was hidden when the player returns', async () => {
     follow();
     await clock.advance(3_600_000);
     const tcf = openTcf();
@@ -136,14 +136,14 @@ describe('a framework that misbehaves', () => {
     ['no purposes', { ...tcData([]), purpose: null }, 'denied'],
     ['purposes as text', { ...tcData([]), purpose: { consents: '1111111111' } }, 'denied'],
     ['no consents', { ...tcData([]), purpose: {} }, 'denied'],
-  ])('counts as denied with %s', (_, data, status) => {
+  ])('denies consent with %s', (_, data, status) => {
     const tcf = openTcf();
     follow();
     tcf.callback(data, true);
     expect(statuses()).toEqual([status]);
   });
 
-  it('loses its consent string if the service would reject it', () => {
+  it('passes on no consent string that the service would reject', () => {
     const tcf = openTcf();
     follow();
     tcf.callback({ ...tcData([1, 2, 7]), tcString: 'C'.repeat(4_097) }, true);
@@ -164,7 +164,7 @@ describe('a framework that misbehaves', () => {
 });
 
 describe('TCF and GPP together', () => {
-  it('an opt-out in a US state counts where the GDPR does not apply', async () => {
+  it('an opt-out in a US state is respected where the GDPR does not apply', async () => {
     const [tcf, gpp] = [openTcf(), openGpp()];
     follow();
     tcf.callback(tcData([], false), true);
@@ -190,7 +190,7 @@ describe('TCF and GPP together', () => {
 });
 
 describe('Global Privacy Control', () => {
-  it('is an opt-out if there is no framework, until one responds', async () => {
+  it('is an opt-out until a framework responds', async () => {
     setGpc(true);
     follow();
     await clock.advance(4_999);
@@ -246,7 +246,7 @@ const openGppAndReply = (data: object): void => {
   };
 };
 
-/** Sends a message from a script in the parent window, so that this window is its `source`. */
+/** Sends a message from a script in the parent window. The message's `source` is therefore the parent window. */
 function replyFrom(parentWindow: Window, target: Window, message: unknown): void {
   const script = parentWindow.document.createElement('script');
   script.text = 'window.sendAsMine = (target, message) => target.postMessage(message, "*")';
@@ -356,7 +356,7 @@ describe('in a frame', () => {
     await eventually(() => expect(statuses()).toEqual(['denied']));
   });
 
-  it('queries again if the parent page fails', async () => {
+  it('queries the framework again after an error in the parent page', async () => {
     const tcf = openInParent('__tcfapi');
     follow();
     await eventually(() => expect(tcf.added()).toHaveLength(1));

@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 afterEach(() => ads.destroy());
 
-it('sends the options of the call and ignores ads preloaded with other options', async () => {
+it('does not show an ad that was preloaded with other options', async () => {
   await ads.preload('revive');
   const call: ShowOptions = { customData: 'level-7', segments: ['newcomer'] };
   expect((await ads.showRewarded('revive', call)).outcome).toBe('rewarded');
@@ -34,7 +34,7 @@ it('sends the options of the call and ignores ads preloaded with other options',
   ]);
 });
 
-it('shows an ad preloaded with the same options', async () => {
+it('shows an ad that was preloaded with the same options', async () => {
   await ads.preload('revive', { customData: 'level-7' });
   await ads.showRewarded('revive', { customData: 'level-7' });
   expect(requests).toHaveLength(1);

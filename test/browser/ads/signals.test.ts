@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts';
 const open: Ads[] = [];
 afterEach(() => open.splice(0).forEach((ads) => ads.destroy()));
 
-it('aborts a preload with its own signal even after the request options have changed', async () => {
+it('a preload can be aborted after the request options have changed', async () => {
   const onRequest = vi.fn<(signal: AbortSignal) => void>();
   const ads = createAds({
     publishableKey: freshKey(),
@@ -24,7 +24,7 @@ it('aborts a preload with its own signal even after the request options have cha
   expect(await preloaded).toEqual({ available: false, reason: 'aborted' });
 });
 
-it('keeps a completion if the game destroys the SDK as the ad closes', async () => {
+it('does not lose a completion if the game destroys the SDK when the ad closes', async () => {
   const service = stubService();
   service.respond = () => picture(200);
   const publishableKey = freshKey();

@@ -6,7 +6,7 @@ import { freshKey, picture, stubService } from '../../support/stub-service.ts';
 const undo: (() => void)[] = [];
 afterEach(() => undo.splice(0).forEach((step) => step()));
 
-/** Makes databases open after `ms` milliseconds. If `ms` is undefined, they never open. */
+/** Delays the opening of databases by `ms` milliseconds. Without `ms`, they never open. */
 function slowDatabases(ms?: number): { opened: () => boolean } {
   let opened = false;
   const open = IDBFactory.prototype.open;
@@ -36,7 +36,7 @@ it.each([
   ['opens after four seconds', 4_000, 'indexeddb'],
   ['never opens', undefined, 'memory'],
 ] as const)(
-  'an ad earns its reward if the database %s, and its events carry the times at which they happened',
+  'an ad earns its reward if the database %s, and its events keep their times',
   async (_what, ms, storage) => {
     const { opened } = slowDatabases(ms);
     const service = stubService();

@@ -20,7 +20,7 @@ async function mount(clickUrl?: string, { clock = systemClock, top = '0px' } = {
   return { slot, hooks, remove };
 }
 
-it('reports once that a banner was viewable for at least one second, and leaves nothing behind when it is removed', async () => {
+it('reports one impression after a second and leaves nothing on the page after removal', async () => {
   const { hooks, remove, slot } = await mount('https://advertiser.test/');
   await eventually(() => expect(hooks.viewed).toHaveBeenCalled());
   expect(hooks.painted).toHaveBeenCalledTimes(1);
@@ -32,7 +32,7 @@ it('reports once that a banner was viewable for at least one second, and leaves 
   expect(slot.childNodes).toHaveLength(0);
 });
 
-it('does not count a banner below the fold until it is scrolled into view', async () => {
+it('counts a banner below the fold when the player has scrolled to it', async () => {
   const clock = manualClock();
   const { hooks, remove, slot } = await mount(undefined, { clock, top: '4000px' });
   await eventually(() => expect(hooks.painted).toHaveBeenCalled());
@@ -47,7 +47,7 @@ it('does not count a banner below the fold until it is scrolled into view', asyn
   remove();
 });
 
-it('counts a click once and renders no link for a URL that would run script', async () => {
+it('counts a click once and renders no link for a URL that would run a script', async () => {
   const { hooks, remove, slot } = await mount('https://advertiser.test/');
   const link = slot.querySelector('a');
   link?.addEventListener('click', (event) => event.preventDefault());

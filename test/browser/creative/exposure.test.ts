@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 it.each(['sleep', 'freeze'] as const)(
-  'counts at most one tick of an hour of %s as watched',
+  'an hour of %s counts as at most one tick of watch time',
   async (pass) => {
     const clock = manualClock();
     const events: RendererEvent[] = [];

@@ -27,12 +27,12 @@ async function watch() {
 /** Waits longer than an impression requires. */
 const wait = () => clock.advance(requiredMs * 2);
 
-/** Expects that an ad that is visible from now on is reported after the required time, and not before. */
+/** Expects that an ad that is now visible is reported after the required time, and not earlier. */
 async function expectImpression(): Promise<void> {
   await untilObserved(ad);
   await clock.advance(requiredMs - 1);
   expect(seen).not.toHaveBeenCalled();
-  // Coverage is checked five times a second.
+  // The page checks five times per second whether the ad is covered.
   await clock.advance(201);
   expect(seen).toHaveBeenCalledTimes(1);
 }
@@ -49,7 +49,7 @@ afterEach(() => {
   end();
 });
 
-it('counts an uncovered ad once', async () => {
+it('counts a visible ad once', async () => {
   const watched = await watch();
   await clock.advance(requiredMs - 1);
   // Further checks must not report it again.
@@ -65,7 +65,7 @@ it('counts an uncovered ad once', async () => {
 it.each([
   ['is covered', () => put('left: 0; top: 0; background: red')],
   ['is mostly covered', () => put('left: 0; top: 0; height: 70px')],
-])('does not count an ad that %s until it is uncovered', async (_, cover) => {
+])('counts an ad that %s only after it is uncovered', async (_, cover) => {
   const covering = cover();
   await watch();
   await wait();
@@ -77,7 +77,7 @@ it.each([
 it.each([
   ['is off the screen', 'left: -300px'],
   ['is mostly off the screen', 'left: -120px'],
-])('does not count an ad that %s until it is visible again', async (_, css) => {
+])('counts an ad that %s only after it is visible again', async (_, css) => {
   ad.style.cssText += css;
   await watch();
   await wait();
@@ -93,7 +93,7 @@ it('counts an ad that is half visible', async () => {
   expect(seen.mock.calls[0]?.[0].ratio).toBeCloseTo(0.55, 1);
 });
 
-it('restarts after the page was hidden or the video stalled', async () => {
+it('restarts the time after the page was hidden or the video stalled', async () => {
   const watched = await watch();
   await clock.advance(requiredMs - 1);
   watched.setPlaying(false);
@@ -108,7 +108,7 @@ it('restarts after the page was hidden or the video stalled', async () => {
   await expectImpression();
 });
 
-it('restarts after the device or the page slept', async () => {
+it('restarts the time after the device or the page slept', async () => {
   await watch();
   await clock.advance(requiredMs - 1);
   clock.freeze(3_600_000);

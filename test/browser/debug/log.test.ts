@@ -30,7 +30,7 @@ function start(debug: boolean) {
   return { service, lines: () => written.mock.calls.map(([line]) => String(line)) };
 }
 
-it('logs requests, responses, ad break steps, rewards and failures, one line each', async () => {
+it('logs each request, response, ad break step, reward and failure in one line', async () => {
   const { lines } = start(true);
   const { decisionId } = await ads.showRewarded('revive');
   await eventually(() => expect(lines().join('\n')).toContain('delivered to the game'));

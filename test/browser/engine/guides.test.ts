@@ -34,7 +34,7 @@ afterEach(() => {
   for (const end of cleanUps.splice(0)) end();
 });
 
-/** Reads every line of code in a guide that names its source file, without indentation. */
+/** Reads the lines of code that a guide takes from a named source file, without indentation. */
 function readLines(guide: string): string[] {
   return [...guide.matchAll(/<!-- tested -->\n\n```ts\n(.*?)```/gs)]
     .flatMap(([, code = '']) => code.split('\n'))
@@ -52,7 +52,7 @@ it.each([
   expect(lines.filter((line) => !tested.has(line))).toEqual([]);
 });
 
-/** Runs the JavaScript of the Phaser guide unchanged, except for the options and the rest of the game. */
+/** Runs the unchanged JavaScript of the Phaser guide. The test supplies the options and the rest of the game. */
 async function startPhaserGame(options: object): Promise<Phaser.Game> {
   const [setup, scene] = Array.from(phaserGuide.matchAll(/```js\n(.*?)```/gs), ([, code = '']) =>
     code
@@ -71,7 +71,7 @@ async function startPhaserGame(options: object): Promise<Phaser.Game> {
   return game;
 }
 
-/** Runs code as a module that receives `guide` instead of imports. */
+/** Runs code as a module. The module receives `guide` instead of its imports. */
 async function runModule<Exports>(code = '', guide: object): Promise<Exports> {
   const name = `guide${Math.random()}`;
   Reflect.set(globalThis, name, guide);
@@ -83,7 +83,7 @@ async function runModule<Exports>(code = '', guide: object): Promise<Exports> {
   return exports;
 }
 
-it('the code of the Phaser guide, run as JavaScript, credits coins for an ad', async () => {
+it('the game of the Phaser guide credits coins for an ad', async () => {
   const game = await startPhaserGame(options());
   cleanUps.push(() => game.destroy(true));
   await eventually(() =>

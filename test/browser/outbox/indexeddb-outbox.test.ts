@@ -14,7 +14,7 @@ let name: string;
 let service: EventService;
 const open: Outbox[] = [];
 
-/** Opens another tab that uses the same database, with its own connection, lock request and channel. */
+/** Opens another tab with the same database, but with its own connection, lock request and channel. */
 function openTab(deps: Partial<OutboxDeps> = {}): Outbox {
   const outbox = createOutbox({
     name,
@@ -51,7 +51,7 @@ afterEach(async () => {
   await deleteDatabase(name);
 });
 
-test('stores the events of one task in one transaction with explicit commit, then sends them', async () => {
+test('stores the events of one task in one transaction before it sends them', async () => {
   const transactions = vi.spyOn(IDBDatabase.prototype, 'transaction');
   const commits = vi.spyOn(IDBTransaction.prototype, 'commit');
   const outbox = openTab();
@@ -61,7 +61,7 @@ test('stores the events of one task in one transaction with explicit commit, the
   transactions.mockClear();
   commits.mockClear();
   const task = Array.from({ length: 50 }, () => outbox.enqueue(adEvent()));
-  // The transaction starts in the task that enqueued the events, not in a later one.
+  // The transaction starts in the task that enqueued the events.
   await Promise.resolve();
   await Promise.resolve();
   await new Promise<void>((resolve) => queueMicrotask(resolve));
@@ -88,13 +88,13 @@ test('starts the write before the task ends', async () => {
     return original.apply(this, parameters);
   });
   const done = outbox.enqueue(adEvent());
-  // Microtasks belong to the same task, regardless of their number.
+  // Any number of microtasks belongs to the same task.
   for (let tick = 0; tick < 100; tick += 1) await Promise.resolve();
   expect(began).toEqual(['readwrite']);
   await done;
 });
 
-test('stored events survive the page, and the next page sends them with the same ids', async () => {
+test('the next page sends stored events with the same ids', async () => {
   service.faults.push(respondUnavailable);
   const outbox = openTab();
   await Promise.all([outbox.enqueue(adEvent('start')), outbox.enqueue(adEvent('complete'))]);
@@ -108,7 +108,7 @@ test('stored events survive the page, and the next page sends them with the same
   await eventually(async () => expect(await stored()).toBe(0));
 });
 
-test('only one of two tabs sends at a time, and each event is sent once', async () => {
+test('two tabs together send each event once', async () => {
   const first = openTab();
   await first.enqueue(adEvent());
   await arrived(1);
@@ -151,7 +151,7 @@ test('recovers when the database is deleted while it is open', async () => {
   expect(outbox.diagnostics().storage).toBe('indexeddb');
 });
 
-test('closes the database for a newer release in another tab, and keeps events in memory meanwhile', async () => {
+test('closes the database for a newer release in another tab, and keeps events in memory', async () => {
   const outbox = openTab();
   await outbox.enqueue(adEvent());
   await arrived(1);
@@ -190,7 +190,7 @@ test.each([
   expect(outbox.diagnostics().storage).toBe('memory');
 });
 
-test('keeps only the newest events that were set aside', async () => {
+test('keeps the newest of the events that were set aside', async () => {
   const store = createIndexedDbStore({ name, clock: systemClock });
   for (let index = 0; index < 5; index++)
     await store.setAside(Array.from({ length: 50 }, () => ({ reason: 'late', value: index })));

@@ -6,8 +6,8 @@ import { eventually } from '../../support/eventually.ts';
 import { overlay } from '../ad-break/stage-set.ts';
 import { bootGame, nextStep, olderPhasers } from './phaser-games.ts';
 
-// Plays one ad from end to end in each supported version of Phaser 3. With `npm run test:full`, all other tests in this
-// folder run in these versions too.
+// Plays one ad from start to end in each supported version of Phaser 3. With `npm run test:full`, all other tests in
+// this folder run with these versions too.
 
 it.each(olderPhasers)(
   'in Phaser $version an ad pauses the game, and its reward is delivered in a game step',

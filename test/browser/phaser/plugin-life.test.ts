@@ -50,7 +50,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
   };
 
   describe('the plugin', () => {
-    it('delivers a reward in a game step, before the update', async () => {
+    it('delivers a reward in a game step, before the scene’s update', async () => {
       const { game, scene } = await boot(configured());
       const order: string[] = [];
       let inStep = false;
@@ -61,7 +61,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       await eventually(() => expect(order).toEqual(['reward in a step']));
     });
 
-    it('calls handlers with their context, only once for once(), and not after off()', async () => {
+    it('supports contexts, once() and off() for handlers', async () => {
       const { ads } = await installed();
       const log: string[] = [];
       class Listener {
@@ -85,7 +85,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect(log).toEqual(['context']);
     });
 
-    it('keeps handlers added before start(), and across stop() and start()', async () => {
+    it('keeps handlers across stop() and start()', async () => {
       const { game } = await boot();
       const ads = new TruewardPlugin(game.plugins);
       const log: string[] = [];
@@ -128,7 +128,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect((await ads.showRewarded('revive')).outcome).toBe('rewarded');
     });
 
-    it('can be installed into a headless game and shows ads in it', async () => {
+    it('shows ads in a headless game', async () => {
       const { ads, scene } = await boot({ type: library.HEADLESS }).then((running) => ({
         ...running,
         ads: TruewardPlugin.install(running.game, data),
@@ -137,7 +137,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect((await ads.showRewarded('revive')).outcome).toBe('rewarded');
     });
 
-    it('is installed once, no matter how often install() is called', async () => {
+    it('repeated calls of install() install it once', async () => {
       const { ads, game } = await installed();
       expect(TruewardPlugin.install(game, data)).toBe(ads);
       ads.destroy();
@@ -147,7 +147,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
     });
 
     it.each(['global', 'installed'])(
-      'reports no error if its game is destroyed during an ad while a sound plays (%s)',
+      'causes no error if the game is destroyed during an ad while a sound plays (%s)',
       async (way) => {
         service.respond = () => picture(60_000);
         const { game, scene, end } = await bootGame(library, {
@@ -180,7 +180,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       },
     );
 
-    it('settles a show if its game is destroyed during the ad, and leaves nothing in the page', async () => {
+    it('ends the ad if its game is destroyed, and leaves nothing on the page', async () => {
       service.respond = () => picture(60_000);
       const { ads } = await installed();
       const started = new Promise<void>((resolve) => ads.on('start', () => resolve()));
@@ -191,14 +191,14 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect(document.body.children).toHaveLength(0);
     });
 
-    it('works in a game that replaced another in a hot reload', async () => {
+    it('works in a game that replaces another one in a hot reload', async () => {
       await boot(configured());
       await ends.pop()?.();
       const { scene } = await boot(configured());
       expect((await scene.ads.showRewarded('revive')).outcome).toBe('rewarded');
     });
 
-    it('works in the new game even if the old one is destroyed after its creation', async () => {
+    it('works in a new game if the old game is destroyed later', async () => {
       const first = await installed();
       const ended = ends.pop()?.();
       const second = await installed();
@@ -216,7 +216,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect((await scene.ads.showRewarded('revive')).outcome).toBe('rewarded');
     });
 
-    it('loads through load.plugin() from the built file and receives its data through install()', async () => {
+    it('can be loaded with load.plugin() and receive its data through install()', async () => {
       const { game, scene } = await boot({ scene: [{ key: 'main' }, { key: 'waiting' }] });
       const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
       const url = '/dist/trueward-phaser.js';
@@ -226,7 +226,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
         scene.load.once('complete', resolve);
         scene.load.start();
       });
-      // Phaser starts the plugin without data. The plugin reports that, and the game continues.
+      // Phaser starts the plugin without data. The plugin reports the missing data, and the game continues.
       expect(report).toHaveBeenCalledOnce();
       expect(await scene.ads.showRewarded('revive')).toMatchObject({ reason: 'option_missing' });
 
@@ -246,7 +246,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       await new Promise((resolve) => scene.events.once('create', resolve));
     };
 
-    it('removes a scene’s handlers when the scene shuts down and accepts new ones when it restarts', async () => {
+    it('removes a scene’s handlers when the scene shuts down', async () => {
       const { scene } = await boot(configured());
       const log: string[] = [];
       for (const run of ['first', 'second', 'third']) {
@@ -258,7 +258,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect(log).toEqual(['first', 'second', 'third'].flatMap((run) => [run, `${run} is over`]));
     });
 
-    it('leaves no listener on the scene after an ad or a handler has ended', async () => {
+    it('leaves no listener on the scene after an ad or after removing a handler', async () => {
       const { scene } = await boot(configured());
       const count = () =>
         scene.events.listenerCount('shutdown') + scene.events.listenerCount('destroy');
@@ -278,7 +278,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect((await running).outcome).toBe('aborted');
     });
 
-    it('is disposed of when the game is destroyed without shutting down its scenes', async () => {
+    it('is disposed when the game is destroyed without shutting down its scenes', async () => {
       service.respond = () => picture(60_000);
       const { scene } = await boot(configured());
       const removed = vi.fn();

@@ -21,7 +21,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     document.body.replaceChildren();
     service = stubService();
     results = [];
-    // At only a few frames a second, the smoothed time of a scene passes more slowly than real time.
+    // At a low frame rate, a scene's smoothed time passes more slowly than real time.
     running = await bootGame(library, { fps: { smoothStep: false } });
     start(running);
   });
@@ -59,7 +59,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     expect(service.requested).toEqual(['revive']);
   });
 
-  it('shows the ad when clicked, passes on the result, and preloads the next ad', async () => {
+  it('shows the ad when clicked and then preloads the next ad', async () => {
     add();
     await expectLabel('Watch an ad');
     await nextStep(running.game);
@@ -71,7 +71,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
   });
 
   it.each(['{Enter}', ' '])(
-    'shows the ad on the key “%s”, which the game does not receive',
+    'shows the ad on the key “%s” and hides that key from the game',
     async (key) => {
       let keydowns = 0;
       running.scene.input.keyboard?.createCursorKeys();
@@ -122,7 +122,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     expect(service.requested).toEqual(['revive', 'revive']);
   });
 
-  it('preloads the next ad immediately if the cooldown ended while the scene slept', async () => {
+  it('preloads the next ad on waking if the cooldown ended while the scene slept', async () => {
     const retryAt = Date.now() + 1500;
     const blocked = { status: 'blocked', reason: 'cooldown' } as const;
     service.respond = () => ({ ...blocked, retry_at: new Date(retryAt).toISOString() });
@@ -181,7 +181,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     await expectLabel('Weiterleben');
   });
 
-  it('is destroyed with its scene and created again with it', async () => {
+  it('is destroyed and created together with its scene', async () => {
     const { scene } = running;
     const listeners = () => running.game.canvas.querySelectorAll('button').length;
     add();

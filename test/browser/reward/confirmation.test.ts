@@ -7,12 +7,12 @@ import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { withoutDatabaseTimeouts, earned, openTab, watch } from './open-tab.ts';
 
-test('confirmation() resolves when the reward is final, or as pending after a timeout', async () => {
+test('confirmation() resolves when the reward is final or after a timeout', async () => {
   const clock = manualClock();
   const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   await watch(rewards, 'dec_1');
   const lateConfirmation = rewards.confirmation('dec_1', 1_000);
-  // The timers of the confirmation and of the first poll start when their chunk has loaded.
+  // The timers of the confirmation and the first poll start after their chunk has loaded.
   await eventually(() => expect(clock.timers()).toBe(2));
   await clock.advance(1_000);
   expect(await lateConfirmation).toMatchObject({ state: 'pending' });
@@ -23,7 +23,7 @@ test('confirmation() resolves when the reward is final, or as pending after a ti
   expect(clock.timers()).toBe(0);
 });
 
-test('long-polls the service, backs off, and stops when nothing is pending', async () => {
+test('long-polls the service with back-off until no reward is pending', async () => {
   const clock = manualClock();
   const { rewards, requests, responses } = openTab(
     clock,
@@ -51,7 +51,7 @@ test('long-polls the service, backs off, and stops when nothing is pending', asy
   expect(clock.timers()).toBe(0);
 });
 
-test('a reward that is earned hours later is still delivered by a page that stayed open', async () => {
+test('a page that stays open delivers a reward that is earned hours later', async () => {
   const clock = manualClock();
   const { rewards, responses } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   const delivered: EarnedReward[] = [];
@@ -69,7 +69,7 @@ test('a reward that is earned hours later is still delivered by a page that stay
   await eventually(() => expect(delivered).toMatchObject([{ decisionId: 'dec_1' }]));
 });
 
-test('a long poll ends when the status arrives in another way', async () => {
+test('a long poll ends when the status arrives by another route', async () => {
   const clock = manualClock();
   const { rewards, requests, responses } = openTab(
     clock,
@@ -98,7 +98,7 @@ test('pending rewards are polled again after a reload', async () => {
   expect(await deliveredReward).toMatchObject({ decisionId: 'dec_1' });
 });
 
-test('destroy settles all promises and leaves no timer', async () => {
+test('destroy() settles all promises and leaves no timer', async () => {
   const clock = manualClock();
   const { rewards } = openTab(clock);
   await watch(rewards, 'dec_1');
@@ -114,7 +114,7 @@ test.each([
     (rewards: Rewards) => rewards.confirmation('dec_1', 10_000),
   ],
   ['when its status is requested', (rewards: Rewards) => rewards.status('dec_1')],
-])('a pending reward that the service has deleted expires %s', async (_, ask) => {
+])('a pending reward expires %s if the service has deleted it', async (_, ask) => {
   const clock = manualClock();
   const { rewards, responses } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   await watch(rewards, 'dec_1');
@@ -133,7 +133,7 @@ test.each<ServiceResult<RewardStatus>>([
   { kind: 'refused', problem: { code: 'token_invalid' } },
   { kind: 'unreachable', cause: 'foreign_answer' },
   { kind: 'retry', status: 503 },
-])('a pending reward stays pending after $kind, however late it is', async (response) => {
+])('a pending reward stays pending after $kind, even if it is late', async (response) => {
   const clock = manualClock();
   const { rewards, responses, requests } = openTab(
     clock,

@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { withoutDatabaseTimeouts, earn, earned, openTab, watch } from './open-tab.ts';
 
-test('calls a handler that threw an error again after a back-off', async () => {
+test('calls a handler again with back-off after it threw an error', async () => {
   const clock = manualClock();
   const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   let calls = 0;
@@ -20,7 +20,7 @@ test('calls a handler that threw an error again after a back-off', async () => {
     lastError: 'Error: the save failed',
     storage: 'indexeddb',
   });
-  // Not the timeout of the handler, which is removed a moment later.
+  // This waits for the back-off. The timeout of the handler is removed a moment later.
   await eventually(() => expect(clock.msToNextTimer()).toBe(1_000));
   await clock.advance(999);
   expect(calls).toBe(1);
@@ -30,7 +30,7 @@ test('calls a handler that threw an error again after a back-off', async () => {
   await eventually(() => expect(clock.timers()).toBe(0));
 });
 
-test('waits for a handler’s promise, and delivers rewards in order', async () => {
+test('waits for a handler’s promise before it delivers the next reward', async () => {
   const { rewards } = openTab();
   const log: string[] = [];
   rewards.onReward(async ({ decisionId }) => {
@@ -63,7 +63,7 @@ test('a handler that fails does not delay later rewards', async () => {
   expect(received).toEqual(['dec_2', 'dec_1']);
 });
 
-test('a handler that does not settle delays nothing, and is not called again on this page', async () => {
+test('a handler that never settles delays no other reward', async () => {
   const clock = manualClock();
   const { rewards, page } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   const saved = deferred();
