@@ -23,7 +23,7 @@ describe('the demo game', () => {
   const button = (name: string | RegExp) => page.getByRole('button', { name });
   const readText = (testId: string): Promise<string | null> =>
     page.getByTestId(testId).textContent();
-  /** Waits for the run to end. Without input, the lantern falls into the water. */
+  /** Waits until the run ends. Without input, the lantern falls into the water. */
   const waitForGameOver = () => button('Revive').waitFor();
   /** Closes the ad, or returns if it closes by itself. */
   const closeAd = async (): Promise<void> => {
@@ -38,7 +38,7 @@ describe('the demo game', () => {
   const adIsOpen = (): Promise<boolean> =>
     page.getByText('Advertisement', { exact: true }).isVisible();
 
-  /** Runs in the page, because a click from the test could come after the end of the ad. */
+  /** Runs in the page, because a click by the test could come after the end of the ad. */
   const goOfflineOnceAdIsOpen = (): Promise<void> =>
     page.getByLabel('Offline').evaluate((offline: HTMLInputElement) => {
       const check = (): void => {
@@ -62,7 +62,7 @@ describe('the demo game', () => {
     await expect.poll(() => note.textContent()).toBe('Watch a short ad');
   });
 
-  it('shows the coins for an ad once the game server has credited them', async () => {
+  it('shows the coins for an ad when the game server has credited them', async () => {
     await button('Play').click();
     await waitForGameOver();
     await button('Double coins').click();
@@ -78,11 +78,11 @@ describe('the demo game', () => {
     await expect.poll(() => readText('server-coins'), untilWatched).toBe('75');
     await closeAd();
     await expect.poll(() => readText('last-outcome')).toBe('revive: rewarded');
-    // The run continues, and is lost again.
+    // The run continues and is lost again.
     await expect.poll(() => page.getByText('Once per run').isVisible()).toBe(true);
   });
 
-  it('shows an interstitial after the second run, then returns to the lobby', async () => {
+  it('shows an interstitial after the second run and then the lobby', async () => {
     await button('Lobby').click();
     await expect.poll(adIsOpen).toBe(true);
     await closeAd();
@@ -117,7 +117,7 @@ describe('the demo game', () => {
     expect(await button('Revive').isEnabled()).toBe(true);
   });
 
-  it('has logged no errors during the tests above', () => {
+  it('logged no errors during the other tests', () => {
     expect(errors).toEqual([]);
   });
 });

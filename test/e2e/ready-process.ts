@@ -2,14 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** A running Node program that has reported that it is ready. */
+/** A Node program that is running and ready. */
 export interface ReadyProcess<Ready> {
   ready: Ready;
   /** Stops the program with SIGTERM. Resolves when it has exited. */
   stop(): Promise<void>;
 }
 
-/** Starts a Node program and waits until it reports, with a line of JSON in its output, that it is ready. */
+/** Starts a Node program and waits until it is ready. The program then prints a line of JSON. */
 export async function startReady<Ready>(
   file: string,
   env: Record<string, string>,

@@ -13,7 +13,7 @@ import type { InstalledPackage } from './installed-package.ts';
 import { it } from './worker.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-/** `npm test` skips the bundlers that take seconds. */
+/** Whether to include the bundlers that take seconds. `npm test` skips them. */
 const full = inject('full');
 let installed: InstalledPackage;
 let site: FixtureSite;
@@ -95,7 +95,7 @@ it.each(Object.entries({ ...bundles, ...(full ? moreBundles : {}) }))(
   },
 );
 
-it('a React game in StrictMode shows an ad and leaves nothing after it unmounts', async () => {
+it('a React game in StrictMode leaves nothing on the page after it unmounts', async () => {
   await runEsbuild({
     entryPoints: ['react/main.js'],
     outdir: 'react/bundle',
@@ -107,7 +107,7 @@ it('a React game in StrictMode shows an ad and leaves nothing after it unmounts'
   await page.locator('#play').waitFor();
   expect(await page.evaluate(() => window.made)).toBe(2);
   await playAd('Close ad');
-  // Proves that running timers and listeners are counted.
+  // Proves that timers and listeners are counted.
   expect(await page.evaluate(() => window.remaining())).not.toEqual([]);
   await page.locator('#unmount').click();
   await page.locator('#play').waitFor({ state: 'detached' });

@@ -15,8 +15,8 @@ const mostly = <T>(usual: T, other: fc.Arbitrary<T>): fc.Arbitrary<T> =>
   fc.oneof({ weight: 3, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: other });
 
 /**
- * Three kinds of values: those that all common validators accept as a `date-time`, those that only some accept, and
- * those that none accepts.
+ * Three kinds of values: all common validators accept the first kind as a `date-time`, some accept the second, and none
+ * accepts the third.
  */
 const timeText: fc.Arbitrary<string> = fc
   .tuple(
@@ -72,7 +72,7 @@ const watches = fc.array(
 const cap = { max: 3, per_s: 86_400 };
 const cooldownS = 20;
 
-test('for any times that a client reports, stored times are between issue and receipt, and caps are enforced', async () => {
+test('stored times are plausible and caps are enforced for any times that a client reports', async () => {
   await updatePlacement(game, 'revive', { frequency_cap: undefined, cooldown_s: 0 });
   let player = 0;
   await fc.assert(

@@ -44,7 +44,7 @@ describe('a cheater who', () => {
   });
 });
 
-/** Expects that in no period, a player earns rewards for more watch time than the period has. */
+/** Expects that no player earns rewards for more watch time in a period than the period has. */
 function expectPossible(rewarded: readonly Judged[], about: string): void {
   for (const { issuedAtMs: fromMs } of rewarded) {
     for (const { settledAtMs: toMs } of rewarded) {

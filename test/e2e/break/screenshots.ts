@@ -1,6 +1,6 @@
 /**
- * Takes screenshots of every view of an ad break in four sizes and both text directions, and combines them into one
- * sheet per size: `npm run screenshots:break [folder]`.
+ * Takes screenshots of every view of an ad break, in four sizes and both text directions. Combines the screenshots of
+ * each size into a sheet: `npm run screenshots:break [folder]`.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const sizes = {
   '4k': { width: 3840, height: 2160 },
 };
 
-/** One view, as the placement, its minimum watch time, and the player's actions that lead to the view. */
+/** A view, described by the placement, its minimum watch time, and the player's actions that lead to the view. */
 interface View {
   placement: string;
   minWatchMs: number;

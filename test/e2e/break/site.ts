@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 import { keyChecksum } from '../../../src/platform/key-format.ts';
 import { respondAsService } from './faulty-service.ts';
 
-/** A game's page, bundled as a game would be, and a faulty ad service on another origin. */
+/** A page with a bundled game, and a faulty service on another origin. */
 export interface Site {
   serviceUrl: string;
   /** Returns the URL of the page that shows the ad of `placement`. `faulty-service.ts` defines the placements. */
@@ -23,7 +23,7 @@ const types: Record<string, string> = {
 const unchecked = `pk_sandbox_${'0aB'.repeat(10)}`;
 const key = unchecked + keyChecksum(unchecked);
 
-/** Content security policy of the page. The guide recommends `strict`: Trusted Types without exceptions. */
+/** The page's content security policy. The guide recommends `strict`: Trusted Types without exceptions. */
 type Policy = 'none' | 'strict' | 'inline creatives';
 
 export async function startSite(allowed: Policy = 'none'): Promise<Site> {

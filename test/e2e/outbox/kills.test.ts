@@ -33,7 +33,7 @@ const makeAndStore = async (page: Page, count: number) => {
 };
 
 const full = inject('full');
-/** The steps at which the browser is killed. Each step starts three browsers. */
+/** The steps at which a browser is killed. The test of each step starts three browsers. */
 const steps: Step[] = full
   ? [
       'before the write',
@@ -45,7 +45,7 @@ const steps: Step[] = full
     ]
   : ['after the write'];
 
-test.each(steps)('a browser that is killed %s loses no stored event', async (step) => {
+test.each(steps)('a browser loses no stored event if it is killed %s', async (step) => {
   const { receiver } = lab;
   receiver.fault = ({ request }) => request.socket.destroy();
   await makeAndStore(await start(), 20);
@@ -54,7 +54,7 @@ test.each(steps)('a browser that is killed %s loses no stored event', async (ste
 
   const died = receiver.died();
   const page = await start({ dieAt: step });
-  // Not awaited, because the promise never resolves if the page stops first.
+  // The test does not wait for the promise, because it never resolves if the page stops first.
   await page.evaluate(() => void window.game.make(5));
   await died;
   await running.kill();
@@ -62,14 +62,15 @@ test.each(steps)('a browser that is killed %s loses no stored event', async (ste
   const next = await start();
   await lab.expectAllArrived(next);
   expect(receiver.resolved.size).toBeGreaterThanOrEqual(20);
-  // Events that were not written may be lost. Written events must still exist, even if their promise did not resolve.
+  // Events that were not written may be lost. All written events must exist, including those whose promise did not
+  // resolve.
   if (step === 'after the write') await waitFor(() => expect(receiver.arrivals.size).toBe(25));
-  // An event may arrive at most once before the browser is killed and once after that.
+  // An event may arrive once before the browser is killed, and once afterwards.
   expect(Math.max(...receiver.arrivals.values())).toBeLessThanOrEqual(2);
 });
 
 test.runIf(full)(
-  'a browser that is killed in a burst of events loses no stored event',
+  'a browser loses no stored event if it is killed in a burst of events',
   async () => {
     const { receiver } = lab;
     const page = await start();

@@ -34,7 +34,7 @@ const reopen = async (options: PageOptions) => {
 };
 const requests = (count: number) =>
   waitFor(() => expect(lab.receiver.requests.length).toBeGreaterThanOrEqual(count));
-/** Returns how often each event has arrived, the highest number first. */
+/** Returns how often each event has arrived, in descending order. */
 const arrivals = () => [...lab.receiver.arrivals.values()].sort((a, b) => b - a);
 
 /** Applies a fault to the first `times` requests. */
@@ -66,7 +66,7 @@ test('an empty outbox has no timer, no request and no transaction', async () => 
   expect(await diagnostics()).toMatchObject({ storage: 'indexeddb', stored: 0, sent: 5 });
 });
 
-test('after a lost response the same ids are sent again, and each is counted once', async () => {
+test('events are sent again after a lost response, and counted once', async () => {
   injectFault(1, ({ accept, request }) => {
     accept();
     request.socket.destroy();
@@ -101,7 +101,7 @@ test('a request to a server that never responds times out', async () => {
   expect(await diagnostics()).toMatchObject({ sent: 10, lastError: 'timeout' });
 });
 
-test.each([429, 503])('the Retry-After of a %d response is always respected', async (status) => {
+test.each([429, 503])('respects the Retry-After of a %d response', async (status) => {
   injectFault(1, ({ response }) => response.writeHead(status, { 'retry-after': '10' }).end());
   await make(10);
   await requests(1);
@@ -110,7 +110,7 @@ test.each([429, 503])('the Retry-After of a %d response is always respected', as
   await page.evaluate(() => window.game.flush());
   await lab.expectAllArrived(page);
   const [first, second] = lab.receiver.requests.map(({ atMs }) => atMs);
-  // These are ten seconds for the page, whose time passes 20 times as fast.
+  // These are ten seconds for the page, because its time passes 20 times as fast as real time.
   expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(500);
   expect(arrivals()).toEqual(Array.from({ length: 20 }, () => 1));
 });
@@ -123,7 +123,7 @@ test.each([429, 500, 503])('a %d without Retry-After is retried with back-off', 
   expect(await diagnostics()).toMatchObject({ sent: 10, lastError: `http_${status}` });
 });
 
-test('one event that causes a batch of a hundred to be rejected does not block the others', async () => {
+test('an invalid event in a batch of a hundred does not block the others', async () => {
   lab.receiver.fault = ({ batch, accept, response }) => {
     const bad = batch.events.some(({ detail }) => detail === 'bad');
     const problem = { type: '', title: '', status: 400, detail: '', code: 'malformed_json' };
@@ -146,7 +146,7 @@ test('one event that causes a batch of a hundred to be rejected does not block t
   expect(arrivals()).toEqual(Array.from({ length: 99 }, () => 1));
 });
 
-test('the page of a captive portal, with status 200, is not an acknowledgment', async () => {
+test('the page of a captive portal is not an acknowledgment', async () => {
   injectFault(3, ({ response }) =>
     response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Please sign in</h1>'),
   );
@@ -155,7 +155,7 @@ test('the page of a captive portal, with status 200, is not an acknowledgment', 
   expect(await diagnostics()).toMatchObject({ sent: 10, lastError: 'foreign_answer' });
 });
 
-test('a week offline loses nothing, across reloads', async () => {
+test('no event is lost in a week offline with reloads', async () => {
   const day = 86_400_000;
   for (let days = 0; days < 7; days++) {
     await reopen({ clockOffMs: days * day });
@@ -165,7 +165,7 @@ test('a week offline loses nothing, across reloads', async () => {
     lab.receiver.fault = ({ request }) => request.socket.destroy();
   }
   lab.receiver.fault = undefined;
-  // The device's clock may be arbitrarily far ahead.
+  // The device's clock may be any time ahead.
   await reopen({ clockOffMs: 400 * day });
   await lab.expectAllArrived(page);
   expect(lab.receiver.arrivals.size).toBe(140);
@@ -183,7 +183,7 @@ test('setting the clock back by a day neither loses nor delays an event', async 
   expect(lab.receiver.arrivals.size).toBe(20);
 });
 
-test('a page whose library adds toJSON() to arrays and objects, like Prototype.js, sends valid events', async () => {
+test('sends valid events if a library adds toJSON() to arrays and objects', async () => {
   await page.evaluate(() => {
     for (const prototype of [Array.prototype, Object.prototype])
       Object.defineProperty(prototype, 'toJSON', { value: () => 'spoiled', configurable: true });
@@ -198,7 +198,7 @@ test('a page whose library adds toJSON() to arrays and objects, like Prototype.j
   expect(lab.receiver.requests[0]?.batch.events[0]).toMatchObject({ type: 'midpoint' });
 });
 
-test('a browser that wrongly reports being offline still sends', async () => {
+test('a browser that wrongly reports being offline sends its events', async () => {
   await page.addInitScript(() =>
     Object.defineProperty(Navigator.prototype, 'onLine', { get: () => false }),
   );

@@ -9,21 +9,21 @@ import { type KillableBrowser, openKillableBrowser } from './killable-browser.ts
 import type { PageOptions } from './page.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
-/** Waits until `check` succeeds. The timeout is long enough for a busy machine. */
-export const waitFor = <T>(check: () => T | Promise<T>): Promise<T> =>
-  vi.waitFor(check, { timeout: 20_000, interval: 20 });
+/** Waits until `assertion` succeeds. The timeout is long enough for a busy machine. */
+export const waitFor = <T>(assertion: () => T | Promise<T>): Promise<T> =>
+  vi.waitFor(assertion, { timeout: 20_000, interval: 20 });
 
-/** A receiver and a browser for the tests of a file. */
+/** A receiver and a browser for the tests in a file. */
 export interface OutboxLab {
   receiver: Receiver;
   /** Opens a context with its own storage in the shared browser. */
   newContext(): Promise<BrowserContext>;
-  /** Starts a separate browser with the profile of this name. The profile outlives the browser. */
+  /** Starts a separate browser with the profile of this name. The profile still exists when the browser has ended. */
   openBrowser(profile: string): Promise<KillableBrowser>;
   /** Returns the folder of the profile with this name. */
   profile(name: string): string;
   open(context: BrowserContext, options?: PageOptions): Promise<Page>;
-  /** Resolves when every stored event has arrived under its own id and the queue is empty. */
+  /** Resolves when every stored event has arrived with its own id and the queue is empty. */
   expectAllArrived(page: Page): Promise<void>;
   close(): Promise<void>;
 }

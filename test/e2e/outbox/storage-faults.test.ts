@@ -25,7 +25,7 @@ test.afterEach(async () => {
 const diagnostics = () => page.evaluate(() => window.game.diagnostics());
 const make = (count: number) => page.evaluate((many) => window.game.make(many), count);
 
-test('when the quota is exhausted the least valuable events are evicted, and each is counted', async () => {
+test('evicts and counts the least valuable events when the quota is exhausted', async () => {
   lab.receiver.fault = ({ request }) => request.socket.destroy();
   const { usage } = await devtools.send('Storage.getUsageAndQuota', { origin: lab.receiver.url });
   await devtools.send('Storage.overrideQuotaForOrigin', {
@@ -34,7 +34,7 @@ test('when the quota is exhausted the least valuable events are evicted, and eac
   });
   await page.evaluate(async () => {
     await window.game.make(20, 'complete');
-    // The values are random, because equal values would be compressed away.
+    // The values are random, because the browser would compress equal values.
     const noise = () => crypto.getRandomValues(new Uint8Array(80)).join('').slice(0, 200);
     for (let burst = 0; burst < 40; burst++)
       await Promise.all(Array.from({ length: 50 }, () => window.game.make(1, 'midpoint', noise())));
@@ -54,7 +54,7 @@ test('when the quota is exhausted the least valuable events are evicted, and eac
   expect(lab.receiver.arrivals.size).toBe(stored);
   expect(lab.receiver.requests.some(({ batch }) => batch.dropped?.['too_many'])).toBe(true);
   expect(['indexeddb', 'memory']).toContain(storage);
-  // Once there is room, events are stored in the database again.
+  // When there is room, events are stored in the database again.
   await make(1);
   expect((await diagnostics()).storage).toBe('indexeddb');
 });
@@ -87,7 +87,7 @@ test('recovers when the player clears the site data', async () => {
   });
   await make(10);
   await lab.expectAllArrived(page);
-  // The events are compared by id, because a page of the previous test may still send its last request.
+  // A page of the previous test may be sending its last request, so events are compared by id.
   const resolved = await page.evaluate(() => window.game.resolved);
   expect(resolved.map((id) => lab.receiver.arrivals.get(id))).toEqual(
     Array.from(resolved, () => 1),

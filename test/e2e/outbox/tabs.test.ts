@@ -21,7 +21,7 @@ test.afterEach(async () => {
 
 const make = (page: Page, count: number) => page.evaluate((many) => window.game.make(many), count);
 const diagnostics = (page: Page) => page.evaluate(() => window.game.diagnostics());
-/** Opens two tabs, of which the first is the leader. */
+/** Opens two tabs. The first tab is the leader. */
 const openTwo = async (): Promise<[leader: Page, other: Page]> => {
   const leader = await lab.open(context);
   await make(leader, 1);
@@ -39,7 +39,7 @@ test('ten tabs send each event once and agree on the counts', async () => {
   expect(allDiagnostics.reduce((sum, { sent }) => sum + sent, 0)).toBe(200);
 });
 
-test('when the leader is frozen another tab sends, and the leader can lead again later', async () => {
+test('another tab sends while the leader is frozen', async () => {
   const browser = openRawBrowser(lab.profile('frozen'));
   try {
     const leader = await browser.openTab(lab.receiver.url);
@@ -50,7 +50,7 @@ test('when the leader is frozen another tab sends, and the leader can lead again
     await arrived(1);
     const otherTab = await browser.openTab(lab.receiver.url);
     await waitFor(async () => expect(await otherTab.evaluate('!!window.game')).toBe(true));
-    // Browsers freeze only hidden pages.
+    // Browsers only freeze hidden pages.
     await otherTab.activate();
     await waitFor(async () => expect(await leader.evaluate('document.hidden')).toBe(true));
     await leader.setLifecycle('frozen');
@@ -78,7 +78,7 @@ test('when the leader is frozen another tab sends, and the leader can lead again
   }
 });
 
-test('a tab that Safari suspends without an event does not block a visible one', async () => {
+test('a tab that is suspended without an event does not block a visible tab', async () => {
   const browser = openRawBrowser(lab.profile('suspended'));
   const inPage = (tab: RawTab) => (expression: string) => tab.evaluate(`window.game.${expression}`);
   const arrived = (count: number) => waitFor(() => expect(lab.receiver.arrivals.size).toBe(count));
@@ -119,21 +119,21 @@ test('a tab that Safari suspends without an event does not block a visible one',
   }
 });
 
-test('when the leader dies during a request another tab sends its events', async () => {
+test('another tab sends the leader’s events if the leader dies during a request', async () => {
   const [leader, otherTab] = await openTwo();
   lab.receiver.fault = () => undefined;
   await make(leader, 10);
   await waitFor(() => expect(lab.receiver.requests).toHaveLength(2));
   lab.receiver.fault = undefined;
   const devtools = await context.newCDPSession(leader);
-  // Never resolves, because the tab has crashed.
+  // This never resolves, because the tab has crashed.
   devtools.send('Page.crash').catch(() => undefined);
   await make(otherTab, 10);
   await lab.expectAllArrived(otherTab);
   expect(lab.receiver.arrivals.size).toBe(21);
 });
 
-test('closes the database for a newer release in another tab, and continues in memory', async () => {
+test('closes the database for a newer release in another tab', async () => {
   const [leader, otherTab] = await openTwo();
   const opened = await otherTab.evaluate(
     () =>
@@ -149,14 +149,14 @@ test('closes the database for a newer release in another tab, and continues in m
   await waitFor(async () =>
     expect(await diagnostics(leader)).toMatchObject({ storage: 'memory', stored: 0, sent: 11 }),
   );
-  // The leader must not keep the lock that the newer release waits for. If it acquires the lock again, it finds its
-  // store closed.
+  // The leader must release the lock, because the newer release waits for it. If the leader acquires the lock again,
+  // its store is closed.
   await waitFor(async () =>
     expect(await leader.evaluate(async () => (await navigator.locks.query()).held)).toEqual([]),
   );
 });
 
-test('a page that returns from the back/forward cache continues', async () => {
+test('a page that returns from the back/forward cache sends again', async () => {
   const page = await lab.open(context);
   await make(page, 5);
   await lab.expectAllArrived(page);
@@ -178,9 +178,9 @@ test('a page that returns from the back/forward cache continues', async () => {
   expect(await diagnostics(page)).toMatchObject({ storage: 'indexeddb', stored: 0 });
 });
 
-test('closing a page while it sends loses nothing', async () => {
+test('no event is lost if a page is closed while it sends', async () => {
   const page = await lab.open(context);
-  // The events are stored but not sent, because the page is closed before it leads.
+  // The page is closed before it becomes the leader, so the events are stored but not sent.
   lab.receiver.fault = ({ request }) => request.socket.destroy();
   await make(page, 50);
   await page.close({ runBeforeUnload: false });

@@ -42,7 +42,7 @@ async function findByName<T extends { name: string }>(path: string, name: string
   return match;
 }
 
-test('a new ad gets from a file to the player through an upload, a review, and a house ad with a preview', async () => {
+test('an operator can turn a file into an ad that players see', async () => {
   const page = await site.open('/placements/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('bonus-round');
   await choose(page, 'Format', 'rewarded');
@@ -93,12 +93,12 @@ async function expectPreviews(page: Page): Promise<void> {
   }
 }
 
-test('the review queue shows the source of an external ad and previews it with its icon', async () => {
+test('the review queue shows an external ad with its source and its icon', async () => {
   const film = await findByName<Creative>('/v1/creatives', 'Meadow');
   const review = { status: 'pending_review', reason_code: 'new_icon', feedback: 'Look at it.' };
   const page = await site.open('/creatives');
   const icon = { url: `${site.url}/media/lobby-banner.png`, width: 77, height: 15 };
-  // Only the service sets these members, when it imports a creative.
+  // Only the service sets these fields, when it imports a creative.
   await page.route('**/panel/api/creatives?*', async (route) => {
     const response = await route.fetch();
     const body = (await response.json()) as { data: Creative[] };
@@ -160,7 +160,7 @@ test('the preview shows the icon and the skip control of an external ad', async 
   expect(await preview.locator('dialog').getAttribute('aria-label')).toContain('Meadow: ');
 });
 
-test('a changed creative is shown next to its previous version and can be rejected with a reason', async () => {
+test('shows a changed creative next to its previous version', async () => {
   const { id } = await findByName<Creative>('/v1/creatives', 'Harbour');
   const page = await site.open(`/creatives/${id}`);
   await page.locator('input[type=file]').setInputFiles(creativeFile('lobby-banner.png'));
@@ -191,7 +191,7 @@ test('a changed creative is shown next to its previous version and can be reject
   });
 });
 
-test('a file whose content contradicts its type is rejected with the reason, and the form stays open', async () => {
+test('rejects a file whose content contradicts its type, and keeps the form open', async () => {
   const page = await site.open('/creatives/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('Kept');
   await page.locator('input[type=file]').setInputFiles({
@@ -212,7 +212,7 @@ test('a file whose content contradicts its type is rejected with the reason, and
 const decide = async () =>
   (await site.game.decide({ placement: 'revive', user_ref: 'player' })).body;
 
-test('on a phone, one button and a reason stop a placement, and one button resumes it', async () => {
+test('on a phone, an operator can stop and resume a placement', async () => {
   const page = await site.open('/kill-switches', { viewport: { width: 360, height: 640 } });
   const stop = page.getByRole('button', { name: 'Stop revive' });
   await stop.waitFor();
@@ -243,13 +243,13 @@ test('on a phone, one button and a reason stop a placement, and one button resum
   const [entry] = await list<AuditEntry>('/v1/audit-entries');
   expect(entry).toMatchObject({ actor: 'owner@example.com', target_id: killSwitch?.id });
 
-  // A table is wider than a phone: it scrolls on its own, and the page does not.
+  // The table is wider than a phone. The table scrolls, but the page does not.
   await page.goto(`${site.url}/panel/#/placements`);
   await page.getByRole('link', { name: 'revive' }).waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
 });
 
-test('a policy reads as a sentence and is tried on a request before it is saved', async () => {
+test('describes a policy in a sentence and tries it on a request before saving', async () => {
   const page = await site.open('/policies/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('No films on phones');
   await pick(page, 'Placements', 'revive');
@@ -287,7 +287,7 @@ async function pick(page: Page, field: string, name: string): Promise<void> {
   await page.keyboard.press('Escape');
 }
 
-test('the kill switch works with the keyboard alone', async () => {
+test('the kill switch can be used with the keyboard alone', async () => {
   const page = await site.open('/');
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
   await page.getByRole('menuitem', { name: 'Kill switches' }).focus();
@@ -316,7 +316,7 @@ async function tabTo(page: Page, name: string): Promise<void> {
   throw new Error(`The Tab key does not reach ${name}.`);
 }
 
-test('the supply chain of a bidder is edited as lines', async () => {
+test('a bidder’s supply chain is edited as lines of text', async () => {
   const { body: source } = await site.owner.send<Source>('POST', '/v1/sources', {
     name: 'Bidder with a chain',
     kind: 'openrtb',

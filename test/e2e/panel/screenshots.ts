@@ -1,7 +1,4 @@
-/**
- * Takes the screenshots of the panel guide, with a week of demo data:
- * `npm run screenshots:panel [folder]`.
- */
+/** Takes the screenshots of the panel guide, with a week of demo data: `npm run screenshots:panel [folder]`. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright';
@@ -32,7 +29,7 @@ const service = await startInProcess(
 );
 const browser = await chromium.launch({
   executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
-  // The URLs of the demo media contain the address with which the service was started.
+  // The URLs of the demo media contain the host with which the service was started.
   args: ['--no-sandbox', `--host-resolver-rules=MAP service.test ${new URL(service.url).host}`],
 });
 try {
@@ -48,7 +45,7 @@ try {
   await service.stop();
 }
 
-/** Lets players request ads for a week, at every hour and more of them each day. Most players watch to the end. */
+/** Simulates a week in which players request ads every hour, and more ads every day. Most players watch to the end. */
 async function playAWeek(running: InProcessService, time: ManualClock): Promise<string> {
   const game = createClient(running);
   let rewardedId = '';

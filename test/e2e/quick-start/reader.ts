@@ -7,12 +7,12 @@ import type { Stack } from '../stack.ts';
 
 const page = 'docs/quick-start.md';
 
-/** The project of a reader who follows the quick start, with the package installed from the clone. */
+/** The project of a reader who follows the quick start. The package is installed from the clone. */
 export interface Reader {
   folder: string;
   /** Builds and serves the page of the section “With npm”. Resolves with its URL. */
   startPage(): Promise<string>;
-  /** Builds and serves the scripts of the Cocos sample on a fake engine. Resolves with the URL. */
+  /** Builds and serves the scripts of the Cocos sample with a fake engine. Resolves with the URL. */
   startCocosSample(options: { loose: boolean }): Promise<string>;
   leave(): Promise<void>;
 }
@@ -28,7 +28,7 @@ export function createReader(stack: Stack): Reader {
   const parent = join(root, 'node_modules', '.cache');
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(join(parent, 'trueward-reader-'));
-  // Like `npm install ../trueward`.
+  // Does the same as `npm install ../trueward`.
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(root, join(folder, 'node_modules', 'trueward'), 'junction');
   const write = (name: string, code: string): void =>

@@ -7,10 +7,10 @@ import { openRawBrowser } from '../outbox/raw-browser.ts';
 import { it } from '../worker.ts';
 import { fetchStatus, tap } from './cheat.ts';
 
-// The ads take five seconds, so that these attacks stay impossible on a slow machine.
+// The ads take five seconds, so that the attacks cannot succeed on a slow machine.
 const watched = { timeout: 30_000, interval: 100 };
 
-it('two devices of one player that watch simultaneously earn one reward', async ({
+it('two devices of one player earn one reward for two simultaneous ads', async ({
   browser,
   stack,
 }) => {
@@ -32,11 +32,11 @@ it('two devices of one player that watch simultaneously earn one reward', async 
     await expect
       .poll(async () => (await states()).map(({ state }) => state), watched)
       .toContain('earned');
-    // The second reward is denied. It is pending if the page loaded so slowly that there was time to watch two ads.
+    // The second reward is denied, or pending if the page loaded slowly enough to watch two ads.
     await expect
       .poll(async () => (await states()).map(({ reason }) => reason), watched)
       .toContain('overlapping_watch');
-    // The game server receives the earned reward by webhook, a moment after the status can be read.
+    // The game server receives the reward by webhook, shortly after the status can be read.
     await expect.poll(() => coins(), watched).toBe(25);
     expect((await stack.account(name)).credits).toHaveLength(1);
   } finally {
@@ -53,7 +53,7 @@ it('an ad in a background tab accrues no watch time until the player returns', a
   const raw = openRawBrowser(profile);
   try {
     const tab = await raw.openTab(stack.pageFor(name));
-    // The initial empty page of a tab also counts as complete.
+    // The initial empty page of a tab is also complete.
     await expect.poll(() => tab.evaluate('typeof window.ads'), watched).toBe('object');
     await tab.activate();
     await expect.poll(() => tab.evaluate('document.visibilityState'), watched).toBe('visible');
@@ -65,7 +65,7 @@ it('an ad in a background tab accrues no watch time until the player returns', a
     await (await raw.openTab('about:blank')).activate();
     await expect.poll(() => tab.evaluate('document.visibilityState'), watched).toBe('hidden');
     await tab.evaluate('void (window.hiddenAt = performance.now())');
-    // Waits longer than the ad lasts.
+    // This is longer than the ad takes.
     await expect
       .poll(() => tab.evaluate('performance.now() - hiddenAt > 7000'), watched)
       .toBe(true);

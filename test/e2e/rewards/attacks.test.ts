@@ -17,13 +17,13 @@ let player = 0;
 it.beforeAll(({ stack: running }) => {
   stack = running;
 });
-// Each test has its own storage, so that undelivered rewards do not reach the next player.
+// Each test has its own storage. Otherwise, the next player could receive undelivered rewards.
 it.beforeEach(async ({ browser: shared }) => {
   browser = await shared.newContext();
 });
 it.afterEach(() => browser.close());
 
-/** Opens the page of a player. The page's time passes `speed` times as fast. */
+/** Opens the page of a player. The page's time passes `speed` times as fast as real time. */
 async function open(name: string, speed?: number): Promise<Page> {
   const page = await browser.newPage();
   if (speed !== undefined) await page.addInitScript(speedUp, speed);
@@ -43,14 +43,14 @@ async function first<T>(items: T[]): Promise<T> {
   return item;
 }
 
-it('an honest player is rewarded, so the attacks below fail for their own reasons', async () => {
+it('an honest player earns a reward', async () => {
   const name = newPlayer();
   const page = await open(name);
   await show(page, 'showRewarded', 'revive');
   await expect.poll(() => coins(name), watched).toBe(25);
 });
 
-it('a page running at 16 times normal speed is denied the reward', async () => {
+it('a page that runs 16 times as fast is denied the reward', async () => {
   const name = newPlayer();
   const page = await open(name, 16);
   const tapped = tap(page);
@@ -63,9 +63,9 @@ it('a page running at 16 times normal speed is denied the reward', async () => {
   expect(await deliveredRewards(page)).toEqual([]);
 });
 
-it('a video played at 4 times normal speed is denied the reward', async () => {
+it('a video that plays 4 times as fast is denied the reward', async () => {
   const name = newPlayer();
-  // Not 16, because the SDK's load and stall timeouts would also shrink, and the ad would fail.
+  // At 16 times the speed, the SDK's load and stall timeouts would be so short that the ad would fail.
   const page = await open(name, 4);
   const tapped = tap(page);
   await show(page, 'showRewarded', 'long-film');
@@ -76,7 +76,7 @@ it('a video played at 4 times normal speed is denied the reward', async () => {
   expect(await coins(name)).toBe(0);
 });
 
-it('a completion forged by a script is denied, with a valid token and with a modified one', async () => {
+it('a script that forges a completion is denied the reward', async () => {
   const name = newPlayer();
   const page = await open(name);
   const decision = await requestDecision(page, 'long', name);
@@ -119,7 +119,7 @@ it('a proxy that turns an early close into a completion earns nothing', async ()
   expect(await coins(name)).toBe(0);
 });
 
-it('replaying every request in parallel earns nothing more', async () => {
+it('replaying every request in parallel earns no further reward', async () => {
   const name = newPlayer();
   const page = await open(name);
   const tapped = tap(page);
@@ -136,7 +136,7 @@ it('replaying every request in parallel earns nothing more', async () => {
   expect((await stack.account(name)).credits).toHaveLength(1);
 });
 
-it('ads requested simultaneously earn no more than the elapsed time allows', async () => {
+it('simultaneously requested ads earn no more rewards than the elapsed time allows', async () => {
   const name = newPlayer();
   const page = await open(name);
   const startMs = performance.now();
@@ -157,7 +157,7 @@ it('ads requested simultaneously earn no more than the elapsed time allows', asy
   expect(earned).toBeLessThanOrEqual(Math.floor(time / 4_750));
 });
 
-it('a ledger edited with the developer tools affects only its own page, not the server', async () => {
+it('editing the ledger with the developer tools does not affect the server', async () => {
   const name = newPlayer();
   const page = await open(name);
   await show(page, 'showRewarded', 'long-film');
@@ -194,7 +194,7 @@ it('a ledger edited with the developer tools affects only its own page, not the 
   await expect(verifyReceipt('a.b.c', keys, { accountId: 'acc_x' })).rejects.toThrow('receipt');
 });
 
-it('a device whose storage is restored to its state before the reward is credited once', async () => {
+it('a device with restored storage is credited once', async () => {
   const name = newPlayer();
   const page = await open(name);
   await page.route('**/v1/events', (route) => route.abort('internetdisconnected'));
@@ -211,7 +211,7 @@ it('a device whose storage is restored to its state before the reward is credite
   const tapped = tap(page);
   await savedDatabases.restore();
   await page.reload();
-  // The page reports everything again and receives its reward again. A game credits each decision only once.
+  // The page reports all events again and receives its reward again. A game credits each decision only once.
   await first(tapped.batches);
   await expect.poll(() => deliveredRewards(page), watched).toHaveLength(2);
   const [one, again] = await deliveredRewards(page);

@@ -6,7 +6,7 @@ import type { DecisionRewardedEvent } from '../../../src/server/index.ts';
 import { createDemand } from '../../../service/test/demo-demand.ts';
 import { it } from '../worker.ts';
 
-it('the webhook carries the custom data of the call that showed the ad, even if an ad was preloaded with other data', async ({
+it('the webhook contains the custom data of the call that showed the ad', async ({
   browser,
   stack,
 }) => {
@@ -34,7 +34,7 @@ it('the webhook carries the custom data of the call that showed the ad, even if 
     const { decisionId = '', outcome } = await shown;
     expect(outcome).toBe('rewarded');
     await expect.poll(() => rewarded.get(decisionId)).toBe('level-7');
-    // The stack is shared with other tests, whose rewards would also be delivered to this webhook.
+    // Other tests use the same stack. Their rewards would also be delivered to this webhook.
     await demand.call('PATCH', `webhooks/${webhook.id}`, { status: 'disabled' });
   } finally {
     await page.context().close();
