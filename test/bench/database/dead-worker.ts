@@ -3,16 +3,19 @@ import type { Decision } from '../../../protocol/wire.ts';
 import { percentile } from '../outbox/statistics.ts';
 import type { Side } from './side.ts';
 
-/** What one account experienced while a worker was dead. */
+/** The results of one account while a worker was dead. */
 export interface AccountRow {
   account: 'on the killed worker' | 'on another worker';
   requests: number;
   succeeded: number;
-  /** Response times of the successful requests (50th and 99th percentiles), or of the failed ones if none succeeded. */
+  /**
+   * Response times (50th and 99th percentiles) of the successful requests. If no request succeeded, those of the failed
+   * requests.
+   */
   ms: [number, number];
   /** Number of decisions that were acknowledged before and after the kill. */
   acknowledged: number;
-  /** How many of these decisions are in the database after the worker has restarted. */
+  /** Number of these decisions in the database after the worker has restarted. */
   stored: number;
 }
 
@@ -25,13 +28,15 @@ interface Account {
 const concurrency = 8;
 const accounts = 12;
 
-/** Serves two accounts from one process, kills the worker that stores one of them, and restarts it afterwards. */
+/**
+ * Serves two accounts with one process. Kills the worker that stores one of the accounts, and restarts it afterwards.
+ */
 export async function killWorker(side: Side, windowMs: number): Promise<AccountRow[]> {
   const [killedAccount, otherAccount] = await createTwoAccounts(side);
   const server = side.servers.find(({ port }) => port === killedAccount.port);
   if (!server)
     throw new Error(`The worker on port ${killedAccount.port} is not among the servers.`);
-  // The URL of a worker that keeps running, so that the process does not have to switch hosts.
+  // The URL of a worker that keeps running. The process then does not have to switch hosts.
   const url = side.urls.find((each) => Number(new URL(each).port) !== killedAccount.port);
   const service = await side.start(url ?? (side.urls[0] as string), 'first');
   try {

@@ -1,4 +1,4 @@
-/** `npm run bench:database`: measures what an ad costs on several databases, taking turns within one run. */
+/** `npm run bench:database`: measures what an ad costs on several databases, in alternating rounds. */
 import { parseArgs } from 'node:util';
 import { roundOrder } from '../service/builds.ts';
 import { startReceiver } from '../service/receiver.ts';
@@ -50,7 +50,7 @@ try {
   for (let round = 0; round < rounds; round += 1) {
     for (const side of roundOrder(sides, round)) {
       console.log(`round ${round + 1} of ${rounds}, ${side.name}`);
-      // Only the side being measured runs, because several sides may use the same servers.
+      // Several sides may use the same servers, so only the measured side runs.
       const processes = await startProcesses(side, 48);
       try {
         const [client] = processes.clients;

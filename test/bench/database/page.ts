@@ -13,7 +13,7 @@ export interface SideRow {
   processes: number;
   servers: number;
   atOnce: number;
-  /** 50th and 99th percentiles over all rounds. */
+  /** 50th and 99th percentiles of all rounds. */
   decisionMs: [number, number];
   adMs: [number, number];
   /** Medians over the rounds. */
@@ -53,7 +53,7 @@ export function summarize(side: Side, atOnce: number, windows: readonly Window[]
 const docs = join(import.meta.dirname, '../../../docs');
 const [begin, end] = ['<!-- databases -->', '<!-- /databases -->'];
 
-/** Prints the tables and, unless the run was quick, writes them into docs/scale.md and docs/benchmarks/database. */
+/** Prints the tables. Unless the run was quick, also writes them into docs/scale.md and docs/benchmarks/database. */
 export async function publish(results: Databases, quick: boolean): Promise<void> {
   const text = describe(results);
   console.log(text);
@@ -110,7 +110,7 @@ const describe = ({ measured, rounds, rows, deadWorker }: Databases): string =>
     .filter(Boolean)
     .join('\n\n');
 
-/** Describes the server CPU per whole ad relative to the first database, and the cluster size that this implies. */
+/** Describes the server CPU per whole ad relative to the first database, and the resulting cluster size. */
 const describeRatios = (rows: readonly SideRow[]): string => {
   const [first, ...otherRows] = rows.filter(({ atOnce }) => atOnce > 1);
   if (!first) return '';

@@ -7,11 +7,13 @@ import type { Processes, Side } from './side.ts';
 export interface Window {
   /** Latency of each decision. */
   decisionMs: number[];
-  /** For each ad: the duration of its four requests, plus the time from the last response until the webhook arrives. */
+  /**
+   * For each ad, the duration of its four requests plus the time between the last response and the webhook's arrival.
+   */
   adMs: number[];
   /** CPU per decision. */
   decisionUs: CpuUse;
-  /** CPU per ad, not counting the time while the player watches it. */
+  /** CPU per ad, without the time in which the player watches the ad. */
   adUs: CpuUse;
 }
 
@@ -20,7 +22,7 @@ export interface CpuUse {
   database: number;
 }
 
-/** Plays `count` ads to the end, and waits until the game's server has received a webhook for each of them. */
+/** Plays `count` ads to the end, and waits until the game's server has received a webhook for each ad. */
 export async function playAds(
   side: Side,
   { clients, read }: Processes,
@@ -66,7 +68,7 @@ export async function playAds(
   receiver.clear();
   await step(async () => {
     const finishedMs = new Map(await send('finish'));
-    // Keyed by decision, because a delivery may be attempted twice on a busy machine.
+    // The arrivals are keyed by decision, because a delivery may have two attempts on a busy machine.
     const arrivedMs = new Map<string, number>();
     for (let seen = 0; arrivedMs.size < count; seen += 1) {
       await receiver.count(seen + 1);

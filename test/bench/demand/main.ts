@@ -56,7 +56,7 @@ const plan = quick
       waiting: 500,
       houseOnly: { rounds: 60, windowMs: 1_000 },
     };
-/** How many connections the players have: one for each concurrent request. */
+/** Number of the players' connections, one for each concurrent request. */
 const connections = 500;
 
 const log = (text: string): void => console.log(`${new Date().toTimeString().slice(0, 8)} ${text}`);
@@ -67,7 +67,7 @@ const { service } = side;
 const players = startPlayers(service, connections);
 try {
   const measured = { side, players };
-  // Pauses the demo account's own sources.
+  // Pauses the sources of the demo account.
   await setSourceStatus(service, await listActiveSources(service), 'paused');
   await addHousePlacement(service, houseOnly);
   await addHousePlacement(service, 'all hang');

@@ -24,7 +24,7 @@ export interface Measured {
 
 /** The default value of `DEMAND_BUDGET_MS`. */
 const budgetMs = 1_000;
-/** Low enough that decisions wait for their sources and not for a free processor. */
+/** Low enough that decisions wait only for their sources and not for a processor. */
 const latencyConcurrency = 4;
 const costConcurrency = 16;
 
@@ -76,7 +76,8 @@ export async function measureLatencies(
 ): Promise<LatencyRow[]> {
   const plans: readonly { name: string; placement: PlacementName; pauseMs?: number }[] = [
     { name: houseOnly, placement: houseOnly },
-    // Decides as often as with a source that takes 20 ms, because an idle machine responds more slowly than a busy one.
+    // This makes decisions as frequent as with a source that takes 20 ms. An idle machine responds more slowly than a
+    // busy one.
     { name: `${houseOnly}, every 20 ms`, placement: houseOnly, pauseMs: 20 },
     ...(Object.keys(placements) as (keyof typeof placements)[]).map((placement) => ({
       name: placement,
@@ -109,7 +110,7 @@ export async function measureLatencies(
 
 /**
  * Measures decisions whose sources all hang. Each batch has new sources, because the circuit breaker of a hanging
- * source opens and the source is no longer asked.
+ * source opens and stops the requests.
  */
 export async function measureHanging(
   { side, players }: Measured,
@@ -117,7 +118,7 @@ export async function measureHanging(
   batches: number,
 ): Promise<Hanging> {
   const [hangs, opens]: [Decided[], Decided[]] = [[], []];
-  // The requests start one after the other, like those of real players, but all of them before the first circuit
+  // Like the requests of real players, these start one after the other. All of them start before the first circuit
   // breaker opens.
   const decide = (): Promise<Decided[]> =>
     Promise.all(
@@ -173,8 +174,7 @@ async function measureCost(
 }
 
 /**
- * Measures decisions for house ads, alternating between rounds in which the sources of other placements are active and
- * rounds in which they are paused.
+ * Measures decisions for house ads. Each round measures them with active and with paused sources of other placements.
  */
 export async function compareHouseOnly(
   measured: Measured,

@@ -6,7 +6,7 @@ export interface Plan {
   /** Number of deliveries in a measured run. */
   count: number;
   warmUp: number;
-  /** Number of deliveries in a run that compares the settings of a contestant. */
+  /** Number of deliveries in a run that compares settings of a contestant. */
   tuning: number;
   rounds: number;
   crashes: number;
@@ -16,7 +16,7 @@ export interface Plan {
 export interface CommandLine {
   plan: Plan;
   chosen: readonly Contestant[];
-  /** Whether the run measures everything. Only then may its results replace the published ones. */
+  /** Whether the run measures everything. The published results may only be replaced by those of a complete run. */
   isComplete: boolean;
 }
 

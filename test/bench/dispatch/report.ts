@@ -20,7 +20,7 @@ interface Results {
   redisVersion: string | undefined;
 }
 
-/** Writes the page, the charts and the figures, and prints the comparison. */
+/** Writes the page, the charts and the data, and prints the comparison. */
 export async function writeReport(results: Results, isComplete: boolean): Promise<void> {
   const folder = join(root, isComplete ? 'docs/benchmarks/dispatch' : '.cache/bench-dispatch');
   const summaries = results.measured.map(summarize);

@@ -39,7 +39,7 @@ const number = (value: number | undefined, digits = 0): string =>
 const table = (head: string[], rows: string[][]): string =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 
-/** Whether the task exceeds 8 ms only because of garbage collection. */
+/** Returns whether the task takes more than 8 ms only because of garbage collection. */
 const isCollection = ({ collectingMs, ms }: Tasks['over8'][number]): boolean =>
   ms - collectingMs <= 8;
 
@@ -88,8 +88,8 @@ const short: Record<Contestant, string> = {
 };
 
 /**
- * Returns each frame's lowest time over all runs. The work is the same in every run, and other load on the machine can
- * only add to it.
+ * Returns each frame's lowest time over all runs. The work is the same in every run. Other load on the machine can only
+ * increase the time.
  */
 const findCheapest = (runs: number[][]): number[] => {
   const length = Math.min(...runs.map((run) => run.length));

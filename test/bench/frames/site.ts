@@ -22,7 +22,7 @@ const phaserOfThePage: Plugin = {
   load: (id) => (id === '\0phaser' ? 'export const { Plugins } = window.Phaser;' : undefined),
 };
 
-/** Bundles one file into one classic script. The script is not minified, so that a profile shows its function names. */
+/** Bundles a file into a classic script. The script is not minified, so that a profile shows its function names. */
 async function bundle(entry: string, name: string): Promise<string> {
   const results = await build({
     configFile: false,

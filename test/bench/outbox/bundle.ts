@@ -3,7 +3,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import type { ContestantInfo } from './contestants.ts';
 
-/** The download size of a contestant: its adapter of about 20 lines, with all imports. */
+/** The download size of a contestant, including its adapter of about 20 lines. */
 export interface Size {
   minified: number;
   gzip: number;
@@ -12,7 +12,7 @@ export interface Size {
 
 const here = import.meta.dirname;
 
-/** Bundles one file into one classic script, as a game's own build would do. */
+/** Bundles a file into a classic script, as a game's build would. */
 async function bundle(file: string): Promise<string> {
   const results = await build({
     configFile: false,

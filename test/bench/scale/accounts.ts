@@ -13,7 +13,7 @@ const budget = 0.9;
 const concurrency = 16;
 const sampleMs = 20;
 
-/** Which account each process serves. */
+/** The account that each process serves. */
 const variants = [
   { name: 'one account', accountOf: () => 0 },
   { name: 'three accounts', accountOf: (index: number) => index },
@@ -111,13 +111,13 @@ export const accounts: Part = async (options) => {
   };
 };
 
-/** Each process has its own data folder and therefore creates its own account. */
+/** Each process has its own data folder, and therefore creates its own account. */
 async function startProcesses({ postgres, receiver }: Options) {
   const databaseUrl = await createDatabase(postgres);
   const env = {
     DATABASE_URL: databaseUrl,
     RATE_LIMITS: 'off',
-    // One master key for all, as in production.
+    // All processes have the same master key, as in production.
     TRUEWARD_MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
   };
   const services: Awaited<ReturnType<typeof startService>>[] = [];
@@ -127,7 +127,7 @@ async function startProcesses({ postgres, receiver }: Options) {
   );
   for (const [index, row] of clients.entries())
     await row[index]?.addWebhook(`${receiver.url}/0/${index}`, 'decision.rewarded');
-  // Gives every process time to load every account and its webhook. Processes poll twice a second.
+  // Each process needs time to load every account and its webhook. Processes poll twice per second.
   await sleep(2_000);
   const meter = await openMeter(
     services.map(({ process: { pid = 0 } }) => pid),
@@ -145,7 +145,7 @@ async function startProcesses({ postgres, receiver }: Options) {
   };
 }
 
-/** Counts sessions that wait for a lock in a statement that writes roll-ups. */
+/** Counts the database sessions that wait for a lock while they write roll-ups. */
 function startSampler({ query }: Meter) {
   const seen: Record<string, { waiting: number; active: number }> = {};
   let phase: string | undefined;

@@ -60,7 +60,7 @@ async function loadDecisions(url: string, key?: string): Promise<number> {
   return latencies.length;
 }
 
-/** Ads of one environment, and the cost of each step. */
+/** Ads in one environment, and the costs of their steps. */
 interface Batch {
   ads: Ad[];
   costs: Cost[];
@@ -132,7 +132,7 @@ async function finishAll(
     withoutWebhook.costs[3] as Cost,
     (a, b) => a - b,
   );
-  // The sandbox stores an explanation with each decision, so the bytes are measured in the live environment.
+  // The sandbox stores an explanation with each decision. The bytes are therefore measured in the live environment.
   const { storedBytes, loggedBytes } = add([...live.costs, delivery]);
   const ad = { ...add(withWebhook.costs), storedBytes, loggedBytes };
   return { decision, start, quartiles, finish: finished, delivery, ad };

@@ -17,9 +17,9 @@ import { openPostgres } from '../../../service/src/store/postgres.ts';
 import { noTracing } from '../../../service/src/trace/tracing.ts';
 import { addAccount } from '../../../service/test/add-account.ts';
 
-/** How many decisions are stored per second, in three variants. */
+/** Number of stored decisions per second, in three variants. */
 export interface GroupCommit {
-  /** Many decisions per transaction (group commit), like the service. */
+  /** Many decisions per transaction (group commit), as in the service. */
   together: number;
   /** Each decision in its own transaction, together with its counts for reports. */
   each: number;

@@ -22,7 +22,7 @@ export async function openProducer({ databaseUrl, redisPort }) {
       await inTransaction(pool, (client) =>
         writeCauses((text, values) => client.query(text, values), ids),
       );
-      // PostgreSQL and Redis share no transaction, so a process that dies here leaves rewards without deliveries.
+      // PostgreSQL and Redis cannot share a transaction. If the process dies here, some rewards have no delivery.
       for (let at = 0; at < count; at += bulk) {
         await queue.addBulk(
           ids.slice(at, at + bulk).map((id) => ({

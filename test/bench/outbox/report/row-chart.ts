@@ -1,4 +1,4 @@
-/** A chart that compares contestants, with a row for each contestant and a mark for each series. */
+/** A chart that compares contestants. It has a row for each contestant and a mark for each series. */
 export interface RowChart {
   title: string;
   /** The axis title, with its unit. */
@@ -6,12 +6,12 @@ export interface RowChart {
   /** Names of the series, in the order of the marks. A single series needs no legend. */
   series: string[];
   rows: { label: string; emphasized: boolean; values: (number | undefined)[] }[];
-  /** `dots` on a logarithmic axis, or `bars` from 0. */
+  /** `dots` have a logarithmic axis. `bars` start at 0. */
   style: 'dots' | 'bars';
   format: (value: number) => string;
 }
 
-/** Colors from light to dark that color-blind readers can tell apart, as can everyone in a printout. */
+/** Colors from light to dark. They can be distinguished by color-blind readers and in a black-and-white printout. */
 const colors = ['#9ecae1', '#4292c6', '#08519c', '#021d3f'];
 const ink = '#1b2430';
 const faint = '#d5dbe3';

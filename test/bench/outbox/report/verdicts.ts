@@ -2,11 +2,11 @@ import { ratio } from '../statistics.ts';
 import type { Report, Summary } from '../summary.ts';
 import { format } from './markdown.ts';
 
-/** A claim about the outbox, and what was measured. */
+/** A claim about the outbox, and its measurement. */
 export interface Verdict {
   claim: string;
   value: string;
-  /** Undefined if this run did not measure it. */
+  /** Whether the claim is true. Undefined if this run did not measure it. */
   met: boolean | undefined;
 }
 
@@ -31,7 +31,7 @@ const findBest = (
 
 function judgeGrowth({ ours }: Field): Verdict {
   const [first, last] = [ours.lengths[0], ours.lengths.at(-1)];
-  // Based on the ratios to raw IndexedDB in the same frames, since the speed of the machine varies.
+  // The speed of the machine varies, so this uses the ratios to raw IndexedDB in the same frames.
   const grows = ratio(last?.p50ToRaw, first?.p50ToRaw);
   const [wall, cpu] = [ratio(last?.p50, first?.p50), ratio(last?.cpu, first?.cpu)];
   return {
@@ -41,10 +41,7 @@ function judgeGrowth({ ours }: Field): Verdict {
   };
 }
 
-/**
- * Whether any of the queue's events survive a killed browser. A queue that keeps its events in memory does not meet
- * that requirement.
- */
+/** Returns whether events of the queue survive a killed browser. A queue in memory loses its events. */
 const isDurable = ({ kills }: Summary): boolean => kills.some(({ survived }) => survived > 0);
 
 function compareWithDurablePeers({ ours, peers, control }: Field): Verdict {

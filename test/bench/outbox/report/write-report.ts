@@ -27,7 +27,7 @@ export async function writeReport(results: Results, isComplete: boolean): Promis
     );
 }
 
-/** Formats and writes a file, because the format check includes generated files. */
+/** Formats and writes a file. The format check includes generated files. */
 const writePretty = async (file: string, content: string): Promise<void> =>
   writeFile(file, await prettify(content, { ...(await resolveConfig(file)), filepath: file }));
 
