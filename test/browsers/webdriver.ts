@@ -100,8 +100,8 @@ interface NewSession {
 }
 
 async function untilListening(driver: ChildProcess, base: string): Promise<void> {
-  const until = performance.now() + timeoutMs;
-  while (performance.now() < until && driver.exitCode === null) {
+  const deadlineMs = performance.now() + timeoutMs;
+  while (performance.now() < deadlineMs && driver.exitCode === null) {
     const status = await fetch(`${base}/status`).catch(() => undefined);
     if (status?.ok) return;
     await delay(100);

@@ -41,14 +41,14 @@ describe('the demo game', () => {
   /** Runs in the page, because a click by the test could come after the end of the ad. */
   const goOfflineOnceAdIsOpen = (): Promise<void> =>
     page.getByLabel('Offline').evaluate((offline: HTMLInputElement) => {
-      const check = (): void => {
+      const goOfflineIfOpen = (): void => {
         const isOpen = [...document.body.children].some(
           (child) => child.shadowRoot?.querySelector('dialog')?.open,
         );
         if (isOpen) offline.click();
-        else requestAnimationFrame(check);
+        else requestAnimationFrame(goOfflineIfOpen);
       };
-      check();
+      goOfflineIfOpen();
     });
 
   it('shows a house ad in the lobby', async () => {

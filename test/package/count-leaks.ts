@@ -55,5 +55,5 @@ export function countLeaks(): void {
     };
   }
   window.remaining = () =>
-    [...remaining.values()].filter((what) => what !== 'listener selectionchange');
+    [...remaining.values()].filter((description) => description !== 'listener selectionchange');
 }

@@ -49,7 +49,7 @@ function expectPossible(rewarded: readonly Judged[], about: string): void {
   for (const { issuedAtMs: fromMs } of rewarded) {
     for (const { settledAtMs: toMs } of rewarded) {
       const inside = rewarded.filter(
-        (each) => each.issuedAtMs >= fromMs && (each.settledAtMs ?? 0) <= (toMs ?? 0),
+        (ad) => ad.issuedAtMs >= fromMs && (ad.settledAtMs ?? 0) <= (toMs ?? 0),
       );
       if (inside.length > 0)
         expect(inside.length * 5_000 * 0.95, about).toBeLessThanOrEqual((toMs ?? 0) - fromMs);

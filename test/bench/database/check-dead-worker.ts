@@ -12,11 +12,11 @@ try {
   const rows = await killWorker(side, 5_000);
   console.log(rows);
   const otherRow = rows.find(({ account }) => account === 'on another worker');
-  check(
+  reportCheck(
     'the account on another worker received every requested decision',
     otherRow !== undefined && otherRow.requests > 0 && otherRow.succeeded === otherRow.requests,
   );
-  check(
+  reportCheck(
     'no decision acknowledged before or after the kill was lost',
     rows.every(({ acknowledged, stored }) => acknowledged > 0 && stored === acknowledged),
   );
@@ -24,7 +24,7 @@ try {
   await side.stop();
 }
 
-function check(name: string, passed: boolean): void {
+function reportCheck(name: string, passed: boolean): void {
   console.log(`${passed ? 'ok     ' : 'FAILED '} ${name}`);
   if (!passed) process.exitCode = 1;
 }

@@ -37,7 +37,7 @@ export async function killWorker(side: Side, windowMs: number): Promise<AccountR
   if (!server)
     throw new Error(`The worker on port ${killedAccount.port} is not among the servers.`);
   // The URL of a worker that keeps running. The process then does not have to switch hosts.
-  const url = side.urls.find((each) => Number(new URL(each).port) !== killedAccount.port);
+  const url = side.urls.find((candidate) => Number(new URL(candidate).port) !== killedAccount.port);
   const service = await side.start(url ?? (side.urls[0] as string), 'first');
   try {
     const resultsBefore = await Promise.all(
@@ -83,25 +83,25 @@ async function createTwoAccounts(side: Side): Promise<[Account, Account]> {
     (await side.admin.query<{ id: string }>('SELECT account_id AS id FROM accounts')).map(
       ({ id }) => id,
     );
-  let seen = await ids();
+  let knownIds = await ids();
   for (let index = 0; index < accounts; index += 1) {
     const service = await side.start(side.urls[0] as string, index === 0 ? 'first' : `n${index}`);
     const { publishable } = service.keys.live;
     await service.stop();
     const allIds = await ids();
-    const id = allIds.find((each) => !seen.includes(each));
+    const id = allIds.find((candidate) => !knownIds.includes(candidate));
     if (id === undefined) throw new Error('Expected the service to add a demo account.');
-    seen = allIds;
+    knownIds = allIds;
     const [shard] = await side.admin.query<{ port: number }>(
       `SELECT nodeport AS port FROM citus_shards
         WHERE shardid = get_shard_id_for_distribution_column('accounts', $1::text)`,
       [id],
     );
     if (!shard) throw new Error(`Account ${id} has no shard.`);
-    const added = { id, key: publishable, port: shard.port };
-    startedAccounts.push(added);
-    const otherAccount = startedAccounts.find(({ port }) => port !== added.port);
-    if (otherAccount) return [added, otherAccount];
+    const newAccount = { id, key: publishable, port: shard.port };
+    startedAccounts.push(newAccount);
+    const otherAccount = startedAccounts.find(({ port }) => port !== newAccount.port);
+    if (otherAccount) return [newAccount, otherAccount];
   }
   throw new Error(`${accounts} accounts are all on one worker; expected two workers with shards.`);
 }

@@ -34,7 +34,7 @@ export function summarize(side: Side, atOnce: number, windows: readonly Window[]
     const values = windows.flatMap(read);
     return [percentile(values, 0.5) ?? NaN, percentile(values, 0.99) ?? NaN];
   };
-  const used = (read: (window: Window) => CpuUse): CpuUse => ({
+  const computeMedianUse = (read: (window: Window) => CpuUse): CpuUse => ({
     service: median(windows.map((window) => read(window).service)) ?? NaN,
     database: median(windows.map((window) => read(window).database)) ?? NaN,
   });
@@ -45,8 +45,8 @@ export function summarize(side: Side, atOnce: number, windows: readonly Window[]
     atOnce,
     decisionMs: percentiles(({ decisionMs }) => decisionMs),
     adMs: percentiles(({ adMs }) => adMs),
-    decisionUs: used(({ decisionUs }) => decisionUs),
-    adUs: used(({ adUs }) => adUs),
+    decisionUs: computeMedianUse(({ decisionUs }) => decisionUs),
+    adUs: computeMedianUse(({ adUs }) => adUs),
   };
 }
 

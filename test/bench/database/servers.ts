@@ -40,7 +40,7 @@ export function findServer(port: number): LocalServer {
     kill() {
       const sessions = childrenOf(pid);
       // The postmaster is killed first. Otherwise, it would restart the sessions.
-      for (const each of [pid, ...sessions]) killIfRunning(each);
+      for (const target of [pid, ...sessions]) killIfRunning(target);
     },
     restart() {
       const as = process.getuid?.() === 0 ? { uid, gid } : {};

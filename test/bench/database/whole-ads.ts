@@ -29,14 +29,14 @@ export async function playAds(
   receiver: Receiver,
   { count, atOnce }: { count: number; atOnce: number },
 ): Promise<Window> {
-  const used: CpuUse[] = [];
-  const spent = new Map<string, number>();
+  const stepUsage: CpuUse[] = [];
+  const adMsById = new Map<string, number>();
   const selectClient = (index: number): Client => clients[index % clients.length] as Client;
   const step = async <T>(work: () => Promise<T>): Promise<T> => {
     const usageBefore = read();
     const result = await work();
     const usageAfter = read();
-    used.push({
+    stepUsage.push({
       service: (usageAfter.serviceUs - usageBefore.serviceUs) / count,
       database: (usageAfter.databaseUs - usageBefore.databaseUs) / count,
     });
@@ -51,14 +51,14 @@ export async function playAds(
     forEach(indexes, atOnce, (index) => timed(selectClient(index).decide)),
   );
   const ads = decisions.map(({ result, ms }) => {
-    spent.set(result.id, ms);
+    adMsById.set(result.id, ms);
     return result;
   });
   const send = (to: 'start' | 'quartiles' | 'finish') =>
     forEach(indexes, atOnce, async (index) => {
       const ad = ads[index] as Ad;
       const { ms } = await timed(() => selectClient(index)[to](ad));
-      spent.set(ad.id, (spent.get(ad.id) ?? 0) + ms);
+      adMsById.set(ad.id, (adMsById.get(ad.id) ?? 0) + ms);
       return [ad.id, nowMs()] as const;
     });
   await step(() => send('start'));
@@ -76,15 +76,20 @@ export async function playAds(
       if (finishedMs.has(decisionId) && !arrivedMs.has(decisionId)) arrivedMs.set(decisionId, atMs);
     }
     for (const [id, ms] of finishedMs)
-      spent.set(id, (spent.get(id) ?? 0) + Math.max(0, (arrivedMs.get(id) ?? NaN) - ms));
+      adMsById.set(id, (adMsById.get(id) ?? 0) + Math.max(0, (arrivedMs.get(id) ?? NaN) - ms));
     await waitForDeliveries(side);
   });
-  const [decisionUs = { service: NaN, database: NaN }] = used;
-  const adUs = used.reduce((a, b) => ({
+  const [decisionUs = { service: NaN, database: NaN }] = stepUsage;
+  const adUs = stepUsage.reduce((a, b) => ({
     service: a.service + b.service,
     database: a.database + b.database,
   }));
-  return { decisionMs: decisions.map(({ ms }) => ms), adMs: [...spent.values()], decisionUs, adUs };
+  return {
+    decisionMs: decisions.map(({ ms }) => ms),
+    adMs: [...adMsById.values()],
+    decisionUs,
+    adUs,
+  };
 }
 
 /** Resolves when the results of all deliveries are stored. */

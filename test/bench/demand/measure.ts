@@ -94,7 +94,9 @@ export async function measureLatencies(
       const window = await decideFor(measured, placement, latencyConcurrency, windowMs, pauseMs);
       const times = await server.takeTimes();
       checkAds(window, placement, placement !== houseOnly);
-      decided.push(...window.map((each) => ({ ...each, sourceMs: times[each.player] ?? NaN })));
+      decided.push(
+        ...window.map((result) => ({ ...result, sourceMs: times[result.player] ?? NaN })),
+      );
     }
   }
   return rows.map(({ name, placement, decided }) => ({
@@ -117,7 +119,7 @@ export async function measureHanging(
   server: SourceServer,
   batches: number,
 ): Promise<Hanging> {
-  const [hangs, opens]: [Decided[], Decided[]] = [[], []];
+  const [hangingResults, openResults]: [Decided[], Decided[]] = [[], []];
   // Like the requests of real players, these start one after the other. All of them start before the first circuit
   // breaker opens.
   const decide = (): Promise<Decided[]> =>
@@ -129,18 +131,19 @@ export async function measureHanging(
     );
   for (let batch = 0; batch < batches; batch += 1) {
     await withHangingSources(side.service, server, async () => {
-      hangs.push(...(await decide()));
-      opens.push(...(await decide()));
+      hangingResults.push(...(await decide()));
+      openResults.push(...(await decide()));
     });
   }
-  checkAds([...hangs, ...opens], 'all hang', false);
-  const quick = hangs.find(({ ms }) => ms < budgetMs);
-  if (quick) throw new Error(`A decision did not wait for its sources: ${JSON.stringify(quick)}`);
+  checkAds([...hangingResults, ...openResults], 'all hang', false);
+  const tooFast = hangingResults.find(({ ms }) => ms < budgetMs);
+  if (tooFast)
+    throw new Error(`A decision did not wait for its sources: ${JSON.stringify(tooFast)}`);
   return {
     budgetMs,
-    count: hangs.length,
-    decisionMs: computePercentiles(hangs.map(({ ms }) => ms)),
-    openMs: computePercentiles(opens.map(({ ms }) => ms)),
+    count: hangingResults.length,
+    decisionMs: computePercentiles(hangingResults.map(({ ms }) => ms)),
+    openMs: computePercentiles(openResults.map(({ ms }) => ms)),
   };
 }
 

@@ -85,10 +85,10 @@ export function judge(results: Omit<Demand, 'measured' | 'verdicts'>): Verdict[]
       placement: '',
       addedMs: [NaN, NaN],
     };
-  const limit = (budget: string, value: number, most: number, measured: string): Verdict => ({
+  const limit = (budget: string, value: number, maximum: number, measured: string): Verdict => ({
     budget,
     measured,
-    held: value <= most,
+    held: value <= maximum,
   });
   const [p50, p99] = [worst(0), worst(1)];
   const overBudget = hanging.decisionMs[1] - hanging.budgetMs;

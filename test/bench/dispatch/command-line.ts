@@ -58,7 +58,8 @@ export function readCommandLine(args: string[]): CommandLine | 'help' {
     plan,
     chosen: values.only === undefined ? contestants : values.only.split(',').map(findContestant),
     isComplete:
-      [values.only, values.count, values.rounds].every((it) => it === undefined) && !values.quick,
+      [values.only, values.count, values.rounds].every((value) => value === undefined) &&
+      !values.quick,
   };
 }
 

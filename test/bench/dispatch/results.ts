@@ -81,7 +81,8 @@ export function summarize(measured: Measured): Summary {
   };
 }
 
-const sum = (values: readonly number[]): number => values.reduce((total, one) => total + one, 0);
+const sum = (values: readonly number[]): number =>
+  values.reduce((total, value) => total + value, 0);
 
 /** Returns the middle value, or the mean of the middle two. */
 export function median(values: readonly number[]): number {

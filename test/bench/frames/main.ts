@@ -61,7 +61,10 @@ async function drain(browserInUse: Browser): Promise<Pick<Results, 'drains' | 'a
   const drainResults: Results['drains'] = [];
   for (let run = 1; run <= drains; run += 1) {
     console.log(`${events} events and ${rewards} rewards, ${run} of ${drains}`);
-    await page.evaluate(([all, due]) => window.bench.fill(all, due), [events, rewards] as const);
+    await page.evaluate(([eventCount, due]) => window.bench.fill(eventCount, due), [
+      events,
+      rewards,
+    ] as const);
     await page.reload();
     // The game boots before the trace starts. Booting does not count toward the budget.
     await page.evaluate(() => window.bench.boot());

@@ -100,10 +100,10 @@ async function countBytes(session: CDPSession, page: Page): Promise<number> {
   type Node = typeof profile.head;
   // This includes allocations by functions that they call.
   const sum = (node: Node, isTheirs: boolean): number => {
-    const theirs = isTheirs || isMeasured(node.callFrame);
+    const isTheirFunction = isTheirs || isMeasured(node.callFrame);
     return node.children.reduce(
-      (all, child) => all + sum(child, theirs),
-      theirs ? node.selfSize : 0,
+      (total, child) => total + sum(child, isTheirFunction),
+      isTheirFunction ? node.selfSize : 0,
     );
   };
   return sum(profile.head, false);

@@ -69,7 +69,7 @@ export async function writeReport(results: Results): Promise<void> {
           label: short[contestant],
           emphasized: contestant.startsWith('trueward'),
           values: idle
-            .filter((one) => one.contestant === contestant)
+            .filter((entry) => entry.contestant === contestant)
             .map(({ figures }) => of(figures)),
         })),
       }),
@@ -104,10 +104,10 @@ function describe(results: Results): string {
   const longestWallMs = Math.max(...drains.map(({ tasks }) => tasks.longestWallMs));
   const twoFrames = 2000 / 60;
   const worst = Math.max(...deltas.flatMap(({ first }) => first));
-  const frames = findCheapest(drains.map((one) => one.frames));
-  const control = findCheapest(drains.map((one) => one.control));
+  const frames = findCheapest(drains.map((entry) => entry.frames));
+  const control = findCheapest(drains.map((entry) => entry.control));
   const p99 = percentile(frames, 0.99) ?? 0;
-  const p99OfOne = drains.map((one) => number(percentile(one.frames, 0.99), 3)).join(' and ');
+  const p99OfOne = drains.map((entry) => number(percentile(entry.frames, 0.99), 3)).join(' and ');
   const peer = results.idle.some(({ contestant }) => contestant === 'peer');
   const idleRows = results.idle.filter(({ contestant }) => contestant === 'trueward');
   const isFree = idleRows.every(({ figures: f }) => f.calls + f.bytes + f.timers === 0);

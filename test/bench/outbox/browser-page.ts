@@ -65,10 +65,13 @@ function wrap(page: Page, session: CDPSession): BenchPage {
 }
 
 /** Rejects if `work` takes longer than `ms`, because a frozen page never responds. */
-async function withTimeout<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
+async function withTimeout<T>(work: Promise<T>, ms: number, description: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms / 1000} s`)), ms);
+    timer = setTimeout(
+      () => reject(new Error(`${description} took longer than ${ms / 1000} s`)),
+      ms,
+    );
   });
   try {
     return await Promise.race([work, timeout]);

@@ -10,20 +10,20 @@ export interface Size {
   brotli: number;
 }
 
-const here = import.meta.dirname;
+const folder = import.meta.dirname;
 
 /** Bundles a file into a classic script, as a game's build would. */
 async function bundle(file: string): Promise<string> {
   const results = await build({
     configFile: false,
-    root: here,
+    root: folder,
     logLevel: 'error',
     define: { 'process.env.NODE_ENV': '"production"', __SENTRY_DEBUG__: 'false' },
     build: {
       target: 'es2022',
       minify: true,
       write: false,
-      lib: { entry: join(here, file), formats: ['iife'], name: 'bundle' },
+      lib: { entry: join(folder, file), formats: ['iife'], name: 'bundle' },
     },
   });
   const [result] = [results].flat();

@@ -37,7 +37,7 @@ export function planJobs(setting: Setting, measured: Measured[]): Job[] {
     },
   }));
   // The longest jobs come last. The last jobs are skipped if the time runs out.
-  const [short, long] = [cases.filter(isShort), cases.filter((one) => !isShort(one))];
+  const [short, long] = [cases.filter(isShort), cases.filter((candidate) => !isShort(candidate))];
   return [...lives, ...short.flatMap(killJobs), ...faulty, ...long.flatMap(killJobs)];
 }
 

@@ -35,13 +35,13 @@ export const accounts: Part = async (options) => {
         ads: [] as Ad[][],
         ms: 0,
       }));
-      const step = async (work: (each: (typeof runs)[number]) => Promise<unknown>) => {
-        for (const each of runs) {
+      const step = async (work: (run: (typeof runs)[number]) => Promise<unknown>) => {
+        for (const run of runs) {
           const startedMs = nowMs();
-          waits.during(each.way.name);
-          await work(each);
+          waits.during(run.way.name);
+          await work(run);
           waits.during(undefined);
-          each.ms += nowMs() - startedMs;
+          run.ms += nowMs() - startedMs;
         }
       };
       const onAll = (way: Way, work: (client: Client, index: number) => Promise<unknown>) =>
@@ -54,18 +54,18 @@ export const accounts: Part = async (options) => {
           lists[index] = list;
         }),
       );
-      const latencies = runs.flatMap((each) => each.ads.flat());
+      const latencies = runs.flatMap((run) => run.ads.flat());
       await watched(latencies, 0.75);
-      await step((each) =>
-        onAll(each.way, (client, index) =>
-          forEach(each.ads[index] ?? [], concurrency, client.quartiles),
+      await step((run) =>
+        onAll(run.way, (client, index) =>
+          forEach(run.ads[index] ?? [], concurrency, client.quartiles),
         ),
       );
       await watched(latencies, 1);
-      await step(async (each) => {
+      await step(async (run) => {
         options.receiver.clear();
-        await onAll(each.way, (client, index) =>
-          forEach(each.ads[index] ?? [], concurrency, client.finish),
+        await onAll(run.way, (client, index) =>
+          forEach(run.ads[index] ?? [], concurrency, client.finish),
         );
         await options.receiver.count(ads);
       });
@@ -76,8 +76,9 @@ export const accounts: Part = async (options) => {
     await waits.stop();
     await stop();
   }
-  const [one = [], three = []] = [...perSecond.values()];
-  const ratio = median(one.map((value, index) => value / (three[index] ?? NaN))) ?? NaN;
+  const [oneAccountRates = [], threeAccountRates = []] = [...perSecond.values()];
+  const ratio =
+    median(oneAccountRates.map((value, index) => value / (threeAccountRates[index] ?? NaN))) ?? NaN;
   const seen = waits.seen['one account'] ?? { waiting: 0, active: 0 };
   return {
     title: 'Three processes on one account',

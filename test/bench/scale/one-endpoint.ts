@@ -28,8 +28,9 @@ export const oneEndpoint: Part = async (options) => {
     for (const build of roundOrder(options.builds, round))
       measurements.get(build)?.push(await measure(options, build, backlog));
   }
-  const results = [...measurements].map(([{ name }, all]) => {
-    const middle = (key: keyof Measured): number => median(all.map((one) => one[key])) ?? NaN;
+  const results = [...measurements].map(([{ name }, buildMeasurements]) => {
+    const middle = (key: keyof Measured): number =>
+      median(buildMeasurements.map((measurement) => measurement[key])) ?? NaN;
     const [perSecond, serviceUs, databaseUs] = [
       middle('perSecond'),
       middle('serviceUs'),
@@ -48,16 +49,19 @@ export const oneEndpoint: Part = async (options) => {
       },
     ],
     head: ['', 'deliveries/s', 'service, µs each', 'PostgreSQL, µs each'],
-    rows: results.map((one) => [
-      one.name,
-      formatInteger(one.perSecond),
-      formatInteger(one.serviceUs),
-      formatInteger(one.databaseUs),
+    rows: results.map((result) => [
+      result.name,
+      formatInteger(result.perSecond),
+      formatInteger(result.serviceUs),
+      formatInteger(result.databaseUs),
     ]),
     note: `One process of the service, an endpoint that answers after ${responseMs} ms in a separate process, and a backlog of ${formatInteger(backlog)}; the median of ${rounds} rounds. A build that takes longer than ${timeoutMs / 1_000} s is stopped.`,
     plot: {
       axis: 'deliveries/s',
-      rows: results.map((one) => ({ label: one.name, value: one.perSecond })),
+      rows: results.map((result) => ({
+        label: result.name,
+        value: result.perSecond,
+      })),
     },
   };
 };

@@ -166,18 +166,18 @@ async function runRound(
   const round: Round = { echoUs: await echo.measure(), sides: {} };
   const decisionAlone = new Map<Side, Cost>();
   for (const side of sides) decisionAlone.set(side, await measureDecisions(side));
-  const all: Batches[] = [];
-  for (const side of sides) all.push(await beginAll(side));
-  const list = all.flatMap(({ live, withoutWebhook, withWebhook }) => [
+  const allBatches: Batches[] = [];
+  for (const side of sides) allBatches.push(await beginAll(side));
+  const list = allBatches.flatMap(({ live, withoutWebhook, withWebhook }) => [
     ...live.ads,
     ...withoutWebhook.ads,
     ...withWebhook.ads,
   ]);
   // The waiting times of all ads overlap.
   await watched(list, 0.75);
-  for (const batches of all) await watchAll(batches);
+  for (const batches of allBatches) await watchAll(batches);
   await watched(list, 1);
-  for (const batches of all) {
+  for (const batches of allBatches) {
     const { side } = batches;
     const alone = decisionAlone.get(side);
     if (!alone) throw new Error(`${side.name} was asked for no decisions.`);

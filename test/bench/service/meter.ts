@@ -77,7 +77,7 @@ export async function openMeter(
     async measure(units, work) {
       const before = await read();
       await work();
-      return combine(await read(), before, (now, then) => (now - then) / units);
+      return combine(await read(), before, (after, earlier) => (after - earlier) / units);
     },
     async settle() {
       if (!database) return sleep(200);

@@ -35,9 +35,9 @@ export async function publish(results: Partial<Published>, quick: boolean): Prom
     writeFile(join(folder, name), await format(text, { parser, printWidth: 100 }));
   for (const [name, value] of Object.entries(results))
     await write(`${name}.json`, JSON.stringify(value), 'json');
-  const all = readPublished();
-  await write('README.md', describe(all), 'markdown');
-  for (const [name, chart] of Object.entries(draw(all)))
+  const published = readPublished();
+  await write('README.md', describe(published), 'markdown');
+  for (const [name, chart] of Object.entries(draw(published)))
     await writeFile(join(folder, `${name}.svg`), drawRowChart(chart));
   console.log('Written: docs/benchmarks/service');
 }
@@ -76,8 +76,8 @@ function describe({ costs, comparison, rates, scale }: Partial<Published>): stri
   const verdicts = [
     ...(comparison?.verdicts ?? []).map((verdict) => ({ ...verdict, ...comparison?.measured })),
     ...(costs ? [{ ...judgeGroupCommit(costs), ...costs.measured }] : []),
-    ...Object.values(scale ?? {}).flatMap(({ verdicts: some, measured }) =>
-      some.map((verdict) => ({ ...verdict, ...measured })),
+    ...Object.values(scale ?? {}).flatMap(({ verdicts: partVerdicts, measured }) =>
+      partVerdicts.map((verdict) => ({ ...verdict, ...measured })),
     ),
   ];
   const parts = [
@@ -113,7 +113,7 @@ ${table(head, rows)}`,
 }
 
 const describeComparison = ({ measured, older, rounds }: Comparison): string => {
-  const [now, then] = [summarize(rounds, 'this build'), summarize(rounds, 'older build')];
+  const [current, previous] = [summarize(rounds, 'this build'), summarize(rounds, 'older build')];
   return `## This build compared with an older one
 
 \`npm run bench:costs -- --against <checkout>\`, ${rounds.length} rounds, older build ${older}, ${origin(measured)}
@@ -125,10 +125,10 @@ table of counts that have not been folded yet, whose space is reused within seco
 
 ${table(
   ['', 'service, µs', 'PostgreSQL, µs', 'stored, bytes', 'WAL, bytes'],
-  entries(now).map(([unit, cost]) => [
+  entries(current).map(([unit, cost]) => [
     units[unit],
     ...(['serviceUs', 'databaseUs', 'storedBytes', 'loggedBytes'] as const).map(
-      (counter) => `${formatInteger(then[unit][counter])} → ${formatInteger(cost[counter])}`,
+      (counter) => `${formatInteger(previous[unit][counter])} → ${formatInteger(cost[counter])}`,
     ),
   ]),
 )}`;
@@ -208,7 +208,7 @@ function draw({ comparison, rates, scale }: Partial<Published>): Record<string, 
   const style = { style: 'bars', format: formatInteger } as const;
   const series = ['service', 'PostgreSQL'];
   if (comparison) {
-    const [now, then] = [
+    const [current, previous] = [
       summarize(comparison.rounds, 'this build'),
       summarize(comparison.rounds, 'older build'),
     ];
@@ -223,10 +223,10 @@ function draw({ comparison, rates, scale }: Partial<Published>): Record<string, 
       axis: 'µs',
       series,
       rows: [
-        row('ad, older build', then.ad, false),
-        row('ad, this build', now.ad, true),
-        row('delivery, older', then.delivery, false),
-        row('delivery, this', now.delivery, true),
+        row('ad, older build', previous.ad, false),
+        row('ad, this build', current.ad, true),
+        row('delivery, older', previous.delivery, false),
+        row('delivery, this', current.delivery, true),
       ],
     };
   }

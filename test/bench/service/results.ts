@@ -111,10 +111,10 @@ const middle = (values: number[]): number => median(values) ?? NaN;
  * reuses space that autovacuum has freed.
  */
 export function summarize(rounds: readonly Round[], side: Side['name']): Record<Unit, Cost> {
-  const all = rounds.flatMap(({ sides }) => sides[side] ?? []);
+  const sideRounds = rounds.flatMap(({ sides }) => sides[side] ?? []);
   const computeMedianCost = (unit: Unit): Cost => {
     const read = (counter: keyof Cost, average = middle): number =>
-      Math.round(average(all.map((costs) => costs[unit][counter])));
+      Math.round(average(sideRounds.map((costs) => costs[unit][counter])));
     return {
       serviceUs: read('serviceUs'),
       databaseUs: read('databaseUs'),
@@ -139,11 +139,11 @@ export function summarize(rounds: readonly Round[], side: Side['name']): Record<
  */
 export const ratios = (rounds: readonly Round[], unit: Unit, counter: keyof Cost): number[] =>
   rounds.flatMap(({ sides }) => {
-    const [now, then] = [
+    const [current, previous] = [
       sides['this build']?.[unit][counter],
       sides['older build']?.[unit][counter],
     ];
-    return now === undefined || !then ? [] : [now / then];
+    return current === undefined || !previous ? [] : [current / previous];
   });
 
 const ratioOfMeans = (rounds: readonly Round[], unit: Unit): number =>
@@ -161,13 +161,13 @@ const budgets: readonly [string, Unit, keyof Cost, number][] = [
 
 /** Returns the requirements for this build relative to the older one, and whether it meets them. */
 export const judge = (rounds: readonly Round[]): Verdict[] =>
-  budgets.map(([what, unit, counter, most]) => {
+  budgets.map(([label, unit, counter, maxRatio]) => {
     const measured = ratios(rounds, unit, counter);
     const ratio = counter === 'storedBytes' ? ratioOfMeans(rounds, unit) : middle(measured);
     const spread = `${Math.min(...measured).toFixed(2)}–${Math.max(...measured).toFixed(2)}`;
     return {
-      budget: `${what}: at most ${most} × the older build`,
+      budget: `${label}: at most ${maxRatio} × the older build`,
       measured: `${ratio.toFixed(2)} × (${spread})`,
-      held: ratio <= most,
+      held: ratio <= maxRatio,
     };
   });

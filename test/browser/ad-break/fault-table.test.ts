@@ -94,13 +94,14 @@ async function postAndWait(command: string): Promise<void> {
 
 const htmlRemoved = () => eventually(() => expect(document.querySelector('iframe')).toBeNull());
 
-function rejectPlay(refuses: (element: HTMLMediaElement) => boolean): Partial<BreakDeps> {
-  const real = HTMLMediaElement.prototype.play;
+function rejectPlay(shouldReject: (element: HTMLMediaElement) => boolean): Partial<BreakDeps> {
+  const originalPlay = HTMLMediaElement.prototype.play;
   vi.spyOn(HTMLMediaElement.prototype, 'play').mockImplementation(function (
     this: HTMLMediaElement,
   ) {
-    if (refuses(this)) return Promise.reject(new DOMException('No gesture.', 'NotAllowedError'));
-    return real.call(this);
+    if (shouldReject(this))
+      return Promise.reject(new DOMException('No gesture.', 'NotAllowedError'));
+    return originalPlay.call(this);
   });
   return {};
 }
@@ -289,18 +290,18 @@ function play(kind: string, phase: Phase, fault: Fault) {
   let started = false;
   let injected = false;
 
-  function reach(now: Phase): void {
-    if (now !== phase || injected) return;
+  function reachPhase(currentPhase: Phase): void {
+    if (currentPhase !== phase || injected) return;
     time.stop();
     reached.resolve();
   }
   async function start(): Promise<void> {
     started = true;
-    onEndCard(() => reach('endCard'));
+    onEndCard(() => reachPhase('endCard'));
     // The close button also appears on a timer.
     await clock.advance(0);
     if (phase === 'prompting') overlay().shown('button.close')?.click();
-    if (phase === 'playing' || phase === 'prompting') reach(phase);
+    if (phase === 'playing' || phase === 'prompting') reachPhase(phase);
     else if (injected || phase !== 'opening') time.start();
   }
 
@@ -312,7 +313,7 @@ function play(kind: string, phase: Phase, fault: Fault) {
   );
   const running = stage.run(
     decision,
-    { signal: abort.signal, onOpen: () => reach('opening'), onStart: () => void start() },
+    { signal: abort.signal, onOpen: () => reachPhase('opening'), onStart: () => void start() },
     {
       clock,
       loadTimeoutMs: 100_000,
@@ -320,18 +321,18 @@ function play(kind: string, phase: Phase, fault: Fault) {
       async enqueue(event) {
         stage.log.push(event.type);
         events.push(event);
-        if (event.type === 'impression') reach('seen');
+        if (event.type === 'impression') reachPhase('seen');
       },
       // The confirmation arrives after the fault, or too late.
       rewards: {
         async track() {},
         async watched() {
           stage.log.push('watched');
-          reach('watched');
+          reachPhase('watched');
         },
         async confirmation(decisionId) {
           stage.log.push('confirmation');
-          reach('confirming');
+          reachPhase('confirming');
           if (phase !== 'confirming') return earned(decisionId);
           return confirmed.promise;
         },

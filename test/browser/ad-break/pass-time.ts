@@ -48,13 +48,13 @@ export function passTime(
     if (type === 'ended') ended.add(target);
   }
 
-  async function pass(mine: symbol): Promise<void> {
-    while (run === mine) {
+  async function pass(ownRun: symbol): Promise<void> {
+    while (run === ownRun) {
       const video = document.querySelector('video');
       if (video !== null && moves(video)) {
         changeRate(1, fastRate);
         await nextFrame();
-        if (run !== mine) return;
+        if (run !== ownRun) return;
         follow(video);
         await clock.advance(0);
       } else if (!(await clock.runNextTimer())) await nextFrame();

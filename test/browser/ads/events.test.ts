@@ -44,12 +44,12 @@ it('emits `close` when the game resumes and `result` when the call ends', async 
     closed.resolve();
   });
   ads.on('result', (placement, { outcome }) => log.push(`${placement}: ${outcome}`));
-  const shown = ads.showRewarded('revive', { onClose: () => log.push('onClose') });
+  const running = ads.showRewarded('revive', { onClose: () => log.push('onClose') });
   await closed.promise;
   await Promise.resolve();
   expect(log).toEqual(['open revive', 'close revive', 'onClose']);
   respond();
-  await shown;
+  await running;
   expect(log.slice(3)).toEqual(['revive: rewarded']);
 });
 
@@ -197,11 +197,11 @@ it('destroy() during an ad emits `close` and nothing else', async () => {
   for (const event of ['open', 'close', 'result', 'change'] as const)
     ads.on(event, () => log.push(event));
   ads.on('start', () => started.resolve());
-  const shown = ads.showRewarded('revive');
+  const running = ads.showRewarded('revive');
   await started.promise;
   log.length = 0;
   ads.destroy();
   dispatchEvent(new Event('online'));
-  expect((await shown).outcome).toBe('aborted');
+  expect((await running).outcome).toBe('aborted');
   expect(log.filter((event) => event !== 'change')).toEqual(['close']);
 });

@@ -63,8 +63,8 @@ it('the button is enabled again after a pending result', async () => {
   };
   start({ confirmationTimeoutMs: 100 });
   await shows(offer, true);
-  const shown = ads.showRewarded('revive', { onOpen: () => expect(button.disabled).toBe(true) });
-  expect((await shown).outcome).toBe('pending');
+  const running = ads.showRewarded('revive', { onOpen: () => expect(button.disabled).toBe(true) });
+  expect((await running).outcome).toBe('pending');
   await shows(offer, true);
   responded.resolve();
 });

@@ -50,7 +50,7 @@ it.each<[string, Partial<AdsOptions>, ShowOptions, boolean]>([
   ['muted by the option of createAds()', { muted: true }, {}, true],
   ['muted by the option of the call', {}, { muted: true }, true],
   ['with sound by the option of the call', { muted: true }, { muted: false }, false],
-])('starts %s', async (_how, options, call, muted) => {
+])('starts %s', async (_description, options, call, muted) => {
   show(options, call);
   await eventually(() => expect(mutedPlays[0]).toBe(muted));
 });
@@ -65,8 +65,8 @@ it('lets the player unmute an ad that started muted', async () => {
   show({ muted: true });
   await userEvent.click(await soundButton('Turn sound on'));
   await soundButton('Turn sound off');
-  const shown = document.querySelector('video');
-  expect(shown).toMatchObject({ muted: false, paused: false });
+  const videoElement = document.querySelector('video');
+  expect(videoElement).toMatchObject({ muted: false, paused: false });
   expect(mutedPlays).toEqual([true]);
 });
 

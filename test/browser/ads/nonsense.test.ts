@@ -58,14 +58,14 @@ it.each([
   ['granted', 'got "granted"'],
   ['page', 'got "page"'],
   [{ status: 'yes' }, "{ status: 'granted' | 'denied' | 'unknown' }"],
-])('rejects %j as consent and keeps the current consent', async (consent, named) => {
+])('rejects %j as consent and keeps the current consent', async (consent, expectedText) => {
   const { ads, requests } = start({ consent: { status: 'denied' } });
   const set = () => ads.setConsent(consent as never);
   expect(set).toThrow(
     expect.objectContaining({ name: 'OptionError', code: 'option_invalid' }) as Error,
   );
   expect(set).toThrow('`consent`');
-  expect(set).toThrow(named);
+  expect(set).toThrow(expectedText);
   await ads.preload('revive');
   expect(requests).toMatchObject([{ consent: { status: 'denied' } }]);
 });

@@ -152,12 +152,12 @@ it.each([
   [{ userToken: 7 }, 'option_invalid', '`userToken`'],
   [{ locale: 'de' }, 'option_unknown', '`locale`'],
   [null, 'option_invalid', 'setUser()'],
-])('rejects %j as a user and keeps the current user', async (user, code, named) => {
+])('rejects %j as a user and keeps the current user', async (user, code, expectedText) => {
   const { requests, start } = game();
   const { ads } = start({ userRef: 'ann' });
   const set = () => ads.setUser(user as never);
   expect(set).toThrow(expect.objectContaining({ name: 'OptionError', code }) as Error);
-  expect(set).toThrow(named);
+  expect(set).toThrow(expectedText);
   await ads.preload('revive');
   expect(requests).toMatchObject([{ user_ref: 'ann' }]);
 });

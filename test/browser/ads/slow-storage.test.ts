@@ -37,7 +37,7 @@ it.each([
   ['never opens', undefined, 'memory'],
 ] as const)(
   'an ad earns its reward if the database %s, and its events keep their times',
-  async (_what, ms, storage) => {
+  async (_description, ms, storage) => {
     const { opened } = slowDatabases(ms);
     const service = stubService();
     service.respond = () => picture(1_600);

@@ -145,13 +145,13 @@ it.each([
   ['with sound', ['button.mute', 'button.close', 'footer a']],
 ] as const)(
   'every control %s is reachable on a 320 px screen with text at twice its size',
-  async (look, all) => {
+  async (look, selectors) => {
     await page.viewport(320, 568);
     shown = await openInState(image, 'de');
     shown.dialog?.style.setProperty('--unit', '28px');
     states[look]?.(shown.opened);
     shown.root?.getAnimations().forEach((animation) => animation.finish());
-    for (const selector of all) {
+    for (const selector of selectors) {
       // The Tab key scrolls the focused control into view, in WebKit after a short delay.
       shown.shown(selector)?.focus();
       await expect.poll(() => canBeHit(selector), { message: selector }).toBe(true);
@@ -220,7 +220,9 @@ it('stays inside the safe area of a screen with a notch', async () => {
   await page.viewport(640, 360);
   shown = await openInState(image, 'en');
   const sheet = shown.root?.adoptedStyleSheets[0];
-  const rule = [...(sheet?.cssRules ?? [])].find((each) => each.cssText.startsWith('dialog {'));
+  const rule = [...(sheet?.cssRules ?? [])].find((candidate) =>
+    candidate.cssText.startsWith('dialog {'),
+  );
   for (const side of ['top', 'right', 'bottom', 'left'])
     expect(rule?.cssText).toContain(`env(safe-area-inset-${side})`);
 });

@@ -7,7 +7,7 @@ import { untilObserved } from './until-observed.ts';
 const requiredMs = 400;
 let clock: ManualClock;
 let ad: HTMLElement;
-let seen: { (visibility: Visibility): void; mock: { calls: [Visibility][] } };
+let onViewable: { (visibility: Visibility): void; mock: { calls: [Visibility][] } };
 let end: () => void = () => {};
 
 function put(css: string): HTMLElement {
@@ -18,7 +18,7 @@ function put(css: string): HTMLElement {
 }
 
 async function watch() {
-  const watched = watchViewability(ad, { clock, requiredMs, onViewable: seen });
+  const watched = watchViewability(ad, { clock, requiredMs, onViewable });
   end = watched.destroy;
   await untilObserved(ad);
   return watched;
@@ -31,17 +31,17 @@ const wait = () => clock.advance(requiredMs * 2);
 async function expectImpression(): Promise<void> {
   await untilObserved(ad);
   await clock.advance(requiredMs - 1);
-  expect(seen).not.toHaveBeenCalled();
+  expect(onViewable).not.toHaveBeenCalled();
   // The page checks five times per second whether the ad is covered.
   await clock.advance(201);
-  expect(seen).toHaveBeenCalledTimes(1);
+  expect(onViewable).toHaveBeenCalledTimes(1);
 }
 
 beforeEach(async () => {
   await page.viewport(640, 360);
   document.body.replaceChildren();
   clock = manualClock();
-  seen = vi.fn<(visibility: Visibility) => void>();
+  onViewable = vi.fn<(visibility: Visibility) => void>();
   ad = put('left: 0; top: 0');
 });
 afterEach(() => {
@@ -54,23 +54,23 @@ it('counts a visible ad once', async () => {
   await clock.advance(requiredMs - 1);
   // Further checks must not report it again.
   watched.setPlaying(true);
-  expect(seen).not.toHaveBeenCalled();
+  expect(onViewable).not.toHaveBeenCalled();
   await clock.advance(1);
-  expect(seen.mock.calls[0]?.[0]).toEqual({ ratio: 1, ms: requiredMs });
+  expect(onViewable.mock.calls[0]?.[0]).toEqual({ ratio: 1, ms: requiredMs });
   await wait();
-  expect(seen).toHaveBeenCalledTimes(1);
+  expect(onViewable).toHaveBeenCalledTimes(1);
   expect(clock.timers()).toBe(0);
 });
 
 it.each([
   ['is covered', () => put('left: 0; top: 0; background: red')],
   ['is mostly covered', () => put('left: 0; top: 0; height: 70px')],
-])('counts an ad that %s only after it is uncovered', async (_, cover) => {
-  const covering = cover();
+])('counts an ad that %s only after it is uncovered', async (_, coverAd) => {
+  const removeCover = coverAd();
   await watch();
   await wait();
-  expect(seen).not.toHaveBeenCalled();
-  covering.remove();
+  expect(onViewable).not.toHaveBeenCalled();
+  removeCover.remove();
   await expectImpression();
 });
 
@@ -81,7 +81,7 @@ it.each([
   ad.style.cssText += css;
   await watch();
   await wait();
-  expect(seen).not.toHaveBeenCalled();
+  expect(onViewable).not.toHaveBeenCalled();
   ad.style.left = '0';
   await expectImpression();
 });
@@ -90,7 +90,7 @@ it('counts an ad that is half visible', async () => {
   ad.style.left = '-90px';
   await watch();
   await expectImpression();
-  expect(seen.mock.calls[0]?.[0].ratio).toBeCloseTo(0.55, 1);
+  expect(onViewable.mock.calls[0]?.[0].ratio).toBeCloseTo(0.55, 1);
 });
 
 it('restarts the time after the page was hidden or the video stalled', async () => {
@@ -98,11 +98,11 @@ it('restarts the time after the page was hidden or the video stalled', async () 
   await clock.advance(requiredMs - 1);
   watched.setPlaying(false);
   await wait();
-  expect(seen).not.toHaveBeenCalled();
+  expect(onViewable).not.toHaveBeenCalled();
   vi.spyOn(document, 'hidden', 'get').mockReturnValue(true);
   watched.setPlaying(true);
   await wait();
-  expect(seen).not.toHaveBeenCalled();
+  expect(onViewable).not.toHaveBeenCalled();
   vi.restoreAllMocks();
   document.dispatchEvent(new Event('visibilitychange'));
   await expectImpression();
@@ -113,7 +113,7 @@ it('restarts the time after the device or the page slept', async () => {
   await clock.advance(requiredMs - 1);
   clock.freeze(3_600_000);
   await clock.advance(requiredMs - 1);
-  expect(seen).not.toHaveBeenCalled();
+  expect(onViewable).not.toHaveBeenCalled();
   await clock.advance(1);
-  expect(seen.mock.calls[0]?.[0]).toEqual({ ratio: 1, ms: requiredMs });
+  expect(onViewable.mock.calls[0]?.[0]).toEqual({ ratio: 1, ms: requiredMs });
 });

@@ -53,12 +53,12 @@ describe.each(games)('With $name', ({ start }) => {
   }
 
   it('a watched ad pauses the game and delivers its reward once, on a frame', async () => {
-    const seen: number[] = [];
-    const sample = () => void seen.push(game.frames());
+    const framesSeen: number[] = [];
+    const sample = () => void framesSeen.push(game.frames());
     const { outcome } = await game.ads.showRewarded('revive', { onOpen: sample, onClose: sample });
     expect(outcome).toBe('rewarded');
-    expect(seen).toHaveLength(2);
-    expect(seen[1]).toBe(seen[0]);
+    expect(framesSeen).toHaveLength(2);
+    expect(framesSeen[1]).toBe(framesSeen[0]);
     await expectRestored();
     await eventually(() => expect(rewards).toHaveLength(1));
     expect(rewards[0]).toMatchObject({ placement: 'revive', reward: { amount: 50 } });

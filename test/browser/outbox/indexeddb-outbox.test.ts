@@ -177,7 +177,7 @@ test.each([
     }),
   ],
   ['never opens', () => ({ open: () => ({}) })],
-])('works in memory in a browser that %s a database', async (_what, factory) => {
+])('works in memory in a browser that %s a database', async (_description, factory) => {
   const clock = {
     ...systemClock,
     after: (ms: number, callback: () => void) => systemClock.after(Math.min(ms, 20), callback),

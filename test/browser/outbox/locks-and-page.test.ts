@@ -100,13 +100,16 @@ test('reports lifecycle events of the page until it is unsubscribed', () => {
 
 test('a message reaches all tabs except the one that sent it', async () => {
   const name = newRandomId();
-  const [mine, theirs] = [browserTabChannel<{ n: number }>(name), browserTabChannel(name)];
+  const [ownChannel, otherChannel] = [
+    browserTabChannel<{ n: number }>(name),
+    browserTabChannel(name),
+  ];
   const ownListener = vi.fn();
-  mine.onMessage(ownListener);
-  const received = new Promise((resolve) => theirs.onMessage(resolve));
-  mine.send({ n: 1 });
+  ownChannel.onMessage(ownListener);
+  const received = new Promise((resolve) => otherChannel.onMessage(resolve));
+  ownChannel.send({ n: 1 });
   expect(await received).toEqual({ n: 1 });
   expect(ownListener).not.toHaveBeenCalled();
-  mine.close();
-  theirs.close();
+  ownChannel.close();
+  otherChannel.close();
 });

@@ -47,8 +47,10 @@ describe.each(phaserVersions)('a delivery to a game in Phaser $version', ({ load
     await waitForDeliveries(10);
     expect(names()).toEqual(firstTen);
     const first = deliveries[0]?.step ?? 0;
-    expect(deliveries.map((each) => each.step - first)).toEqual([0, 0, 0, 0, 1, 1, 1, 1, 2, 2]);
-    expect(deliveries.some((each) => each.isRendering)).toBe(false);
+    expect(deliveries.map((delivery) => delivery.step - first)).toEqual([
+      0, 0, 0, 0, 1, 1, 1, 1, 2, 2,
+    ]);
+    expect(deliveries.some((delivery) => delivery.isRendering)).toBe(false);
     expect(game.events.listenerCount('step')).toBe(idleListeners);
   });
 

@@ -164,8 +164,8 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     expect(drawnText(button)).toBe('Loading …');
     await expectLabel(text);
     expect(drawnText(button)).toBe(drawn);
-    const shown = element() as HTMLElement;
-    expect([shown.lang, getComputedStyle(shown).direction]).toEqual([
+    const buttonElement = element() as HTMLElement;
+    expect([buttonElement.lang, getComputedStyle(buttonElement).direction]).toEqual([
       locale.slice(0, 2),
       direction,
     ]);

@@ -13,21 +13,21 @@ import { decision, earn, earned, openTabWithLedger, watch } from './open-tab.ts'
 
 /** Each test has its own host. The host is part of the names of its databases. */
 let host: string;
-let used: string[];
+let openedDatabases: string[];
 beforeEach(() => {
   host = `${crypto.randomUUID()}.test`;
-  used = [];
+  openedDatabases = [];
 });
 afterEach(async () => {
   vi.restoreAllMocks();
   for (const tab of tabs.splice(0)) tab.rewards.destroy();
-  for (const name of used)
+  for (const name of openedDatabases)
     for (const part of ['outbox', 'rewards']) await deleteDatabase(`${name}:${part}`);
 });
 
 const databasePrefix = (key: 'old' | 'new', environment = 'live'): string => {
   const name = `trueward:${environment}_${key.padEnd(12, '0')}@${host}`;
-  if (!used.includes(name)) used.push(name);
+  if (!openedDatabases.includes(name)) openedDatabases.push(name);
   return name;
 };
 

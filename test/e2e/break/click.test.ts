@@ -38,11 +38,11 @@ async function open(placement: string): Promise<void> {
 const isPaused = () => page.evaluate(() => document.querySelector('video')?.paused);
 
 /** Fakes the focus of this window, because a window of a headless browser always reports that it has focus. */
-const setFocus = (here: boolean) =>
-  page.evaluate((has) => {
-    document.hasFocus = () => has;
-    if (has) window.dispatchEvent(new FocusEvent('focus'));
-  }, here);
+const setFocus = (hasFocus: boolean) =>
+  page.evaluate((hasWindowFocus) => {
+    document.hasFocus = () => hasWindowFocus;
+    if (hasWindowFocus) window.dispatchEvent(new FocusEvent('focus'));
+  }, hasFocus);
 
 it('a click opens the advertiser’s page and pauses the ad until the player returns', async () => {
   await open('video');

@@ -26,16 +26,16 @@ const closeControl = (): Promise<number> =>
     () =>
       new Promise((resolve) => {
         let opened = 0;
-        const check = () => {
+        const checkForControl = () => {
           const dialog = [...document.body.children]
             .map((child) => child.shadowRoot?.querySelector('dialog'))
-            .find((each) => each?.open);
+            .find((dialogElement) => dialogElement?.open);
           if (dialog && opened === 0) opened = performance.now();
           if (dialog?.querySelector('.close')?.checkVisibility())
             resolve(performance.now() - opened);
-          else requestAnimationFrame(check);
+          else requestAnimationFrame(checkForControl);
         };
-        check();
+        checkForControl();
         document.querySelector<HTMLElement>('#play')?.click();
       }),
   );

@@ -81,10 +81,10 @@ it(
     const outcomes = await play(page, breaks);
     expect(new Set(outcomes)).toEqual(new Set(['aborted', 'rewarded']));
     // The last ad break may not be garbage-collected yet, here and in `before`.
-    for (const what of ['Documents', 'Nodes', 'JSEventListeners'] as const)
+    for (const metric of ['Documents', 'Nodes', 'JSEventListeners'] as const)
       await expect
-        .poll(async () => (await measureFootprint(session))[what], { message: what })
-        .toBeLessThanOrEqual(before[what]);
+        .poll(async () => (await measureFootprint(session))[metric], { message: metric })
+        .toBeLessThanOrEqual(before[metric]);
     const after = await measureFootprint(session);
     const bytes = after.JSHeapUsedSize - before.JSHeapUsedSize;
     console.info(`${breaks} breaks, ${bytes} bytes more of ${after.JSHeapUsedSize}`);

@@ -109,7 +109,7 @@ async function sheet(
   await page.setContent(
     `<style>body { margin: 8px; display: grid; grid-template-columns: repeat(${columns}, ${shownWidth}px); gap: 8px; background: #888 }
     img { display: block; width: 100% }</style>
-    ${screenshots.map((each) => `<img src="data:image/png;base64,${each}">`).join('')}`,
+    ${screenshots.map((image) => `<img src="data:image/png;base64,${image}">`).join('')}`,
   );
   await page.waitForFunction(() => [...document.images].every((image) => image.complete));
   await page.screenshot({ path, type: 'jpeg', quality: 72 });

@@ -27,7 +27,7 @@ const start = async (options: PageOptions = {}): Promise<Page> => {
   return lab.open(context, options);
 };
 const makeAndStore = async (page: Page, count: number) => {
-  await page.evaluate((many) => window.game.make(many), count);
+  await page.evaluate((eventCount) => window.game.make(eventCount), count);
   expect(await page.evaluate(() => window.game.diagnostics().storage)).toBe('indexeddb');
   await waitFor(() => expect(lab.receiver.resolved.size).toBe(count));
 };

@@ -23,7 +23,7 @@ test.afterEach(async () => {
 });
 
 const make = (count: number, detail = 'good') =>
-  page.evaluate(([many, text]) => window.game.make(many, 'midpoint', text), [
+  page.evaluate(([eventCount, text]) => window.game.make(eventCount, 'midpoint', text), [
     count,
     detail,
   ] as const);
@@ -49,7 +49,7 @@ test('an empty outbox has no timer, no request and no transaction', async () => 
   await make(5);
   await lab.expectAllArrived(page);
   await page.evaluate(() => window.game.flush());
-  const begun = await page.evaluate(async () => {
+  const transactionCount = await page.evaluate(async () => {
     let transactions = 0;
     const begin = IDBDatabase.prototype.transaction;
     IDBDatabase.prototype.transaction = function (...parameters) {
@@ -60,7 +60,7 @@ test('an empty outbox has no timer, no request and no transaction', async () => 
       await new Promise<void>((resolve) => requestAnimationFrame(() => resolve()));
     return transactions;
   });
-  expect(begun).toBe(0);
+  expect(transactionCount).toBe(0);
   expect(lab.receiver.requests).toHaveLength(1);
   expect(await page.evaluate(() => window.game.timers())).toBe(0);
   expect(await diagnostics()).toMatchObject({ storage: 'indexeddb', stored: 0, sent: 5 });

@@ -55,9 +55,9 @@ export async function startLab(shared: Browser): Promise<OutboxLab> {
       return page;
     },
     async expectAllArrived(page) {
-      const here = await page.evaluate(() => window.game.resolved);
+      const resolvedIds = await page.evaluate(() => window.game.resolved);
       await waitFor(() => {
-        const stored = [...receiver.resolved, ...here];
+        const stored = [...receiver.resolved, ...resolvedIds];
         expect(stored.filter((id) => !receiver.arrivals.has(id))).toEqual([]);
       });
       await waitFor(async () => {

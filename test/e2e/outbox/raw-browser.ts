@@ -60,8 +60,8 @@ export function openRawBrowser(profile: string) {
       await send('Page.enable', {}, session);
       return {
         async evaluate(expression) {
-          const how = { expression, awaitPromise: true, returnByValue: true };
-          const { result } = await send('Runtime.evaluate', how, session);
+          const evaluateOptions = { expression, awaitPromise: true, returnByValue: true };
+          const { result } = await send('Runtime.evaluate', evaluateOptions, session);
           return (result as { value?: unknown }).value;
         },
         setLifecycle: async (state) => {

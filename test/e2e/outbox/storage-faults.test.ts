@@ -23,7 +23,7 @@ test.afterEach(async () => {
 });
 
 const diagnostics = () => page.evaluate(() => window.game.diagnostics());
-const make = (count: number) => page.evaluate((many) => window.game.make(many), count);
+const make = (count: number) => page.evaluate((eventCount) => window.game.make(eventCount), count);
 
 test('evicts and counts the least valuable events when the quota is exhausted', async () => {
   lab.receiver.fault = ({ request }) => request.socket.destroy();

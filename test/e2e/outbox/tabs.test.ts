@@ -19,7 +19,8 @@ test.afterEach(async () => {
   lab.receiver.forget();
 });
 
-const make = (page: Page, count: number) => page.evaluate((many) => window.game.make(many), count);
+const make = (page: Page, count: number) =>
+  page.evaluate((eventCount) => window.game.make(eventCount), count);
 const diagnostics = (page: Page) => page.evaluate(() => window.game.diagnostics());
 /** Opens two tabs. The first tab is the leader. */
 const openTwo = async (): Promise<[leader: Page, other: Page]> => {

@@ -81,8 +81,8 @@ test('axe finds no accessibility violation on any page in light and dark mode', 
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       const rules = colorScheme === 'dark' ? ['color-contrast'] : undefined;
-      const here = await findViolations(page, rules);
-      violations.push(...here.map((each) => ({ path, colorScheme, ...each })));
+      const pageViolations = await findViolations(page, rules);
+      violations.push(...pageViolations.map((violation) => ({ path, colorScheme, ...violation })));
     }
   }
   expect(violations).toEqual([]);

@@ -26,7 +26,7 @@ test.afterAll(async () => {
   await site.stop();
 });
 
-const go = (page: Page, path: string) => page.goto(`${site.url}/panel/#${path}`);
+const openPage = (page: Page, path: string) => page.goto(`${site.url}/panel/#${path}`);
 const save = (page: Page) => page.getByRole('button', { name: 'Save' }).click();
 async function archive(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Archive' }).click();
@@ -35,7 +35,7 @@ async function archive(page: Page): Promise<void> {
 }
 async function findByName<T extends { name: string }>(path: string, name: string) {
   const { body } = await site.owner.send<{ data: T[] }>('GET', path);
-  return body.data.find((each) => each.name === name);
+  return body.data.find((item) => item.name === name);
 }
 
 test('creates, edits and archives an advertiser and a source', async () => {
@@ -62,7 +62,7 @@ test('creates, edits and archives an advertiser and a source', async () => {
   await page.getByText('still refers to it').waitFor();
   expect(await findByName('/v1/advertisers', 'Harbour')).toBeDefined();
 
-  await go(page, '/sources/create');
+  await openPage(page, '/sources/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('Partner');
   await page.getByRole('combobox', { name: 'Kind' }).click();
   await page.getByRole('option', { name: 'vast' }).click();
@@ -134,7 +134,7 @@ test('the overview shows a failing webhook, and its missed events can be resent'
   await deliveries.getByRole('button', { name: 'Redeliver' }).click();
   await page.getByText('enable it first').waitFor();
 
-  await go(page, '/');
+  await openPage(page, '/');
   const failing = page.getByRole('region', { name: 'Failed deliveries' });
   await failing.getByText('last: 410').waitFor();
   await failing.getByRole('link', { name: url }).click();

@@ -44,10 +44,10 @@ test('creates, tests, inspects and redelivers a webhook, and rotates its secret'
   await page.getByLabel('Endpoint URL').fill(address);
   await page.getByLabel('Reward earned').check();
   await page.getByRole('button', { name: 'Save' }).click();
-  const shownOnce = page.getByRole('dialog', { name: 'Webhook secret' });
-  const secret = await shownOnce.getByRole('group').textContent();
+  const secretDialog = page.getByRole('dialog', { name: 'Webhook secret' });
+  const secret = await secretDialog.getByRole('group').textContent();
   expect(secret).toMatch(/^whsec_/);
-  await shownOnce.getByRole('button', { name: 'Done' }).click();
+  await secretDialog.getByRole('button', { name: 'Done' }).click();
 
   await page.getByRole('link', { name: address }).click();
   await page.getByRole('button', { name: 'Send', exact: true }).click();
@@ -87,10 +87,10 @@ test('creates, restricts, rolls and revokes a key, and flags a leaked key', asyn
   await page.getByText('Set both or neither').waitFor();
   await page.getByLabel('Burst').fill('100');
   await page.getByRole('button', { name: 'Save' }).click();
-  const shownOnce = page.getByRole('dialog', { name: 'New API key' });
-  const text = (await shownOnce.getByRole('group').textContent()) ?? '';
+  const secretDialog = page.getByRole('dialog', { name: 'New API key' });
+  const text = (await secretDialog.getByRole('group').textContent()) ?? '';
   expect(text).toMatch(/^pk_sandbox_/);
-  await shownOnce.getByRole('button', { name: 'Done' }).click();
+  await secretDialog.getByRole('button', { name: 'Done' }).click();
   const row = page.getByRole('row').filter({ hasText: 'https://game.example' });
   await row.waitFor();
   expect(await page.content()).not.toContain(text);
@@ -104,8 +104,8 @@ test('creates, restricts, rolls and revokes a key, and flags a leaked key', asyn
 
   await row.getByRole('button', { name: 'Roll' }).click();
   await page.getByRole('button', { name: 'Create new key' }).click();
-  expect(await shownOnce.getByRole('group').textContent()).not.toBe(text);
-  await shownOnce.getByRole('button', { name: 'Done' }).click();
+  expect(await secretDialog.getByRole('group').textContent()).not.toBe(text);
+  await secretDialog.getByRole('button', { name: 'Done' }).click();
   await row.filter({ hasText: 'active until' }).getByRole('button', { name: 'Revoke' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   await row.filter({ hasText: 'revoked' }).waitFor();

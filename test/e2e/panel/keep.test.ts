@@ -12,7 +12,7 @@ test.beforeAll(async ({ browser }) => {
 test.afterAll(() => site.stop());
 
 const save = (page: Page) => page.getByRole('button', { name: 'Save' }).click();
-const named = async (name: string) =>
+const countByName = async (name: string) =>
   (await site.owner.send<{ total: number }>('GET', `/panel/api/advertisers?q=${name}`)).body.total;
 async function fillAdvertiser(page: Page, name: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Name' }).fill(name);
@@ -32,7 +32,7 @@ test('a form survives the end of the session', async () => {
   expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Kept');
   await save(page);
   await page.getByText('Advertiser created').waitFor();
-  expect(await named('Kept')).toBe(1);
+  expect(await countByName('Kept')).toBe(1);
 });
 
 test('rejects a change immediately while the browser is offline', async () => {

@@ -15,7 +15,7 @@ test.beforeAll(async ({ browser }) => {
 });
 test.afterAll(() => site.stop());
 
-const go = (page: Page, path: string) => page.goto(`${site.url}/panel/#${path}`);
+const openPage = (page: Page, path: string) => page.goto(`${site.url}/panel/#${path}`);
 
 test('without requests, the overview shows a message instead of figures', async () => {
   const page = await site.open('/');
@@ -77,7 +77,7 @@ test('a long name does not push other columns off the screen', async () => {
   const cell = await page.getByRole('cell', { name: 'long.example' }).boundingBox();
   expect((cell?.x ?? 0) + (cell?.width ?? 0)).toBeLessThanOrEqual(1_280);
 
-  await go(page, '/audit-entries');
+  await openPage(page, '/audit-entries');
   const entry = page.getByRole('row').filter({ hasText: 'advertiser created' }).first();
   await entry.waitFor();
   const changes = await entry.getByRole('cell').last().boundingBox();
@@ -93,13 +93,13 @@ test('on a phone, a short page starts directly below its title', async () => {
   const page = await site.open('/account', { viewport: { width: 390, height: 844 } });
   const heading = page.getByRole('heading', { name: 'Your account', level: 1 });
   await heading.waitFor();
-  await go(page, '/audit-entries');
+  await openPage(page, '/audit-entries');
   await page.getByText('advertiser created').first().waitFor();
   for (const [path, text] of [
     ['/try', /^Request$/],
     ['/sources', 'House'],
   ] as const) {
-    await go(page, path);
+    await openPage(page, path);
     const box = await page.getByText(text).first().boundingBox();
     expect(box?.y, path).toBeLessThan(420);
   }
@@ -121,9 +121,12 @@ test('shows and accepts times in the selected time zone', async () => {
   await page.getByText('House ad saved').waitFor();
   // The list opens shortly after the notification.
   await page.waitForURL(/#\/house-ads(\?|$)/);
-  const { body: saved } = await owner.send<{ starts_at: string }>('GET', `/v1/house-ads/${id}`);
-  expect(saved.starts_at).toBe('2026-01-16T08:30:00.000Z');
-  await go(page, '/audit-entries');
+  const { body: savedHouseAd } = await owner.send<{ starts_at: string }>(
+    'GET',
+    `/v1/house-ads/${id}`,
+  );
+  expect(savedHouseAd.starts_at).toBe('2026-01-16T08:30:00.000Z');
+  await openPage(page, '/audit-entries');
   const time = page.getByRole('row').nth(1).getByRole('time');
   await expect.poll(() => time.textContent()).toMatch(/UTC$/);
 });

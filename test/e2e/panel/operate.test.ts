@@ -37,7 +37,7 @@ async function list<T>(path: string): Promise<T[]> {
 }
 
 async function findByName<T extends { name: string }>(path: string, name: string): Promise<T> {
-  const match = (await list<T>(path)).find((each) => each.name === name);
+  const match = (await list<T>(path)).find((item) => item.name === name);
   if (match === undefined) throw new Error(`There is no ${name} at ${path}.`);
   return match;
 }
@@ -335,8 +335,8 @@ test('a bidder’s supply chain is edited as lines of text', async () => {
   await page.getByText('Enter one “domain, seller ID” per line').waitFor();
   await chain.fill('ads.example, 1\nother.example, 9');
   await save(page, 'Bidder with a chain');
-  const saved = await findByName<Source>('/v1/sources?limit=100', 'Bidder with a chain');
-  expect(saved.supply_chain).toEqual([
+  const savedSource = await findByName<Source>('/v1/sources?limit=100', 'Bidder with a chain');
+  expect(savedSource.supply_chain).toEqual([
     { asi: 'ads.example', sid: '1' },
     { asi: 'other.example', sid: '9' },
   ]);

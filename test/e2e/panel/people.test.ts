@@ -12,7 +12,7 @@ test.beforeAll(async ({ browser }) => {
 test.afterAll(() => site.stop());
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 });
-const go = (page: Page, path: string) => page.goto(`${site.url}/panel/#${path}`);
+const openPage = (page: Page, path: string) => page.goto(`${site.url}/panel/#${path}`);
 
 /** Opens a one-time link in a separate browser profile and sets a password. */
 async function setUpAccount(link: string, secret: string): Promise<Page> {
@@ -25,9 +25,9 @@ async function setUpAccount(link: string, secret: string): Promise<Page> {
 
 /** Returns the link that a dialog shows only once. */
 async function takeLink(page: Page, dialog: string): Promise<string> {
-  const shown = page.getByRole('dialog', { name: dialog });
-  const link = await shown.getByRole('group').textContent();
-  await shown.getByRole('button', { name: 'Done' }).click();
+  const linkDialog = page.getByRole('dialog', { name: dialog });
+  const link = await linkDialog.getByRole('group').textContent();
+  await linkDialog.getByRole('button', { name: 'Done' }).click();
   return link ?? '';
 }
 
@@ -54,7 +54,7 @@ test('changes to panel users take effect immediately', async () => {
   const row = owner.getByRole('row').filter({ hasText: 'grace@example.com' });
   await row.getByText('invited').waitFor();
   const grace = await setUpAccount(invitation, password);
-  await go(grace, '/advertisers');
+  await openPage(grace, '/advertisers');
   await grace.getByRole('link', { name: 'Harbour' }).waitFor();
   expect(await grace.getByRole('link', { name: 'Create' }).count()).toBe(0);
 
@@ -105,7 +105,7 @@ test('a new password ends the other sessions and replaces the old one', async ()
   await here.getByText('Password changed.').waitFor();
   expect(await here.getByLabel('New password').inputValue()).toBe('');
   // This browser continues with a new session.
-  await go(here, '/placements');
+  await openPage(here, '/placements');
   await here.getByRole('link', { name: 'revive' }).waitFor();
 
   await expectSignedOut(elsewhere);

@@ -51,8 +51,8 @@ test('the first owner sets up an account and signs in with a one-time code', asy
   await page.getByRole('button', { name: 'Profile' }).click();
   await page.getByRole('menuitem', { name: 'Your account' }).click();
   await page.getByRole('button', { name: 'Turn on' }).click();
-  const shown = page.getByRole('group', { name: 'Secret for one-time codes' });
-  const secret = (await shown.textContent()) ?? '';
+  const secretGroup = page.getByRole('group', { name: 'Secret for one-time codes' });
+  const secret = (await secretGroup.textContent()) ?? '';
   await page.getByRole('img', { name: 'QR code for your authenticator app' }).waitFor();
   await page.getByLabel('Six-digit code').fill(codeAt(secret));
   await page.getByRole('button', { name: 'Confirm' }).click();
@@ -91,8 +91,8 @@ async function invite(page: Page): Promise<void> {
   await page.getByRole('combobox', { name: 'Role' }).click();
   await page.getByRole('option', { name: 'Viewer' }).click();
   await page.getByRole('button', { name: 'Save' }).click();
-  const shown = page.getByRole('dialog', { name: 'Invitation link' });
-  const link = await shown.getByRole('group').textContent();
+  const invitationDialog = page.getByRole('dialog', { name: 'Invitation link' });
+  const link = await invitationDialog.getByRole('group').textContent();
   const invited = await openLink(link ?? '');
   await expect
     .poll(() => invited.getByRole('textbox', { name: 'E-mail' }).inputValue())

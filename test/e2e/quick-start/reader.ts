@@ -38,9 +38,9 @@ export function createReader(stack: Stack): Reader {
   write('server.mjs', findBlock('js', 'createServer'));
   const closes: (() => Promise<void>)[] = [];
   const serve = async (options: InlineConfig): Promise<string> => {
-    const all: InlineConfig = { ...options, configFile: false, logLevel: 'error' };
-    await build(all);
-    const server = await preview({ ...all, preview: { host: '127.0.0.1', port: 0 } });
+    const viteConfig: InlineConfig = { ...options, configFile: false, logLevel: 'error' };
+    await build(viteConfig);
+    const server = await preview({ ...viteConfig, preview: { host: '127.0.0.1', port: 0 } });
     closes.push(() => server.close());
     return server.resolvedUrls?.local[0] ?? '';
   };
@@ -71,7 +71,7 @@ export function createReader(stack: Stack): Reader {
 /** Finds the first block of the quick start in this language that contains `words`. */
 function findBlock(language: string, words: string): string {
   const block = readCodeBlocks(page).find(
-    (each) => each.language === language && each.code.includes(words),
+    (block) => block.language === language && block.code.includes(words),
   );
   if (!block) throw new Error(`${page} has no ${language} with ${words}.`);
   return block.code;

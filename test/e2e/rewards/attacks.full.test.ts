@@ -22,13 +22,13 @@ it('two devices of one player earn one reward for two simultaneous ads', async (
     for (const page of pages) await page.goto(stack.pageFor(name));
     const taps = pages.map(tap);
     await Promise.all(pages.map((page) => show(page, 'showRewarded', 'long')));
-    const decisions = await Promise.all(
-      taps.map(async ({ decisions: made }) => {
-        await expect.poll(() => made.length, watched).toBe(1);
-        return made[0]?.id ?? '';
+    const decisionIds = await Promise.all(
+      taps.map(async ({ decisions }) => {
+        await expect.poll(() => decisions.length, watched).toBe(1);
+        return decisions[0]?.id ?? '';
       }),
     );
-    const states = () => Promise.all(decisions.map((id) => fetchStatus(stack, id)));
+    const states = () => Promise.all(decisionIds.map((id) => fetchStatus(stack, id)));
     await expect
       .poll(async () => (await states()).map(({ state }) => state), watched)
       .toContain('earned');

@@ -53,9 +53,9 @@ it('an honest player earns a reward', async () => {
 it('a page that runs 16 times as fast is denied the reward', async () => {
   const name = newPlayer();
   const page = await open(name, 16);
-  const tapped = tap(page);
+  const traffic = tap(page);
   await show(page, 'showRewarded', 'long');
-  const { id } = await first(tapped.decisions);
+  const { id } = await first(traffic.decisions);
   await expect
     .poll(() => fetchStatus(stack, id), watched)
     .toMatchObject({ state: 'denied', reason: 'impossible_timing' });
@@ -67,9 +67,9 @@ it('a video that plays 4 times as fast is denied the reward', async () => {
   const name = newPlayer();
   // At 16 times the speed, the SDK's load and stall timeouts would be so short that the ad would fail.
   const page = await open(name, 4);
-  const tapped = tap(page);
+  const traffic = tap(page);
   await show(page, 'showRewarded', 'long-film');
-  const { id } = await first(tapped.decisions);
+  const { id } = await first(traffic.decisions);
   await expect.poll(() => fetchStatus(stack, id), watched).toMatchObject({ state: 'denied' });
   await closeControl(page).click();
   expect((await getResult(page))?.outcome).toMatch(/^(denied|pending)$/);
@@ -99,7 +99,7 @@ it('a script that forges a completion is denied the reward', async () => {
 it('a proxy that turns an early close into a completion earns nothing', async () => {
   const name = newPlayer();
   const page = await open(name);
-  const tapped = tap(page);
+  const traffic = tap(page);
   await page.route('**/v1/events', async (route) => {
     const batch = route.request().postDataJSON() as EventBatch;
     const events = batch.events.map((event) =>
@@ -112,7 +112,7 @@ it('a proxy that turns an early close into a completion earns nothing', async ()
   await show(page, 'showRewarded', 'long-film');
   await closeControl(page).click();
   await page.getByRole('button', { name: 'Close anyway' }).click();
-  const { id } = await first(tapped.decisions);
+  const { id } = await first(traffic.decisions);
   await expect
     .poll(() => fetchStatus(stack, id), watched)
     .toMatchObject({ state: 'denied', reason: 'impossible_timing' });
@@ -122,10 +122,10 @@ it('a proxy that turns an early close into a completion earns nothing', async ()
 it('replaying every request in parallel earns no further reward', async () => {
   const name = newPlayer();
   const page = await open(name);
-  const tapped = tap(page);
+  const traffic = tap(page);
   await show(page, 'showRewarded', 'revive');
   await expect.poll(() => coins(name), watched).toBe(25);
-  const recorded = [...tapped.batches];
+  const recorded = [...traffic.batches];
   const responses = await Promise.all(
     Array.from({ length: 20 }, () => recorded)
       .flat()
@@ -208,13 +208,13 @@ it('a device with restored storage is credited once', async () => {
   await expect.poll(() => coins(name), watched).toBe(25);
   await closeControl(page).click();
   await expect.poll(() => deliveredRewards(page), watched).toHaveLength(1);
-  const tapped = tap(page);
+  const traffic = tap(page);
   await savedDatabases.restore();
   await page.reload();
   // The page reports all events again and receives its reward again. A game credits each decision only once.
-  await first(tapped.batches);
+  await first(traffic.batches);
   await expect.poll(() => deliveredRewards(page), watched).toHaveLength(2);
-  const [one, again] = await deliveredRewards(page);
-  expect(again?.decisionId).toBe(one?.decisionId);
+  const [delivery, repeatedDelivery] = await deliveredRewards(page);
+  expect(repeatedDelivery?.decisionId).toBe(delivery?.decisionId);
   expect((await stack.account(name)).credits).toHaveLength(1);
 });

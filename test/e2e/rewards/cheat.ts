@@ -91,5 +91,5 @@ export async function copyDatabases(page: Page): Promise<{ restore(): Promise<vo
       }
     };
   });
-  return { restore: () => copy.evaluate((putBack) => putBack()) };
+  return { restore: () => copy.evaluate((restore) => restore()) };
 }

@@ -28,10 +28,12 @@ it('the webhook contains the custom data of the call that showed the ad', async 
     });
     await page.goto(stack.pageFor('custom-data'));
     await page.evaluate(() => window.ads.preload('revive', { customData: 'level-6' }));
-    const shown = page.evaluate(() => window.ads.showRewarded('revive', { customData: 'level-7' }));
+    const running = page.evaluate(() =>
+      window.ads.showRewarded('revive', { customData: 'level-7' }),
+    );
     await page.getByText('Your reward is on its way').first().waitFor();
     await page.getByRole('button', { name: 'Close ad' }).first().click();
-    const { decisionId = '', outcome } = await shown;
+    const { decisionId = '', outcome } = await running;
     expect(outcome).toBe('rewarded');
     await expect.poll(() => rewarded.get(decisionId)).toBe('level-7');
     // Other tests use the same stack. Their rewards would also be delivered to this webhook.

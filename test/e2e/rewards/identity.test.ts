@@ -80,7 +80,7 @@ it('a placement that requires server-side requests shows the server’s decision
     user_ref: 'named-by-server',
   });
   const availability = await page.evaluate(
-    (made) => window.ads.preload('vouched', { decision: made }),
+    (decision) => window.ads.preload('vouched', { decision }),
     decision,
   );
   expect(availability).toEqual({ available: true });

@@ -46,7 +46,7 @@ function checkVerdict({ expected, status, reportedStates, ...track }: Final): vo
 /** Checks that each device's ledger agrees with the service, and that each reward was delivered to the game. */
 async function checkDevices(finals: Final[]): Promise<void> {
   await Promise.all(
-    [...new Set(finals.map(({ device }) => device))].map((one) => one.returnToGame()),
+    [...new Set(finals.map(({ device }) => device))].map((device) => device.returnToGame()),
   );
   for (const { decision, device, plan, status } of finals) {
     if (!decision) continue;

@@ -198,7 +198,9 @@ function expectation(
   const { behavior, placement } = plan;
   if (isCheat(plan)) {
     const first = (type: AdEvent['type']) =>
-      Math.min(...occurrences.flatMap((each) => (each.type === type ? each.sentMs : [])));
+      Math.min(
+        ...occurrences.flatMap((occurrence) => (occurrence.type === type ? occurrence.sentMs : [])),
+      );
     const reportedStart = behavior !== 'backdated' && first('start') < first('complete');
     // Without a reported start, the service has no evidence of cheating if enough time has passed since the decision.
     const passedMs = passedAtComplete(occurrences, decideMs);

@@ -7,13 +7,13 @@ import { type FakeAds, fakeAds } from './fake-ads.ts';
 let log: string[];
 let ads: FakeAds;
 let placement: AdPlacement;
-let reported: unknown[];
+let reportedErrors: unknown[];
 
 beforeEach(() => {
   log = [];
-  reported = [];
+  reportedErrors = [];
   ads = fakeAds(log);
-  vi.stubGlobal('reportError', (error: unknown) => reported.push(error));
+  vi.stubGlobal('reportError', (error: unknown) => reportedErrors.push(error));
   placement = createAdPlacement(ads, {
     placements: { preroll: 'welcome', next: 'level-end', reward: 'revive', chest: 'double-coins' },
   });
@@ -233,7 +233,7 @@ describe('errors in the game', () => {
     ads.next.outcome = 'rewarded';
     await adBreak('reward', { adViewed: throwError });
     expect(log.slice(-2)).toEqual(['afterAd', 'adBreakDone error']);
-    expect(reported).toEqual([new Error('an error in the game')]);
+    expect(reportedErrors).toEqual([new Error('an error in the game')]);
   });
 
   test('shows no ad and lets the game resume if beforeAd throws', async () => {
@@ -249,13 +249,13 @@ describe('errors in the game', () => {
   test('an error in adBreakDone is reported', async () => {
     placement.adBreak({ type: 'browse', adBreakDone: throwError });
     await runMicrotasks();
-    expect(reported).toEqual([new Error('an error in the game')]);
+    expect(reportedErrors).toEqual([new Error('an error in the game')]);
   });
 
   test('a type without a placement is invalid', async () => {
     await adBreak('pause');
     expect(log).toEqual(['adBreakDone invalid']);
-    expect(reported).toEqual([]);
+    expect(reportedErrors).toEqual([]);
   });
 
   test('a property name of Object.prototype is not a placement', async () => {
@@ -266,7 +266,7 @@ describe('errors in the game', () => {
   test('an unknown type is invalid and reported as an error', async () => {
     await adBreak('postroll' as BreakType);
     expect(log).toEqual(['adBreakDone invalid']);
-    expect(String(reported[0])).toContain('"postroll"');
+    expect(String(reportedErrors[0])).toContain('"postroll"');
   });
 
   test('the error for a rewarded break without its callbacks lists the missing callbacks', async () => {
@@ -279,6 +279,6 @@ describe('errors in the game', () => {
       breakFormat: 'reward',
       breakStatus: 'invalid',
     });
-    expect(String(reported[0])).toContain('missing: beforeReward, adDismissed');
+    expect(String(reportedErrors[0])).toContain('missing: beforeReward, adDismissed');
   });
 });

@@ -15,9 +15,9 @@ const costs = (us: number): Record<Unit, Cost> => {
   const cost: Cost = { serviceUs: us, databaseUs: us, storedBytes: us, loggedBytes: us };
   return Object.fromEntries(units.map((unit) => [unit, cost])) as Record<Unit, Cost>;
 };
-const round = (now: number, then: number): Round => ({
+const round = (currentUs: number, previousUs: number): Round => ({
   echoUs: 20,
-  sides: { 'this build': costs(now), 'older build': costs(then) },
+  sides: { 'this build': costs(currentUs), 'older build': costs(previousUs) },
 });
 
 test('computes each ratio from measurements of the same round', () => {

@@ -108,12 +108,12 @@ describe('pausing', () => {
 
   test('interrupts the playing sounds, and resuming restarts only those', () => {
     const music = engine.playSound();
-    const silenced = engine.playSound();
-    silenced.pause();
+    const pausedSound = engine.playSound();
+    pausedSound.pause();
     engine.game.pause();
-    expect([music.state, silenced.state]).toEqual(['interrupted', 'paused']);
+    expect([music.state, pausedSound.state]).toEqual(['interrupted', 'paused']);
     engine.game.resume();
-    expect([music.state, silenced.state]).toEqual(['playing', 'paused']);
+    expect([music.state, pausedSound.state]).toEqual(['playing', 'paused']);
   });
 });
 

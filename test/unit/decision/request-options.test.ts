@@ -124,12 +124,12 @@ describe('custom data and segments of one call', () => {
     responses.push(second.promise);
     const preloaded = decisions.preload('revive', never, red);
     await runPendingWork();
-    const shown = await decisions.take('revive', never, blue);
+    const shownAd = await decisions.take('revive', never, blue);
     second.resolve({});
     await preloaded;
     const next = await decisions.take('revive', never, red);
     expect(log.loads).toBe(2);
-    expect('creative' in shown && 'creative' in next && shown.creative !== next.creative).toBe(
+    expect('creative' in shownAd && 'creative' in next && shownAd.creative !== next.creative).toBe(
       true,
     );
   });
@@ -176,8 +176,8 @@ describe('a user token function', () => {
     ],
     ['rejects', () => Promise.reject(new Error('no session')), 'no session'],
     ['resolves with a number', async () => 7 as unknown as string, 'got number'],
-  ])('that %s fails only the current request', async (_what, failing, detail) => {
-    const userToken = vi.fn<() => string | Promise<string>>(failing);
+  ])('that %s fails only the current request', async (_description, userTokenFunction, detail) => {
+    const userToken = vi.fn<() => string | Promise<string>>(userTokenFunction);
     const { decisions, requests } = setUp({ userToken });
     expect(await decisions.take('revive', never)).toEqual({
       outcome: 'error',

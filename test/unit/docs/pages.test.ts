@@ -29,10 +29,10 @@ test('the quick start shows the example’s script tags', () => {
   const readLines = (text: string): string[] => text.split('\n').map((line) => line.trim());
   const [, section = ''] = read('docs/quick-start.md').split(/^## With a script tag$/m);
   const [guide = ''] = section.split(/^## /m);
-  const shown = [...guide.matchAll(/```html\n(.*?)```/gs)].flatMap(([, code = '']) =>
+  const shownLines = [...guide.matchAll(/```html\n(.*?)```/gs)].flatMap(([, code = '']) =>
     readLines(code),
   );
   const example = new Set(readLines(read('demo/examples/script-tag.html')));
-  expect(shown.length).toBeGreaterThan(25);
-  expect(shown.filter((line) => !example.has(line) && line !== '')).toEqual([]);
+  expect(shownLines.length).toBeGreaterThan(25);
+  expect(shownLines.filter((line) => !example.has(line) && line !== '')).toEqual([]);
 });

@@ -11,7 +11,7 @@ const files = new Map(
   ]),
 );
 /** Splits `B “one”, “two”; XR “three”` into pairs: the letters of a file and the name of a test. */
-const named = page
+const quotedTests = page
   .split('\n')
   .filter((line) => line.startsWith('| '))
   .flatMap((line) => (line.split(' | ')[2] ?? '').split(/(?=\b[A-Z]{1,2} “)/))
@@ -21,10 +21,10 @@ const named = page
 
 test('the threat model lists its test files and tests', () => {
   expect(files.size).toBeGreaterThan(9);
-  expect(named.length).toBeGreaterThan(35);
+  expect(quotedTests.length).toBeGreaterThan(35);
 });
 
-test.each(named)('the test %s “%s” of the threat model exists', (letter, name) => {
+test.each(quotedTests)('the test %s “%s” of the threat model exists', (letter, name) => {
   const path = files.get(letter);
   expect(path, `the file ${letter}`).toBeDefined();
   const text = readFileSync(join(root, path ?? ''), 'utf8');

@@ -34,17 +34,17 @@ async function signAttempt(atS = now, signingSecret = secret): Promise<Attempt> 
 
 /** Webhooks for the tests. Verification must accept those with `accept: true` and reject all others. */
 const genuine = await signAttempt();
-const foreign = await signAttempt(now, 'whsec_vutsrqponmlkjihgfedcba9876543210');
+const forged = await signAttempt(now, 'whsec_vutsrqponmlkjihgfedcba9876543210');
 const attempts: (Attempt & { name: string; accept: boolean })[] = [
   { name: 'a genuine webhook', ...genuine, accept: true },
   {
     name: 'the second of two signatures',
     ...genuine,
-    signatures: `${foreign.signatures}, ${genuine.signatures}`,
+    signatures: `${forged.signatures}, ${genuine.signatures}`,
     accept: true,
   },
   { name: 'a changed body', ...genuine, body: body.replace('zoë', 'bob'), accept: false },
-  { name: 'another secret', ...foreign, accept: false },
+  { name: 'another secret', ...forged, accept: false },
   { name: 'an old webhook', ...(await signAttempt(now - 400)), accept: false },
   { name: 'a webhook from the future', ...(await signAttempt(now + 400)), accept: false },
   { name: 'an invalid timestamp', ...genuine, timestamp: 'soon', accept: false },
@@ -59,7 +59,8 @@ test('the Node function accepts only genuine webhooks', async () => {
   const { isGenuine } = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as {
     isGenuine(timestamp: string, signatures: string, body: string, secret: string): boolean;
   };
-  const check = (each: Attempt) => isGenuine(each.timestamp, each.signatures, each.body, secret);
+  const check = (attempt: Attempt) =>
+    isGenuine(attempt.timestamp, attempt.signatures, attempt.body, secret);
   expect(listAccepted(check)).toEqual(expected);
 });
 
@@ -76,15 +77,15 @@ test('the worker returns 204 for genuine webhooks and 400 for others', async () 
   const worker = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as {
     default: { fetch(request: Request, env: object): Promise<Response> };
   };
-  const statuses = attempts.map(async (each) => {
+  const statuses = attempts.map(async (attempt) => {
     const headers = {
-      'service-timestamp': each.timestamp,
-      'service-signature': each.signatures,
+      'service-timestamp': attempt.timestamp,
+      'service-signature': attempt.signatures,
     };
     const request = new Request('https://game.example', {
       method: 'POST',
       headers,
-      body: each.body,
+      body: attempt.body,
     });
     return (await worker.default.fetch(request, { WEBHOOK_SECRET: secret })).status;
   });
@@ -131,7 +132,7 @@ interface Language {
 }
 
 const literal = (text: string): string => JSON.stringify(text);
-const calls = (call: (each: Attempt) => string): string => attempts.map(call).join('\n');
+const calls = (call: (attempt: Attempt) => string): string => attempts.map(call).join('\n');
 
 const languages: Language[] = [
   {
@@ -140,8 +141,8 @@ const languages: Language[] = [
     file: 'by_hand.py',
     wrap: (code) =>
       `from __future__ import annotations\n${code}\n${calls(
-        (each) =>
-          `print(str(is_genuine(${literal(each.timestamp)}, ${literal(each.signatures)}, ${literal(each.body)}.encode(), ${literal(secret)})).lower())`,
+        (attempt) =>
+          `print(str(is_genuine(${literal(attempt.timestamp)}, ${literal(attempt.signatures)}, ${literal(attempt.body)}.encode(), ${literal(secret)})).lower())`,
       )}`,
     command: (file) => ['python3', file],
   },
@@ -151,8 +152,8 @@ const languages: Language[] = [
     file: 'by_hand.php',
     wrap: (code) =>
       `${code}\n${calls(
-        (each) =>
-          `echo var_export(is_genuine(${literal(each.timestamp)}, ${literal(each.signatures)}, ${literal(each.body)}, ${literal(secret)}), true), "\\n";`,
+        (attempt) =>
+          `echo var_export(is_genuine(${literal(attempt.timestamp)}, ${literal(attempt.signatures)}, ${literal(attempt.body)}, ${literal(secret)}), true), "\\n";`,
       )}`,
     command: (file) => ['php', file],
   },
@@ -162,8 +163,8 @@ const languages: Language[] = [
     file: 'by_hand.rb',
     wrap: (code) =>
       `${code}\n${calls(
-        (each) =>
-          `puts genuine?(${literal(each.timestamp)}, ${literal(each.signatures)}, ${literal(each.body)}, ${literal(secret)})`,
+        (attempt) =>
+          `puts genuine?(${literal(attempt.timestamp)}, ${literal(attempt.signatures)}, ${literal(attempt.body)}, ${literal(secret)})`,
       )}`,
     command: (file) => ['ruby', file],
   },
@@ -173,8 +174,8 @@ const languages: Language[] = [
     file: 'by_hand.go',
     wrap: (code) =>
       `${code.replace('package webhook', 'package main')}\nfunc main() {\n${calls(
-        (each) =>
-          `println(IsGenuine(${literal(each.timestamp)}, ${literal(each.signatures)}, []byte(${literal(each.body)}), ${literal(secret)}, time.Now()))`,
+        (attempt) =>
+          `println(IsGenuine(${literal(attempt.timestamp)}, ${literal(attempt.signatures)}, []byte(${literal(attempt.body)}), ${literal(secret)}, time.Now()))`,
       )}\n}\n`,
     command: (file) => ['go', 'run', file],
   },
@@ -183,12 +184,12 @@ const languages: Language[] = [
     version: ['java', '-version'],
     file: 'ByHand.java',
     wrap: (code) => {
-      const [imports = '', rest = ''] = code.split(/(?=^final class)/m);
+      const [imports = '', declarations = ''] = code.split(/(?=^final class)/m);
       const lines = calls(
-        (each) =>
-          `System.out.println(Webhook.isGenuine(${literal(each.timestamp)}, ${literal(each.signatures)}, ${literal(each.body)}.getBytes(StandardCharsets.UTF_8), ${literal(secret)}, System.currentTimeMillis() / 1000));`,
+        (attempt) =>
+          `System.out.println(Webhook.isGenuine(${literal(attempt.timestamp)}, ${literal(attempt.signatures)}, ${literal(attempt.body)}.getBytes(StandardCharsets.UTF_8), ${literal(secret)}, System.currentTimeMillis() / 1000));`,
       );
-      return `${imports}public class ByHand { public static void main(String[] a) throws Exception {\n${lines}\n} }\n${rest}`;
+      return `${imports}public class ByHand { public static void main(String[] a) throws Exception {\n${lines}\n} }\n${declarations}`;
     },
     command: (file) => ['java', file],
   },
@@ -204,7 +205,7 @@ describe.each(languages)('$name', ({ name, version, file, wrap, command }) => {
     const [program = '', ...args] = command(path);
     // Go’s `println` writes to standard error.
     const { stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', cwd: folder });
-    const printed = (name === 'go' ? stderr : stdout).trim().split('\n');
-    expect(printed, stderr).toEqual(expected.map(String));
+    const outputLines = (name === 'go' ? stderr : stdout).trim().split('\n');
+    expect(outputLines, stderr).toEqual(expected.map(String));
   });
 });

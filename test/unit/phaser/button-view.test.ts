@@ -10,7 +10,7 @@ import {
 } from '../../../src/phaser/button-view.ts';
 
 const now = 1_000_000;
-const until = (ms: number) => ({ available: false, retryAt: new Date(now + ms) });
+const unavailableFor = (ms: number) => ({ available: false, retryAt: new Date(now + ms) });
 
 describe('an idle button', () => {
   it('is ready when an ad is available, and schedules no check', () => {
@@ -25,12 +25,15 @@ describe('an idle button', () => {
     [1001, 2, 1],
     [65_400, 66, 400],
   ])('%d ms before the next ad, shows %d s and checks again after %d ms', (ms, seconds, again) => {
-    expect(restingView(until(ms), now)).toEqual({ state: 'cooldown', secondsLeft: seconds });
-    expect(nextUpdateMs(until(ms), now)).toBe(again);
+    expect(restingView(unavailableFor(ms), now)).toEqual({
+      state: 'cooldown',
+      secondsLeft: seconds,
+    });
+    expect(nextUpdateMs(unavailableFor(ms), now)).toBe(again);
   });
 
   it('checks again after 30 s when the retry time is missing or has passed', () => {
-    for (const availability of [{ available: false }, until(0), until(-5000)]) {
+    for (const availability of [{ available: false }, unavailableFor(0), unavailableFor(-5000)]) {
       expect(restingView(availability, now).state).toBe('unavailable');
       expect(nextUpdateMs(availability, now)).toBe(30_000);
     }

@@ -10,9 +10,9 @@ test('in a clone, create-trueward prints how to install the clone’s package', 
   const folder = mkdtempSync(join(tmpdir(), 'trueward-starter-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const game = join(folder, 'my-game');
-  const printed = execFileSync(process.execPath, [join(root, 'create-trueward/index.js'), game], {
+  const output = execFileSync(process.execPath, [join(root, 'create-trueward/index.js'), game], {
     encoding: 'utf8',
     cwd: folder,
   });
-  expect(printed).toContain(`\n  npm install ${relative(game, root)}\n`);
+  expect(output).toContain(`\n  npm install ${relative(game, root)}\n`);
 });

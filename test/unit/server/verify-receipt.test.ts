@@ -18,9 +18,9 @@ const options = { accountId: 'acc_1', now: () => issuedAtS * 1_000 };
 const verifyAndGetCode = (
   receipt: string,
   more: Partial<VerifyReceiptOptions> = {},
-  given = keys,
+  keySource = keys,
 ) =>
-  verifyReceipt(receipt, given, { ...options, ...more }).then(
+  verifyReceipt(receipt, keySource, { ...options, ...more }).then(
     () => 'accepted',
     (error: unknown) => (error instanceof ReceiptError ? error.code : error),
   );
@@ -99,7 +99,7 @@ describe('verifyReceipt', () => {
     ['without an expiry time', { exp: undefined }, {}, 'malformed'],
     ['without a user', { sub: undefined }, {}, 'malformed'],
     ['without an amount', { reward: { type: 'coins' } }, {}, 'malformed'],
-  ])('rejects a receipt %s', async (_which, changed, more, code) => {
+  ])('rejects a receipt %s', async (_description, changed, more, code) => {
     expect(await verifyAndGetCode(await signer.sign(changed), more)).toBe(code);
   });
 
@@ -129,7 +129,7 @@ describe('verifyReceipt', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks.json`;
     let nowS = issuedAtS;
-    const check = async (receipt: string) =>
+    const verify = async (receipt: string) =>
       verifyReceipt(receipt, url, {
         accountId: 'acc_1',
         issuer: 'https://ads.example',
@@ -139,7 +139,7 @@ describe('verifyReceipt', () => {
         (error: ReceiptError) => error.code,
       );
     const receipt = await signer.sign();
-    expect([await check(receipt), await check(receipt), requests]).toEqual([
+    expect([await verify(receipt), await verify(receipt), requests]).toEqual([
       'accepted',
       'accepted',
       1,
@@ -148,14 +148,14 @@ describe('verifyReceipt', () => {
     set = { keys: [next.jwk, signer.jwk] };
     const fresh = await next.sign();
     // Requests with made-up key ids must not cause a request each.
-    expect([await check(fresh), requests]).toEqual(['key_unknown', 1]);
+    expect([await verify(fresh), requests]).toEqual(['key_unknown', 1]);
     nowS += 31;
-    expect([await check(fresh), requests]).toEqual(['accepted', 2]);
+    expect([await verify(fresh), requests]).toEqual(['accepted', 2]);
     await new Promise((resolve) => server.close(resolve));
     nowS += 3_601;
     // While the service is down, known keys work. An unknown key causes an error with its own code.
-    expect(await check(fresh)).toBe('accepted');
-    expect(await check(await (await makeSigner('key-3')).sign())).toBe('keys_unavailable');
+    expect(await verify(fresh)).toBe('accepted');
+    expect(await verify(await (await makeSigner('key-3')).sign())).toBe('keys_unavailable');
   });
 });
 

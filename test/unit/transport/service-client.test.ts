@@ -61,28 +61,28 @@ const decision = {
 };
 
 test('sends the key and the request’s JSON, and returns the response’s body', async () => {
-  const seen: unknown[] = [];
+  const received: unknown[] = [];
   const client = await serve((request, response) => {
     let body = '';
     request.on('data', (chunk) => (body += String(chunk)));
     request.on('end', () => {
-      seen.push(request.method, request.url, request.headers.authorization, JSON.parse(body));
+      received.push(request.method, request.url, request.headers.authorization, JSON.parse(body));
       respond(200, JSON.stringify(decision))(request, response);
     });
   });
   const result = await client.requestDecision(request);
   expect(result).toMatchObject({ kind: 'ok', body: decision });
-  expect(seen).toEqual(['POST', '/v1/decisions', 'Bearer pk_sandbox_key', request]);
+  expect(received).toEqual(['POST', '/v1/decisions', 'Bearer pk_sandbox_key', request]);
 });
 
 test('requests a reward status with its token and wait time', async () => {
-  let seen = '';
+  let received = '';
   const client = await serve((request, response) => {
-    seen = `${request.method} ${request.url} ${String(request.headers['decision-token'])}`;
+    received = `${request.method} ${request.url} ${String(request.headers['decision-token'])}`;
     respond(200, '{"id":"dec_1","state":"pending"}')(request, response);
   });
   await client.readReward('dec_1', 'signed', { waitS: 25 });
-  expect(seen).toBe('GET /v1/decisions/dec_1?wait_s=25 signed');
+  expect(received).toBe('GET /v1/decisions/dec_1?wait_s=25 signed');
 });
 
 test.each([408, 425, 429, 500, 502, 503])('a %d is retryable', async (status) => {

@@ -36,7 +36,7 @@ export async function openProducer({ databaseUrl, redisPort }) {
     async count() {
       const { failed = 0, ...rest } = await queue.getJobCounts();
       const { completed: _, ...open } = rest;
-      return { pending: Object.values(open).reduce((sum, one) => sum + one, 0), failed };
+      return { pending: Object.values(open).reduce((sum, count) => sum + count, 0), failed };
     },
   };
 }

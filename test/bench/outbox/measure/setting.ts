@@ -61,8 +61,8 @@ export async function waitForArrivals(
   let newestAt = startedAt;
   for (let arrived = 0; ; await sleep(20)) {
     const now = performance.now();
-    const { arrived: seen } = deliveries.tally();
-    if (seen !== arrived) [arrived, newestAt] = [seen, now];
+    const { arrived: arrivedNow } = deliveries.tally();
+    if (arrivedNow !== arrived) [arrived, newestAt] = [arrivedNow, now];
     const isDone = now - newestAt > quietMs || now - startedAt > budgetMs;
     if (arrived >= count || isDone) return { ms: newestAt - startedAt };
   }

@@ -169,7 +169,7 @@ const bench = {
    */
   async storm(count: number, perFrame: number, budgetMs: number): Promise<void> {
     const endAt = performance.now() + budgetMs;
-    const report = (said: Report): void => window.report?.(JSON.stringify(said));
+    const report = (content: Report): void => window.report?.(JSON.stringify(content));
     let acknowledged: string[] = [];
     const note = (id: string): void => {
       // Events that resolve together share a report, which makes reporting cheap.

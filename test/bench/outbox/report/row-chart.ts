@@ -44,7 +44,9 @@ function logarithmicAxis(values: number[]): Axis {
 function linearAxis(values: number[]): Axis {
   const highest = Math.max(1, ...values);
   const magnitude = 10 ** Math.floor(Math.log10(highest));
-  const step = [0.2, 0.5, 1].map((part) => part * magnitude).find((one) => highest / one <= 6);
+  const step = [0.2, 0.5, 1]
+    .map((part) => part * magnitude)
+    .find((candidate) => highest / candidate <= 6);
   const tick = step ?? magnitude * 2;
   const count = Math.ceil(highest / tick - 1e-9);
   return {

@@ -56,7 +56,7 @@ function compareWithPeers({ ours, peers }: Field): Verdict {
   const rows = ours.lengths.map(({ length, p50 }) => {
     const best = findBest(
       peers,
-      (peer) => peer.lengths.find((one) => one.length === length)?.p50,
+      (peer) => peer.lengths.find((entry) => entry.length === length)?.p50,
       'least',
     );
     return { length, p50, best };
@@ -82,8 +82,8 @@ function compareWithRaw({ ours }: Field): Verdict {
   const cpu = ours.lengths.map(({ cpuToRaw }) => format(cpuToRaw)).join(', ');
   return {
     claim: 'Main-thread cost ≤ 1.5 × raw IndexedDB in the same run',
-    value: `${ratios.map((one) => format(one)).join(', ')} × (p50, by length); ${cpu} × (all CPU)`,
-    met: ratios.length === 0 ? undefined : ratios.every((one) => one <= 1.5),
+    value: `${ratios.map((value) => format(value)).join(', ')} × (p50, by length); ${cpu} × (all CPU)`,
+    met: ratios.length === 0 ? undefined : ratios.every((value) => value <= 1.5),
   };
 }
 
@@ -98,13 +98,17 @@ function judgePromises({ ours }: Field): Verdict {
 }
 
 function compareSurvivors({ ours, peers }: Field): Verdict {
-  const share = (one: { survived: number; made: number } | undefined): number | undefined =>
-    ratio(one?.survived, one?.made);
+  const share = (counts: { survived: number; made: number } | undefined): number | undefined =>
+    ratio(counts?.survived, counts?.made);
   const rows = ours.kills.map((kill) => {
     const best = findBest(
       peers,
       ({ kills }) =>
-        share(kills.find((one) => one.events === kill.events && one.delayMs === kill.delayMs)),
+        share(
+          kills.find(
+            (candidate) => candidate.events === kill.events && candidate.delayMs === kill.delayMs,
+          ),
+        ),
       'most',
     );
     return { kill, share: share(kill) ?? 0, best };
@@ -126,8 +130,8 @@ function compareSurvivors({ ours, peers }: Field): Verdict {
 }
 
 function judgeCounts({ ours }: Field): Verdict {
-  const counts = [ours.drain, ours.faultyDrain].flatMap((one) =>
-    one === undefined ? [] : [one.duplicatesAfterDeduplication],
+  const counts = [ours.drain, ours.faultyDrain].flatMap((result) =>
+    result === undefined ? [] : [result.duplicatesAfterDeduplication],
   );
   const total = counts.reduce((sum, count) => sum + count, 0);
   return {
@@ -194,7 +198,7 @@ export function judge({ summaries }: Report): Verdict[] {
   const peers = summaries.filter(({ facts }) => facts.kind === 'peer');
   const control = summaries.find(({ facts }) => facts.kind === 'control');
   const field = { ours, peers, control };
-  return judges.map((one) => one(field));
+  return judges.map((judgeClaim) => judgeClaim(field));
 }
 
 export const describeVerdict = ({ met }: Verdict): string =>

@@ -49,7 +49,7 @@ export class Node {
   }
 
   getComponent<C extends Component>(type: new () => C): C | undefined {
-    return this.#components.find((each): each is C => each instanceof type);
+    return this.#components.find((component): component is C => component instanceof type);
   }
 
   on(type: string, callback: () => void, target: object): void {
@@ -87,5 +87,5 @@ const decorate = (): void => {};
 export const _decorator = {
   ccclass: () => decorate,
   requireComponent: () => decorate,
-  property: (...given: unknown[]) => (given.length > 1 ? undefined : decorate),
+  property: (...values: unknown[]) => (values.length > 1 ? undefined : decorate),
 };
