@@ -87,7 +87,7 @@ async function stop(
   return { ms: performance.now() - startMs, code };
 }
 
-test('writes its URLs, rejects a second start with the same data, and stops within 5 s', async () => {
+test('starts only once with the same data, and stops within 5 s', async () => {
   const foreign = createServer().listen(0, '127.0.0.1');
   await once(foreign, 'listening');
   onTestFinished(() => void foreign.close());

@@ -76,7 +76,7 @@ export async function killWorker(side: Side, windowMs: number): Promise<AccountR
   }
 }
 
-/** Creates two demo accounts whose shards are on different workers. */
+/** Creates two demo accounts with shards on different workers. */
 async function createTwoAccounts(side: Side): Promise<[Account, Account]> {
   const startedAccounts: Account[] = [];
   const ids = async (): Promise<string[]> =>

@@ -3,7 +3,7 @@ import { type Ad, type Client, forEach, watched } from '../service/ads.ts';
 import { nowMs, type Receiver } from '../service/receiver.ts';
 import type { Processes, Side } from './side.ts';
 
-/** What the ads of one round cost. */
+/** The costs of the ads in one round. */
 export interface Window {
   /** Latency of each decision. */
   decisionMs: number[];

@@ -120,8 +120,8 @@ export async function measureHanging(
   batches: number,
 ): Promise<Hanging> {
   const [hangingResults, openResults]: [Decided[], Decided[]] = [[], []];
-  // Like the requests of real players, these start one after the other. All of them start before the first circuit
-  // breaker opens.
+  // The requests start one after the other, as with real players. The last one starts before the first circuit breaker
+  // opens.
   const decide = (): Promise<Decided[]> =>
     Promise.all(
       Array.from({ length: costConcurrency }, async (_, index) => {

@@ -16,7 +16,7 @@ export interface Plan {
 export interface CommandLine {
   plan: Plan;
   chosen: readonly Contestant[];
-  /** Whether the run measures everything. The published results may only be replaced by those of a complete run. */
+  /** Whether the run measures everything. The results of an incomplete run must not replace the published results. */
   isComplete: boolean;
 }
 

@@ -6,7 +6,7 @@ import { fullPlan, quickContestants, quickPlan, type Plan } from './plan.ts';
 export interface CommandLine {
   plan: Plan;
   chosen: ContestantInfo[];
-  /** Whether the run measures everything. Only then may its results replace the published ones. */
+  /** Whether the run measures everything. The results of an incomplete run must not replace the published results. */
   isComplete: boolean;
 }
 
@@ -21,7 +21,7 @@ a table, plots and all figures as JSON. Timings never cause a failure: the exit 
   --help           this text
 
 A complete run replaces docs/benchmarks/outbox; others write to .cache/bench-outbox.
-Environment: CHROMIUM_PATH is the browser to use; by default an installed one is found.`;
+Environment: CHROMIUM_PATH is the path of the browser. Default: an installed Chromium.`;
 
 /** Parses the arguments. @throws Error with the expected values if they are invalid. */
 export function readCommandLine(args: string[]): CommandLine | 'help' {

@@ -61,7 +61,7 @@ export interface RateRow {
   side: Side['name'];
   /** Number of ads that start per second. */
   rate: number;
-  /** Number of ads per second whose webhook arrived. */
+  /** Number of webhooks per second that arrived. */
   perSecond: number;
   reached: boolean;
   /** CPU time per ad, including the work of an idle service. */

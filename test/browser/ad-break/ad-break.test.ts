@@ -97,7 +97,7 @@ it('asks for confirmation before the player loses a reward', async () => {
   expect(stage.isRestored()).toEqual(restored);
 });
 
-it('an interstitial counts as completed even if the player closes it early', async () => {
+it('an interstitial that the player closes early has the outcome completed', async () => {
   const stage = setStage();
   const decision = decide(image, { format: 'interstitial', min_watch_ms: 60_000 });
   const running = stage.run(decision, { kind: 'interstitial' });
@@ -107,7 +107,7 @@ it('an interstitial counts as completed even if the player closes it early', asy
   expect(stage.isRestored()).toEqual(restored);
 });
 
-it('shows an end card until it is closed, and counts its click once', async () => {
+it('shows an end card until the player closes it', async () => {
   const stage = setStage();
   const running = stage.run(decide(image, {}, 'https://advertiser.test/'));
   const link = (await waitForElement('.end a')) as HTMLAnchorElement;

@@ -81,7 +81,7 @@ it('has no skip control unless the ad requires one', async () => {
   await house;
 });
 
-it('pauses the ad while the ad choices page is open, and counts no click', async () => {
+it('pauses the ad while the ad choices page is open', async () => {
   const stage = setStage();
   const abort = new AbortController();
   const running = stage.run(decideExternal({ icon }), { signal: abort.signal });

@@ -170,7 +170,7 @@ describe.each<[name: string, ruin: () => void]>([
   ['throwing', makeThrowing(globalThis, 'requestAnimationFrame')],
   ['silent', makeReplacement(globalThis, 'requestAnimationFrame', () => 0)],
 ])('with requestAnimationFrame %s', (_, disable) => {
-  it('a video earns its reward, and a timer delivers it', async () => {
+  it('a timer delivers the reward of a video', async () => {
     disable();
     const { ads, rewarded, service } = start();
     service.respond = () => {
@@ -194,7 +194,7 @@ it('the outcome is pending while Web Locks do not respond', async () => {
   expect(await ads.rewards()).toMatchObject([{ state: 'pending' }]);
 });
 
-it('works on a page whose element ids shadow globals that the SDK uses', async () => {
+it('works if element ids on the page shadow globals', async () => {
   const names = ['trueward', 'Trueward', 'ads', 'trustedTypes', '__tcfapi', '__gpp', 'scheduler'];
   for (const id of names) {
     const element = document.createElement('a');

@@ -124,7 +124,7 @@ it('discards the old player’s preloaded ads', async () => {
   expect(requests[1]).not.toHaveProperty('segments');
 });
 
-it('attributes the ad on the screen to the player who started it', async () => {
+it('an ad belongs to the player who started it', async () => {
   const { start } = game();
   const { ads, received, listen } = start({ userRef: 'ann' });
   listen();
@@ -182,7 +182,7 @@ it('adopts rewards of an earlier publishable key and delivers them once', async 
   expect(service.events.map(({ type }) => type)).toContain('complete');
 });
 
-it('fails a request whose token was superseded by another player’s token', async () => {
+it('rejects a user token if a later token names another player', async () => {
   const { requests, start } = game();
   const slow = deferred<string>();
   const bob = await signToken('bob');
@@ -199,7 +199,7 @@ it('fails a request whose token was superseded by another player’s token', asy
   expect(requests).toHaveLength(1);
 });
 
-it('accepts a token that was superseded by another token for the same player', async () => {
+it('accepts a user token if a later token names the same player', async () => {
   const { requests, start } = game();
   const slow = deferred<string>();
   const ann = await signToken('ann');

@@ -151,7 +151,7 @@ describe.each(games)('With $name', ({ start }) => {
     await expectRestored();
   });
 
-  it('the game resumes and receives its reward even if its handlers throw', async () => {
+  it('errors in the game’s handlers do not stop the ad break', async () => {
     const surfaced: string[] = [];
     const stop = new AbortController();
     window.addEventListener(

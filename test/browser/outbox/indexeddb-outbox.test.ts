@@ -151,7 +151,7 @@ test('recovers when the database is deleted while it is open', async () => {
   expect(outbox.diagnostics().storage).toBe('indexeddb');
 });
 
-test('closes the database for a newer release in another tab, and keeps events in memory', async () => {
+test('keeps events in memory after closing the database for a newer release in another tab', async () => {
   const outbox = openTab();
   await outbox.enqueue(adEvent());
   await arrived(1);

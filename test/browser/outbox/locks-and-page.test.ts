@@ -6,7 +6,7 @@ import { browserTabChannel } from '../../../src/platform/page.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { eventually } from '../../support/eventually.ts';
 
-test('a lock has one holder, and a waiting tab acquires it when it is released', async () => {
+test('a lock has one holder and passes to the next waiting tab', async () => {
   const name = newRandomId();
   const began: number[] = [];
   const [first, second, third] = [1, 2, 3].map((tab) =>

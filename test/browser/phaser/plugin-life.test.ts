@@ -180,7 +180,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       },
     );
 
-    it('ends the ad if its game is destroyed, and leaves nothing on the page', async () => {
+    it('destroying the game during an ad leaves nothing on the page', async () => {
       service.respond = () => picture(60_000);
       const { ads } = await installed();
       const started = new Promise<void>((resolve) => ads.on('start', () => resolve()));

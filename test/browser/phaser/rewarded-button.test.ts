@@ -155,7 +155,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
   it.each([
     ['de-AT', 'Gerade keine Werbung', 'ltr', 'Gerade keine Werbung'],
     ['ar', 'لا يوجد إعلان الآن', 'rtl', '\u2067لا يوجد إعلان الآن\u2069'],
-  ])('shows its labels in %s once they have loaded', async (locale, text, direction, drawn) => {
+  ])('shows its labels in %s when they have loaded', async (locale, text, direction, drawn) => {
     service.respond = () => ({ status: 'no_fill', reason: 'no_candidates' });
     await running.end();
     running = await bootGame(library);

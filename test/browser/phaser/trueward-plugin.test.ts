@@ -30,7 +30,7 @@ describe.each(phaserVersions)('the plugin in Phaser $version', ({ load }) => {
     for (const end of ends.splice(0)) await end();
   });
 
-  it('with a secret key, reports the error once and the game runs', async () => {
+  it('the game runs with a secret key, and the error is reported once', async () => {
     const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
     const { game, scene } = await boot(configured({ publishableKey: 'sk_sandbox_x', serviceUrl }));
     expect(report).toHaveBeenCalledOnce();

@@ -38,7 +38,7 @@ test.afterAll(async () => {
   await site.stop();
 });
 
-test('creates, tests, inspects and redelivers a webhook, and rotates its secret', async () => {
+test('an owner can create, test, inspect and redeliver a webhook', async () => {
   const page = await site.open('/webhooks/create');
   const address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
   await page.getByLabel('Endpoint URL').fill(address);
@@ -76,7 +76,7 @@ test('creates, tests, inspects and redelivers a webhook, and rotates its secret'
   await verifyWebhook(third.body, third.headers, secret ?? '');
 });
 
-test('creates, restricts, rolls and revokes a key, and flags a leaked key', async () => {
+test('an owner can create, restrict, roll and revoke a key', async () => {
   const page = await site.open('/keys/create');
   await page.getByRole('combobox', { name: 'Kind' }).click();
   await page.getByRole('option', { name: 'Publishable' }).click();
@@ -171,7 +171,7 @@ test('the live tail shows requests and events when they happen', async () => {
   expect(await lines.getByRole('link').count()).toBe(0);
 });
 
-test('the overview shows totals and a comparison, and offers a CSV download', async () => {
+test('the overview shows totals and can be downloaded as CSV', async () => {
   await site.game.decide({ placement: 'level-end', simulate: 'no_fill' });
   const page = await site.open('/');
   const top = page.getByRole('region', { name: 'Top placements' });

@@ -191,7 +191,7 @@ test('shows a changed creative next to its previous version', async () => {
   });
 });
 
-test('rejects a file whose content contradicts its type, and keeps the form open', async () => {
+test('rejects a file whose content contradicts its type', async () => {
   const page = await site.open('/creatives/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('Kept');
   await page.locator('input[type=file]').setInputFiles({

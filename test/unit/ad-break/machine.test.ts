@@ -208,7 +208,7 @@ describe('the ad break state machine', () => {
     ]);
   });
 
-  it('reports each quartile once when one progress event passes several', () => {
+  it('reports every quartile that a progress event passes', () => {
     expect(
       names(run(startOptions('interstitial'), progress(9000), progress(9500)).effects),
     ).toEqual(['open', 'first_quartile', 'midpoint', 'third_quartile']);

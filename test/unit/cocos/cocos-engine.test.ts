@@ -82,7 +82,7 @@ describe('pausing', () => {
     engine.game.on('game_on_resume', () => log.push('resume'));
   });
 
-  test('emits one event, and so does resuming', () => {
+  test('and resuming emit one event each', () => {
     engine.game.pause();
     engine.game.pause();
     engine.game.resume();

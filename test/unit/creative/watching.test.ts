@@ -73,7 +73,7 @@ describe('watched time', () => {
 });
 
 describe('the stall watchdog', () => {
-  it('fires once after the limit without progress', async () => {
+  it('fires once after a period without progress', async () => {
     const { clock, pass } = jumpingClock();
     let stalls = 0;
     const watchdog = createStallWatchdog(clock, 8000, () => (stalls += 1));

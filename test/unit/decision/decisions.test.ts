@@ -72,7 +72,7 @@ function setUp() {
 const getDecisionId = (result: ReadyAd | NoAd) =>
   'creative' in result ? result.decision.id : result;
 
-test('take() requests and loads an ad, and never returns the same ad twice', async () => {
+test('take() never returns the same ad twice', async () => {
   const { decisions, log } = setUp();
   expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_1');
   expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
@@ -183,7 +183,7 @@ test('if a cooldown ends while the device sleeps, calls onChange within 30 s of 
   expect(log.changes).toBe(1);
 });
 
-test('leaves no timers after destroy(), or for a placement that does not exist', async () => {
+test('leaves no timers for a placement that does not exist or after destroy()', async () => {
   const { decisions, log, clock, responses } = setUp();
   responses.push(ok(unfilled('2026-01-01T00:00:45.000Z')));
   await decisions.take('revive', never);
@@ -234,7 +234,7 @@ test('offline, a stale preloaded ad is not available', async () => {
   expect(await decisions.take('revive', never)).toMatchObject({ outcome: 'offline' });
 });
 
-test('the outcome is error if the media fails to load, and timeout if it loads too slowly', async () => {
+test('the outcome is error or timeout if the media does not load in time', async () => {
   const { decisions, clock, loadBy } = setUp();
   loadBy(() => Promise.reject(new Error('decode')));
   expect(await decisions.take('revive', never)).toEqual({
@@ -353,7 +353,7 @@ test('requests a preloaded ad again if it expired while the device slept', async
   expect(log).toMatchObject({ requests: 2, loads: 2, destroyed: 1 });
 });
 
-test('requests an ad that became stale during sleep again, and reuses its media', async () => {
+test('requests an ad again if it became stale while the device slept', async () => {
   const { decisions, log, clock } = setUp();
   await decisions.preload('revive', never);
   clock.sleep(5 * 60_000);

@@ -96,7 +96,7 @@ describe('the frame queue', () => {
     expect([calls, listeners.size]).toEqual([1, 0]);
   });
 
-  it('removes its callbacks and its listener when destroyed', () => {
+  it('destroy() removes the callbacks and the listener', () => {
     const { clock, driver, frame, listeners } = setUp();
     const queue = createFrameQueue(driver, clock);
     let calls = 0;

@@ -73,7 +73,7 @@ test('sends the events of a page that is hidden while the database opens', async
   expect(service.requests).toMatchObject([{ keepalive: true }]);
 });
 
-test('a delayed event keeps its original time and its position', async () => {
+test('a delayed event keeps its time and its position', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox } = openTab();
   const remembered = deferred();

@@ -13,7 +13,7 @@ const now = 1_000_000;
 const unavailableFor = (ms: number) => ({ available: false, retryAt: new Date(now + ms) });
 
 describe('an idle button', () => {
-  it('is ready when an ad is available, and schedules no check', () => {
+  it('is ready when an ad is available', () => {
     expect(restingView({ available: true }, now)).toEqual({ state: 'ready', secondsLeft: 0 });
     expect(nextUpdateMs({ available: true }, now)).toBeUndefined();
   });

@@ -104,7 +104,7 @@ describe('verifyReceipt', () => {
   });
 
   test.each(['', 'x', 'a.b', 'a.b.c', '..', 'a.b.c.d', 'ä.b.c', `${'a'.repeat(9_000)}.b.c`])(
-    'rejects %.20s, which is not a receipt',
+    'rejects the malformed receipt %.20s',
     async (text) => {
       expect(await verifyAndGetCode(text)).toBe('malformed');
     },
@@ -172,7 +172,7 @@ describe('createUsedReceipts', () => {
     expect([used.seen('dec_1'), used.seen('dec_2')]).toEqual([true, false]);
   });
 
-  test('throws when it is full, and removes only expired ids', () => {
+  test('throws when it is full of ids that have not expired', () => {
     let now = issuedAtS * 1_000;
     const used = createUsedReceipts({ capacity: 2, now: () => now });
     used.claim(receipt('dec_1'));

@@ -249,7 +249,7 @@ describe('verifyWebhook', () => {
   );
 
   test.each(['', 'no json', '[]', 'null', '{"id":"evt_1"}', '{"id":1,"type":"x","data":{}}'])(
-    'rejects the signed body %j, which is not an event',
+    'rejects the signed body %j because it is not an event',
     async (text) => {
       const headers = await signWebhook(text, secret, signedAtS);
       expect(await getErrorCode(verifyWebhook(text, headers, secret, at(0)))).toBe('body_not_json');

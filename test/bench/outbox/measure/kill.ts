@@ -29,7 +29,7 @@ export interface KillCase {
 
 const stormBudgetMs = 6_000;
 
-/** Enqueues events offline, kills the browser `delayMs` after the last one, and counts the events that remain. */
+/** Enqueues events offline, kills the browser `delayMs` after the last event, and counts the remaining events. */
 export const measureKill = (
   setting: Setting,
   contestant: ContestantInfo,
