@@ -25,12 +25,12 @@ async function click(target: Element | { element(): Element }, where: Where = {}
   element.scrollIntoView({ block: 'nearest' });
   const bounds = element.getBoundingClientRect();
   const { x, y } = where.position ?? { x: bounds.width / 2, y: bounds.height / 2 };
-  const { left, scale, top } = frame();
+  const { left, scale, top } = getFrame();
   await commands.clickAt(left + (bounds.left + x) * scale, top + (bounds.top + y) * scale);
 }
 
 /** Returns the position and the scale of the test frame. Vitest scales down a frame that is larger than the window. */
-function frame(): { left: number; top: number; scale: number } {
+function getFrame(): { left: number; top: number; scale: number } {
   const element = window.frameElement as HTMLElement | null;
   if (element === null) return { left: 0, top: 0, scale: 1 };
   const { left, top, width } = element.getBoundingClientRect();

@@ -79,7 +79,7 @@ describe('a game with a faulty service', () => {
     if (speed !== 1) await page.addInitScript(speedUp, speed);
     await page.goto(address.href);
   };
-  const canvasIsOnTop = (): Promise<boolean> =>
+  const isCanvasOnTop = (): Promise<boolean> =>
     page.evaluate(() => document.elementFromPoint(20, 20)?.id === 'game');
 
   it.each(services)('continues after %s', async (_, misbehaviour, outcomes) => {
@@ -91,7 +91,7 @@ describe('a game with a faulty service', () => {
     const result = await getResult(page);
     expect(outcomes).toContain(result?.outcome);
     expect(result?.reason).toEqual(expect.any(String));
-    expect(await canvasIsOnTop()).toBe(true);
+    expect(await isCanvasOnTop()).toBe(true);
     await page.close();
   });
 
@@ -106,7 +106,7 @@ describe('a game with a faulty service', () => {
     await open(stack.serviceUrl);
     await show(page, 'showRewarded', 'level-end');
     expect(await getResult(page)).toMatchObject({ outcome: 'invalid_placement' });
-    expect(await canvasIsOnTop()).toBe(true);
+    expect(await isCanvasOnTop()).toBe(true);
     await page.close();
   });
 

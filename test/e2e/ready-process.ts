@@ -27,14 +27,14 @@ export async function startReady<Ready>(
       child.stdout.resume();
       return {
         ready: JSON.parse(line) as Ready,
-        stop: () => end(child),
+        stop: () => stopProcess(child),
       };
     }
   }
   throw new Error(`${file} exited before it was ready:\n${errors}`);
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function stopProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');
   child.kill('SIGTERM');

@@ -40,7 +40,7 @@ it.afterAll(async () => {
 });
 
 /** Creates a page for a bundle that has none. */
-function pageFor(script: string, type = 'module'): string {
+function createPage(script: string, type = 'module'): string {
   const name = `${script.replaceAll('/', '-')}.html`;
   const html = `<!doctype html><link rel="icon" href="data:,"><button id="play">Play</button>
     <output id="outcome"></output><script type="${type}" src="${script}"></script>`;
@@ -69,7 +69,7 @@ const bundles = {
   'an import map and no bundler': () => 'import-map/index.html',
   async 'esbuild, in one classic script'() {
     await runEsbuild({ entryPoints: ['game/main.js'], outfile: 'game/esbuild-one.js' });
-    return pageFor('game/esbuild-one.js', 'text/javascript');
+    return createPage('game/esbuild-one.js', 'text/javascript');
   },
 };
 const moreBundles = {
@@ -79,11 +79,11 @@ const moreBundles = {
   },
   webpack() {
     installed.runTool('tsx/dist/cli.mjs', 'game/webpack.mjs');
-    return pageFor('game/webpack/main.js', 'text/javascript');
+    return createPage('game/webpack/main.js', 'text/javascript');
   },
   async 'esbuild, split into chunks'() {
     await runEsbuild({ entryPoints: ['game/main.js'], outdir: 'game/esbuild', ...splitOptions });
-    return pageFor('game/esbuild/main.js');
+    return createPage('game/esbuild/main.js');
   },
 };
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { freshKey } from '../support/stub-service.ts';
+import { createPublishableKey } from '../support/stub-service.ts';
 import type { InstalledPackage } from './installed-package.ts';
 import { it as test } from './worker.ts';
 
@@ -76,7 +76,7 @@ test('calls in Node return results and have no effect', () => {
     import { createAds } from 'trueward';
     globalThis.fetch = () => { throw new Error('something was requested'); };
     const ads = createAds({
-      publishableKey: '${freshKey()}',
+      publishableKey: '${createPublishableKey()}',
       serviceUrl: 'https://ads.test',
       consent: 'page',
       debug: true,

@@ -24,7 +24,7 @@ export interface EventService extends ServiceClient {
 }
 
 /** Creates a service client that counts each event id only once, like the real service. */
-export function eventService(): EventService {
+export function createEventService(): EventService {
   const service: EventService = {
     requests: [],
     counted: [],
@@ -59,7 +59,10 @@ export function eventService(): EventService {
 }
 
 /** Creates an event of a decision. */
-export const adEvent = (type: AdEvent['type'] = 'impression', detail?: string): NewAdEvent => ({
+export const createAdEvent = (
+  type: AdEvent['type'] = 'impression',
+  detail?: string,
+): NewAdEvent => ({
   type,
   decision_id: 'dec_1',
   token: 'token',

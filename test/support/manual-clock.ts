@@ -35,7 +35,7 @@ export const runPendingWork = async (): Promise<void> => {
 };
 
 /** Creates a clock that starts at `start`, in milliseconds since 1970. */
-export function manualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
+export function createManualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
   /** Wall time at the origin of monotonic time. */
   let origin = start;
   let elapsed = 0;

@@ -31,13 +31,13 @@ export const picture = (minWatchMs: number, file = 'picture.png'): Partial<Decis
 const mediaUrl = (file: string): string => new URL(`../media/${file}`, import.meta.url).href;
 
 /** Creates a new key. Each key has its own storage on the device, so tests with new keys don't affect each other. */
-export function freshKey(): string {
+export function createPublishableKey(): string {
   const random = crypto.randomUUID().replaceAll('-', '').slice(0, 30);
   const body = `pk_sandbox_${random}`;
   return body + keyChecksum(body);
 }
 
-export function stubService(): StubService {
+export function createStubService(): StubService {
   const service: StubService = {
     respond: () => picture(200),
     events: [],

@@ -22,8 +22,8 @@ if (values.help === true || values.url.length === 0) {
   console.log(`npm run bench:database -- --url name=postgres://… [--url …] [options]
 
 Measures latency and CPU of decisions and of whole ads with their webhooks on each database, alternating. Creates
-a new database on each, which is not deleted. For a Citus cluster, name the coordinator first; if a URL has
-several hosts, one process of the service is started for each. All servers must run on this machine.
+a new database on each server and does not delete it. For a Citus cluster, name the coordinator first. If a URL has
+several hosts, one process of the service is started for each host. All servers must run on this machine.
 
   --rounds <n>   default 5; about 40 seconds for each database and round
   --ads <n>      per database and round, 48 at a time; default 1000

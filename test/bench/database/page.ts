@@ -74,7 +74,7 @@ export async function publish(results: Databases, quick: boolean): Promise<void>
 const table = (head: readonly string[], rows: readonly (string | number)[][]): string =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 const formatInteger = (value: number): string => Math.round(value).toLocaleString('en');
-const pair = (values: readonly [number, number]): string =>
+const formatPair = (values: readonly [number, number]): string =>
   values.map((value) => value.toFixed(1)).join(' / ');
 const formatCpu = ({ service, database }: CpuUse): string =>
   `${formatInteger(service)} + ${formatInteger(database)}`;
@@ -98,8 +98,8 @@ const describe = ({ measured, rounds, rows, deadWorker }: Databases): string =>
         row.atOnce,
         row.processes,
         row.servers,
-        pair(row.decisionMs),
-        pair(row.adMs),
+        formatPair(row.decisionMs),
+        formatPair(row.adMs),
         formatCpu(row.decisionUs),
         formatCpu(row.adUs),
       ]),
@@ -132,7 +132,7 @@ ${table(
     row.account,
     formatInteger(row.requests),
     formatInteger(row.succeeded),
-    pair(row.ms),
+    formatPair(row.ms),
     formatInteger(row.acknowledged),
     formatInteger(row.stored),
   ]),

@@ -179,9 +179,12 @@ async function runRound(
   await watched(list, 1);
   for (const batches of allBatches) {
     const { side } = batches;
-    const alone = decisionAlone.get(side);
-    if (!alone) throw new Error(`${side.name} was asked for no decisions.`);
-    round.sides[side.name] = { decisionAlone: alone, ...(await finishAll(batches, receiver)) };
+    const decisionCosts = decisionAlone.get(side);
+    if (!decisionCosts) throw new Error(`${side.name} received no requests for decisions.`);
+    round.sides[side.name] = {
+      decisionAlone: decisionCosts,
+      ...(await finishAll(batches, receiver)),
+    };
   }
   return round;
 }

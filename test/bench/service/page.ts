@@ -25,7 +25,7 @@ export interface Published {
 }
 
 const folder = join(import.meta.dirname, '../../../docs/benchmarks/service');
-const names = ['costs', 'comparison', 'rates', 'scale'] as const;
+const fileNames = ['costs', 'comparison', 'rates', 'scale'] as const;
 
 /** Writes the data, the page and the plots into docs/benchmarks/service. A quick run writes nothing. */
 export async function publish(results: Partial<Published>, quick: boolean): Promise<void> {
@@ -43,7 +43,7 @@ export async function publish(results: Partial<Published>, quick: boolean): Prom
 }
 
 export function readPublished(): Partial<Published> {
-  const files = names.filter((name) => existsSync(join(folder, `${name}.json`)));
+  const files = fileNames.filter((name) => existsSync(join(folder, `${name}.json`)));
   return Object.fromEntries(
     files.map((name) => [name, JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8'))]),
   ) as Partial<Published>;

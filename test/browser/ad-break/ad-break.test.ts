@@ -17,7 +17,7 @@ import {
   video,
 } from './stage-set.ts';
 import { eventually } from '../../support/eventually.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 
 const waitForElement = (selector: string) =>
   eventually(() => {
@@ -33,7 +33,7 @@ for (const [name, media] of [
 ] as const) {
   it(`rewards ${name} that the player watched to the end, and resumes the game`, async () => {
     const stage = setStage();
-    const clock = manualClock();
+    const clock = createManualClock();
     const time = passTime(clock);
     const result = await stage.run(
       decide(media, { min_watch_ms: 2700 }),
@@ -268,7 +268,7 @@ it('the game receives no keys that were pressed during the ad', async () => {
 
 it('repeated presses of Escape do not close the ad', async () => {
   const stage = setStage();
-  const clock = manualClock();
+  const clock = createManualClock();
   const running = stage.run(decide(image, { close_after_ms: 60_000 }), {}, { clock });
   await eventually(() => expect(stage.count('start')).toBe(1));
   for (let count = 0; count < 3; count += 1) await userEvent.keyboard('{Escape}');
@@ -279,7 +279,7 @@ it('repeated presses of Escape do not close the ad', async () => {
 
 it('pauses while the page is hidden and counts no watch time', async () => {
   const stage = setStage();
-  const clock = manualClock();
+  const clock = createManualClock();
   const time = passTime(clock, { fastVideo: true });
   const running = stage.run(decide(video, { min_watch_ms: 2700 }), {}, { clock });
   await eventually(() => expect(stage.count('start')).toBe(1));

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest'
 import { page, userEvent } from 'vitest/browser';
 import type { DecisionCreative } from '../../../protocol/wire.ts';
 import type { RewardReport } from '../../../src/outcome.ts';
-import { deferred } from '../../support/deferred.ts';
+import { createDeferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
-import { manualClock, runPendingWork } from '../../support/manual-clock.ts';
+import { createManualClock, runPendingWork } from '../../support/manual-clock.ts';
 import type { BreakDeps } from '../../../src/ad-break/run-ad-break.ts';
 import type { NewAdEvent } from '../../../src/outbox/outbox.ts';
 import { passTime } from './pass-time.ts';
@@ -276,14 +276,14 @@ function onEndCard(callback: () => void): void {
 /** Runs an ad break until `phase`, and stops the page's time until the fault is injected. */
 function play(kind: string, phase: Phase, fault: Fault) {
   const stage = setStage();
-  const clock = manualClock();
+  const clock = createManualClock();
   // Viewability is checked every 200 ms. A fast video can end between two checks.
   const time = passTime(clock, { fastVideo: phase !== 'seen' });
   const traces = watchTraces();
   const deps = fault.deps?.();
   const abort = new AbortController();
-  const confirmed = deferred<RewardReport>();
-  const reached = deferred<void>();
+  const confirmed = createDeferred<RewardReport>();
+  const reached = createDeferred<void>();
   const ends: string[] = [];
   const events: NewAdEvent[] = [];
   let frozenMs = 0;

@@ -3,7 +3,7 @@ import type { Decision, DecisionCreative } from '../../../protocol/wire.ts';
 import { createDecisions } from '../../../src/decision/decisions.ts';
 import { loadCreative } from '../../../src/creative/renderer.ts';
 import type { ServiceResult, Guard } from '../../../src/transport/service-client.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import { decisionPorts } from '../../support/ports.ts';
 import { passTime } from './pass-time.ts';
 import { decide, restored, html, image, setStage, video } from './stage-set.ts';
@@ -20,7 +20,7 @@ const never = new AbortController().signal;
 
 /** Opens a game that preloads an ad. Decisions of the service are valid for ten minutes. */
 function open(kind: string) {
-  const clock = manualClock();
+  const clock = createManualClock();
   const loaded: string[] = [];
   let requests = 0;
   const decisions = createDecisions({

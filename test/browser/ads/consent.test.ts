@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DecisionRequest } from '../../../protocol/wire.ts';
 import { type Ads, type AdsOptions, createAds } from '../../../src/index.ts';
-import { freshKey, stubService, type StubService } from '../../support/stub-service.ts';
+import {
+  createPublishableKey,
+  createStubService,
+  type StubService,
+} from '../../support/stub-service.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const requests: DecisionRequest[] = [];
@@ -11,7 +15,7 @@ let ads: Ads | undefined;
 
 function start(options: Partial<AdsOptions>): Ads {
   ads = createAds({
-    publishableKey: freshKey(),
+    publishableKey: createPublishableKey(),
     serviceUrl: 'https://ads.test',
     userRef: 'player-1',
     fetch: (input, init) => {
@@ -29,7 +33,7 @@ function start(options: Partial<AdsOptions>): Ads {
 
 beforeEach(() => {
   requests.length = sent.length = 0;
-  service = stubService();
+  service = createStubService();
 });
 afterEach(() => {
   ads?.destroy();

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Ads, createAds } from '../../../src/index.ts';
 import { eventually } from '../../support/eventually.ts';
-import { freshKey, picture, stubService } from '../../support/stub-service.ts';
+import { createPublishableKey, picture, createStubService } from '../../support/stub-service.ts';
 import { html, overlay, video } from '../ad-break/stage-set.ts';
 
 // A browser, a policy or another script may disable some of the browser APIs that the SDK uses. For each API, there are
@@ -43,10 +43,10 @@ const makeReplacement = (owner: object, name: string, value: unknown) => () =>
   replace(owner, name, { value, writable: true });
 
 function start(options: { confirmationTimeoutMs?: number } = {}) {
-  const service = stubService();
+  const service = createStubService();
   service.respond = () => picture(200);
   const ads = createAds({
-    publishableKey: freshKey(),
+    publishableKey: createPublishableKey(),
     serviceUrl: 'https://ads.test',
     userRef: 'player-1',
     fetch: service.fetch,

@@ -1,9 +1,14 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Ads, type AdsOptions, createAds } from '../../../src/index.ts';
 import recipes from '../../../docs/recipes.md?raw';
-import { deferred } from '../../support/deferred.ts';
+import { createDeferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
-import { freshKey, picture, stubService, type StubService } from '../../support/stub-service.ts';
+import {
+  createPublishableKey,
+  picture,
+  createStubService,
+  type StubService,
+} from '../../support/stub-service.ts';
 
 const [, recipe = ''] = /## An honest button\n.*?```ts\n(.*?)```/s.exec(recipes) ?? [];
 
@@ -12,7 +17,7 @@ let button: HTMLButtonElement;
 let service: StubService;
 
 beforeEach(() => {
-  service = stubService();
+  service = createStubService();
   button = document.createElement('button');
   button.disabled = true;
   document.body.replaceChildren(button);
@@ -22,7 +27,7 @@ afterEach(() => ads.destroy());
 /** Runs the recipe exactly as it is written in the guide. */
 function start(more: Partial<AdsOptions> = {}): void {
   ads = createAds({
-    publishableKey: freshKey(),
+    publishableKey: createPublishableKey(),
     serviceUrl: 'https://ads.test',
     userRef: 'player-1',
     fetch: service.fetch,
@@ -55,7 +60,7 @@ it('the button is enabled when a cooldown ends', async () => {
 
 it('the button is enabled again after a pending result', async () => {
   const { fetch } = service;
-  const responded = deferred();
+  const responded = createDeferred();
   service.fetch = async (input, init) => {
     const { pathname } = new URL(input instanceof Request ? input.url : input);
     if (pathname === '/v1/events') await responded.promise;

@@ -2,7 +2,11 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import { type Ads, type AdsOptions, createAds, type ShowOptions } from '../../../src/index.ts';
 import { eventually } from '../../support/eventually.ts';
-import { freshKey, type StubService, stubService } from '../../support/stub-service.ts';
+import {
+  createPublishableKey,
+  type StubService,
+  createStubService,
+} from '../../support/stub-service.ts';
 import { decide, html, overlay, video } from '../ad-break/stage-set.ts';
 
 let service: StubService;
@@ -13,7 +17,7 @@ const { play } = HTMLMediaElement.prototype;
 
 beforeEach(() => {
   document.body.replaceChildren();
-  service = stubService();
+  service = createStubService();
   service.respond = () => ({ creative: decide(video).creative, min_watch_ms: 2_000 });
   open = [];
   mutedPlays = [];
@@ -28,7 +32,7 @@ afterEach(() => open.forEach((ads) => ads.destroy()));
 
 function show(options: Partial<AdsOptions>, call: ShowOptions = {}): Ads {
   const ads = createAds({
-    publishableKey: freshKey(),
+    publishableKey: createPublishableKey(),
     serviceUrl: 'https://ads.test',
     userRef: 'player-1',
     fetch: service.fetch,

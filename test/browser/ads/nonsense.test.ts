@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import type { DecisionRequest } from '../../../protocol/wire.ts';
 import { createAds, type Ads, type AdsOptions } from '../../../src/index.ts';
-import { freshKey, picture, stubService } from '../../support/stub-service.ts';
+import { createPublishableKey, picture, createStubService } from '../../support/stub-service.ts';
 
 // In a plain JavaScript game, no types prevent such calls.
 
@@ -9,14 +9,14 @@ const open: Ads[] = [];
 afterEach(() => open.splice(0).forEach((ads) => ads.destroy()));
 
 function start(options: Partial<AdsOptions> = {}) {
-  const service = stubService();
+  const service = createStubService();
   const requests: DecisionRequest[] = [];
   service.respond = (request) => {
     requests.push(request);
     return picture(200);
   };
   const ads = createAds({
-    publishableKey: freshKey(),
+    publishableKey: createPublishableKey(),
     serviceUrl: 'https://ads.test',
     fetch: service.fetch,
     ...options,

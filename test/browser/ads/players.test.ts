@@ -2,9 +2,9 @@ import { afterEach, expect, it, vi } from 'vitest';
 import type { Decision, DecisionRequest } from '../../../protocol/wire.ts';
 import { type Ads, type AdsOptions, createAds, type EarnedReward } from '../../../src/index.ts';
 import { signUserToken } from '../../../src/server/index.ts';
-import { deferred } from '../../support/deferred.ts';
+import { createDeferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
-import { freshKey, picture, stubService } from '../../support/stub-service.ts';
+import { createPublishableKey, picture, createStubService } from '../../support/stub-service.ts';
 
 const open: Ads[] = [];
 afterEach(() => open.splice(0).forEach((ads) => ads.destroy()));
@@ -13,10 +13,10 @@ const signToken = (userRef: string) => signUserToken(userRef, `utk_sandbox_${'x'
 
 /** Creates a game on one device. Each start is a new visit. */
 function game() {
-  const service = stubService();
+  const service = createStubService();
   service.respond = () => picture(200);
   const requests: DecisionRequest[] = [];
-  const publishableKey = freshKey();
+  const publishableKey = createPublishableKey();
   const start = (options: Partial<AdsOptions>) => {
     const ads = createAds({
       publishableKey,
@@ -89,7 +89,7 @@ it('waits for the token function to identify the player', async () => {
   const first = start({ userToken: await signToken('ann') });
   const { decisionId } = await first.ads.showRewarded('revive');
   first.ads.destroy();
-  const session = deferred<string>();
+  const session = createDeferred<string>();
   const second = start({ userToken: () => session.promise });
   second.listen();
   expect(await second.ads.rewards()).toEqual([]);
@@ -176,7 +176,7 @@ it('adopts rewards of an earlier publishable key and delivers them once', async 
   expect(outcome).toBe('pending');
   oldGame.ads.destroy();
   revoked = false;
-  const newGame = start({ userRef: 'ann', serviceUrl, publishableKey: freshKey() });
+  const newGame = start({ userRef: 'ann', serviceUrl, publishableKey: createPublishableKey() });
   newGame.listen();
   await eventually(() => expect(newGame.received).toMatchObject([{ decisionId, userRef: 'ann' }]));
   expect(service.events.map(({ type }) => type)).toContain('complete');
@@ -184,7 +184,7 @@ it('adopts rewards of an earlier publishable key and delivers them once', async 
 
 it('rejects a user token if a later token names another player', async () => {
   const { requests, start } = game();
-  const slow = deferred<string>();
+  const slow = createDeferred<string>();
   const bob = await signToken('bob');
   const tokens = [slow.promise];
   const { ads } = start({ userToken: () => tokens.shift() ?? bob });
@@ -201,7 +201,7 @@ it('rejects a user token if a later token names another player', async () => {
 
 it('accepts a user token if a later token names the same player', async () => {
   const { requests, start } = game();
-  const slow = deferred<string>();
+  const slow = createDeferred<string>();
   const ann = await signToken('ann');
   const tokens = [slow.promise];
   const { ads } = start({ userToken: () => tokens.shift() ?? ann });
@@ -214,7 +214,7 @@ it('accepts a user token if a later token names the same player', async () => {
 
 /** Shows an ad that the game's server requested. At this time, the token function has not named the player yet. */
 async function showBeforeIdentified({ service, start }: ReturnType<typeof game>) {
-  const session = deferred<string>();
+  const session = createDeferred<string>();
   const visit = start({ userToken: () => session.promise });
   const response = await service.fetch('https://ads.test/v1/decisions', {
     method: 'POST',

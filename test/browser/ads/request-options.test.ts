@@ -1,21 +1,26 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { DecisionRequest } from '../../../protocol/wire.ts';
 import { type Ads, createAds, type ShowOptions } from '../../../src/index.ts';
-import { freshKey, picture, type StubService, stubService } from '../../support/stub-service.ts';
+import {
+  createPublishableKey,
+  picture,
+  type StubService,
+  createStubService,
+} from '../../support/stub-service.ts';
 
 let service: StubService;
 let requests: DecisionRequest[];
 let ads: Ads;
 
 beforeEach(() => {
-  service = stubService();
+  service = createStubService();
   requests = [];
   service.respond = (request) => {
     requests.push(request);
     return picture(200);
   };
   ads = createAds({
-    publishableKey: freshKey(),
+    publishableKey: createPublishableKey(),
     serviceUrl: 'https://ads.test',
     userToken: async () => `token-${requests.length + 1}`,
     customData: 'every call',

@@ -1,13 +1,13 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { createAds } from '../../../src/index.ts';
 import { eventually } from '../../support/eventually.ts';
-import { freshKey, picture, stubService } from '../../support/stub-service.ts';
+import { createPublishableKey, picture, createStubService } from '../../support/stub-service.ts';
 
 const undo: (() => void)[] = [];
 afterEach(() => undo.splice(0).forEach((step) => step()));
 
 /** Delays the opening of databases by `ms` milliseconds. Without `ms`, they never open. */
-function slowDatabases(ms?: number): { opened: () => boolean } {
+function delayDatabases(ms?: number): { opened: () => boolean } {
   let opened = false;
   const open = IDBFactory.prototype.open;
   vi.spyOn(IDBFactory.prototype, 'open').mockImplementation(function (
@@ -36,12 +36,12 @@ it.each([
   ['opens after four seconds', 4_000, 'indexeddb'],
   ['never opens', undefined, 'memory'],
 ] as const)('an ad earns its reward if the database %s', async (_description, ms, storage) => {
-  const { opened } = slowDatabases(ms);
-  const service = stubService();
+  const { opened } = delayDatabases(ms);
+  const service = createStubService();
   service.respond = () => picture(1_600);
   const arrived: { type: string; beforeOpening: boolean }[] = [];
   const ads = createAds({
-    publishableKey: freshKey(),
+    publishableKey: createPublishableKey(),
     serviceUrl: 'https://ads.test',
     userRef: 'player-1',
     async fetch(...request) {

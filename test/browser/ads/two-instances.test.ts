@@ -1,17 +1,22 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { type Ads, createAds, type AdsOptions } from '../../../src/index.ts';
 import { eventually } from '../../support/eventually.ts';
-import { freshKey, picture, stubService, type StubService } from '../../support/stub-service.ts';
+import {
+  createPublishableKey,
+  picture,
+  createStubService,
+  type StubService,
+} from '../../support/stub-service.ts';
 
 let service: StubService;
 
 beforeEach(() => {
   document.body.replaceChildren();
-  service = stubService();
+  service = createStubService();
 });
 
 const options = (): AdsOptions => ({
-  publishableKey: freshKey(),
+  publishableKey: createPublishableKey(),
   serviceUrl: 'https://ads.test',
   fetch: service.fetch,
 });

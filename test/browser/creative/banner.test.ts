@@ -4,8 +4,8 @@ import { loadCreative } from '../../../src/creative/renderer.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { decide, image } from '../ad-break/stage-set.ts';
 import { eventually } from '../../support/eventually.ts';
-import { manualClock } from '../../support/manual-clock.ts';
-import { untilObserved } from './until-observed.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+import { waitUntilObserved } from './until-observed.ts';
 
 async function mount(clickUrl?: string, { clock = systemClock, top = '0px' } = {}) {
   const slot = document.createElement('div');
@@ -33,13 +33,13 @@ it('reports one impression after a second and leaves nothing on the page after r
 });
 
 it('counts a banner below the fold when the player has scrolled to it', async () => {
-  const clock = manualClock();
+  const clock = createManualClock();
   const { hooks, remove, slot } = await mount(undefined, { clock, top: '4000px' });
   await eventually(() => expect(hooks.painted).toHaveBeenCalled());
   await clock.advance(5_000);
   expect(hooks.viewed).not.toHaveBeenCalled();
   slot.scrollIntoView();
-  await untilObserved(slot);
+  await waitUntilObserved(slot);
   await clock.advance(999);
   expect(hooks.viewed).not.toHaveBeenCalled();
   await clock.advance(1);

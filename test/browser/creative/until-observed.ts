@@ -2,7 +2,7 @@
  * Resolves when every existing IntersectionObserver has been notified of the current state. It creates a new observer
  * and waits for its first notification. The browser notifies observers in the order of their creation.
  */
-export const untilObserved = (element: Element): Promise<void> =>
+export const waitUntilObserved = (element: Element): Promise<void> =>
   new Promise((resolve) => {
     const observer = new IntersectionObserver(() => {
       observer.disconnect();

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { page } from 'vitest/browser';
 import { watchViewability, type Visibility } from '../../../src/creative/viewability.ts';
-import { manualClock, type ManualClock } from '../../support/manual-clock.ts';
-import { untilObserved } from './until-observed.ts';
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
+import { waitUntilObserved } from './until-observed.ts';
 
 const requiredMs = 400;
 let clock: ManualClock;
@@ -20,7 +20,7 @@ function put(css: string): HTMLElement {
 async function watch() {
   const watched = watchViewability(ad, { clock, requiredMs, onViewable });
   end = watched.destroy;
-  await untilObserved(ad);
+  await waitUntilObserved(ad);
   return watched;
 }
 
@@ -29,7 +29,7 @@ const wait = () => clock.advance(requiredMs * 2);
 
 /** Expects that an ad that is now visible is reported after the required time, and not earlier. */
 async function expectImpression(): Promise<void> {
-  await untilObserved(ad);
+  await waitUntilObserved(ad);
   await clock.advance(requiredMs - 1);
   expect(onViewable).not.toHaveBeenCalled();
   // The page checks five times per second whether the ad is covered.
@@ -40,7 +40,7 @@ async function expectImpression(): Promise<void> {
 beforeEach(async () => {
   await page.viewport(640, 360);
   document.body.replaceChildren();
-  clock = manualClock();
+  clock = createManualClock();
   onViewable = vi.fn<(visibility: Visibility) => void>();
   ad = put('left: 0; top: 0');
 });

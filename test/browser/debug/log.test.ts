@@ -1,13 +1,13 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { type Ads, createAds } from '../../../src/index.ts';
 import { eventually } from '../../support/eventually.ts';
-import { freshKey, stubService } from '../../support/stub-service.ts';
+import { createPublishableKey, createStubService } from '../../support/stub-service.ts';
 
 let ads: Ads;
 afterEach(() => ads.destroy());
 
 function start(debug: boolean) {
-  const service = stubService();
+  const service = createStubService();
   const { fetch } = service;
   let fails = true;
   service.fetch = async (input, init) => {
@@ -20,7 +20,7 @@ function start(debug: boolean) {
   };
   const written = vi.spyOn(console, 'info').mockReturnValue();
   ads = createAds({
-    publishableKey: freshKey(),
+    publishableKey: createPublishableKey(),
     serviceUrl: 'https://ads.test',
     userRef: 'player-1',
     fetch: service.fetch,

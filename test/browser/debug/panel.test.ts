@@ -1,15 +1,15 @@
 import { afterEach, expect, it } from 'vitest';
 import { createAds } from '../../../src/index.ts';
-import { freshKey, picture, stubService } from '../../support/stub-service.ts';
+import { createPublishableKey, picture, createStubService } from '../../support/stub-service.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const panel = () => document.querySelector<HTMLElement>('[data-trueward="debug"]');
 const text = () => panel()?.shadowRoot?.querySelector('details')?.textContent ?? '';
 
 function start() {
-  const service = stubService();
+  const service = createStubService();
   const ads = createAds({
-    publishableKey: freshKey(),
+    publishableKey: createPublishableKey(),
     serviceUrl: 'https://ads.test',
     userRef: 'player-1',
     fetch: service.fetch,

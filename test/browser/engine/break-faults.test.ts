@@ -2,7 +2,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import type { EarnedReward } from '../../../src/outcome.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { freshKey, picture, stubService, type StubService } from '../../support/stub-service.ts';
+import {
+  createPublishableKey,
+  picture,
+  createStubService,
+  type StubService,
+} from '../../support/stub-service.ts';
 import { overlay } from '../ad-break/stage-set.ts';
 import { frames, resetHidden, setHidden } from '../phaser/phaser-games.ts';
 import { games, type GameWithAds } from './games.ts';
@@ -17,9 +22,9 @@ describe.each(games)('With $name', ({ start }) => {
 
   beforeEach(async () => {
     document.body.replaceChildren();
-    service = stubService();
+    service = createStubService();
     game = await start({
-      publishableKey: freshKey(),
+      publishableKey: createPublishableKey(),
       serviceUrl: 'https://ads.test',
       userRef: 'player-1',
       loadTimeoutMs: 5000,

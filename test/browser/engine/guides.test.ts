@@ -5,7 +5,11 @@ import * as truewardForPhaser from '../../../src/phaser/index.ts';
 import canvasGuide from '../../../docs/canvas.md?raw';
 import driverGuide from '../../../docs/engine-driver.md?raw';
 import phaserGuide from '../../../docs/phaser.md?raw';
-import { freshKey, stubService, type StubService } from '../../support/stub-service.ts';
+import {
+  createPublishableKey,
+  createStubService,
+  type StubService,
+} from '../../support/stub-service.ts';
 import { startGame as startCanvasGame } from '../../../demo/examples/canvas-game.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -20,11 +24,11 @@ let service: StubService;
 
 beforeEach(() => {
   document.body.replaceChildren();
-  service = stubService();
+  service = createStubService();
 });
 
 const options = () => ({
-  publishableKey: freshKey(),
+  publishableKey: createPublishableKey(),
   serviceUrl: 'https://ads.test',
   fetch: service.fetch,
 });

@@ -1,7 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { server } from 'vitest/browser';
 import type { ShowResult } from '../../../src/outcome.ts';
-import { freshKey, picture, stubService, type StubService } from '../../support/stub-service.ts';
+import {
+  createPublishableKey,
+  picture,
+  createStubService,
+  type StubService,
+} from '../../support/stub-service.ts';
 import { eventually } from '../../support/eventually.ts';
 import { overlay } from '../ad-break/stage-set.ts';
 import { frames } from '../phaser/phaser-games.ts';
@@ -19,10 +24,10 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
 
   beforeEach(async () => {
     document.body.replaceChildren();
-    service = stubService();
+    service = createStubService();
     service.respond = () => picture(60_000);
     game = await start({
-      publishableKey: freshKey(),
+      publishableKey: createPublishableKey(),
       serviceUrl: 'https://ads.test',
       fetch: service.fetch,
     });

@@ -3,7 +3,7 @@ import { newRandomId } from '../../../src/platform/ids.ts';
 import { browserLocks } from '../../../src/platform/locks.ts';
 import { browserPageLifecycle, type PageTransition } from '../../../src/platform/page.ts';
 import { browserTabChannel } from '../../../src/platform/page.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import { eventually } from '../../support/eventually.ts';
 
 test('a lock has one holder and passes to the next waiting tab', async () => {
@@ -35,7 +35,7 @@ test('every tab acquires the lock if Web Locks are missing or reject the request
 });
 
 test('every tab acquires the lock after ten seconds if Web Locks do not respond', async () => {
-  const clock = manualClock();
+  const clock = createManualClock();
   let grant: LockGrantedCallback<unknown> = () => undefined;
   const silent = {
     request: (_name: string, _options: LockOptions, granted: LockGrantedCallback<unknown>) => {
@@ -60,7 +60,7 @@ test('every tab acquires the lock after ten seconds if Web Locks do not respond'
 
 test('a tab waits any length of time for a lock that another tab holds', async () => {
   const name = newRandomId();
-  const clock = manualClock();
+  const clock = createManualClock();
   const held = vi.fn();
   const release = browserLocks().acquire(name, held);
   await eventually(() => expect(held).toHaveBeenCalled());

@@ -7,7 +7,12 @@ import {
   type TruewardPluginData,
   TruewardScenePlugin,
 } from '../../../src/phaser/index.ts';
-import { freshKey, picture, stubService, type StubService } from '../../support/stub-service.ts';
+import {
+  createPublishableKey,
+  picture,
+  createStubService,
+  type StubService,
+} from '../../support/stub-service.ts';
 import { bootGame, nextStep, phaserVersions } from './phaser-games.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -25,8 +30,8 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
 
   beforeEach(() => {
     document.body.replaceChildren();
-    service = stubService();
-    data = { publishableKey: freshKey(), serviceUrl, fetch: service.fetch };
+    service = createStubService();
+    data = { publishableKey: createPublishableKey(), serviceUrl, fetch: service.fetch };
   });
 
   afterEach(async () => {

@@ -3,7 +3,12 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import type { ShowResult } from '../../../src/outcome.ts';
 import { TruewardPlugin } from '../../../src/phaser/index.ts';
-import { freshKey, picture, stubService, type StubService } from '../../support/stub-service.ts';
+import {
+  createPublishableKey,
+  picture,
+  createStubService,
+  type StubService,
+} from '../../support/stub-service.ts';
 import { bootGame, nextStep, phaserVersions, type RunningGame } from './phaser-games.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -19,7 +24,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
 
   beforeEach(async () => {
     document.body.replaceChildren();
-    service = stubService();
+    service = createStubService();
     results = [];
     // At a low frame rate, a scene's smoothed time passes more slowly than real time.
     running = await bootGame(library, { fps: { smoothStep: false } });
@@ -28,7 +33,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
 
   const start = ({ game }: RunningGame, locale = 'en') =>
     TruewardPlugin.install(game, {
-      publishableKey: freshKey(),
+      publishableKey: createPublishableKey(),
       serviceUrl: 'https://ads.test',
       fetch: service.fetch,
       locale,

@@ -7,8 +7,12 @@ import type { ServiceResult } from '../../../src/transport/service-client.ts';
 import type { RewardStatus } from '../../../protocol/wire.ts';
 import { deleteDatabase } from '../../support/delete-database.ts';
 import { eventually } from '../../support/eventually.ts';
-import { manualClock } from '../../support/manual-clock.ts';
-import { sharedLocks, sharedTabChannel, testNetwork } from '../../support/ports.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+import {
+  createSharedLocks,
+  createSharedTabChannel,
+  createTestNetwork,
+} from '../../support/ports.ts';
 import { decision, earn, earned, openTabWithLedger, watch } from './open-tab.ts';
 
 /** Each test has its own host. The host is part of the names of its databases. */
@@ -42,7 +46,7 @@ function openTabWithKey(key: 'old' | 'new', clock = systemClock) {
   return { ...tab, received, listen };
 }
 
-const eventsUnder = (key: 'old' | 'new') =>
+const openEventStore = (key: 'old' | 'new') =>
   createIndexedDbStore({ name: `${databasePrefix(key)}:outbox`, clock: systemClock });
 const record = (id: string) => ({
   v: 1 as const,
@@ -52,13 +56,13 @@ const record = (id: string) => ({
   ],
 });
 const readStored = async (key: 'old' | 'new') => {
-  const store = eventsUnder(key);
+  const store = openEventStore(key);
   const records = await store.read(-1, 1_000);
   store.close();
   return records.map(({ value }) => value);
 };
 const store = async (key: 'old' | 'new', ids: string[]) => {
-  const events = eventsUnder(key);
+  const events = openEventStore(key);
   await events.append(ids.map(record));
   events.close();
 };
@@ -76,8 +80,8 @@ function page(
   key: 'old' | 'new' = 'new',
   clock = systemClock,
 ) {
-  const network = testNetwork();
-  const locks = sharedLocks();
+  const network = createTestNetwork();
+  const locks = createSharedLocks();
   const readReward = vi.fn(() => Promise.resolve(response));
   const call = <T>() => readReward() as Promise<ServiceResult<T>>;
   const refresh = vi.fn(() => Promise.resolve());
@@ -90,7 +94,7 @@ function page(
     clock,
     locks,
     connectivity: network,
-    openTabChannel: sharedTabChannel(),
+    openTabChannel: createSharedTabChannel(),
     outbox: { flush },
     rewards: { refresh, settle },
     changed: () => undefined,
@@ -126,7 +130,7 @@ test('events and rewards of an earlier key are adopted', async () => {
 test.each([reject('token_invalid'), reject('environment_mismatch')])(
   'data of another account is untouched and not checked again for a week ($problem.code)',
   async (response) => {
-    const clock = manualClock(Date.now());
+    const clock = createManualClock(Date.now());
     const old = openTabWithKey('old');
     await earn(old.rewards, 'dec_1');
     old.rewards.destroy();

@@ -4,11 +4,11 @@ import type { EarnedReward } from '../../../src/outcome.ts';
 import type { Rewards } from '../../../src/reward/rewards.ts';
 import type { ServiceResult } from '../../../src/transport/service-client.ts';
 import { eventually } from '../../support/eventually.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import { withoutDatabaseTimeouts, earned, openTab, watch } from './open-tab.ts';
 
 test('confirmation() resolves when the reward is final or after a timeout', async () => {
-  const clock = manualClock();
+  const clock = createManualClock();
   const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   await watch(rewards, 'dec_1');
   const lateConfirmation = rewards.confirmation('dec_1', 1_000);
@@ -24,7 +24,7 @@ test('confirmation() resolves when the reward is final or after a timeout', asyn
 });
 
 test('long-polls the service with back-off until no reward is pending', async () => {
-  const clock = manualClock();
+  const clock = createManualClock();
   const { rewards, requests, responses } = openTab(
     clock,
     undefined,
@@ -52,7 +52,7 @@ test('long-polls the service with back-off until no reward is pending', async ()
 });
 
 test('a page that stays open delivers a reward that is earned hours later', async () => {
-  const clock = manualClock();
+  const clock = createManualClock();
   const { rewards, responses } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   const delivered: EarnedReward[] = [];
   rewards.onReward((reward) => void delivered.push(reward));
@@ -70,7 +70,7 @@ test('a page that stays open delivers a reward that is earned hours later', asyn
 });
 
 test('a long poll ends when the status arrives by another route', async () => {
-  const clock = manualClock();
+  const clock = createManualClock();
   const { rewards, requests, responses } = openTab(
     clock,
     undefined,
@@ -88,7 +88,7 @@ test('pending rewards are polled again after a reload', async () => {
   const oldTab = openTab();
   await watch(oldTab.rewards, 'dec_1');
   oldTab.rewards.destroy();
-  const clock = manualClock();
+  const clock = createManualClock();
   const { rewards, responses } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   responses.push({ kind: 'ok', body: earned('dec_1') });
   const deliveredReward = new Promise<EarnedReward>((resolve) => rewards.onReward(resolve));
@@ -99,7 +99,7 @@ test('pending rewards are polled again after a reload', async () => {
 });
 
 test('destroy() settles all promises and leaves no timer', async () => {
-  const clock = manualClock();
+  const clock = createManualClock();
   const { rewards } = openTab(clock);
   await watch(rewards, 'dec_1');
   const waiting = rewards.confirmation('dec_1', 60_000);
@@ -115,7 +115,7 @@ test.each([
   ],
   ['when its status is requested', (rewards: Rewards) => rewards.status('dec_1')],
 ])('a pending reward expires %s if the service has deleted it', async (_, ask) => {
-  const clock = manualClock();
+  const clock = createManualClock();
   const { rewards, responses } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   await watch(rewards, 'dec_1');
   await eventually(() => expect(clock.timers()).toBe(1));
@@ -134,7 +134,7 @@ test.each<ServiceResult<RewardStatus>>([
   { kind: 'unreachable', cause: 'foreign_answer' },
   { kind: 'retry', status: 503 },
 ])('a pending reward stays pending after $kind, even if it is late', async (response) => {
-  const clock = manualClock();
+  const clock = createManualClock();
   const { rewards, responses, requests } = openTab(
     clock,
     undefined,

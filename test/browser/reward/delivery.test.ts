@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import type { EarnedReward } from '../../../src/outcome.ts';
-import { deferred } from '../../support/deferred.ts';
+import { createDeferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import { decision, earn, earned, openTab, watch } from './open-tab.ts';
 
 test('delivers an earned reward once, even after a reload', async () => {
@@ -49,7 +49,7 @@ test('a reward that was earned without a handler is delivered after a reload', a
 
 test('a reward is delivered if its handler finishes after the SDK is destroyed', async () => {
   const { rewards } = openTab();
-  const saving = deferred();
+  const saving = createDeferred();
   const first = vi.fn(() => saving.promise);
   rewards.onReward(first);
   await earn(rewards, 'dec_1');
@@ -72,9 +72,9 @@ test('when the SDK is destroyed, the next instance delivers a reward that was wa
 });
 
 test('destroy() leaves no timer while a handler is running', async () => {
-  const clock = manualClock();
+  const clock = createManualClock();
   const { rewards } = openTab(clock);
-  const saving = deferred();
+  const saving = createDeferred();
   const handler = vi.fn(() => saving.promise);
   rewards.onReward(handler);
   await earn(rewards, 'dec_1');

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { claimMs } from '../../../src/reward/reward-machine.ts';
-import { deferred } from '../../support/deferred.ts';
+import { createDeferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import { withoutDatabaseTimeouts, earn, earned, openTab, watch } from './open-tab.ts';
 
 test('calls a handler again with back-off after it threw an error', async () => {
-  const clock = manualClock();
+  const clock = createManualClock();
   const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   let calls = 0;
   rewards.onReward(() => {
@@ -46,7 +46,7 @@ test('waits for a handler’s promise before it delivers the next reward', async
 });
 
 test('a handler that fails does not delay later rewards', async () => {
-  const clock = manualClock();
+  const clock = createManualClock();
   const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   const received: string[] = [];
   rewards.onReward(({ decisionId }) => {
@@ -64,9 +64,9 @@ test('a handler that fails does not delay later rewards', async () => {
 });
 
 test('a handler that never settles delays no other reward', async () => {
-  const clock = manualClock();
+  const clock = createManualClock();
   const { rewards, page } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
-  const saved = deferred();
+  const saved = createDeferred();
   const received: string[] = [];
   rewards.onReward(async ({ decisionId }) => {
     received.push(decisionId);

@@ -7,7 +7,7 @@ import { createRewards, type Rewards } from '../../../src/reward/rewards.ts';
 import { createLedger } from '../../../src/reward/ledger.ts';
 import type { ServiceResult, Call, Guard } from '../../../src/transport/service-client.ts';
 import { deleteDatabase } from '../../support/delete-database.ts';
-import { testNetwork, testPage } from '../../support/ports.ts';
+import { createTestNetwork, createTestPage } from '../../support/ports.ts';
 
 let name: string;
 const open: Rewards[] = [];
@@ -51,8 +51,8 @@ export function openTabWithLedger(
 ) {
   const requests: { id: string; waitS: number; signal: AbortSignal | undefined }[] = [];
   const responses: (ServiceResult<RewardStatus> | Promise<ServiceResult<RewardStatus>>)[] = [];
-  const page = testPage();
-  const network = testNetwork();
+  const page = createTestPage();
+  const network = createTestNetwork();
   const frames: (() => void)[] = [];
   let running = true;
   let player: { ref: string | undefined } = { ref: firstPlayer ?? undefined };

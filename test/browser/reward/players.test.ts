@@ -2,9 +2,9 @@ import { promisifyRequest } from 'idb-keyval';
 import { expect, test, vi } from 'vitest';
 import type { EarnedReward } from '../../../src/outcome.ts';
 import type { RewardHandler } from '../../../src/reward/delivery.ts';
-import { deferred } from '../../support/deferred.ts';
+import { createDeferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import { withoutDatabaseTimeouts, earn, earned, ledgerStore, openTab, watch } from './open-tab.ts';
 
 /** Opens a tab of this player, and collects the rewards that its game receives. */
@@ -41,7 +41,7 @@ test('pending rewards of another player are not polled', async () => {
   const oldTab = openTab(undefined, undefined, undefined, 'ann');
   await watch(oldTab.rewards, 'dec_1', 'ann');
   oldTab.rewards.destroy();
-  const clock = manualClock();
+  const clock = createManualClock();
   const { requests, rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock), 'bob');
   await rewards.list();
   await clock.advance(3_600_000);
@@ -127,7 +127,7 @@ test('rewards are transferred as soon as a user token identifies the new player'
 
 test('a reward is not transferred if another tab is delivering it to the guest', async () => {
   const deliveredTo: string[] = [];
-  const saving = deferred();
+  const saving = createDeferred();
   const guest = openTab(undefined, undefined, undefined, 'guest');
   guest.rewards.onReward(async () => {
     deliveredTo.push('guest');
@@ -146,7 +146,7 @@ test('a reward is not transferred if another tab is delivering it to the guest',
 
 test('a delivery in progress is completed when the player changes', async () => {
   const { rewards, setPlayer } = openTab(undefined, undefined, undefined, 'ann');
-  const saving = deferred();
+  const saving = createDeferred();
   const handler = vi.fn<RewardHandler>(() => saving.promise);
   rewards.onReward(handler);
   await earn(rewards, 'dec_1', 'ann');

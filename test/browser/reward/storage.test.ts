@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import type { EarnedReward } from '../../../src/outcome.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { eventually } from '../../support/eventually.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import { decision, earn, earned, ledgerStore, lockLedger, openTab, watch } from './open-tab.ts';
 
 test('delivers a reward once if the database is read-only', async () => {
@@ -59,7 +59,7 @@ test('works without a database, and reports that it keeps rewards in memory', as
 });
 
 test('a database that does not respond delays nothing', async () => {
-  const clock = manualClock();
+  const clock = createManualClock();
   const { rewards } = openTab(clock);
   await watch(rewards, 'dec_1');
   const unlock = await lockLedger();

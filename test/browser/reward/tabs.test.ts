@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { EarnedReward } from '../../../src/outcome.ts';
 import { claimMs } from '../../../src/reward/reward-machine.ts';
 import { eventually } from '../../support/eventually.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import { decision, earn, earned, openTab, watch } from './open-tab.ts';
 
 test('another tab delivers a reward if its tab died before the confirmation', async () => {
@@ -60,7 +60,7 @@ test('a hidden tab leaves the reward to a visible tab', async () => {
 });
 
 test('if a tab dies during a delivery, another tab delivers the reward after the claim expires', async () => {
-  const clock = manualClock();
+  const clock = createManualClock();
   const dying = openTab(clock);
   await watch(dying.rewards, 'dec_1');
   const called = new Promise<void>((resolve) => {
@@ -83,7 +83,7 @@ test('if a tab dies during a delivery, another tab delivers the reward after the
 });
 
 test('a tab that slept past the end of its claim does not deliver the reward', async () => {
-  const clock = manualClock();
+  const clock = createManualClock();
   const asleep = openTab(clock);
   asleep.stopFrames();
   const received: string[] = [];

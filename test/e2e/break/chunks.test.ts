@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { expect } from 'vitest';
-import { asBefore, hasStarted, getResult, getPageState, watch } from './player.ts';
+import { asBefore, waitForStart, getResult, getPageState, watch } from './player.ts';
 import { type Site, startSite } from './site.ts';
 import { it } from '../worker.ts';
 
@@ -30,7 +30,7 @@ it.each([
   expect(await getPageState(page)).toEqual(asBefore('play'));
   await page.unroute(chunks);
   await watch(page);
-  await hasStarted(page);
+  await waitForStart(page);
 });
 
 it('the page consent chunk is loaded again after it failed to load', async () => {

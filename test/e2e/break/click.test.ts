@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright';
 import { expect } from 'vitest';
 import type { EventBatch } from '../../../protocol/wire.ts';
-import { asBefore, button, hasStarted, getResult, getPageState, watch } from './player.ts';
+import { asBefore, button, waitForStart, getResult, getPageState, watch } from './player.ts';
 import { type Site, startSite } from './site.ts';
 import { it } from '../worker.ts';
 
@@ -32,7 +32,7 @@ async function open(placement: string): Promise<void> {
     );
   await page.goto(site.pageFor(placement));
   await watch(page);
-  await hasStarted(page);
+  await waitForStart(page);
 }
 
 const isPaused = () => page.evaluate(() => document.querySelector('video')?.paused);

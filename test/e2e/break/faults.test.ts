@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { describe, expect } from 'vitest';
-import { asBefore, button, hasStarted, getResult, getPageState, watch } from './player.ts';
+import { asBefore, button, waitForStart, getResult, getPageState, watch } from './player.ts';
 import { type Site, startSite } from './site.ts';
 import { speedUp } from '../speed-up.ts';
 import { it } from '../worker.ts';
@@ -97,7 +97,7 @@ describe('after a user gesture', () => {
   it('after the page was frozen, the ad continues where it stopped', async () => {
     await open('image');
     await watch(page);
-    await hasStarted(page);
+    await waitForStart(page);
     const session = await page.context().newCDPSession(page);
     await session.send('Page.setWebLifecycleState', { state: 'frozen' });
     await session.send('Page.setWebLifecycleState', { state: 'active' });
@@ -111,7 +111,7 @@ describe('after a user gesture', () => {
     await page.locator('#game').evaluate((game) => game.requestFullscreen());
     // The full-screen canvas covers the button.
     await page.evaluate(() => document.querySelector<HTMLElement>('#play')?.click());
-    await hasStarted(page);
+    await waitForStart(page);
     const covered = () =>
       page.evaluate(
         () => document.elementFromPoint(innerWidth / 2, innerHeight / 2)?.id !== 'game',
@@ -130,7 +130,7 @@ describe('after a user gesture', () => {
   it('a second call returns already_showing and does not affect the first ad', async () => {
     await open('image');
     await watch(page);
-    await hasStarted(page);
+    await waitForStart(page);
     expect(await page.evaluate(() => window.breakPage.ads.showRewarded('html'))).toEqual({
       outcome: 'already_showing',
       detail: 'The ad for image has not ended.',
@@ -145,7 +145,7 @@ describe('after a user gesture', () => {
     async (kind) => {
       await open(kind);
       await watch(page);
-      await hasStarted(page);
+      await waitForStart(page);
       await page.evaluate(() => window.breakPage.ads.destroy());
       expect(await getResult(page)).toMatchObject({ outcome: 'aborted' });
       expect(await getPageState(page)).toEqual(asBefore('play'));
@@ -155,7 +155,7 @@ describe('after a user gesture', () => {
   it('shows the captions in the player’s language', async () => {
     await open('video');
     await watch(page);
-    await hasStarted(page);
+    await waitForStart(page);
     await page.waitForFunction(() => {
       const [track] = document.querySelector('video')?.textTracks ?? [];
       return track?.mode === 'showing' && track.activeCues?.length === 1;

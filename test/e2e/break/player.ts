@@ -9,7 +9,7 @@ export const button = (page: Page, name: string): Locator =>
 export const watch = (page: Page): Promise<void> => page.locator('#play').click();
 
 /** Resolves when the ad has shown its first frame. */
-export async function hasStarted(page: Page): Promise<void> {
+export async function waitForStart(page: Page): Promise<void> {
   await page.locator('dialog[open]').waitFor();
   await page.waitForFunction(() => window.breakPage.ads.diagnostics().showing !== null);
 }

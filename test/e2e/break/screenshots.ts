@@ -6,7 +6,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { launchBrowser } from '../browser.ts';
-import { hasStarted, watch } from './player.ts';
+import { waitForStart, watch } from './player.ts';
 import { startSite } from './site.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -63,7 +63,7 @@ try {
     for (const locale of ['en', 'ar'])
       for (const view of Object.values(views))
         screenshots.push(await takeScreenshot(browser, viewport, locale, view));
-    await sheet(browser, join(folder, `${name}.jpg`), viewport, screenshots);
+    await saveSheet(browser, join(folder, `${name}.jpg`), viewport, screenshots);
   }
 } finally {
   await browser.close();
@@ -84,7 +84,7 @@ async function takeScreenshot(
   });
   await page.goto(site.pageFor(placement, { locale }));
   await watch(page);
-  await hasStarted(page);
+  await waitForStart(page);
   await make(page);
   const screenshot = await page.screenshot({ type: 'png' });
   await page.context().close();
@@ -92,7 +92,7 @@ async function takeScreenshot(
 }
 
 /** Combines the screenshots into a sheet, with one row per text direction and one column per view. */
-async function sheet(
+async function saveSheet(
   from: Browser,
   path: string,
   { height, width }: { width: number; height: number },

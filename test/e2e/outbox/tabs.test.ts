@@ -23,7 +23,7 @@ const make = (page: Page, count: number) =>
   page.evaluate((eventCount) => window.game.make(eventCount), count);
 const diagnostics = (page: Page) => page.evaluate(() => window.game.diagnostics());
 /** Opens two tabs. The first tab is the leader. */
-const openTwo = async (): Promise<[leader: Page, other: Page]> => {
+const openTwoTabs = async (): Promise<[leader: Page, other: Page]> => {
   const leader = await lab.open(context);
   await make(leader, 1);
   await lab.expectAllArrived(leader);
@@ -121,7 +121,7 @@ test('a tab that is suspended without an event does not block a visible tab', as
 });
 
 test('another tab sends the leader’s events if the leader dies during a request', async () => {
-  const [leader, otherTab] = await openTwo();
+  const [leader, otherTab] = await openTwoTabs();
   lab.receiver.fault = () => undefined;
   await make(leader, 10);
   await waitFor(() => expect(lab.receiver.requests).toHaveLength(2));
@@ -135,7 +135,7 @@ test('another tab sends the leader’s events if the leader dies during a reques
 });
 
 test('closes the database for a newer release in another tab', async () => {
-  const [leader, otherTab] = await openTwo();
+  const [leader, otherTab] = await openTwoTabs();
   const opened = await otherTab.evaluate(
     () =>
       new Promise((resolve) => {

@@ -22,7 +22,7 @@ const creativeFile = (name: string) =>
   fileURLToPath(new URL(`../../../demo/creatives/dist/${name}`, import.meta.url));
 
 /** Opens a select field and chooses the option with this name. */
-async function choose(page: Page, field: string, name: string): Promise<void> {
+async function chooseOption(page: Page, field: string, name: string): Promise<void> {
   await page.getByRole('combobox', { name: field }).click();
   await page.getByRole('option', { name, exact: true }).click();
 }
@@ -32,12 +32,12 @@ async function save(page: Page, listed: string): Promise<void> {
   await page.getByRole('cell', { name: listed, exact: true }).first().waitFor();
 }
 
-async function list<T>(path: string): Promise<T[]> {
+async function fetchList<T>(path: string): Promise<T[]> {
   return (await site.owner.send<{ data: T[] }>('GET', path)).body.data;
 }
 
 async function findByName<T extends { name: string }>(path: string, name: string): Promise<T> {
-  const match = (await list<T>(path)).find((item) => item.name === name);
+  const match = (await fetchList<T>(path)).find((item) => item.name === name);
   if (match === undefined) throw new Error(`There is no ${name} at ${path}.`);
   return match;
 }
@@ -45,15 +45,15 @@ async function findByName<T extends { name: string }>(path: string, name: string
 test('an operator can turn a file into an ad that players see', async () => {
   const page = await site.open('/placements/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('bonus-round');
-  await choose(page, 'Format', 'rewarded');
+  await chooseOption(page, 'Format', 'rewarded');
   await page.getByLabel('Reward amount').fill('75');
   await page.getByLabel('Reward type').fill('gems');
   await save(page, 'bonus-round');
 
   await page.goto(`${site.url}/panel/#/creatives/create`);
   await page.getByRole('textbox', { name: 'Name' }).fill('Spring film');
-  await choose(page, 'Advertiser', 'Meadow');
-  await choose(page, 'Source', 'House');
+  await chooseOption(page, 'Advertiser', 'Meadow');
+  await chooseOption(page, 'Source', 'House');
   await page.locator('input[type=file]').setInputFiles(creativeFile('meadow.mp4'));
   const fileDetails = page.getByRole('status').filter({ hasText: 'File details' });
   await fileDetails.waitFor();
@@ -71,8 +71,8 @@ test('an operator can turn a file into an ad that players see', async () => {
 
   await page.goto(`${site.url}/panel/#/house-ads/create`);
   await page.getByRole('textbox', { name: 'Name' }).fill('Spring');
-  await choose(page, 'Creative', 'Spring film');
-  await choose(page, 'Placements', 'bonus-round');
+  await chooseOption(page, 'Creative', 'Spring film');
+  await chooseOption(page, 'Placements', 'bonus-round');
   await expectPreviews(page);
   await save(page, 'Spring');
   const houseAd = await findByName<HouseAd>('/v1/house-ads', 'Spring');
@@ -180,7 +180,7 @@ test('shows a changed creative next to its previous version', async () => {
   expect(await findPicture('Previous version')).toMatch(/harbour\.png$/);
   expect(await findPicture('New version')).toMatch(/[0-9a-f]{64}\.png$/);
 
-  await choose(page, 'Reason', 'Poor image or sound quality');
+  await chooseOption(page, 'Reason', 'Poor image or sound quality');
   await waiting.getByLabel('Feedback').fill('It is only a banner.');
   await waiting.getByRole('button', { name: 'Reject' }).click();
   await page.getByText('Nothing to review.').waitFor();
@@ -233,14 +233,14 @@ test('on a phone, an operator can stop and resume a placement', async () => {
     .getByText(/revive stopped\. In effect since .*, \d+\.\d\d s after your click/)
     .waitFor();
   expect(await decide()).toMatchObject({ status: 'no_fill', reason: 'killed' });
-  const [killSwitch] = await list<KillSwitch>('/v1/kill-switches');
+  const [killSwitch] = await fetchList<KillSwitch>('/v1/kill-switches');
   expect(killSwitch).toMatchObject({ state: 'on', reason: 'A bug gives coins away.' });
   expect(Date.parse(killSwitch?.expires_at ?? '') - Date.now()).toBeLessThanOrEqual(3_600_000);
 
   await page.getByRole('button', { name: 'Resume revive' }).click();
   await page.getByText(/revive resumed\. In effect/).waitFor();
   expect(await decide()).toMatchObject({ status: 'filled' });
-  const [entry] = await list<AuditEntry>('/v1/audit-entries');
+  const [entry] = await fetchList<AuditEntry>('/v1/audit-entries');
   expect(entry).toMatchObject({ actor: 'owner@example.com', target_id: killSwitch?.id });
 
   // The table is wider than a phone. The table scrolls, but the page does not.
@@ -252,11 +252,11 @@ test('on a phone, an operator can stop and resume a placement', async () => {
 test('describes a policy in a sentence and tries it on a request before saving', async () => {
   const page = await site.open('/policies/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('No films on phones');
-  await pick(page, 'Placements', 'revive');
-  await pick(page, 'Devices', 'mobile');
-  await pick(page, 'Formats', 'video');
-  await pick(page, 'Formats', 'image');
-  await pick(page, 'Formats', 'html');
+  await pickOption(page, 'Placements', 'revive');
+  await pickOption(page, 'Devices', 'mobile');
+  await pickOption(page, 'Formats', 'video');
+  await pickOption(page, 'Formats', 'image');
+  await pickOption(page, 'Formats', 'html');
   await page
     .getByText('On revive, when the device is mobile: blocks the format video, image or html.')
     .waitFor();
@@ -269,11 +269,11 @@ test('describes a policy in a sentence and tries it on a request before saving',
   const result = page.getByRole('region', { name: 'Try this policy' });
   await result.getByText('Blocked by').waitFor();
   expect(await result.textContent()).toContain('No films on phones');
-  expect(await list<Policy>('/v1/policies')).toEqual([]);
+  expect(await fetchList<Policy>('/v1/policies')).toEqual([]);
 
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('link', { name: 'No films on phones' }).waitFor();
-  const [policy] = await list<Policy>('/v1/policies');
+  const [policy] = await fetchList<Policy>('/v1/policies');
   expect(policy).toMatchObject({
     placements: ['revive'],
     when: { devices: ['mobile'] },
@@ -281,7 +281,7 @@ test('describes a policy in a sentence and tries it on a request before saving',
   });
 });
 
-async function pick(page: Page, field: string, name: string): Promise<void> {
+async function pickOption(page: Page, field: string, name: string): Promise<void> {
   await page.getByRole('combobox', { name: field }).click();
   await page.getByRole('option', { name, exact: true }).click();
   await page.keyboard.press('Escape');
@@ -302,7 +302,7 @@ test('the kill switch can be used with the keyboard alone', async () => {
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await page.getByText(/lobby stopped/).waitFor();
-  const killSwitches = await list<KillSwitch>('/v1/kill-switches');
+  const killSwitches = await fetchList<KillSwitch>('/v1/kill-switches');
   expect(killSwitches.map(({ reason }) => reason)).toContain('By keyboard.');
 });
 

@@ -69,8 +69,8 @@ test('the first owner sets up an account and signs in with a one-time code', asy
   await overview(page).waitFor();
   expect(await page.evaluate(() => document.cookie)).toBe('');
 
-  await toLiveAndBack(page);
-  await invite(page);
+  await switchToLiveAndBack(page);
+  await inviteUser(page);
 });
 
 test('after too many failed sign-ins, the form shows how many seconds to wait', async () => {
@@ -84,7 +84,7 @@ test('after too many failed sign-ins, the form shows how many seconds to wait', 
 });
 
 /** Checks that an invited user can set a password with the link, and has the chosen role. */
-async function invite(page: Page): Promise<void> {
+async function inviteUser(page: Page): Promise<void> {
   await page.goto(`${site.url}/panel/#/users/create`);
   await page.getByRole('textbox', { name: 'E-mail' }).fill('grace@example.com');
   await page.getByRole('textbox', { name: 'Name' }).fill('Grace');
@@ -105,7 +105,7 @@ async function invite(page: Page): Promise<void> {
 }
 
 /** Checks that switching to live asks for confirmation, and that every page shows the environment. */
-async function toLiveAndBack(page: Page): Promise<void> {
+async function switchToLiveAndBack(page: Page): Promise<void> {
   const band = page.getByRole('note', { name: 'Environment' });
   expect(await band.textContent()).toContain('Sandbox');
   const sandboxColor = await band.evaluate((element) => getComputedStyle(element).backgroundColor);

@@ -32,7 +32,7 @@ export function createReader(stack: Stack): Reader {
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(root, join(folder, 'node_modules', 'trueward'), 'junction');
   const write = (name: string, code: string): void =>
-    writeFileSync(join(folder, name), fillIn(code, stack));
+    writeFileSync(join(folder, name), fillInKeys(code, stack));
   write('index.html', findBlock('html', 'main.ts'));
   write('main.ts', findBlock('ts', 'createAds'));
   write('server.mjs', findBlock('js', 'createServer'));
@@ -78,7 +78,7 @@ function findBlock(language: string, words: string): string {
 }
 
 /** Replaces the key and the URL with those of the running service, as a reader would. */
-const fillIn = (code: string, { keys, serviceUrl }: Stack): string =>
+const fillInKeys = (code: string, { keys, serviceUrl }: Stack): string =>
   code
     .replace('pk_sandbox_…', keys.sandbox.publishable)
     .replace('http://127.0.0.1:8787', serviceUrl);

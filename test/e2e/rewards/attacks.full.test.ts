@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { show } from '../browser.ts';
 import { openRawBrowser } from '../outbox/raw-browser.ts';
 import { it } from '../worker.ts';
-import { fetchStatus, tap } from './cheat.ts';
+import { fetchStatus, recordTraffic } from './cheat.ts';
 
 // The ads take five seconds, so that the attacks cannot succeed on a slow machine.
 const watched = { timeout: 30_000, interval: 100 };
@@ -20,10 +20,10 @@ it('two devices of one player earn one reward for two simultaneous ads', async (
   try {
     const pages = await Promise.all(devices.map((device) => device.newPage()));
     for (const page of pages) await page.goto(stack.pageFor(name));
-    const taps = pages.map(tap);
+    const recordings = pages.map(recordTraffic);
     await Promise.all(pages.map((page) => show(page, 'showRewarded', 'long')));
     const decisionIds = await Promise.all(
-      taps.map(async ({ decisions }) => {
+      recordings.map(async ({ decisions }) => {
         await expect.poll(() => decisions.length, watched).toBe(1);
         return decisions[0]?.id ?? '';
       }),

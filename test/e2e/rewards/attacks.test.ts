@@ -6,7 +6,14 @@ import { deliveredRewards, getResult, show } from '../browser.ts';
 import { speedUp } from '../speed-up.ts';
 import type { Stack } from '../stack.ts';
 import { it } from '../worker.ts';
-import { copyDatabases, type Filled, forgedEvents, post, fetchStatus, tap } from './cheat.ts';
+import {
+  copyDatabases,
+  type Filled,
+  createForgedEvents,
+  post,
+  fetchStatus,
+  recordTraffic,
+} from './cheat.ts';
 
 const watched = { timeout: 30_000, interval: 100 };
 
@@ -36,7 +43,7 @@ const coins = (name: string) => stack.account(name).then((account) => account.co
 const sentAt = () => new Date().toISOString();
 const requestDecision = (page: Page, placement: string, name: string): Promise<Filled> =>
   post(page, stack, '/v1/decisions', { placement, user_ref: name });
-async function first<T>(items: T[]): Promise<T> {
+async function waitForFirst<T>(items: T[]): Promise<T> {
   await expect.poll(() => items.length, watched).toBeGreaterThan(0);
   const [item] = items;
   if (item === undefined) throw new Error('Expected at least one item.');
@@ -53,9 +60,9 @@ it('an honest player earns a reward', async () => {
 it('a page that runs 16 times as fast is denied the reward', async () => {
   const name = newPlayer();
   const page = await open(name, 16);
-  const traffic = tap(page);
+  const traffic = recordTraffic(page);
   await show(page, 'showRewarded', 'long');
-  const { id } = await first(traffic.decisions);
+  const { id } = await waitForFirst(traffic.decisions);
   await expect
     .poll(() => fetchStatus(stack, id), watched)
     .toMatchObject({ state: 'denied', reason: 'impossible_timing' });
@@ -67,9 +74,9 @@ it('a video that plays 4 times as fast is denied the reward', async () => {
   const name = newPlayer();
   // At 16 times the speed, the SDK's load and stall timeouts would be so short that the ad would fail.
   const page = await open(name, 4);
-  const traffic = tap(page);
+  const traffic = recordTraffic(page);
   await show(page, 'showRewarded', 'long-film');
-  const { id } = await first(traffic.decisions);
+  const { id } = await waitForFirst(traffic.decisions);
   await expect.poll(() => fetchStatus(stack, id), watched).toMatchObject({ state: 'denied' });
   await closeControl(page).click();
   expect((await getResult(page))?.outcome).toMatch(/^(denied|pending)$/);
@@ -83,7 +90,7 @@ it('a script that forges a completion is denied the reward', async () => {
   const report = (token: string) =>
     post<EventBatchResult>(page, stack, '/v1/events', {
       sent_at: sentAt(),
-      events: forgedEvents({ ...decision, token }),
+      events: createForgedEvents({ ...decision, token }),
     });
   const earlier = (issuedAtMs: string): string => String(Number(issuedAtMs) - 60_000);
   const edited = decision.token.replace(/(?<=~)\d{13}(?=~)/, earlier);
@@ -99,7 +106,7 @@ it('a script that forges a completion is denied the reward', async () => {
 it('a proxy that turns an early close into a completion earns nothing', async () => {
   const name = newPlayer();
   const page = await open(name);
-  const traffic = tap(page);
+  const traffic = recordTraffic(page);
   await page.route('**/v1/events', async (route) => {
     const batch = route.request().postDataJSON() as EventBatch;
     const events = batch.events.map((event) =>
@@ -112,7 +119,7 @@ it('a proxy that turns an early close into a completion earns nothing', async ()
   await show(page, 'showRewarded', 'long-film');
   await closeControl(page).click();
   await page.getByRole('button', { name: 'Close anyway' }).click();
-  const { id } = await first(traffic.decisions);
+  const { id } = await waitForFirst(traffic.decisions);
   await expect
     .poll(() => fetchStatus(stack, id), watched)
     .toMatchObject({ state: 'denied', reason: 'impossible_timing' });
@@ -122,7 +129,7 @@ it('a proxy that turns an early close into a completion earns nothing', async ()
 it('replaying every request in parallel earns no further reward', async () => {
   const name = newPlayer();
   const page = await open(name);
-  const traffic = tap(page);
+  const traffic = recordTraffic(page);
   await show(page, 'showRewarded', 'revive');
   await expect.poll(() => coins(name), watched).toBe(25);
   const recorded = [...traffic.batches];
@@ -148,7 +155,7 @@ it('simultaneously requested ads earn no more rewards than the elapsed time allo
   for (const decision of preloaded)
     await post(page, stack, '/v1/events', {
       sent_at: sentAt(),
-      events: forgedEvents(decision),
+      events: createForgedEvents(decision),
     });
   const states = await Promise.all(preloaded.map(({ id }) => fetchStatus(stack, id)));
   const earned = states.filter(({ state }) => state === 'earned').length;
@@ -208,11 +215,11 @@ it('a device with restored storage is credited once', async () => {
   await expect.poll(() => coins(name), watched).toBe(25);
   await closeControl(page).click();
   await expect.poll(() => deliveredRewards(page), watched).toHaveLength(1);
-  const traffic = tap(page);
+  const traffic = recordTraffic(page);
   await savedDatabases.restore();
   await page.reload();
   // The page reports all events again and receives its reward again. A game credits each decision only once.
-  await first(traffic.batches);
+  await waitForFirst(traffic.batches);
   await expect.poll(() => deliveredRewards(page), watched).toHaveLength(2);
   const [delivery, repeatedDelivery] = await deliveredRewards(page);
   expect(repeatedDelivery?.decisionId).toBe(delivery?.decisionId);

@@ -16,7 +16,7 @@ const isEvents = (request: Request): boolean =>
   request.method() === 'POST' && request.url().endsWith('/v1/events');
 
 /** Records a page's requests to the service, as a player could with the developer tools. */
-export function tap(page: Page): { decisions: Filled[]; batches: EventBatch[] } {
+export function recordTraffic(page: Page): { decisions: Filled[]; batches: EventBatch[] } {
   const decisions: Filled[] = [];
   const batches: EventBatch[] = [];
   page.on('request', (request) => {
@@ -48,7 +48,7 @@ export const post = <T>(page: Page, stack: Stack, path: string, body: object): P
   );
 
 /** Creates the events of a complete ad view as a script would forge them. */
-export function forgedEvents({ id, token }: Filled, endedMs = Date.now()): AdEvent[] {
+export function createForgedEvents({ id, token }: Filled, endedMs = Date.now()): AdEvent[] {
   const at = (beforeMs: number) => ({
     id: crypto.randomUUID(),
     decision_id: id,

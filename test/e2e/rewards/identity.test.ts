@@ -34,7 +34,7 @@ const coins = (name: string) => stack.account(name).then((account) => account.co
 const watched = { timeout: 30_000, interval: 100 };
 const request = { placement: 'vouched', user_ref: 'somebody' };
 /** Resolves when requests with only a user reference no longer receive an ad. */
-const untilEnforced = () =>
+const waitUntilEnforced = () =>
   expect
     .poll(() => post(page, stack, '/v1/decisions', request), watched)
     .toMatchObject({ code: 'identity_required' });
@@ -48,7 +48,7 @@ async function earn(): Promise<ShowResult | undefined> {
 
 it('a placement that requires user tokens has ads only for requests with a token', async () => {
   await requireIdentity('user_token');
-  await untilEnforced();
+  await waitUntilEnforced();
   await show(page, 'showRewarded', 'vouched');
   expect(await getResult(page)).toMatchObject({ outcome: 'error', reason: 'identity_required' });
 
@@ -73,7 +73,7 @@ it('a placement that requires user tokens has ads only for requests with a token
 it('a placement that requires server-side requests shows the server’s decision', async () => {
   await page.reload();
   await requireIdentity('server');
-  await untilEnforced();
+  await waitUntilEnforced();
 
   const decision = await demand.call<Decision>('POST', 'decisions', {
     ...request,

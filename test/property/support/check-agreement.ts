@@ -138,7 +138,7 @@ async function checkReceipt(world: World, { status, userRef, plan }: Final): Pro
 async function checkReports(world: World, finals: Final[]): Promise<void> {
   const previousTotals = totalsByWorld.get(world) ?? new Map<string, number>();
   totalsByWorld.set(world, previousTotals);
-  const added = async (metric: string): Promise<number> => {
+  const readAdded = async (metric: string): Promise<number> => {
     const total = [...(await world.count(metric)).values()].reduce((sum, count) => sum + count, 0);
     const increase = total - (previousTotals.get(metric) ?? 0);
     previousTotals.set(metric, total);
@@ -146,7 +146,7 @@ async function checkReports(world: World, finals: Final[]): Promise<void> {
   };
   for (const state of ['earned', 'denied', 'expired'] as const) {
     const statuses = finals.filter(({ status }) => status.state === state).length;
-    expect(await added(`rewards_${state}`), state).toBe(statuses);
+    expect(await readAdded(`rewards_${state}`), state).toBe(statuses);
   }
   const served = [...world.events.values()].filter(({ type }) => type === 'decision.served').length;
   const impressions = [...(await world.count('impressions')).values()];

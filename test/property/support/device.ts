@@ -2,7 +2,7 @@ import { createRewards, type Rewards } from '../../../src/reward/rewards.ts';
 import type { Ledger } from '../../../src/reward/ledger.ts';
 import type { LedgerEntry } from '../../../src/reward/reward-machine.ts';
 import type { ServiceResult, Call, Guard } from '../../../src/transport/service-client.ts';
-import { testNetwork, testPage } from '../../support/ports.ts';
+import { createTestNetwork, createTestPage } from '../../support/ports.ts';
 import type { World } from './world.ts';
 
 /**
@@ -35,7 +35,7 @@ export function createDevice(
 
   function openTab() {
     let alive = true;
-    const page = testPage();
+    const page = createTestPage();
     const rewards = createRewards({
       clock: {
         now: () => toDeviceTime(world.clock.nowMs()),
@@ -45,7 +45,7 @@ export function createDevice(
       },
       random: Math.random,
       lifecycle: page,
-      connectivity: testNetwork(),
+      connectivity: createTestNetwork(),
       ledger: ledgerOn(disk, () => alive),
       deliver: (callback) => setImmediate(callback),
       player: { player: () => ({ ref: '' }), identify() {} },

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type AdPlacement, createAdPlacement } from '../../../src/ad-placement/ad-placement.ts';
 import type { AdBreakOptions, BreakType } from '../../../src/ad-placement/run-break.ts';
 import type { Outcome } from '../../../src/outcome.ts';
-import { type FakeAds, fakeAds } from './fake-ads.ts';
+import { type FakeAds, createFakeAds } from './fake-ads.ts';
 
 let log: string[];
 let ads: FakeAds;
@@ -12,7 +12,7 @@ let reportedErrors: unknown[];
 beforeEach(() => {
   log = [];
   reportedErrors = [];
-  ads = fakeAds(log);
+  ads = createFakeAds(log);
   vi.stubGlobal('reportError', (error: unknown) => reportedErrors.push(error));
   placement = createAdPlacement(ads, {
     placements: { preroll: 'welcome', next: 'level-end', reward: 'revive', chest: 'double-coins' },

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { createAdPlacement } from '../../../src/ad-placement/ad-placement.ts';
-import { type FakeAds, fakeAds } from './fake-ads.ts';
+import { type FakeAds, createFakeAds } from './fake-ads.ts';
 
 const placements = { next: 'level-end', reward: 'revive', start: 'level-end' };
 let log: string[];
@@ -8,7 +8,7 @@ let ads: FakeAds;
 
 beforeEach(() => {
   log = [];
-  ads = fakeAds(log);
+  ads = createFakeAds(log);
 });
 
 const ready = (config: (onReady: () => void) => void) => new Promise<void>(config);

@@ -12,7 +12,7 @@ export interface FakeAds extends BreakAds {
   showing: boolean;
 }
 
-export function fakeAds(log: string[]): FakeAds {
+export function createFakeAds(log: string[]): FakeAds {
   async function show(placement: string, options: ShowOptions = {}): Promise<ShowResult> {
     log.push(
       options.muted === undefined

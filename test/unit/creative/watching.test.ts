@@ -3,11 +3,11 @@ import type { MediaFile } from '../../../protocol/wire.ts';
 import { chooseFile } from '../../../src/creative/screen.ts';
 import { createStallWatchdog } from '../../../src/ad-break/stage.ts';
 import { createWatchedTime } from '../../../src/creative/video.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 
 /** Creates a clock whose time can jump. Timers that become due fire after the jump, as on a frozen page. */
-function jumpingClock() {
-  const clock = manualClock();
+function createJumpingClock() {
+  const clock = createManualClock();
   const pass = (ms: number): Promise<void> => {
     clock.freeze(ms);
     return clock.advance(0);
@@ -17,7 +17,7 @@ function jumpingClock() {
 
 describe('watched time', () => {
   function watch() {
-    const { clock, pass } = jumpingClock();
+    const { clock, pass } = createJumpingClock();
     const watched = createWatchedTime(clock);
     let media = 0;
     return {
@@ -74,7 +74,7 @@ describe('watched time', () => {
 
 describe('the stall watchdog', () => {
   it('fires once after a period without progress', async () => {
-    const { clock, pass } = jumpingClock();
+    const { clock, pass } = createJumpingClock();
     let stalls = 0;
     const watchdog = createStallWatchdog(clock, 8000, () => (stalls += 1));
     watchdog.reset();
@@ -87,7 +87,7 @@ describe('the stall watchdog', () => {
   });
 
   it('does not fire while stopped', async () => {
-    const { clock, pass } = jumpingClock();
+    const { clock, pass } = createJumpingClock();
     const watchdog = createStallWatchdog(clock, 8000, () => expect.unreachable());
     watchdog.reset();
     watchdog.stop();
@@ -96,7 +96,7 @@ describe('the stall watchdog', () => {
   });
 
   it('does not count device sleep as a stall', async () => {
-    const { clock, pass } = jumpingClock();
+    const { clock, pass } = createJumpingClock();
     let stalls = 0;
     createStallWatchdog(clock, 8000, () => (stalls += 1)).reset();
     await pass(3_600_000);

@@ -5,9 +5,9 @@ import { createDecisions } from '../../../src/decision/decisions.ts';
 import type { ReadyAd } from '../../../src/decision/request-ad.ts';
 import type { NoAd } from '../../../src/decision/no-ad.ts';
 import type { ServiceResult, Call, Guard } from '../../../src/transport/service-client.ts';
-import { deferred } from '../../support/deferred.ts';
-import { manualClock, runPendingWork } from '../../support/manual-clock.ts';
-import { decisionPorts, testPage } from '../../support/ports.ts';
+import { createDeferred } from '../../support/deferred.ts';
+import { createManualClock, runPendingWork } from '../../support/manual-clock.ts';
+import { decisionPorts, createTestPage } from '../../support/ports.ts';
 
 const filled = (id: string, creativeId = 'crv_1', livesS = 600): Decision => ({
   id,
@@ -34,9 +34,9 @@ beforeEach(() => void vi.stubGlobal('innerWidth', 800).stubGlobal('innerHeight',
 afterEach(() => void vi.unstubAllGlobals());
 
 function setUp() {
-  const clock = manualClock();
+  const clock = createManualClock();
   const responses: (ServiceResult<Decision> | Promise<ServiceResult<Decision>>)[] = [];
-  const page = testPage();
+  const page = createTestPage();
   const log = { requests: 0, loads: 0, destroyed: 0, aborted: 0, changes: 0 };
   let online = true;
   let loading: () => Promise<void> = () => Promise.resolve();
@@ -89,7 +89,7 @@ test('take() returns a preloaded ad without a request', async () => {
 
 test('concurrent calls for a placement share one request', async () => {
   const { decisions, log, responses } = setUp();
-  const response = deferred<ServiceResult<Decision>>();
+  const response = createDeferred<ServiceResult<Decision>>();
   responses.push(response.promise);
   const preloaded = decisions.preload('revive', never);
   const request = decisions.take('revive', never);
@@ -243,7 +243,7 @@ test('the outcome is error or timeout if the media does not load in time', async
     detail: 'decode',
     decisionId: 'dec_1',
   });
-  const slow = deferred();
+  const slow = createDeferred();
   loadBy(() => slow.promise);
   const result = decisions.take('revive', never);
   await clock.advance(5_000);
@@ -256,7 +256,7 @@ test('the outcome is error or timeout if the media does not load in time', async
 
 test('a creative that loads after its timeout is destroyed', async () => {
   const { decisions, clock, loadBy, log } = setUp();
-  const slow = deferred();
+  const slow = createDeferred();
   loadBy(() => slow.promise);
   const result = decisions.take('revive', never);
   await clock.advance(5_000);
@@ -268,7 +268,7 @@ test('a creative that loads after its timeout is destroyed', async () => {
 
 test('a shared request is aborted when its last caller aborts', async () => {
   const { decisions, responses, log } = setUp();
-  const response = deferred<ServiceResult<Decision>>();
+  const response = createDeferred<ServiceResult<Decision>>();
   responses.push(response.promise);
   const first = new AbortController();
   const second = new AbortController();
@@ -288,7 +288,7 @@ test('forget() discards preloaded ads and cooldowns, and restarts requests in fl
   await decisions.preload('revive', never);
   responses.push(ok(unfilled('2026-11-21T13:00:00.000Z')));
   await decisions.preload('lobby', never);
-  const response = deferred<ServiceResult<Decision>>();
+  const response = createDeferred<ServiceResult<Decision>>();
   responses.push(response.promise);
   const waiting = decisions.take('double-coins', never);
   await vi.waitFor(() => expect(log.requests).toBe(3));
@@ -313,7 +313,7 @@ test('rejects a supplied decision for another placement', async () => {
 test('at whatever moment a caller aborts, a loaded creative is either kept or destroyed', async () => {
   for (let ticks = 0; ticks < 12; ticks += 1) {
     const { decisions, loadBy, log } = setUp();
-    const slow = deferred();
+    const slow = createDeferred();
     loadBy(() => slow.promise);
     const caller = new AbortController();
     const result = decisions.take('revive', caller.signal);
@@ -331,7 +331,7 @@ test('at whatever moment a caller aborts, a loaded creative is either kept or de
 test('destroy() aborts requests and destroys preloaded creatives', async () => {
   const { decisions, responses, log, clock } = setUp();
   await decisions.preload('revive', never);
-  const response = deferred<ServiceResult<Decision>>();
+  const response = createDeferred<ServiceResult<Decision>>();
   responses.push(response.promise);
   const waiting = decisions.take('double-coins', never);
   await vi.waitFor(() => expect(log.requests).toBe(2));
@@ -363,7 +363,7 @@ test('requests an ad again if it became stale while the device slept', async () 
 
 test('requests a decision again if it expired in flight while the device slept', async () => {
   const { responses, clock, decisions, log } = setUp();
-  const response = deferred<ServiceResult<Decision>>();
+  const response = createDeferred<ServiceResult<Decision>>();
   responses.push(response.promise);
   const request = decisions.take('revive', never);
   await vi.waitFor(() => expect(log.requests).toBe(1));
@@ -375,7 +375,7 @@ test('requests a decision again if it expired in flight while the device slept',
 
 test('requests an ad again if it expired while its media loaded and the device slept', async () => {
   const { clock, decisions, loadBy, log } = setUp();
-  const slow = deferred();
+  const slow = createDeferred();
   loadBy(() => slow.promise);
   const request = decisions.take('revive', never);
   await vi.waitFor(() => expect(log.loads).toBe(1));

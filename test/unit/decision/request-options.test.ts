@@ -7,8 +7,8 @@ import type { NoAd } from '../../../src/decision/no-ad.ts';
 import type { RequestOptions } from '../../../src/options.ts';
 import type { Profile } from '../../../src/player-context.ts';
 import type { ServiceResult, Call, Guard } from '../../../src/transport/service-client.ts';
-import { deferred } from '../../support/deferred.ts';
-import { manualClock, runPendingWork } from '../../support/manual-clock.ts';
+import { createDeferred } from '../../support/deferred.ts';
+import { createManualClock, runPendingWork } from '../../support/manual-clock.ts';
 import { decisionPorts } from '../../support/ports.ts';
 
 const never = new AbortController().signal;
@@ -23,7 +23,7 @@ afterEach(() => void vi.unstubAllGlobals());
  * the same creative.
  */
 function setUp(user: Profile['user'] = {}) {
-  const clock = manualClock();
+  const clock = createManualClock();
   const requests: DecisionRequest[] = [];
   const responses: (Partial<Decision> | Promise<Partial<Decision>>)[] = [];
   const log = { loads: 0, destroyed: 0, aborted: 0 };
@@ -107,7 +107,7 @@ describe('custom data and segments of one call', () => {
 
   test('keep the ads of concurrent callers with different values apart', async () => {
     const { responses, decisions } = setUp();
-    const first = deferred<Partial<Decision>>();
+    const first = createDeferred<Partial<Decision>>();
     responses.push(first.promise);
     const preloaded = decisions.preload('revive', never, blue);
     await runPendingWork();
@@ -120,7 +120,7 @@ describe('custom data and segments of one call', () => {
   test('do not reuse the media of an ad that was shown while the request was in flight', async () => {
     const { responses, decisions, log } = setUp();
     await decisions.preload('revive', never, blue);
-    const second = deferred<Partial<Decision>>();
+    const second = createDeferred<Partial<Decision>>();
     responses.push(second.promise);
     const preloaded = decisions.preload('revive', never, red);
     await runPendingWork();

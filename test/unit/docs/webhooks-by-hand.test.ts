@@ -131,8 +131,8 @@ interface Language {
   command(file: string): string[];
 }
 
-const literal = (text: string): string => JSON.stringify(text);
-const calls = (call: (attempt: Attempt) => string): string => attempts.map(call).join('\n');
+const toLiteral = (text: string): string => JSON.stringify(text);
+const createCalls = (call: (attempt: Attempt) => string): string => attempts.map(call).join('\n');
 
 const languages: Language[] = [
   {
@@ -140,9 +140,9 @@ const languages: Language[] = [
     version: ['python3', '--version'],
     file: 'by_hand.py',
     wrap: (code) =>
-      `from __future__ import annotations\n${code}\n${calls(
+      `from __future__ import annotations\n${code}\n${createCalls(
         (attempt) =>
-          `print(str(is_genuine(${literal(attempt.timestamp)}, ${literal(attempt.signatures)}, ${literal(attempt.body)}.encode(), ${literal(secret)})).lower())`,
+          `print(str(is_genuine(${toLiteral(attempt.timestamp)}, ${toLiteral(attempt.signatures)}, ${toLiteral(attempt.body)}.encode(), ${toLiteral(secret)})).lower())`,
       )}`,
     command: (file) => ['python3', file],
   },
@@ -151,9 +151,9 @@ const languages: Language[] = [
     version: ['php', '--version'],
     file: 'by_hand.php',
     wrap: (code) =>
-      `${code}\n${calls(
+      `${code}\n${createCalls(
         (attempt) =>
-          `echo var_export(is_genuine(${literal(attempt.timestamp)}, ${literal(attempt.signatures)}, ${literal(attempt.body)}, ${literal(secret)}), true), "\\n";`,
+          `echo var_export(is_genuine(${toLiteral(attempt.timestamp)}, ${toLiteral(attempt.signatures)}, ${toLiteral(attempt.body)}, ${toLiteral(secret)}), true), "\\n";`,
       )}`,
     command: (file) => ['php', file],
   },
@@ -162,9 +162,9 @@ const languages: Language[] = [
     version: ['ruby', '--version'],
     file: 'by_hand.rb',
     wrap: (code) =>
-      `${code}\n${calls(
+      `${code}\n${createCalls(
         (attempt) =>
-          `puts genuine?(${literal(attempt.timestamp)}, ${literal(attempt.signatures)}, ${literal(attempt.body)}, ${literal(secret)})`,
+          `puts genuine?(${toLiteral(attempt.timestamp)}, ${toLiteral(attempt.signatures)}, ${toLiteral(attempt.body)}, ${toLiteral(secret)})`,
       )}`,
     command: (file) => ['ruby', file],
   },
@@ -173,9 +173,9 @@ const languages: Language[] = [
     version: ['go', 'version'],
     file: 'by_hand.go',
     wrap: (code) =>
-      `${code.replace('package webhook', 'package main')}\nfunc main() {\n${calls(
+      `${code.replace('package webhook', 'package main')}\nfunc main() {\n${createCalls(
         (attempt) =>
-          `println(IsGenuine(${literal(attempt.timestamp)}, ${literal(attempt.signatures)}, []byte(${literal(attempt.body)}), ${literal(secret)}, time.Now()))`,
+          `println(IsGenuine(${toLiteral(attempt.timestamp)}, ${toLiteral(attempt.signatures)}, []byte(${toLiteral(attempt.body)}), ${toLiteral(secret)}, time.Now()))`,
       )}\n}\n`,
     command: (file) => ['go', 'run', file],
   },
@@ -185,9 +185,9 @@ const languages: Language[] = [
     file: 'ByHand.java',
     wrap: (code) => {
       const [imports = '', declarations = ''] = code.split(/(?=^final class)/m);
-      const lines = calls(
+      const lines = createCalls(
         (attempt) =>
-          `System.out.println(Webhook.isGenuine(${literal(attempt.timestamp)}, ${literal(attempt.signatures)}, ${literal(attempt.body)}.getBytes(StandardCharsets.UTF_8), ${literal(secret)}, System.currentTimeMillis() / 1000));`,
+          `System.out.println(Webhook.isGenuine(${toLiteral(attempt.timestamp)}, ${toLiteral(attempt.signatures)}, ${toLiteral(attempt.body)}.getBytes(StandardCharsets.UTF_8), ${toLiteral(secret)}, System.currentTimeMillis() / 1000));`,
       );
       return `${imports}public class ByHand { public static void main(String[] a) throws Exception {\n${lines}\n} }\n${declarations}`;
     },

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { adEvent } from '../../support/event-service.ts';
+import { createAdEvent } from '../../support/event-service.ts';
 import { runPendingWork } from '../../support/manual-clock.ts';
 import { openBrowser } from './open-browser.ts';
 
@@ -19,10 +19,10 @@ test('loads the eviction chunk long before a limit is reached', async () => {
   service.faults.push(offline);
   const { outbox } = openTab({ bounds: { events: 100, bytes: 1e9 } });
   evictionCode.loads = 0;
-  for (let index = 0; index < 5; index++) await outbox.enqueue(adEvent());
+  for (let index = 0; index < 5; index++) await outbox.enqueue(createAdEvent());
   await runPendingWork();
   expect(evictionCode.loads).toBe(0);
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await runPendingWork();
   expect(evictionCode.loads).toBeGreaterThan(0);
 });
@@ -37,9 +37,9 @@ test('loses no event if the eviction chunk cannot be loaded', async () => {
     bounds: { events: 5, bytes: 1e9 },
     store: { ...store, append, close: () => undefined },
   });
-  for (let index = 0; index < 10; index++) await outbox.enqueue(adEvent('midpoint'));
+  for (let index = 0; index < 10; index++) await outbox.enqueue(createAdEvent('midpoint'));
   expect(outbox.diagnostics()).toMatchObject({ storage: 'indexeddb', stored: 10, dropped: {} });
   full = true;
-  await outbox.enqueue(adEvent('complete'));
+  await outbox.enqueue(createAdEvent('complete'));
   expect(outbox.diagnostics()).toMatchObject({ storage: 'memory', stored: 11, dropped: {} });
 });

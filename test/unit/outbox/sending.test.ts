@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { deferred } from '../../support/deferred.ts';
-import { adEvent, type EventService } from '../../support/event-service.ts';
+import { createDeferred } from '../../support/deferred.ts';
+import { createAdEvent, type EventService } from '../../support/event-service.ts';
 import { runPendingWork } from '../../support/manual-clock.ts';
 import { openBrowser, recordsIn } from './open-browser.ts';
 
 test('sends the events of one task in one request and then empties the store', async () => {
   const { clock, service, store, openTab } = openBrowser();
   const { outbox } = openTab();
-  await Promise.all([1, 2, 3].map(() => outbox.enqueue(adEvent())));
+  await Promise.all([1, 2, 3].map(() => outbox.enqueue(createAdEvent())));
   await outbox.flush();
   await runPendingWork();
   expect(service.requests).toHaveLength(1);
@@ -22,10 +22,10 @@ test('emits the rewards in a response until the listener is removed', async () =
   const { outbox } = openTab();
   const received: unknown[] = [];
   const unsubscribe = outbox.onRewards((rewards) => received.push(rewards));
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await runPendingWork();
   unsubscribe();
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await runPendingWork();
   expect(received).toEqual([[{ id: 'dec_1', state: 'pending' }]]);
 });
@@ -35,7 +35,7 @@ const batchSizes = ({ requests }: EventService): number[] =>
 const storedEvent = (id: string, detail?: string) => ({
   v: 1 as const,
   at: 0,
-  events: [JSON.stringify({ ...adEvent('start', detail), id })],
+  events: [JSON.stringify({ ...createAdEvent('start', detail), id })],
 });
 
 test('sends a large backlog in growing requests', async () => {
@@ -43,7 +43,7 @@ test('sends a large backlog in growing requests', async () => {
   await store.append(Array.from({ length: 2_000 }, (_, index) => storedEvent(`old-${index}`)));
   const { outbox } = openTab();
   await outbox.flush();
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await runPendingWork();
   expect(batchSizes(service)).toEqual([100, 200, 400, 500, 500, 300, 1]);
   expect(new Set(service.counted).size).toBe(2_001);
@@ -106,7 +106,7 @@ test('sends a batch again with the same event ids if its response was lost', asy
     service.accept(batch);
     return { kind: 'unreachable', cause: 'network' };
   });
-  await outbox.enqueue(adEvent('complete'));
+  await outbox.enqueue(createAdEvent('complete'));
   await runPendingWork();
   expect(await recordsIn(store)).toBe(1);
   await clock.advance(1_000);
@@ -135,7 +135,7 @@ test('reads the next records while a batch is in flight', async () => {
 
 test('never reads many more events than a few requests can contain', async () => {
   const { service, store, openTab } = openBrowser();
-  const json = JSON.stringify(adEvent());
+  const json = JSON.stringify(createAdEvent());
   const records = Array.from({ length: 100 }, (_, index) => ({
     v: 1 as const,
     at: 0,
@@ -159,15 +159,15 @@ test('never reads many more events than a few requests can contain', async () =>
 test('when the page is closed, sends recent events in a keepalive request within its quota', async () => {
   const { service, store, openTab } = openBrowser();
   const { outbox, lifecycle } = openTab();
-  const blocked = deferred();
+  const blocked = createDeferred();
   service.faults.push(async (batch) => {
     await blocked.promise;
     return service.accept(batch);
   });
-  await outbox.enqueue(adEvent('start'));
+  await outbox.enqueue(createAdEvent('start'));
   await runPendingWork();
   const long = 'x'.repeat(200);
-  const stored = Array.from({ length: 80 }, () => outbox.enqueue(adEvent('complete', long)));
+  const stored = Array.from({ length: 80 }, () => outbox.enqueue(createAdEvent('complete', long)));
   lifecycle.emit('leaving');
   const [inFlight, leaving] = service.requests;
   expect(inFlight?.batch.events).toHaveLength(1);
@@ -189,17 +189,17 @@ test('destroy() leaves no timer', async () => {
   const { clock, service, openTab } = openBrowser();
   service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
   const { outbox } = openTab();
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await runPendingWork();
   outbox.destroy();
   outbox.destroy();
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   expect(clock.timers()).toBe(0);
 });
 
 test('drops and reports an event that is too large for a request', async () => {
   const { openTab } = openBrowser();
   const { outbox } = openTab();
-  await outbox.enqueue(adEvent('error', 'x'.repeat(70_000)));
+  await outbox.enqueue(createAdEvent('error', 'x'.repeat(70_000)));
   expect(outbox.diagnostics()).toMatchObject({ stored: 0, dropped: { too_large: 1 } });
 });

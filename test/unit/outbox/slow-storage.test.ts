@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { deferred } from '../../support/deferred.ts';
-import { adEvent } from '../../support/event-service.ts';
+import { createDeferred } from '../../support/deferred.ts';
+import { createAdEvent } from '../../support/event-service.ts';
 import { runPendingWork } from '../../support/manual-clock.ts';
 import { openBrowser, recordsIn } from './open-browser.ts';
 
 /** Creates a browser whose database opens when `opened` resolves. */
-function slowBrowser() {
+function openSlowBrowser() {
   const browser = openBrowser();
-  const opened = deferred();
+  const opened = createDeferred();
   const { store } = browser;
   const openTab = () =>
     browser.openTab({
@@ -23,15 +23,15 @@ function slowBrowser() {
 }
 
 test('sends events from memory while the database opens, with their original times', async () => {
-  const { clock, opened, service, store, openTab } = slowBrowser();
+  const { clock, opened, service, store, openTab } = openSlowBrowser();
   const { outbox } = openTab();
   const began = clock.now();
-  void outbox.enqueue(adEvent('start'));
+  void outbox.enqueue(createAdEvent('start'));
   await clock.advance(1_000);
   expect(service.counted).toHaveLength(1);
-  void outbox.enqueue(adEvent('midpoint'));
+  void outbox.enqueue(createAdEvent('midpoint'));
   await clock.advance(1_000);
-  const stored = outbox.enqueue(adEvent('complete'));
+  const stored = outbox.enqueue(createAdEvent('complete'));
   await clock.advance(1_000);
   const sent = service.requests.flatMap(({ batch }) => batch.events);
   expect(sent.map(({ type }) => type)).toEqual(['start', 'midpoint', 'complete']);
@@ -47,12 +47,12 @@ test('sends events from memory while the database opens, with their original tim
 });
 
 test('sends each remaining event once when the database is open', async () => {
-  const { clock, opened, service, openTab } = slowBrowser();
+  const { clock, opened, service, openTab } = openSlowBrowser();
   const { outbox } = openTab();
   service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 10_000 }));
-  void outbox.enqueue(adEvent('start'));
+  void outbox.enqueue(createAdEvent('start'));
   await clock.advance(1_000);
-  const stored = outbox.enqueue(adEvent('complete'));
+  const stored = outbox.enqueue(createAdEvent('complete'));
   await clock.advance(1_000);
   expect(service.counted).toEqual([]);
   opened.resolve();
@@ -63,9 +63,9 @@ test('sends each remaining event once when the database is open', async () => {
 });
 
 test('sends the events of a page that is hidden while the database opens', async () => {
-  const { service, openTab } = slowBrowser();
+  const { service, openTab } = openSlowBrowser();
   const { outbox, lifecycle } = openTab();
-  void outbox.enqueue(adEvent('start'));
+  void outbox.enqueue(createAdEvent('start'));
   await runPendingWork();
   expect(service.requests).toEqual([]);
   lifecycle.emit('hidden');
@@ -76,12 +76,12 @@ test('sends the events of a page that is hidden while the database opens', async
 test('a delayed event keeps its time and its position', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox } = openTab();
-  const remembered = deferred();
+  const remembered = createDeferred();
   const began = clock.now();
-  void outbox.enqueue(adEvent('complete'), remembered.promise);
+  void outbox.enqueue(createAdEvent('complete'), remembered.promise);
   await clock.advance(3_000);
   expect(service.counted).toEqual([]);
-  void outbox.enqueue(adEvent('close'), remembered.promise);
+  void outbox.enqueue(createAdEvent('close'), remembered.promise);
   remembered.resolve();
   await runPendingWork();
   const sent = service.requests.flatMap(({ batch }) => batch.events);

@@ -51,11 +51,11 @@ describe('an idle button', () => {
 
 describe('the button strings', () => {
   const folder = join(import.meta.dirname, '../../../src/creative/languages');
-  const overlay = readdirSync(folder)
+  const overlayLanguages = readdirSync(folder)
     .map((name) => name.replace('.json', ''))
     .filter((language) => language !== 'en');
 
-  it.each(overlay)('exist in %s, a language of the overlay', (language) => {
+  it.each(overlayLanguages)('exist in %s, a language of the overlay', (language) => {
     const translated = getButtonStrings(`${language}-XX`);
     expect(translated?.language).toBe(language);
     const labels = Object.entries(translated?.strings ?? {});

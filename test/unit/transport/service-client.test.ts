@@ -7,8 +7,8 @@ import { systemClock } from '../../../src/platform/clock.ts';
 import { createServiceClient } from '../../../src/transport/service-client.ts';
 import { readReward } from '../../../src/transport/read-reward.ts';
 import { requestDecision } from '../../../src/decision/request-ad.ts';
-import { deferred } from '../../support/deferred.ts';
-import { manualClock, runPendingWork } from '../../support/manual-clock.ts';
+import { createDeferred } from '../../support/deferred.ts';
+import { createManualClock, runPendingWork } from '../../support/manual-clock.ts';
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -146,8 +146,8 @@ test('sends the same JSON if a library on the page adds toJSON() to arrays and o
 });
 
 test('a server that does not respond is a timeout', async () => {
-  const clock = manualClock();
-  const arrived = deferred();
+  const clock = createManualClock();
+  const arrived = createDeferred();
   const client = await serve(() => arrived.resolve(), 5_000, clock);
   const result = client.requestDecision(request);
   await arrived.promise;
@@ -157,7 +157,7 @@ test('a server that does not respond is a timeout', async () => {
 });
 
 test('a request can be aborted before it starts and while it is in flight', async () => {
-  const arrived = deferred();
+  const arrived = createDeferred();
   const client = await serve(() => arrived.resolve());
   const controller = new AbortController();
   const result = client.requestDecision(request, controller.signal);

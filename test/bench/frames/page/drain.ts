@@ -66,7 +66,7 @@ function decide(run: string, index: number): Decision {
  * Does a fixed amount of work, in order to measure the current speed of the machine. Takes about 45 microseconds, like
  * a delivery.
  */
-function spin(): number {
+function runFixedWork(): number {
   let sum = 0;
   for (let index = 0; index < 12_000; index += 1) sum += Math.sqrt(index ^ sum);
   return sum;
@@ -88,7 +88,7 @@ export function measureDeliveries(game: Phaser.Game): { costs: number[]; control
       const startMs = performance.now();
       callback();
       const between = performance.now();
-      spin();
+      runFixedWork();
       costs.push(between - startMs);
       control.push(performance.now() - between);
     };

@@ -42,7 +42,7 @@ export const measureKill = (
       const page = await openContestant(setting, browser, run, contestant);
       await page.setOffline(true);
       await sleep(400);
-      return stormAndKill(browser, page, { events, perFrame, delayMs });
+      return enqueueAndKill(browser, page, { events, perFrame, delayMs });
     });
     const stored = await withBrowser(profile, async (browser) => {
       // The contestant is not started, because it could change the storage before the events are counted.
@@ -59,7 +59,7 @@ export const measureKill = (
     };
   });
 
-async function stormAndKill(
+async function enqueueAndKill(
   browser: Browser,
   page: BenchPage,
   { events, perFrame, delayMs }: KillCase,

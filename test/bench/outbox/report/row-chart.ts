@@ -18,11 +18,11 @@ const faint = '#d5dbe3';
 const size = { width: 860, left: 130, right: 90, bottom: 44 };
 const plotWidth = size.width - size.left - size.right;
 
-const escape = (text: string): string =>
+const escapeXml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 const text = (x: number, y: number, content: string, attributes = ''): string =>
-  `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${attributes}>${escape(content)}</text>`;
+  `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${attributes}>${escapeXml(content)}</text>`;
 
 const selectColor = (index: number, count: number): string =>
   colors[count === 1 ? 2 : index + (count === 2 ? 1 : 0)] ?? ink;
@@ -71,7 +71,7 @@ export function drawRowChart(chart: RowChart): string {
   );
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size.width} ${height}" width="${size.width}" height="${height}" role="img" font-family="system-ui, sans-serif" font-size="13" fill="${ink}">`,
-    `<title>${escape(chart.title)}</title>`,
+    `<title>${escapeXml(chart.title)}</title>`,
     `<rect width="${size.width}" height="${height}" fill="#ffffff"/>`,
     text(16, 28, chart.title, 'font-size="17" font-weight="600"'),
     drawLegend(chart.series),

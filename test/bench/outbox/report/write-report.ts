@@ -33,9 +33,9 @@ const writePretty = async (file: string, content: string): Promise<void> =>
 
 const toJson = (value: unknown): string => {
   // Rounds times to the resolution of the browser's clock.
-  const short = (_: string, member: unknown): unknown =>
+  const roundNumber = (_: string, member: unknown): unknown =>
     typeof member === 'number' ? Number(member.toFixed(3)) : member;
-  return JSON.stringify(value, short);
+  return JSON.stringify(value, roundNumber);
 };
 
 function write(report: Report, verdicts: Verdict[]): string {
