@@ -88,6 +88,6 @@ interface Packed {
  */
 function packedFile(output: Packed[] | Record<string, Packed>): Packed {
   const [packed] = Object.values(output);
-  if (packed === undefined) throw new Error('npm pack created no package.');
+  if (packed === undefined) throw new Error('npm pack did not create a package.');
   return packed;
 }

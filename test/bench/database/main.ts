@@ -21,14 +21,14 @@ const { values } = parseArgs({
 if (values.help === true || values.url.length === 0) {
   console.log(`npm run bench:database -- --url name=postgres://… [--url …] [options]
 
-Measures latency and CPU of decisions and of whole ads with their webhooks on each database, alternating. Creates
+Measures the latency and CPU of decisions and of whole ads with their webhooks. The databases alternate. Creates
 a new database on each server and does not delete it. For a Citus cluster, name the coordinator first. If a URL has
 several hosts, one process of the service is started for each host. All servers must run on this machine.
 
   --rounds <n>   default 5; about 40 seconds for each database and round
   --ads <n>      per database and round, 48 at a time; default 1000
-  --kill-worker  kills (SIGKILL) a worker of the last cluster under load, and restarts it
-  --quick        a few ads, to see that it works; publishes nothing`);
+  --kill-worker  also kills (SIGKILL) a worker of the last cluster under load, and restarts it
+  --quick        only a few ads, to check that the benchmark works; publishes nothing`);
   process.exit();
 }
 const quick = values.quick === true;

@@ -31,9 +31,9 @@ const { values } = parseArgs({
 if (values.help === true) {
   console.log(`npm run bench:demand [-- --quick]
 
-Latency, CPU and memory of decisions with external sources, compared with their slowest source and with decisions
-without sources, and the longest stall on adversarial documents. --quick: half a minute, to see that it works; publishes
-nothing. Needs Linux and PostgreSQL; about 6 minutes.`);
+Measures the latency, CPU and memory of decisions with external sources, and the longest stall on adversarial documents.
+Compares decisions with their slowest source and with decisions without sources. Needs Linux and PostgreSQL, and about
+6 minutes. --quick: half a minute, to check that the benchmark works; publishes nothing.`);
   process.exit();
 }
 const quick = values.quick === true;

@@ -33,9 +33,9 @@ const { values } = parseArgs({
 if (values.help === true) {
   console.log(`npm run bench:scale [-- --only <part>… --against <checkout> --seconds <n> --quick]
 
-Parts: ${Object.keys(parts).join(', ')}. --against: also measures the deliveries of another, built checkout.
---seconds: the length of a window. --quick: tiny numbers, to see that it works; publishes nothing. Needs Linux and PostgreSQL;
-about 9 minutes.`);
+Parts: ${Object.keys(parts).join(', ')}. --against: also measures the deliveries of another checkout, which must be built.
+--seconds: the length of a window. --quick: tiny numbers, to check that the benchmark works; publishes nothing.
+Needs Linux and PostgreSQL, and about 9 minutes.`);
   process.exit();
 }
 const quick = values.quick === true;

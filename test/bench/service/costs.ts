@@ -26,9 +26,10 @@ const { values } = parseArgs({
 if (values.help === true) {
   console.log(`npm run bench:costs [-- --against <checkout> --rounds <n> --ads <n> --quick]
 
-CPU and bytes of a whole ad and of its parts, compared with a bare echo server and the embedded store. With --against,
-also those of another checkout (npm ci, npm run build), interleaved. --quick: a few ads, to see that it works; publishes
-nothing. Needs Linux and PostgreSQL; about 7 minutes with --against, 5 without.`);
+Measures the CPU and bytes of a whole ad and of its parts, compared with a bare echo server and the embedded store.
+--against: also measures another checkout in alternating rounds. Run npm ci and npm run build there first.
+--quick: only a few ads, to check that the benchmark works; publishes nothing.
+Needs Linux and PostgreSQL, and about 7 minutes with --against or 5 without.`);
   process.exit();
 }
 const rounds = values.quick === true ? 2 : Number(values.rounds);

@@ -23,9 +23,10 @@ const { values } = parseArgs({
 if (values.help === true) {
   console.log(`npm run bench:rates [-- --against <checkout> --rounds <n> --seconds <n> --quick]
 
-Whole ads with their webhooks at 10, 100 and 1,000 a second, started on schedule however slow the
-responses are. With --against, also those of another checkout (npm ci, npm run build), interleaved. --quick: short, to see that
-it works; publishes nothing. Needs Linux and PostgreSQL; about 8 minutes with --against, 4 without.`);
+Measures whole ads with their webhooks at 10, 100 and 1,000 ads per second. Ads start on schedule, even if responses
+are slow. --against: also measures another checkout in alternating rounds. Run npm ci and npm run build there first.
+--quick: a short run, to check that the benchmark works; publishes nothing.
+Needs Linux and PostgreSQL, and about 8 minutes with --against or 4 without.`);
   process.exit();
 }
 const quick = values.quick === true;

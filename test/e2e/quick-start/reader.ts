@@ -73,7 +73,7 @@ function findBlock(language: string, words: string): string {
   const block = readCodeBlocks(page).find(
     (block) => block.language === language && block.code.includes(words),
   );
-  if (!block) throw new Error(`${page} has no ${language} with ${words}.`);
+  if (!block) throw new Error(`${page} has no ${language} block that contains ${words}.`);
   return block.code;
 }
 
