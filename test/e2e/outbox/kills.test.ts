@@ -26,8 +26,8 @@ const start = async (options: PageOptions = {}): Promise<Page> => {
   if (!context) throw new Error('The browser has no profile.');
   return lab.open(context, options);
 };
-const makeAndStore = async (page: Page, count: number) => {
-  await page.evaluate((eventCount) => window.game.make(eventCount), count);
+const enqueueAndStore = async (page: Page, count: number) => {
+  await page.evaluate((eventCount) => window.game.enqueueEvents(eventCount), count);
   expect(await page.evaluate(() => window.game.diagnostics().storage)).toBe('indexeddb');
   await waitFor(() => expect(lab.receiver.resolved.size).toBe(count));
 };
@@ -48,14 +48,14 @@ const steps: Step[] = full
 test.each(steps)('a browser loses no stored event if it is killed %s', async (step) => {
   const { receiver } = lab;
   receiver.fault = ({ request }) => request.socket.destroy();
-  await makeAndStore(await start(), 20);
+  await enqueueAndStore(await start(), 20);
   await running.kill();
   receiver.fault = undefined;
 
   const died = receiver.died();
   const page = await start({ dieAt: step });
   // The test does not wait for the promise, because it never resolves if the page stops first.
-  await page.evaluate(() => void window.game.make(5));
+  await page.evaluate(() => void window.game.enqueueEvents(5));
   await died;
   await running.kill();
 
@@ -76,7 +76,7 @@ test.runIf(full)(
     const page = await start();
     await page.evaluate(() => {
       const frame = () => {
-        void window.game.make(10);
+        void window.game.enqueueEvents(10);
         requestAnimationFrame(frame);
       };
       frame();

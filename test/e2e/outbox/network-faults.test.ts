@@ -22,8 +22,8 @@ test.afterEach(async () => {
   lab.receiver.forget();
 });
 
-const make = (count: number, detail = 'good') =>
-  page.evaluate(([eventCount, text]) => window.game.make(eventCount, 'midpoint', text), [
+const enqueueEvents = (count: number, detail = 'good') =>
+  page.evaluate(([eventCount, text]) => window.game.enqueueEvents(eventCount, 'midpoint', text), [
     count,
     detail,
   ] as const);
@@ -46,7 +46,7 @@ const injectFault = (times: number, fault: (exchange: Exchange) => void) => {
 };
 
 test('an empty outbox has no timer, no request and no transaction', async () => {
-  await make(5);
+  await enqueueEvents(5);
   await lab.expectAllArrived(page);
   await page.evaluate(() => window.game.flush());
   const transactionCount = await page.evaluate(async () => {
@@ -71,7 +71,7 @@ test('events are sent again after a lost response, and counted once', async () =
     accept();
     request.socket.destroy();
   });
-  await make(30);
+  await enqueueEvents(30);
   await lab.expectAllArrived(page);
   expect(arrivals()).toEqual(Array.from({ length: 30 }, () => 2));
   expect(await diagnostics()).toMatchObject({ sent: 30, dropped: {}, rejected: {} });
@@ -79,7 +79,7 @@ test('events are sent again after a lost response, and counted once', async () =
 
 test('a half-closed connection is retried', async () => {
   injectFault(2, ({ request }) => request.socket.end());
-  await make(30);
+  await enqueueEvents(30);
   await lab.expectAllArrived(page);
   expect(arrivals()).toEqual(Array.from({ length: 30 }, () => 1));
 });
@@ -89,23 +89,23 @@ test('a truncated response is retried', async () => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': '9999' });
     response.write(JSON.stringify(accept()).slice(0, 50), () => response.destroy());
   });
-  await make(10);
+  await enqueueEvents(10);
   await lab.expectAllArrived(page);
   expect(await diagnostics()).toMatchObject({ sent: 10 });
 });
 
 test('a request to a server that never responds times out', async () => {
   injectFault(1, () => undefined);
-  await make(10);
+  await enqueueEvents(10);
   await lab.expectAllArrived(page);
   expect(await diagnostics()).toMatchObject({ sent: 10, lastError: 'timeout' });
 });
 
 test.each([429, 503])('respects the Retry-After of a %d response', async (status) => {
   injectFault(1, ({ response }) => response.writeHead(status, { 'retry-after': '10' }).end());
-  await make(10);
+  await enqueueEvents(10);
   await requests(1);
-  await make(10);
+  await enqueueEvents(10);
   await page.evaluate(() => window.dispatchEvent(new Event('online')));
   await page.evaluate(() => window.game.flush());
   await lab.expectAllArrived(page);
@@ -117,7 +117,7 @@ test.each([429, 503])('respects the Retry-After of a %d response', async (status
 
 test.each([429, 500, 503])('a %d without Retry-After is retried with back-off', async (status) => {
   injectFault(4, ({ response }) => response.writeHead(status).end());
-  await make(10);
+  await enqueueEvents(10);
   await lab.expectAllArrived(page);
   expect(lab.receiver.requests).toHaveLength(5);
   expect(await diagnostics()).toMatchObject({ sent: 10, lastError: `http_${status}` });
@@ -131,9 +131,9 @@ test('an invalid event in a batch of a hundred does not block the others', async
     response.end(JSON.stringify(bad ? problem : accept()));
   };
   await page.evaluate(() => {
-    void window.game.make(63);
-    void window.game.make(1, 'midpoint', 'bad');
-    return window.game.make(36);
+    void window.game.enqueueEvents(63);
+    void window.game.enqueueEvents(1, 'midpoint', 'bad');
+    return window.game.enqueueEvents(36);
   });
   await waitFor(() => expect(lab.receiver.arrivals.size).toBe(99));
   await waitFor(async () =>
@@ -150,7 +150,7 @@ test('the page of a captive portal is not an acknowledgment', async () => {
   injectFault(3, ({ response }) =>
     response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Please sign in</h1>'),
   );
-  await make(10);
+  await enqueueEvents(10);
   await lab.expectAllArrived(page);
   expect(await diagnostics()).toMatchObject({ sent: 10, lastError: 'foreign_answer' });
 });
@@ -160,7 +160,7 @@ test('no event is lost in a week offline with reloads', async () => {
   for (let days = 0; days < 7; days++) {
     await reopen({ clockOffMs: days * day });
     await context.setOffline(true);
-    await make(20);
+    await enqueueEvents(20);
     await context.setOffline(false);
     lab.receiver.fault = ({ request }) => request.socket.destroy();
   }
@@ -174,9 +174,9 @@ test('no event is lost in a week offline with reloads', async () => {
 
 test('setting the clock back by a day neither loses nor delays an event', async () => {
   injectFault(2, ({ response }) => response.writeHead(503).end());
-  await make(10);
-  await page.evaluate(() => window.game.moveClock(-86_400_000));
-  await make(10);
+  await enqueueEvents(10);
+  await page.evaluate(() => window.game.shiftClock(-86_400_000));
+  await enqueueEvents(10);
   await lab.expectAllArrived(page);
   const sentAt = lab.receiver.requests.map(({ batch }) => Date.parse(batch.sent_at));
   expect(Date.now() - (sentAt.at(-1) ?? 0)).toBeGreaterThan(86_000_000);
@@ -187,7 +187,7 @@ test('sends valid events if a library adds toJSON() to arrays and objects', asyn
   await page.evaluate(() => {
     for (const prototype of [Array.prototype, Object.prototype])
       Object.defineProperty(prototype, 'toJSON', { value: () => 'spoiled', configurable: true });
-    const events = window.game.make(10);
+    const events = window.game.enqueueEvents(10);
     return events.finally(() => {
       for (const prototype of [Array.prototype, Object.prototype])
         Reflect.deleteProperty(prototype, 'toJSON');
@@ -204,6 +204,6 @@ test('a browser that wrongly reports being offline sends its events', async () =
   );
   await page.reload();
   expect(await page.evaluate(() => navigator.onLine)).toBe(false);
-  await make(10);
+  await enqueueEvents(10);
   await lab.expectAllArrived(page);
 });

@@ -62,11 +62,11 @@ export async function startLab(shared: Browser): Promise<OutboxLab> {
       });
       await waitFor(async () => {
         const remaining = await page.evaluate(async () => ({
-          inStore: await window.game.inStore(),
+          records: await window.game.countRecords(),
           stored: window.game.diagnostics().stored,
           timers: window.game.timers(),
         }));
-        expect(remaining).toEqual({ inStore: 0, stored: 0, timers: 0 });
+        expect(remaining).toEqual({ records: 0, stored: 0, timers: 0 });
       });
     },
     async close() {

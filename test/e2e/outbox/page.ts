@@ -32,15 +32,15 @@ export type Step =
 
 export interface TestPage {
   /** Enqueues events in one task. When an event is stored, its id is added to `resolved`. */
-  make(count: number, type?: NewAdEvent['type'], detail?: string): Promise<void>;
+  enqueueEvents(count: number, type?: NewAdEvent['type'], detail?: string): Promise<void>;
   resolved: string[];
   diagnostics(): OutboxDiagnostics;
   /** Number of records in the database. */
-  inStore(): Promise<number>;
+  countRecords(): Promise<number>;
   /** Number of running timers of the outbox. */
   timers(): number;
   flush(): Promise<void>;
-  moveClock(ms: number): void;
+  shiftClock(ms: number): void;
 }
 
 declare global {
@@ -123,7 +123,7 @@ const outbox = createOutbox({
 
 const resolved: string[] = [];
 window.game = {
-  async make(count, type = 'midpoint', detail = 'good') {
+  async enqueueEvents(count, type = 'midpoint', detail = 'good') {
     const event = { type, decision_id: 'dec_1', token: 'token', detail };
     await Promise.all(
       Array.from({ length: count }, async () => {
@@ -137,8 +137,8 @@ window.game = {
   },
   resolved,
   diagnostics: () => outbox.diagnostics(),
-  inStore: async () => (await indexedDbStore.read(-1, 1e6)).length,
+  countRecords: async () => (await indexedDbStore.read(-1, 1e6)).length,
   timers: () => running.size,
   flush: () => outbox.flush(),
-  moveClock: (ms) => (clockOffMs += ms),
+  shiftClock: (ms) => (clockOffMs += ms),
 };

@@ -23,7 +23,8 @@ test.afterEach(async () => {
 });
 
 const diagnostics = () => page.evaluate(() => window.game.diagnostics());
-const make = (count: number) => page.evaluate((eventCount) => window.game.make(eventCount), count);
+const enqueueEvents = (count: number) =>
+  page.evaluate((eventCount) => window.game.enqueueEvents(eventCount), count);
 
 test('evicts and counts the least valuable events when the quota is exhausted', async () => {
   lab.receiver.fault = ({ request }) => request.socket.destroy();
@@ -33,12 +34,14 @@ test('evicts and counts the least valuable events when the quota is exhausted', 
     quotaSize: usage + 300_000,
   });
   await page.evaluate(async () => {
-    await window.game.make(20, 'complete');
+    await window.game.enqueueEvents(20, 'complete');
     // The values are random, because the browser would compress equal values.
     const noise = () => crypto.getRandomValues(new Uint8Array(80)).join('').slice(0, 200);
     for (let burst = 0; burst < 40; burst++)
-      await Promise.all(Array.from({ length: 50 }, () => window.game.make(1, 'midpoint', noise())));
-    await window.game.make(20, 'complete');
+      await Promise.all(
+        Array.from({ length: 50 }, () => window.game.enqueueEvents(1, 'midpoint', noise())),
+      );
+    await window.game.enqueueEvents(20, 'complete');
   });
   const eventCount = 2_040;
   const { stored, dropped, storage } = await diagnostics();
@@ -55,13 +58,13 @@ test('evicts and counts the least valuable events when the quota is exhausted', 
   expect(lab.receiver.requests.some(({ batch }) => batch.dropped?.['too_many'])).toBe(true);
   expect(['indexeddb', 'memory']).toContain(storage);
   // When there is room, events are stored in the database again.
-  await make(1);
+  await enqueueEvents(1);
   expect((await diagnostics()).storage).toBe('indexeddb');
 });
 
 test('recovers if the database is deleted while it is open', async () => {
   lab.receiver.fault = ({ request }) => request.socket.destroy();
-  await make(10);
+  await enqueueEvents(10);
   await page.evaluate(
     () =>
       new Promise((resolve, reject) => {
@@ -71,7 +74,7 @@ test('recovers if the database is deleted while it is open', async () => {
       }),
   );
   lab.receiver.fault = undefined;
-  await make(10);
+  await enqueueEvents(10);
   await waitFor(() => expect(lab.receiver.arrivals.size).toBeGreaterThanOrEqual(10));
   await waitFor(async () =>
     expect(await diagnostics()).toMatchObject({ storage: 'indexeddb', stored: 0 }),
@@ -79,13 +82,13 @@ test('recovers if the database is deleted while it is open', async () => {
 });
 
 test('recovers when the player clears the site data', async () => {
-  await make(10);
+  await enqueueEvents(10);
   await lab.expectAllArrived(page);
   await devtools.send('Storage.clearDataForOrigin', {
     origin: lab.receiver.url,
     storageTypes: 'all',
   });
-  await make(10);
+  await enqueueEvents(10);
   await lab.expectAllArrived(page);
   // A page of the previous test may be sending its last request, so events are compared by id.
   const resolved = await page.evaluate(() => window.game.resolved);

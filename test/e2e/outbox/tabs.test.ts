@@ -19,13 +19,13 @@ test.afterEach(async () => {
   lab.receiver.forget();
 });
 
-const make = (page: Page, count: number) =>
-  page.evaluate((eventCount) => window.game.make(eventCount), count);
+const enqueueEvents = (page: Page, count: number) =>
+  page.evaluate((eventCount) => window.game.enqueueEvents(eventCount), count);
 const diagnostics = (page: Page) => page.evaluate(() => window.game.diagnostics());
 /** Opens two tabs. The first tab is the leader. */
 const openTwoTabs = async (): Promise<[leader: Page, other: Page]> => {
   const leader = await lab.open(context);
-  await make(leader, 1);
+  await enqueueEvents(leader, 1);
   await lab.expectAllArrived(leader);
   return [leader, await lab.open(context)];
 };
@@ -33,7 +33,7 @@ const openTwoTabs = async (): Promise<[leader: Page, other: Page]> => {
 test('ten tabs send each event once and agree on the counts', async () => {
   const tabs: Page[] = [];
   for (let tab = 0; tab < 10; tab++) tabs.push(await lab.open(context));
-  await Promise.all(tabs.map((tab) => make(tab, 20)));
+  await Promise.all(tabs.map((tab) => enqueueEvents(tab, 20)));
   for (const tab of tabs) await lab.expectAllArrived(tab);
   expect([...lab.receiver.arrivals.values()]).toEqual(Array.from({ length: 200 }, () => 1));
   const allDiagnostics = await Promise.all(tabs.map(diagnostics));
@@ -47,7 +47,7 @@ test('another tab sends while the leader is frozen', async () => {
     const arrived = (count: number) =>
       waitFor(() => expect(lab.receiver.arrivals.size).toBe(count));
     await waitFor(async () => expect(await leader.evaluate('!!window.game')).toBe(true));
-    await leader.evaluate('window.game.make(1)');
+    await leader.evaluate('window.game.enqueueEvents(1)');
     await arrived(1);
     const otherTab = await browser.openTab(lab.receiver.url);
     await waitFor(async () => expect(await otherTab.evaluate('!!window.game')).toBe(true));
@@ -55,7 +55,7 @@ test('another tab sends while the leader is frozen', async () => {
     await otherTab.activate();
     await waitFor(async () => expect(await leader.evaluate('document.hidden')).toBe(true));
     await leader.setLifecycle('frozen');
-    await otherTab.evaluate('window.game.make(10)');
+    await otherTab.evaluate('window.game.enqueueEvents(10)');
     await arrived(11);
     await waitFor(async () =>
       expect(await otherTab.evaluate('window.game.diagnostics()')).toMatchObject({
@@ -65,7 +65,7 @@ test('another tab sends while the leader is frozen', async () => {
     );
     await leader.setLifecycle('active');
     await leader.activate();
-    await leader.evaluate('window.game.make(5)');
+    await leader.evaluate('window.game.enqueueEvents(5)');
     await arrived(16);
     await waitFor(async () =>
       expect(
@@ -90,14 +90,14 @@ test('a tab that is suspended without an event does not block a visible tab', as
     await suspended.evaluate(
       `window.addEventListener('freeze', (event) => event.stopImmediatePropagation(), true)`,
     );
-    await inPage(suspended)('make(1)');
+    await inPage(suspended)('enqueueEvents(1)');
     await arrived(1);
     const visible = await browser.openTab(lab.receiver.url);
     await waitFor(async () => expect(await visible.evaluate('!!window.game')).toBe(true));
     await visible.activate();
     await waitFor(async () => expect(await suspended.evaluate('document.hidden')).toBe(true));
     await suspended.setLifecycle('frozen');
-    await inPage(visible)('make(10)');
+    await inPage(visible)('enqueueEvents(10)');
     await arrived(11);
 
     // The tab is suspended during a request and keeps the lock.
@@ -105,7 +105,7 @@ test('a tab that is suspended without an event does not block a visible tab', as
     await suspended.activate();
     lab.receiver.fault = () => undefined;
     const before = lab.receiver.requests.length;
-    await inPage(suspended)('make(1)');
+    await inPage(suspended)('enqueueEvents(1)');
     await waitFor(() => expect(lab.receiver.requests.length).toBe(before + 1));
     await suspended.evaluate(
       `window.addEventListener('visibilitychange', (event) => event.stopImmediatePropagation(), true)`,
@@ -113,7 +113,7 @@ test('a tab that is suspended without an event does not block a visible tab', as
     await visible.activate();
     await suspended.setLifecycle('frozen');
     lab.receiver.fault = undefined;
-    await inPage(visible)('make(10)');
+    await inPage(visible)('enqueueEvents(10)');
     await arrived(22);
   } finally {
     await browser.kill();
@@ -123,13 +123,13 @@ test('a tab that is suspended without an event does not block a visible tab', as
 test('another tab sends the leader’s events if the leader dies during a request', async () => {
   const [leader, otherTab] = await openTwoTabs();
   lab.receiver.fault = () => undefined;
-  await make(leader, 10);
+  await enqueueEvents(leader, 10);
   await waitFor(() => expect(lab.receiver.requests).toHaveLength(2));
   lab.receiver.fault = undefined;
   const devtools = await context.newCDPSession(leader);
   // This never resolves, because the tab has crashed.
   devtools.send('Page.crash').catch(() => undefined);
-  await make(otherTab, 10);
+  await enqueueEvents(otherTab, 10);
   await lab.expectAllArrived(otherTab);
   expect(lab.receiver.arrivals.size).toBe(21);
 });
@@ -145,7 +145,7 @@ test('closes the database for a newer release in another tab', async () => {
       }),
   );
   expect(opened).toBe('opened');
-  await make(leader, 10);
+  await enqueueEvents(leader, 10);
   await waitFor(() => expect(lab.receiver.arrivals.size).toBe(11));
   await waitFor(async () =>
     expect(await diagnostics(leader)).toMatchObject({ storage: 'memory', stored: 0, sent: 11 }),
@@ -159,10 +159,10 @@ test('closes the database for a newer release in another tab', async () => {
 
 test('a page that returns from the back/forward cache sends again', async () => {
   const page = await lab.open(context);
-  await make(page, 5);
+  await enqueueEvents(page, 5);
   await lab.expectAllArrived(page);
   lab.receiver.fault = ({ request }) => request.socket.destroy();
-  await make(page, 5);
+  await enqueueEvents(page, 5);
   await page.evaluate(() => {
     window.addEventListener('pageshow', ({ persisted }) => {
       document.title = persisted ? 'from the cache' : 'loaded anew';
@@ -173,7 +173,7 @@ test('a page that returns from the back/forward cache sends again', async () => 
   // A page that returns from the cache has no second `load` event.
   await page.goBack({ waitUntil: 'commit' });
   await waitFor(async () => expect(await page.title()).toBe('from the cache'));
-  await make(page, 5);
+  await enqueueEvents(page, 5);
   await lab.expectAllArrived(page);
   expect(lab.receiver.arrivals.size).toBe(15);
   expect(await diagnostics(page)).toMatchObject({ storage: 'indexeddb', stored: 0 });
@@ -183,7 +183,7 @@ test('no event is lost if a page is closed while it sends', async () => {
   const page = await lab.open(context);
   // The page is closed before it becomes the leader, so the events are stored but not sent.
   lab.receiver.fault = ({ request }) => request.socket.destroy();
-  await make(page, 50);
+  await enqueueEvents(page, 50);
   await page.close({ runBeforeUnload: false });
   lab.receiver.fault = undefined;
   const next = await lab.open(context);
