@@ -58,8 +58,8 @@ describe('the demo game', () => {
   });
 
   it('offers an ad from a network in the lobby', async () => {
-    const note = page.locator('#treasure-note');
-    await expect.poll(() => note.textContent()).toBe('Watch a short ad');
+    const treasureNote = page.locator('#treasure-note');
+    await expect.poll(() => treasureNote.textContent()).toBe('Watch a short ad');
   });
 
   it('shows the coins for an ad when the game server has credited them', async () => {

@@ -51,7 +51,7 @@ export async function openSide(argument: string): Promise<Side> {
       )
     : [];
   const ports = new Set([
-    ...urls.map((each) => Number(new URL(each).port || 5432)),
+    ...urls.map((url) => Number(new URL(url).port || 5432)),
     ...nodes.map(({ port }) => port),
   ]);
   const folder = mkdtempSync(join(tmpdir(), 'trueward-bench-'));

@@ -116,7 +116,7 @@ function describe(results: Results): string {
   const peer = results.idle.some(({ contestant }) => contestant === 'peer');
   const idleRows = results.idle.filter(({ contestant }) => contestant === 'trueward');
   const isFree = idleRows.every(({ figures: f }) => f.calls + f.bytes + f.timers === 0);
-  const verdict = (holds: boolean): string => (holds ? 'met' : '**not met**');
+  const verdict = (isMet: boolean): string => (isMet ? 'met' : '**not met**');
   return `# What the SDK costs a game's frames
 
 \`npm run bench:frames\` generates this page. ${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model ?? ''}, ${Math.round(totalmem() / 2 ** 30)} GiB, load ${formatNumber(loadavg()[0], 1)}, Chromium ${results.chromium}.

@@ -47,11 +47,11 @@ export const accounts: Part = async (options) => {
       const onAll = (way: Way, work: (client: Client, index: number) => Promise<unknown>) =>
         Promise.all(clients.map((row, index) => work(row[way.accountOf(index)] as Client, index)));
       const share = Array.from({ length: ads / processes });
-      await step(({ way, ads: lists }) =>
+      await step(({ way, ads: adLists }) =>
         onAll(way, async (client, index) => {
           const list = await forEach(share, concurrency, client.decide);
           await forEach(list, concurrency, client.start);
-          lists[index] = list;
+          adLists[index] = list;
         }),
       );
       const latencies = runs.flatMap((run) => run.ads.flat());

@@ -57,9 +57,9 @@ export async function measureGroupCommit(
         log: console,
       },
     });
-    const variants: Record<keyof GroupCommit, (made: NewDecision) => Promise<unknown>> = {
+    const variants: Record<keyof GroupCommit, (decision: NewDecision) => Promise<unknown>> = {
       together: lane.push,
-      each: (made) => recordDecisions(database, nothing, [made]),
+      each: (decision) => recordDecisions(database, nothing, [decision]),
       eachWithoutSums: ({ scope, record }) =>
         database.query(
           'INSERT INTO decisions SELECT * FROM jsonb_populate_record(NULL::decisions, $1::text::jsonb)',
@@ -88,7 +88,7 @@ export async function measureGroupCommit(
   }
 }
 
-async function perSecond(store: (made: NewDecision) => Promise<unknown>, ms: number) {
+async function perSecond(store: (decision: NewDecision) => Promise<unknown>, ms: number) {
   const startedMs = performance.now();
   let count = 0;
   const work = async (): Promise<void> => {

@@ -175,7 +175,7 @@ function judgeGroupCommit({ groupCommit }: Costs): Verdict {
   );
   return {
     budget: 'group commit: at least 2 × one insert per request, on both stores',
-    measured: `${times.map((each) => `${tenths(each)} ×`).join(' and ')}`,
+    measured: `${times.map((value) => `${tenths(value)} ×`).join(' and ')}`,
     held: Math.min(...times) >= 2,
   };
 }

@@ -37,7 +37,7 @@ function start(more: Partial<AdsOptions> = {}): void {
   new Function('ads', 'reviveButton', recipe)(ads, button);
 }
 
-const shows = (text: string | RegExp, enabled: boolean) =>
+const expectButton = (text: string | RegExp, enabled: boolean) =>
   eventually(() => {
     expect(button.textContent).toMatch(text);
     expect(button.disabled).toBe(!enabled);
@@ -53,9 +53,9 @@ it('the button is enabled when a cooldown ends', async () => {
     retry_at: new Date(now + 1_500).toISOString(),
   });
   start();
-  await shows(/^Again at /, false);
+  await expectButton(/^Again at /, false);
   service.respond = () => picture(200);
-  await shows(offer, true);
+  await expectButton(offer, true);
 });
 
 it('the button is enabled again after a pending result', async () => {
@@ -67,21 +67,21 @@ it('the button is enabled again after a pending result', async () => {
     return fetch(input, init);
   };
   start({ confirmationTimeoutMs: 100 });
-  await shows(offer, true);
+  await expectButton(offer, true);
   const running = ads.showRewarded('revive', { onOpen: () => expect(button.disabled).toBe(true) });
   expect((await running).outcome).toBe('pending');
-  await shows(offer, true);
+  await expectButton(offer, true);
   responded.resolve();
 });
 
 it('the button is disabled while the device is offline', async () => {
   start();
-  await shows(offer, true);
+  await expectButton(offer, true);
   await ads.showRewarded('revive');
   Object.defineProperty(navigator, 'onLine', { value: false, configurable: true });
   dispatchEvent(new Event('offline'));
-  await shows('Needs a connection', false);
+  await expectButton('Needs a connection', false);
   Reflect.deleteProperty(navigator, 'onLine');
   dispatchEvent(new Event('online'));
-  await shows(offer, true);
+  await expectButton(offer, true);
 });

@@ -48,12 +48,12 @@ describe.each([
   it.each(languages)(
     'every text in “%s” fits and every control can be clicked',
     async (language) => {
-      for (const [look, make] of Object.entries(states)) {
+      for (const [look, enterState] of Object.entries(states)) {
         shown = await openInState(image, language, {
           creative: { alt: 'Meadow, a quiet game about sheep and the wind' },
           reward: { type: 'legendary dragon scales', amount: 12_500 },
         });
-        make(shown.opened);
+        enterState(shown.opened);
         shown.root?.getAnimations().forEach((animation) => animation.finish());
         expect(findFlaws(), look).toEqual([]);
         if (look === 'on the end card') expect(canBeHit('.end button'), look).toBe(true);

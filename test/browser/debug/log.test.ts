@@ -9,11 +9,11 @@ afterEach(() => ads.destroy());
 function start(debug: boolean) {
   const service = createStubService();
   const { fetch } = service;
-  let fails = true;
+  let shouldFail = true;
   service.fetch = async (input, init) => {
     const { pathname } = new URL(input instanceof Request ? input.url : input);
-    if (pathname === '/v1/events' && fails) {
-      fails = false;
+    if (pathname === '/v1/events' && shouldFail) {
+      shouldFail = false;
       throw new TypeError('Failed to fetch');
     }
     return fetch(input, init);

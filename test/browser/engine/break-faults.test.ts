@@ -102,7 +102,7 @@ describe.each(games)('With $name', ({ start }) => {
     // The video claims to be playing but makes no progress, as if no more data arrived.
     if (video) video.playbackRate = 0;
     expect(pending.size).toBe(1);
-    for (const ends of pending) ends();
+    for (const runTimer of pending) runTimer();
     expect((await running).outcome).toBe('stalled');
     await expectRestored();
     expect(rewards).toEqual([]);

@@ -36,10 +36,10 @@ test('every tab acquires the lock if Web Locks are missing or reject the request
 
 test('every tab acquires the lock after ten seconds if Web Locks do not respond', async () => {
   const clock = createManualClock();
-  let grant: LockGrantedCallback<unknown> = () => undefined;
+  let grantLock: LockGrantedCallback<unknown> = () => undefined;
   const silent = {
     request: (_name: string, _options: LockOptions, granted: LockGrantedCallback<unknown>) => {
-      grant = granted;
+      grantLock = granted;
       return new Promise(() => undefined);
     },
     query: () => new Promise(() => undefined),
@@ -51,7 +51,7 @@ test('every tab acquires the lock after ten seconds if Web Locks do not respond'
   await clock.advance(9_999);
   expect(began).not.toHaveBeenCalled();
   await clock.advance(1);
-  void grant(null);
+  void grantLock(null);
   expect(began).toHaveBeenCalledTimes(1);
   expect(released).not.toHaveBeenCalled();
   expect(clock.timers()).toBe(0);

@@ -22,7 +22,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
   let library: typeof Phaser;
   let service: StubService;
   let data: TruewardPluginData;
-  const ends: (() => Promise<void>)[] = [];
+  const endGames: (() => Promise<void>)[] = [];
 
   beforeAll(async () => {
     library = await load();
@@ -35,12 +35,12 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
   });
 
   afterEach(async () => {
-    for (const end of ends.splice(0)) await end();
+    for (const end of endGames.splice(0)) await end();
   });
 
   const boot = async (config: Phaser.Types.Core.GameConfig = {}) => {
     const booted = await bootGame(library, config);
-    ends.push(booted.end);
+    endGames.push(booted.end);
     return booted;
   };
   const configured = (): Phaser.Types.Core.GameConfig => ({
@@ -120,7 +120,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
         audio: { noAudio: true },
         scene: { key: 'main' },
       });
-      ends.push(
+      endGames.push(
         () =>
           new Promise((resolve) => {
             game.events.once('destroy', () => resolve());
@@ -191,21 +191,21 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       const started = new Promise<void>((resolve) => ads.on('start', () => resolve()));
       const running = ads.showRewarded('revive');
       await started;
-      await ends.pop()?.();
+      await endGames.pop()?.();
       expect((await running).outcome).toBe('aborted');
       expect(document.body.children).toHaveLength(0);
     });
 
     it('works in a game that replaces another one in a hot reload', async () => {
       await boot(configured());
-      await ends.pop()?.();
+      await endGames.pop()?.();
       const { scene } = await boot(configured());
       expect((await scene.ads.showRewarded('revive')).outcome).toBe('rewarded');
     });
 
     it('works in a new game if the old game is destroyed later', async () => {
       const first = await installed();
-      const ended = ends.pop()?.();
+      const ended = endGames.pop()?.();
       const second = await installed();
       await ended;
       expect((await first.ads.showRewarded('revive')).outcome).toBe('aborted');
@@ -290,7 +290,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       const started = new Promise<void>((resolve) => scene.ads.on('start', () => resolve()));
       const running = scene.sceneAds.showRewarded('revive').then(removed);
       await started;
-      await ends.pop()?.();
+      await endGames.pop()?.();
       await running;
       expect(removed).toHaveBeenCalledOnce();
     });

@@ -14,11 +14,11 @@ const configured = (data: Partial<TruewardPluginData>): Phaser.Types.Core.GameCo
 
 describe.each(phaserVersions)('the plugin in Phaser $version', ({ load }) => {
   let library: typeof Phaser;
-  const ends: (() => Promise<void>)[] = [];
+  const endGames: (() => Promise<void>)[] = [];
 
   const boot = async (config?: Phaser.Types.Core.GameConfig) => {
     const booted = await bootGame(library, config);
-    ends.push(booted.end);
+    endGames.push(booted.end);
     return booted;
   };
 
@@ -27,7 +27,7 @@ describe.each(phaserVersions)('the plugin in Phaser $version', ({ load }) => {
   });
 
   afterEach(async () => {
-    for (const end of ends.splice(0)) await end();
+    for (const end of endGames.splice(0)) await end();
   });
 
   it('the game runs with a secret key, and the error is reported once', async () => {
@@ -76,7 +76,7 @@ describe.each(phaserVersions)('the plugin in Phaser $version', ({ load }) => {
     const { scene } = await boot(configured({ publishableKey: 'pk_wrong', serviceUrl }));
     const destroy = vi.spyOn(TruewardPlugin.prototype, 'destroy');
     scene.ads.destroy();
-    for (const end of ends.splice(0)) await end();
+    for (const end of endGames.splice(0)) await end();
     expect(destroy).toHaveBeenCalledTimes(2);
   });
 });

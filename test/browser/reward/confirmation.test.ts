@@ -114,13 +114,13 @@ test.each([
     (rewards: Rewards) => rewards.confirmation('dec_1', 10_000),
   ],
   ['when its status is requested', (rewards: Rewards) => rewards.status('dec_1')],
-])('a pending reward expires %s if the service has deleted it', async (_, ask) => {
+])('a pending reward expires %s if the service has deleted it', async (_, requestReward) => {
   const clock = createManualClock();
   const { rewards, responses } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   await watch(rewards, 'dec_1');
   await eventually(() => expect(clock.timers()).toBe(1));
   responses.push({ kind: 'refused', problem: { code: 'decision_gone' } });
-  const report = ask(rewards);
+  const report = requestReward(rewards);
   await clock.advance(1_500);
   expect(await report).toMatchObject({ state: 'expired', reason: 'unknown_to_service' });
   expect(await rewards.list()).toEqual([]);

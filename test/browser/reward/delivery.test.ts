@@ -28,7 +28,7 @@ test('showing a decision again does not earn a second reward', async () => {
   const { rewards } = openTab();
   const received: string[] = [];
   rewards.onReward(({ decisionId }) => void received.push(decisionId));
-  for (let shows = 1; shows <= 2; shows += 1) {
+  for (let showCount = 1; showCount <= 2; showCount += 1) {
     await watch(rewards, 'dec_1');
     await rewards.settle([earned('dec_1')]);
     await eventually(async () => expect(await rewards.list()).toEqual([]));

@@ -111,8 +111,8 @@ test('shows and accepts times in the selected time zone', async () => {
   const id = body.data[0]?.id;
   await owner.send('PATCH', `/v1/house-ads/${id}`, { starts_at: '2026-01-15T12:00:00.000Z' });
   const page = await site.open(`/house-ads/${id}`, { timezoneId: 'Asia/Tokyo' });
-  const starts = page.getByLabel('Starts (Asia/Tokyo)');
-  await expect.poll(() => starts.inputValue()).toBe('2026-01-15T21:00');
+  const startField = page.getByLabel('Starts (Asia/Tokyo)');
+  await expect.poll(() => startField.inputValue()).toBe('2026-01-15T21:00');
   await page.getByLabel('Times in').selectOption('UTC');
   const inUtc = page.getByLabel('Starts (UTC)');
   await expect.poll(() => inUtc.inputValue()).toBe('2026-01-15T12:00');

@@ -106,23 +106,27 @@ async function inviteUser(page: Page): Promise<void> {
 
 /** Checks that switching to live asks for confirmation, and that every page shows the environment. */
 async function switchToLiveAndBack(page: Page): Promise<void> {
-  const band = page.getByRole('note', { name: 'Environment' });
-  expect(await band.textContent()).toContain('Sandbox');
-  const sandboxColor = await band.evaluate((element) => getComputedStyle(element).backgroundColor);
+  const environmentBanner = page.getByRole('note', { name: 'Environment' });
+  expect(await environmentBanner.textContent()).toContain('Sandbox');
+  const sandboxColor = await environmentBanner.evaluate(
+    (element) => getComputedStyle(element).backgroundColor,
+  );
   await page.getByRole('button', { name: 'Live', exact: true }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
-  expect(await band.textContent()).toContain('Sandbox');
+  expect(await environmentBanner.textContent()).toContain('Sandbox');
 
   await page.getByRole('button', { name: 'Live', exact: true }).click();
   const requests = page.waitForRequest((request) => request.url().includes('/v1/reports'));
   await page.getByRole('button', { name: 'Switch to live' }).click();
   expect((await requests).headers()['trueward-environment']).toBe('live');
-  await expect.poll(() => band.textContent()).toContain('Live');
-  const liveColor = await band.evaluate((element) => getComputedStyle(element).backgroundColor);
+  await expect.poll(() => environmentBanner.textContent()).toContain('Live');
+  const liveColor = await environmentBanner.evaluate(
+    (element) => getComputedStyle(element).backgroundColor,
+  );
   expect(liveColor).not.toBe(sandboxColor);
 
   await page.reload();
-  await expect.poll(() => band.textContent()).toContain('Live');
+  await expect.poll(() => environmentBanner.textContent()).toContain('Live');
   await page.getByRole('button', { name: 'Sandbox' }).click();
-  await expect.poll(() => band.textContent()).toContain('Sandbox');
+  await expect.poll(() => environmentBanner.textContent()).toContain('Sandbox');
 }

@@ -43,8 +43,8 @@ async function watchAd(): Promise<void> {
   await expect.poll(() => page.getByText('Advertisement', { exact: true }).isVisible()).toBe(false);
 }
 
-/** Runs a program of the quick start. Resolves with the first line of output that contains `words`. */
-function run(args: string[], env: Record<string, string>, words: string): Promise<string> {
+/** Runs a program of the quick start. Resolves with the first line of output that contains `expectedText`. */
+function run(args: string[], env: Record<string, string>, expectedText: string): Promise<string> {
   const child = spawn(process.execPath, args, {
     cwd: reader.folder,
     env: { ...process.env, ...env },
@@ -56,7 +56,7 @@ function run(args: string[], env: Record<string, string>, words: string): Promis
   return new Promise((resolve, reject) => {
     child.once('exit', () => reject(new Error(`${args[0]} exited: ${errors}`)));
     createInterface({ input: child.stdout }).on('line', (line) => {
-      if (line.includes(words)) resolve(line);
+      if (line.includes(expectedText)) resolve(line);
     });
   });
 }

@@ -36,12 +36,12 @@ export function createReader(stack: Stack): Reader {
   write('index.html', findBlock('html', 'main.ts'));
   write('main.ts', findBlock('ts', 'createAds'));
   write('server.mjs', findBlock('js', 'createServer'));
-  const closes: (() => Promise<void>)[] = [];
+  const closeServers: (() => Promise<void>)[] = [];
   const serve = async (options: InlineConfig): Promise<string> => {
     const viteConfig: InlineConfig = { ...options, configFile: false, logLevel: 'error' };
     await build(viteConfig);
     const server = await preview({ ...viteConfig, preview: { host: '127.0.0.1', port: 0 } });
-    closes.push(() => server.close());
+    closeServers.push(() => server.close());
     return server.resolvedUrls?.local[0] ?? '';
   };
   return {
@@ -62,18 +62,18 @@ export function createReader(stack: Stack): Reader {
       return `${url}?${new URLSearchParams({ key: keys.sandbox.publishable, service: serviceUrl })}`;
     },
     async leave() {
-      await Promise.all(closes.map((close) => close()));
+      await Promise.all(closeServers.map((close) => close()));
       rmSync(folder, { recursive: true });
     },
   };
 }
 
-/** Finds the first block of the quick start in this language that contains `words`. */
-function findBlock(language: string, words: string): string {
+/** Finds the first block of the quick start in this language that contains `expectedText`. */
+function findBlock(language: string, expectedText: string): string {
   const block = readCodeBlocks(page).find(
-    (block) => block.language === language && block.code.includes(words),
+    (block) => block.language === language && block.code.includes(expectedText),
   );
-  if (!block) throw new Error(`${page} has no ${language} block that contains ${words}.`);
+  if (!block) throw new Error(`${page} has no ${language} block that contains ${expectedText}.`);
   return block.code;
 }
 

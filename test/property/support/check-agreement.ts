@@ -79,10 +79,10 @@ function checkRealTime(earned: Final[]): void {
       if (first.userRef !== last.userRef) continue;
       const [fromMs, toMs] = [issuedAt(first), last.earnedAtMs ?? Infinity];
       const inside = earned.filter(
-        (each) =>
-          each.userRef === first.userRef &&
-          issuedAt(each) >= fromMs &&
-          (each.earnedAtMs ?? Infinity) <= toMs,
+        (candidate) =>
+          candidate.userRef === first.userRef &&
+          issuedAt(candidate) >= fromMs &&
+          (candidate.earnedAtMs ?? Infinity) <= toMs,
       );
       if (inside.length === 0) continue;
       const about = JSON.stringify(inside.map(({ plan }) => plan));

@@ -105,12 +105,12 @@ export function createDevice(
 
 /** Creates a ledger that several tabs share. A killed tab no longer writes to the ledger. */
 function ledgerOn(disk: Map<string, LedgerEntry>, isAlive: () => boolean): Ledger {
-  const seen = new Map<string, LedgerEntry>();
+  const entriesById = new Map<string, LedgerEntry>();
   // Asynchronous and atomic, like a database.
   const nextTurn = () => new Promise(setImmediate);
   const put = (entry: LedgerEntry): void => {
     disk.set(entry.decisionId, entry);
-    seen.set(entry.decisionId, entry);
+    entriesById.set(entry.decisionId, entry);
   };
   return {
     async add(entry) {
@@ -125,11 +125,11 @@ function ledgerOn(disk: Map<string, LedgerEntry>, isAlive: () => boolean): Ledge
       put(next);
       return next;
     },
-    cached: () => [...seen.values()],
+    cached: () => [...entriesById.values()],
     async readAll() {
       await nextTurn();
-      for (const entry of disk.values()) seen.set(entry.decisionId, entry);
-      return [...seen.values()];
+      for (const entry of disk.values()) entriesById.set(entry.decisionId, entry);
+      return [...entriesById.values()];
     },
     remove: async (ids) => ids.forEach((id) => disk.delete(id)),
     health: () => ({ storage: 'indexeddb' }),

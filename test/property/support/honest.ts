@@ -71,13 +71,13 @@ function makeDevice(random: Random, startMs: number): Device {
     [1_000, 9_000],
     [50, 15_000],
   ] as const);
-  const freezes = random.chance(0.05);
+  const mayFreeze = random.chance(0.05);
   const stores = random.chance(0.1);
   return {
     clock: (ms) => ms + skewMs + (ms >= setAtMs ? setByMs : 0),
     // A sleeping device finishes the request when it wakes up.
     latency: () =>
-      freezes && random.chance(0.2)
+      mayFreeze && random.chance(0.2)
         ? random.integer(minuteMs, 3 * hourMs)
         : random.integer(fastMs, slowMs),
     loss: random.pick([0, 0, 0.05, 0.3]),

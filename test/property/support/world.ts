@@ -48,13 +48,13 @@ const bots = { 'user-agent': 'Mozilla/5.0 (compatible; Examplebot/1.0)' };
 
 /** Retries until there is a response, as a device does when its connection breaks. */
 async function retryUntilResponse<T>(
-  ask: () => Promise<T>,
-  isAnswer: (response: T) => boolean = () => true,
+  sendRequest: () => Promise<T>,
+  isResponse: (response: T) => boolean = () => true,
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const response = await ask();
-      if (isAnswer(response) || attempt === 50) return response;
+      const response = await sendRequest();
+      if (isResponse(response) || attempt === 50) return response;
     } catch (error) {
       if (attempt === 50) throw error;
     }

@@ -80,15 +80,15 @@ it('ignores a journal entry that a crash left incomplete', async () => {
 });
 
 it('does not credit a reward if writing it to the journal failed', async () => {
-  let fails = true;
+  let shouldFail = true;
   const journal = {
     entries: [],
-    append: () => (fails ? Promise.reject(new Error('disk full')) : Promise.resolve()),
+    append: () => (shouldFail ? Promise.reject(new Error('disk full')) : Promise.resolve()),
     close: () => Promise.resolve(),
   };
   const bank = createBank({ journal, now: () => new Date(0), onCredit() {} });
   await expect(bank.credit(rewarded('evt_1', 'dec_1'))).rejects.toThrow('disk full');
   expect(bank.account('player-1').coins).toBe(0);
-  fails = false;
+  shouldFail = false;
   expect(await bank.credit(rewarded('evt_1', 'dec_1'))).toBe('credited');
 });

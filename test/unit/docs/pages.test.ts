@@ -8,7 +8,7 @@ const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 /** Reads the members of a string union type from the sources. */
 function readMembers(file: string, type: string): string[] {
   const [, union = ''] = new RegExp(`type ${type} =([^;]+);`).exec(read(file)) ?? [];
-  return [...union.matchAll(/'([a-z_0-9]+)'/g)].map(([, word = '']) => word);
+  return [...union.matchAll(/'([a-z_0-9]+)'/g)].map(([, member = '']) => member);
 }
 
 describe('the outcomes and errors page', () => {
@@ -19,9 +19,9 @@ describe('the outcomes and errors page', () => {
     ['src/server/webhook-signature.ts', 'WebhookErrorCode', 9],
     ['src/server/receipt-keys.ts', 'ReceiptErrorCode', 11],
   ])('explains every member of %s: %s', (file, type, count) => {
-    const words = readMembers(file, type);
-    expect(words).toHaveLength(count);
-    expect(words.filter((word) => !page.includes(`| \`${word}\` `))).toEqual([]);
+    const members = readMembers(file, type);
+    expect(members).toHaveLength(count);
+    expect(members.filter((member) => !page.includes(`| \`${member}\` `))).toEqual([]);
   });
 });
 

@@ -139,7 +139,9 @@ test('never reads many more events than a few requests can contain', async () =>
   const records = Array.from({ length: 100 }, (_, index) => ({
     v: 1 as const,
     at: 0,
-    events: Array.from({ length: 50 }, (__, nth) => json.replace('{', `{"id":"${index}-${nth}",`)),
+    events: Array.from({ length: 50 }, (__, eventIndex) =>
+      json.replace('{', `{"id":"${index}-${eventIndex}",`),
+    ),
   }));
   await store.append(records);
   const limits: number[] = [];

@@ -70,12 +70,12 @@ test('sets aside damaged records and records of unknown releases', async () => {
     events: [json],
   }));
   await store.append([{ v: 9, things: [] } as never, ...damaged]);
-  const aside: unknown[] = [];
-  const setAside: typeof store.setAside = async (entries) => void aside.push(...entries);
+  const setAsideEntries: unknown[] = [];
+  const setAside: typeof store.setAside = async (entries) => void setAsideEntries.push(...entries);
   const { outbox } = openTab({ store: { ...store, setAside, close: () => undefined } });
   await outbox.enqueue(createAdEvent());
   await runPendingWork();
-  expect(aside).toHaveLength(4);
+  expect(setAsideEntries).toHaveLength(4);
   expect(service.counted).toHaveLength(1);
   expect(await recordsIn(store)).toBe(0);
 });

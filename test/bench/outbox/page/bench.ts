@@ -84,8 +84,8 @@ async function storeEach(
   const waiting: Promise<unknown>[] = [];
   for (let made = 0; made < count; made++) {
     const spent = await storeInFrame(1, enqueue, (stored, at) => {
-      const note = (): void => void acknowledgement.push(performance.now() - at);
-      waiting.push(stored.then(note, () => undefined));
+      const recordAcknowledgment = (): void => void acknowledgement.push(performance.now() - at);
+      waiting.push(stored.then(recordAcknowledgment, () => undefined));
     });
     cost.push(spent);
     await between();
@@ -171,7 +171,7 @@ const bench = {
     const endAt = performance.now() + budgetMs;
     const report = (content: Report): void => window.report?.(JSON.stringify(content));
     let acknowledged: string[] = [];
-    const note = (id: string): void => {
+    const recordAcknowledgment = (id: string): void => {
       // Events that resolve together share a report, which makes reporting cheap.
       if (acknowledged.push(id) === 1)
         queueMicrotask(() => {
@@ -186,7 +186,7 @@ const bench = {
         const event = make();
         const stored = window.contestant.enqueue(event);
         stored?.then(
-          () => note(event.id),
+          () => recordAcknowledgment(event.id),
           () => undefined,
         );
       }
