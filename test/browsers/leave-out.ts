@@ -2,7 +2,7 @@ import { beforeEach, inject } from 'vitest';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Tests that this machine cannot run, with the reasons. `npm run test:browsers` sets this. */
+    /** Tests that this machine cannot run, each with the reason. Set by `npm run test:browsers`. */
     leftOut: Record<string, string>;
   }
 }

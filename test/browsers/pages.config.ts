@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
-/** Runs page tests with the real service in Firefox. It includes the tests that need no Chromium-only features. */
+/** Runs page tests in Firefox with the real service. Tests that need features of Chromium are not included. */
 export default defineConfig({
   root: join(import.meta.dirname, '..', '..'),
   resolve: {

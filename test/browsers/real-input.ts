@@ -1,9 +1,9 @@
 import { commands } from 'vitest/browser';
 
 /**
- * The part of Vitest's `userEvent` that the tests use, implemented with real mouse and keyboard input at window
- * coordinates. Vitest's own implementation reaches into frames and shadow roots in ways that only Chromium supports. It
- * replaces `vitest/browser` in the tests: see vitest.config.ts.
+ * Implements the part of Vitest's `userEvent` that the tests use, with real mouse and keyboard input at window
+ * coordinates. Vitest's own implementation accesses frames and shadow roots in ways that only Chromium supports. Tests
+ * that import `vitest/browser` get this module instead: see vitest.config.ts.
  */
 export { cdp, commands, page, server } from 'vitest/browser';
 
@@ -18,19 +18,19 @@ interface Where {
   position?: { x: number; y: number };
 }
 
-/** Clicks at the window coordinates of an element, because the test runs in a frame. */
+/** Clicks an element at its window coordinates. The test runs in a frame, so these differ from page coordinates. */
 async function click(target: Element | { element(): Element }, where: Where = {}): Promise<void> {
   const element = 'element' in target ? target.element() : target;
   await waitUntilStill(element);
   element.scrollIntoView({ block: 'nearest' });
   const bounds = element.getBoundingClientRect();
   const { x, y } = where.position ?? { x: bounds.width / 2, y: bounds.height / 2 };
-  const { left, scale, top } = frame();
+  const { left, scale, top } = getFrame();
   await commands.clickAt(left + (bounds.left + x) * scale, top + (bounds.top + y) * scale);
 }
 
-/** Returns the position of the test frame and its scale. Vitest scales down a frame that is larger than the window. */
-function frame(): { left: number; top: number; scale: number } {
+/** Returns the position and the scale of the test frame. Vitest scales down a frame that is larger than the window. */
+function getFrame(): { left: number; top: number; scale: number } {
   const element = window.frameElement as HTMLElement | null;
   if (element === null) return { left: 0, top: 0, scale: 1 };
   const { left, top, width } = element.getBoundingClientRect();
@@ -46,7 +46,7 @@ async function waitUntilStill(element: Element): Promise<void> {
 }
 
 async function keyboard(text: string): Promise<void> {
-  // Until the first click, key events go to the parent window of the test's frame.
+  // Before the first click, key events go to the parent window of the test's frame.
   if (!document.hasFocus()) window.focus();
   await commands.pressKeys(text);
 }

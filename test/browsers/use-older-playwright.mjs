@@ -1,6 +1,6 @@
 /**
- * Makes Vitest use the Playwright in this folder, because since 1.65, Playwright sends a command that no Firefox
- * release supports (`emulation.setMediaFeaturesOverride`).
+ * Makes Vitest use the older Playwright in this folder. Since 1.65, Playwright sends a command that no Firefox release
+ * supports: `emulation.setMediaFeaturesOverride`.
  */
 import { createRequire, register } from 'node:module';
 import { pathToFileURL } from 'node:url';

@@ -6,12 +6,12 @@ import { sdkSources } from '../../demo/sdk-sources.ts';
 import { parsePresses } from './presses.ts';
 import { webDriver } from './webdriver-provider.ts';
 
-/** `firefox` or `webkit`, and the path of that browser. `npm run test:browsers` sets both. */
+/** The name (`firefox` or `webkit`) and the path of a browser. Set by `npm run test:browsers`. */
 const browser = process.env['BROWSER_NAME'] === 'webkit' ? 'webkit' : 'firefox';
 const path = process.env['BROWSER_PATH'] ?? '';
 const realInput = join(import.meta.dirname, 'real-input.ts');
 
-/** The whole test frame must fit in the window, or the mouse can't reach it. */
+/** The mouse can reach the whole test frame only if the frame fits in the window. */
 const size = { width: 1_300, height: 1_000 };
 
 const webKit = webDriver({
@@ -60,7 +60,7 @@ export default defineConfig({
   },
 });
 
-/** Tests that import `vitest/browser` get `real-input.ts`, which imports the original. */
+/** Resolves a test's import of `vitest/browser` to `real-input.ts`. */
 function withRealInput() {
   return {
     name: 'real-input',

@@ -8,7 +8,7 @@ declare module 'vitest/node' {
   }
 }
 
-/** Runs Vitest's tests in a browser that only WebDriver can control. */
+/** A Vitest browser provider for browsers that only WebDriver can control. */
 export function webDriver(options: WebDriverOptions): BrowserProviderOption {
   return defineBrowserProvider({
     name: 'webdriver',

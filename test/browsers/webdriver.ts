@@ -43,7 +43,8 @@ export async function startWebDriver(options: WebDriverOptions): Promise<WebDriv
   const port = await getPort({ host: '127.0.0.1' });
   const driver = spawn(program, [...args, `--port=${port}`], {
     stdio: 'ignore',
-    // The driver starts a display and a browser. A process group makes it possible to stop all of them together.
+    // The driver starts a display and a browser. All of them are in one process group, so that they can be stopped
+    // together.
     detached: true,
   });
   const kill = () => void process.kill(-(driver.pid ?? 0), 'SIGTERM');
@@ -51,20 +52,21 @@ export async function startWebDriver(options: WebDriverOptions): Promise<WebDriv
   driver.once('exit', () => process.off('exit', kill));
   const base = `http://127.0.0.1:${port}`;
   try {
-    await untilListening(driver, base);
-    const { capabilities, sessionId } = await call<NewSession>(`${base}/session`, {
+    await waitUntilListening(driver, base);
+    const { capabilities, sessionId } = await sendCommand<NewSession>(`${base}/session`, {
       capabilities: { alwaysMatch: options.capabilities },
     });
     const session = `${base}/session/${sessionId}`;
-    await call(`${session}/window/rect`, options.window);
-    const act = (source: object) => call(`${session}/actions`, { actions: [source] });
+    await sendCommand(`${session}/window/rect`, options.window);
+    const performActions = (source: object) =>
+      sendCommand(`${session}/actions`, { actions: [source] });
     return {
       name: `${capabilities.browserName} ${capabilities.browserVersion}`,
       async open(url) {
-        await call(`${session}/url`, { url });
+        await sendCommand(`${session}/url`, { url });
       },
       async click(x, y) {
-        await act({
+        await performActions({
           type: 'pointer',
           id: 'mouse',
           parameters: { pointerType: 'mouse' },
@@ -80,15 +82,15 @@ export async function startWebDriver(options: WebDriverOptions): Promise<WebDriv
           type,
           value: keyCharacters[key] ?? key,
         }));
-        await act({ type: 'key', id: 'keyboard', actions });
+        await performActions({ type: 'key', id: 'keyboard', actions });
       },
       async close() {
         await fetch(session, { method: 'DELETE' }).catch(() => undefined);
-        await end(driver);
+        await stopDriver(driver);
       },
     };
   } catch (error) {
-    await end(driver);
+    await stopDriver(driver);
     throw error;
   }
 }
@@ -98,24 +100,24 @@ interface NewSession {
   capabilities: { browserName: string; browserVersion: string };
 }
 
-async function untilListening(driver: ChildProcess, base: string): Promise<void> {
-  const until = performance.now() + timeoutMs;
-  while (performance.now() < until && driver.exitCode === null) {
+async function waitUntilListening(driver: ChildProcess, base: string): Promise<void> {
+  const deadlineMs = performance.now() + timeoutMs;
+  while (performance.now() < deadlineMs && driver.exitCode === null) {
     const status = await fetch(`${base}/status`).catch(() => undefined);
     if (status?.ok) return;
     await delay(100);
   }
-  throw new Error(`${driver.spawnfile} did not listen at ${base}.`);
+  throw new Error(`${driver.spawnfile} did not start listening at ${base}.`);
 }
 
-async function call<T>(address: string, body: object): Promise<T> {
+async function sendCommand<T>(address: string, body: object): Promise<T> {
   const response = await fetch(address, { method: 'POST', body: JSON.stringify(body) });
   const { value } = (await response.json()) as { value: T & { message?: string } };
   if (!response.ok) throw new Error(`${address}: ${value.message}`);
   return value;
 }
 
-async function end(driver: ChildProcess): Promise<void> {
+async function stopDriver(driver: ChildProcess): Promise<void> {
   if (driver.exitCode !== null || driver.pid === undefined) return;
   const exited = once(driver, 'exit');
   process.kill(-driver.pid, 'SIGTERM');

@@ -21,7 +21,7 @@ const withCors =
     else respond(request, response);
   };
 
-/** Faulty services, and the outcomes that each of them may cause. */
+/** Faulty services, each with the outcomes that it may cause. */
 const services: [name: string, respond: RequestListener, outcomes: Outcome[]][] = [
   [
     'a 200 response with HTML',
@@ -53,7 +53,7 @@ const services: [name: string, respond: RequestListener, outcomes: Outcome[]][] 
   ['a request timeout', () => undefined, ['timeout']],
 ];
 
-describe('a game whose service is faulty', () => {
+describe('a game with a faulty service', () => {
   let stack: Stack;
   let browser: BrowserContext;
   let page: Page;
@@ -71,7 +71,7 @@ describe('a game whose service is faulty', () => {
     await browser?.close();
   });
 
-  /** Opens the page, whose time passes `speed` times as fast. */
+  /** Opens the page. Its time passes `speed` times as fast as real time. */
   const open = async (serviceUrl: string, speed = 1): Promise<void> => {
     const address = new URL(stack.pageFor('somebody'));
     address.searchParams.set('service', serviceUrl);
@@ -79,34 +79,34 @@ describe('a game whose service is faulty', () => {
     if (speed !== 1) await page.addInitScript(speedUp, speed);
     await page.goto(address.href);
   };
-  const canvasIsOnTop = (): Promise<boolean> =>
+  const isCanvasOnTop = (): Promise<boolean> =>
     page.evaluate(() => document.elementFromPoint(20, 20)?.id === 'game');
 
   it.each(services)('continues after %s', async (_, misbehaviour, outcomes) => {
     respond = misbehaviour;
-    // Only a service that never responds takes long, namely eight seconds of the page's time.
+    // If the service never responds, the load timeout takes eight seconds of the page's time.
     const speed = outcomes.includes('timeout') ? 8 : 1;
     await open(`http://127.0.0.1:${(service.address() as AddressInfo).port}`, speed);
     await show(page, 'showRewarded', 'revive');
     const result = await getResult(page);
     expect(outcomes).toContain(result?.outcome);
     expect(result?.reason).toEqual(expect.any(String));
-    expect(await canvasIsOnTop()).toBe(true);
+    expect(await isCanvasOnTop()).toBe(true);
     await page.close();
   });
 
-  it('gets invalid_placement for a placement that does not exist', async () => {
+  it('receives invalid_placement for a placement that does not exist', async () => {
     await open(stack.serviceUrl);
     await show(page, 'showRewarded', 'no-such-place');
     expect(await getResult(page)).toMatchObject({ outcome: 'invalid_placement' });
     await page.close();
   });
 
-  it('gets invalid_placement for a placement of another format', async () => {
+  it('receives invalid_placement for a placement of another format', async () => {
     await open(stack.serviceUrl);
     await show(page, 'showRewarded', 'level-end');
     expect(await getResult(page)).toMatchObject({ outcome: 'invalid_placement' });
-    expect(await canvasIsOnTop()).toBe(true);
+    expect(await isCanvasOnTop()).toBe(true);
     await page.close();
   });
 

@@ -10,7 +10,7 @@ const args = [
   '--disable-sync',
 ];
 
-/** Launches Chromium with these arguments, or, with `BROWSER_NAME=firefox`, the Firefox at `BROWSER_PATH`. */
+/** Launches Chromium with these arguments. With `BROWSER_NAME=firefox`, launches the Firefox at `BROWSER_PATH`. */
 export function launchBrowser(...more: string[]): Promise<Browser> {
   if (process.env['BROWSER_NAME'] === 'firefox') {
     const executablePath = process.env['BROWSER_PATH'] ?? '';
@@ -19,7 +19,7 @@ export function launchBrowser(...more: string[]): Promise<Browser> {
   return chromium.launch({
     executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
     args: [...args, ...more],
-    // Playwright disables the back/forward cache, but players' browsers have it.
+    // Playwright disables the back/forward cache, which players' browsers use.
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
   });
 }
@@ -34,8 +34,8 @@ declare global {
 }
 
 /**
- * Starts an ad with a real click, which browsers require before they play sound. {@link getResult} returns
- * its result.
+ * Starts an ad with a real click, because browsers play sound only after a click. {@link getResult} returns the result
+ * of the ad.
  */
 export async function show(
   page: Page,

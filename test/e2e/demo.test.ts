@@ -2,7 +2,7 @@ import type { BrowserContext, Page } from 'playwright';
 import { describe, expect } from 'vitest';
 import { it } from './worker.ts';
 
-const untilWatched = { timeout: 40_000, interval: 200 };
+const watchTimeout = { timeout: 40_000, interval: 200 };
 
 describe('the demo game', () => {
   let browser: BrowserContext;
@@ -23,32 +23,32 @@ describe('the demo game', () => {
   const button = (name: string | RegExp) => page.getByRole('button', { name });
   const readText = (testId: string): Promise<string | null> =>
     page.getByTestId(testId).textContent();
-  /** Waits for the run to end. Without input, the lantern falls into the water. */
+  /** Waits until the run ends. Without input, the lantern falls into the water. */
   const waitForGameOver = () => button('Revive').waitFor();
   /** Closes the ad, or returns if it closes by itself. */
   const closeAd = async (): Promise<void> => {
     const close = button('Close ad').first();
     await expect
-      .poll(async () => (await close.isVisible()) || !(await adIsOpen()), untilWatched)
+      .poll(async () => (await close.isVisible()) || !(await isAdOpen()), watchTimeout)
       .toBe(true);
     if (await close.isVisible()) await close.click();
-    await expect.poll(adIsOpen).toBe(false);
+    await expect.poll(isAdOpen).toBe(false);
   };
   const readReviveNote = (): Promise<string | null> => page.locator('#revive-note').textContent();
-  const adIsOpen = (): Promise<boolean> =>
+  const isAdOpen = (): Promise<boolean> =>
     page.getByText('Advertisement', { exact: true }).isVisible();
 
-  /** Runs in the page, because a click from the test could come after the end of the ad. */
-  const goOfflineOnceAdIsOpen = (): Promise<void> =>
+  /** Runs in the page, because a click by the test could come after the end of the ad. */
+  const goOfflineWhenAdOpens = (): Promise<void> =>
     page.getByLabel('Offline').evaluate((offline: HTMLInputElement) => {
-      const check = (): void => {
+      const goOfflineIfOpen = (): void => {
         const isOpen = [...document.body.children].some(
           (child) => child.shadowRoot?.querySelector('dialog')?.open,
         );
         if (isOpen) offline.click();
-        else requestAnimationFrame(check);
+        else requestAnimationFrame(goOfflineIfOpen);
       };
-      check();
+      goOfflineIfOpen();
     });
 
   it('shows a house ad in the lobby', async () => {
@@ -58,15 +58,15 @@ describe('the demo game', () => {
   });
 
   it('offers an ad from a network in the lobby', async () => {
-    const note = page.locator('#treasure-note');
-    await expect.poll(() => note.textContent()).toBe('Watch a short ad');
+    const treasureNote = page.locator('#treasure-note');
+    await expect.poll(() => treasureNote.textContent()).toBe('Watch a short ad');
   });
 
-  it('shows the coins for an ad once the game server has credited them', async () => {
+  it('shows the coins for an ad when the game server has credited them', async () => {
     await button('Play').click();
     await waitForGameOver();
     await button('Double coins').click();
-    await expect.poll(() => readText('server-coins'), untilWatched).toBe('50');
+    await expect.poll(() => readText('server-coins'), watchTimeout).toBe('50');
     await closeAd();
     await expect.poll(() => readText('last-outcome')).toBe('double-coins: rewarded');
     await expect.poll(() => readText('device-delivered')).toBe('1');
@@ -75,16 +75,16 @@ describe('the demo game', () => {
 
   it('continues the run after a revive ad', async () => {
     await button('Revive').click();
-    await expect.poll(() => readText('server-coins'), untilWatched).toBe('75');
+    await expect.poll(() => readText('server-coins'), watchTimeout).toBe('75');
     await closeAd();
     await expect.poll(() => readText('last-outcome')).toBe('revive: rewarded');
-    // The run continues, and is lost again.
+    // The run continues and is lost again.
     await expect.poll(() => page.getByText('Once per run').isVisible()).toBe(true);
   });
 
-  it('shows an interstitial after the second run, then returns to the lobby', async () => {
+  it('shows an interstitial after the second run and then the lobby', async () => {
     await button('Lobby').click();
-    await expect.poll(adIsOpen).toBe(true);
+    await expect.poll(isAdOpen).toBe(true);
     await closeAd();
     await expect.poll(() => readText('last-outcome')).toBe('level-end: completed');
     await button('Play').waitFor();
@@ -93,17 +93,17 @@ describe('the demo game', () => {
   it('does not lose a reward while offline', async () => {
     await button('Play').click();
     await waitForGameOver();
-    await goOfflineOnceAdIsOpen();
+    await goOfflineWhenAdOpens();
     await button('Double coins').click();
     await expect
-      .poll(() => page.getByText('Your reward is on its way').first().isVisible(), untilWatched)
+      .poll(() => page.getByText('Your reward is on its way').first().isVisible(), watchTimeout)
       .toBe(true);
     await closeAd();
-    await expect.poll(() => readText('last-outcome'), untilWatched).toBe('double-coins: pending');
+    await expect.poll(() => readText('last-outcome'), watchTimeout).toBe('double-coins: pending');
     expect(await readText('server-coins')).toBe('75');
     await page.getByLabel('Offline').evaluate((offline: HTMLInputElement) => offline.click());
-    await expect.poll(() => readText('server-coins'), untilWatched).toBe('125');
-    await expect.poll(() => readText('device-delivered'), untilWatched).toBe('3');
+    await expect.poll(() => readText('server-coins'), watchTimeout).toBe('125');
+    await expect.poll(() => readText('device-delivered'), watchTimeout).toBe('3');
   });
 
   it('shows the message for a simulated outcome', async () => {
@@ -117,7 +117,7 @@ describe('the demo game', () => {
     expect(await button('Revive').isEnabled()).toBe(true);
   });
 
-  it('has logged no errors during the tests above', () => {
+  it('logged no errors during the other tests', () => {
     expect(errors).toEqual([]);
   });
 });

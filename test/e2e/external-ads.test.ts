@@ -12,7 +12,7 @@ import type { Stack } from './stack.ts';
 import { it } from './worker.ts';
 
 const waiting = { timeout: 30_000, interval: 200 };
-/** Values that the service must tell nobody except the bidder's own server. */
+/** Values that the service must tell nobody but the bidder's server. */
 const floors = { bidder: 1_234_567, tooHigh: 98_765_432 };
 const cpmMicros = 4_321_987;
 const privateAddress = '10.9.8.7';
@@ -29,8 +29,8 @@ it.beforeAll(async ({ stack: running, browser: shared }) => {
 it.afterAll(() => advertiser?.close());
 
 /**
- * Adds a placement with three sources: a bidder that wins, a bidder whose bid is below its floor, and a tag that names
- * a private address.
+ * Adds a placement with three sources: a bidder that wins, a bidder with a bid below its floor, and a tag with a
+ * private IP.
  */
 async function connectSources(): Promise<void> {
   const { call, addPlacement, waitForApproval } = createDemand({
@@ -67,7 +67,7 @@ async function connectSources(): Promise<void> {
   await waitForApproval(source.id);
 }
 
-/** Returns the text together with the content of its tokens, which are signed but not encrypted. */
+/** Returns the text together with the contents of its tokens. Tokens are signed but not encrypted. */
 const decodeTokens = (text: string): string =>
   text +
   text
@@ -76,7 +76,7 @@ const decodeTokens = (text: string): string =>
     .map((part) => Buffer.from(part, 'base64url').toString('latin1'))
     .join('\n');
 
-it('showing an external ad causes no request to another origin, and no client learns its price, floor, trackers or source', async () => {
+it('an external ad reveals its price, floor, trackers and source to no client', async () => {
   const context = await browser.newContext({ viewport: { width: 800, height: 600 } });
   const page: Page = await context.newPage();
   const [requests, bodies]: [string[], Promise<string>[]] = [[], []];
@@ -103,7 +103,7 @@ it('showing an external ad causes no request to another origin, and no client le
   ].map(decodeTokens);
   await context.close();
 
-  // The test proves something only if there were an ad, its icon, losing sources and trackers that were due.
+  // The test proves something only if an ad with an icon won, other sources lost, and trackers were due.
   expect(received.join('\n')).toMatch(/"advertiser":/);
   expect(received.join('\n')).toMatch(/"icon":/);
   expect(received.join('\n')).toMatch(/below_floor.*source_error|source_error.*below_floor/s);

@@ -2,14 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** A running Node program that has reported that it is ready. */
+/** A Node program that is running and ready. */
 export interface ReadyProcess<Ready> {
   ready: Ready;
   /** Stops the program with SIGTERM. Resolves when it has exited. */
   stop(): Promise<void>;
 }
 
-/** Starts a Node program and waits until it reports, with a line of JSON in its output, that it is ready. */
+/** Starts a Node program and waits until it is ready. The program then prints a line of JSON. */
 export async function startReady<Ready>(
   file: string,
   env: Record<string, string>,
@@ -27,14 +27,14 @@ export async function startReady<Ready>(
       child.stdout.resume();
       return {
         ready: JSON.parse(line) as Ready,
-        stop: () => end(child),
+        stop: () => stopProcess(child),
       };
     }
   }
   throw new Error(`${file} exited before it was ready:\n${errors}`);
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function stopProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');
   child.kill('SIGTERM');

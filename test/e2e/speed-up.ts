@@ -1,4 +1,4 @@
-/** The page's init script. It makes clocks, timers, animation frames and videos run `speed` times as fast. */
+/** A page's init script. It makes clocks, timers, animation frames and videos run `speed` times as fast. */
 export function speedUp(speed: number): void {
   const { setTimeout: timeout, setInterval: interval, requestAnimationFrame: frame } = window;
   const monotonic = performance.now.bind(performance);

@@ -10,8 +10,8 @@ import { createDemand } from '../../service/test/demo-demand.ts';
 import { startReady } from './ready-process.ts';
 
 /**
- * The built service, game server and SDK with a test page, on fresh data. The ads of the demo account are images with a
- * watch time of one second, and can be closed immediately. There are additional placements, which earn 25 coins too:
+ * The built service, game server and SDK with a test page and new data. The ads of the demo account are images with a
+ * watch time of one second. They can be closed immediately. These placements also earn 25 coins:
  * - `film`: a video of three seconds
  * - `long`: an image with a watch time of five seconds
  * - `long-film`: a video of twelve seconds
@@ -47,7 +47,7 @@ export async function startStack(): Promise<Stack> {
     PUBLISHABLE_KEY: keys.sandbox.publishable,
     DATA_DIR: join(data, 'game-server'),
   }).catch(async (error: unknown) => {
-    // The caller does not receive a stack that it could stop, so the service is stopped here.
+    // The caller receives no stack, so the service has to be stopped here.
     await service.stop();
     throw error;
   });

@@ -34,8 +34,8 @@ interface Ended {
 }
 
 /**
- * Starts Trueward. `ended` resolves when all processes that share its output have exited. `ready` resolves with the
- * content of dev.json, or rejects with the output.
+ * Starts Trueward. `ready` resolves with the content of dev.json, or rejects with the output. `ended` resolves when all
+ * processes with the same output have exited.
  */
 function start(
   program = process.execPath,
@@ -63,7 +63,7 @@ function start(
     void ended.then((end) => reject(new Error(end.output)));
     child.once('close', () => watcher.close());
   });
-  // Not every test awaits it.
+  // Not every test waits for this promise.
   ready.catch(() => undefined);
   const started = { process: child, ready, ended };
   starts.push(started);
@@ -87,12 +87,12 @@ async function stop(
   return { ms: performance.now() - startMs, code };
 }
 
-test('writes all URLs once it is ready, uses a free port if its own is taken, rejects a second start on the same data, and stops within 5 s', async () => {
+test('starts only once with the same data, and stops within 5 s', async () => {
   const foreign = createServer().listen(0, '127.0.0.1');
   await once(foreign, 'listening');
   onTestFinished(() => void foreign.close());
   const usedPort = (foreign.address() as AddressInfo).port;
-  // Writes this file as an earlier start would have written it.
+  // An earlier start would have written this file.
   writeFileSync(join(dataDirectory, 'ports.json'), JSON.stringify({ service: usedPort }));
   const first = start();
   const dev = await first.ready;
@@ -142,7 +142,7 @@ test('`npm start` stops every process when npm gets SIGTERM', async () => {
   for (const url of [dev.serviceUrl, dev.demoUrl]) await expect(fetch(url)).rejects.toThrow();
 });
 
-test('after a SIGKILL, the next start stops leftover processes and keeps the data; it exits when one of its programs dies', async () => {
+test('a start after a SIGKILL keeps the data and stops the leftover processes', async () => {
   const first = start();
   const dev = await first.ready;
   const killed = once(first.process, 'exit');

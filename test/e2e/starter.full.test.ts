@@ -14,7 +14,7 @@ let game: string;
 
 it.beforeAll(({ stack }) => {
   installed = installPackage({ uses: ['phaser', 'vite'], also: ['create-trueward'] });
-  // npm creates this link when it installs a package.
+  // npm creates the same link when it installs a package.
   symlinkSync(
     join(root, 'node_modules/vite/bin/vite.js'),
     join(installed.project, 'node_modules/.bin/vite'),
@@ -29,7 +29,7 @@ it.beforeAll(({ stack }) => {
 });
 it.afterAll(() => installed?.remove());
 
-it('depends on the package versions that it was tested with', () => {
+it('depends on the tested versions of packages', () => {
   const manifest = JSON.parse(readFileSync(join(game, 'package.json'), 'utf8'));
   const { version, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   expect(manifest).toMatchObject({
@@ -44,15 +44,13 @@ it('generates a game whose own tests pass', () => {
   expect(output).toMatch(/^# pass 2$/m);
 });
 
-it('generates a game in which a player earns coins that its server confirms', async ({
-  browser,
-}) => {
+it('generates a game whose server confirms the coins that a player earns', async ({ browser }) => {
   const port = await getPort({ host: '127.0.0.1' });
   const started = spawn('npm', ['start'], {
     cwd: game,
     env: { ...process.env, PORT: String(port), NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'inherit'],
-    // npm does not forward signals to its child, so the test signals the whole group.
+    // npm does not forward signals to its child process, so the test sends them to the whole process group.
     detached: true,
   });
   try {
@@ -60,7 +58,7 @@ it('generates a game in which a player earns coins that its server confirms', as
     await waitForLine(started, url);
     const page = await browser.newPage();
     await page.goto(url);
-    // Without input, no star is caught and the run ends.
+    // Without input, the player catches no star and the run ends.
     const offer = page.locator('canvas button', { hasText: 'Watch an ad: 50 coins' });
     await offer.waitFor({ state: 'attached', timeout: 60_000 });
     await offer.press('Enter');

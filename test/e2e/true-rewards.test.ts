@@ -26,7 +26,7 @@ describe('a player', () => {
     return page;
   };
   const closeControl = (page: Page) => page.getByRole('button', { name: 'Close ad' }).first();
-  /** Blocks all requests to the service except ad requests. */
+  /** Blocks all requests to the service that are not ad requests. */
   const cutNetwork = () =>
     browser.route(`${stack.serviceUrl}/v1/**`, (route) =>
       route.request().url().endsWith('/v1/decisions')
@@ -34,7 +34,7 @@ describe('a player', () => {
         : route.abort('internetdisconnected'),
     );
 
-  it('is credited once on the server for an ad watched to the end', async () => {
+  it('is credited once for an ad watched to the end', async () => {
     const name = newPlayer();
     const page = await open(name);
     await show(page, 'showRewarded', 'film');
@@ -51,7 +51,7 @@ describe('a player', () => {
     });
   });
 
-  it('earns no reward for an ad closed early', async () => {
+  it('earns no reward for an ad that is closed early', async () => {
     const name = newPlayer();
     const page = await open(name);
     await show(page, 'showRewarded', 'long-film');
@@ -68,12 +68,12 @@ describe('a player', () => {
     expect(await deliveredRewards(page)).toEqual([]);
   });
 
-  it('keeps an offline completion across a reload and receives its reward once', async () => {
+  it('receives the reward for an offline completion once, after a reload', async () => {
     const name = newPlayer();
     const page = await open(name);
     await cutNetwork();
     await show(page, 'showRewarded', 'revive');
-    // A pending reward means that the ad was watched.
+    // A pending reward proves that the ad was watched.
     await expect
       .poll(() => page.evaluate(() => window.ads.diagnostics().rewards.pending), watched)
       .toBe(1);
@@ -94,7 +94,7 @@ describe('a player', () => {
     expect(await deliveredRewards(page)).toHaveLength(1);
   });
 
-  it('does not lose the reward if the service is killed during the ad and restarts', async () => {
+  it('does not lose the reward if the service is killed and restarted during the ad', async () => {
     const name = newPlayer();
     const page = await open(name);
     await show(page, 'showRewarded', 'long');
@@ -105,12 +105,12 @@ describe('a player', () => {
         .poll(() => page.evaluate(() => window.ads.diagnostics().rewards.pending), watched)
         .toBe(1);
     } finally {
-      // Other test files share this service.
+      // Other test files use the same service.
       await stack.restartService();
     }
     await page.evaluate(() => dispatchEvent(new Event('online')));
     await expect.poll(() => stack.account(name).then(({ coins }) => coins), watched).toBe(25);
-    // The end card may have closed by itself, as it does after ten seconds.
+    // The end card closes by itself after ten seconds.
     expect(['rewarded', 'pending']).toContain((await getResult(page))?.outcome);
     await expect.poll(() => deliveredRewards(page), watched).toHaveLength(1);
     expect((await stack.account(name)).credits).toHaveLength(1);

@@ -1,12 +1,12 @@
 import type { CocosAudioSource, CocosModule } from '../../src/cocos/cocos-module.ts';
 
 /**
- * A fake Cocos Creator 3.8 engine with the parts that matter to the adapter: frames, two ways to pause, page visibility
- * and web input. The order of events, the pause flags and the deltas were measured on 3.8.5 in Chromium;
- * `test/unit/cocos/cocos-engine.test.ts` verifies them. Time passes only through `tick()` and `wait()`.
+ * A fake of the Cocos Creator 3.8 engine. It has the parts that the adapter uses: frames, two ways to pause, page
+ * visibility and web input. The order of events, the pause flags and the delta times were measured on 3.8.5 in
+ * Chromium, and `test/unit/cocos/cocos-engine.test.ts` verifies them. Time passes only through `tick()` and `wait()`.
  */
 export interface CocosEngine extends CocosModule {
-  /** Runs one animation frame after `ms` milliseconds. Does nothing while the engine is paused or hidden. */
+  /** Waits `ms` milliseconds and runs one animation frame, unless the engine is paused or hidden. */
   tick(ms?: number): void;
   /** Lets time pass without an animation frame. */
   wait(ms: number): void;
@@ -19,9 +19,9 @@ export interface CocosEngine extends CocosModule {
   /** Hides the page, or shows it again. */
   hide(): void;
   show(): void;
-  /** Adds a playing sound to the scene. The engine’s players pause with the game. */
+  /** Adds a playing sound to the scene. The sound pauses with the game. */
   playSound(): CocosSound;
-  /** Adds a sound to the scene that is not playing yet. */
+  /** Adds a sound to the scene, without playing it. */
   addSound(): CocosSound;
   /** Number of listeners on game and director, excluding the engine's own. */
   listenerCount(): number;
@@ -136,7 +136,8 @@ export function createCocosEngine(canvas: HTMLCanvasElement | null = null): Coco
     hide() {
       page.hidden = true;
       gameEvents.emit('game_on_hide');
-      // A game that is already paused is not marked as paused by the engine, so it stays paused when it is shown again.
+      // If the game is already paused, the engine does not mark it as paused by itself. The game then stays paused when
+      // it is shown.
       if (state.paused) return;
       state.pausedByEngine = true;
       game.pause();
@@ -175,8 +176,8 @@ interface Listener {
 }
 
 /**
- * Creates an engine event target. A callback is registered only once. A callback that is added while an event is
- * emitted is first called for the next event.
+ * Creates an event target like the engine's. A callback is registered only once. A callback that is added while an
+ * event is emitted is not called for that event.
  */
 function createCocosEvents() {
   let listeners: Listener[] = [];
@@ -243,8 +244,8 @@ function createSound(
 }
 
 /**
- * Records keys and touches on the canvas, and the mouse on the canvas and the window. Records them synchronously, even
- * while the game is paused.
+ * Records keys and touches on the canvas, and mouse events on the canvas and the window. Input is recorded
+ * synchronously, even while the game is paused.
  */
 function listenForInput(canvas: HTMLCanvasElement, input: string[]): () => void {
   const stop = new AbortController();
@@ -265,7 +266,7 @@ function listenForInput(canvas: HTMLCanvasElement, input: string[]): () => void 
   };
   const touch = (name: string) => (event: TouchEvent) => {
     event.stopPropagation();
-    // The engine handles touches only, not the mouse events that a browser derives from them.
+    // The engine handles touches. It ignores the mouse events that a browser derives from them.
     if (event.cancelable) event.preventDefault();
     for (const changed of Array.from(event.changedTouches)) input.push(`${name}${place(changed)}`);
   };

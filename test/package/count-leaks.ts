@@ -1,15 +1,15 @@
 declare global {
   interface Window {
-    /** How often the React game has called `createAds()`. */
+    /** Number of calls of `createAds()` by the React game. */
     made: number;
-    /** Timers, and listeners of window and document, that have not been removed. */
+    /** Timers, and listeners on the window and the document, that have not been removed. */
     remaining(): string[];
   }
 }
 
 /**
- * Counts timers and listeners. It runs in the page before anything else. React's own listeners are on its root element,
- * so they are not counted.
+ * Counts timers and listeners. Runs in the page before all other scripts. React adds its own listeners to its root
+ * element, so they are not counted.
  */
 export function countLeaks(): void {
   const remaining = new Map<unknown, string>();
@@ -55,5 +55,5 @@ export function countLeaks(): void {
     };
   }
   window.remaining = () =>
-    [...remaining.values()].filter((what) => what !== 'listener selectionchange');
+    [...remaining.values()].filter((description) => description !== 'listener selectionchange');
 }

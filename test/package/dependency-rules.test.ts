@@ -100,7 +100,7 @@ function writeSource(file: string, text: string): void {
   writeFileSync(join(copy, file), text);
 }
 
-/** Writes each import into a separate file, and returns the cases that the rule rejects. */
+/** Writes each import into a separate file and returns the cases that the rule rejects. */
 function findRejected(cases: [file: string, line: string][], rule: string) {
   const files = cases.map(([file], index) => file.replace(/\bx\.ts$/, `x${index}.ts`));
   files.forEach((file, index) => writeSource(file, cases[index]?.[1] ?? ''));
@@ -132,7 +132,7 @@ test('rejects circular imports', () => {
   ]);
 });
 
-test('rejects spreads in array literals that Creator’s option Loose would break', () => {
+test('rejects array spreads that Creator’s option Loose would break', () => {
   writeSource('src/reward/set.ts', `export const list = (of: Set<string>) => [...of];`);
   writeSource(
     'src/reward/map.ts',

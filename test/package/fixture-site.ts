@@ -5,7 +5,7 @@ import { extname, join } from 'node:path';
 import { startInProcess } from '../../service/test/in-process.ts';
 import { createDemand } from '../../service/test/demo-demand.ts';
 
-/** A web server for the built fixtures, with a stub of the service that has an image ad for their placement. */
+/** A web server for the built fixtures and a fake service. The service has an image ad for the fixtures' placement. */
 export interface FixtureSite {
   /** Parameters in the URL of a fixture. */
   query: string;
@@ -20,7 +20,7 @@ const types: Record<string, string> = {
   '.js': 'text/javascript',
 };
 
-/** Serves `project` with its `node_modules`. */
+/** Serves `project`, including its `node_modules`. */
 export async function startFixtureSite(project: string): Promise<FixtureSite> {
   const service = await startInProcess({
     TRUEWARD_MEDIA_DIR: join(root, 'demo/creatives/dist'),

@@ -13,7 +13,7 @@ import type { InstalledPackage } from './installed-package.ts';
 import { it } from './worker.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-/** `npm test` skips the bundlers that take seconds. */
+/** Whether to include the bundlers that take seconds. `npm test` skips them. */
 const full = inject('full');
 let installed: InstalledPackage;
 let site: FixtureSite;
@@ -40,7 +40,7 @@ it.afterAll(async () => {
 });
 
 /** Creates a page for a bundle that has none. */
-function pageFor(script: string, type = 'module'): string {
+function createPage(script: string, type = 'module'): string {
   const name = `${script.replaceAll('/', '-')}.html`;
   const html = `<!doctype html><link rel="icon" href="data:,"><button id="play">Play</button>
     <output id="outcome"></output><script type="${type}" src="${script}"></script>`;
@@ -69,7 +69,7 @@ const bundles = {
   'an import map and no bundler': () => 'import-map/index.html',
   async 'esbuild, in one classic script'() {
     await runEsbuild({ entryPoints: ['game/main.js'], outfile: 'game/esbuild-one.js' });
-    return pageFor('game/esbuild-one.js', 'text/javascript');
+    return createPage('game/esbuild-one.js', 'text/javascript');
   },
 };
 const moreBundles = {
@@ -79,11 +79,11 @@ const moreBundles = {
   },
   webpack() {
     installed.runTool('tsx/dist/cli.mjs', 'game/webpack.mjs');
-    return pageFor('game/webpack/main.js', 'text/javascript');
+    return createPage('game/webpack/main.js', 'text/javascript');
   },
   async 'esbuild, split into chunks'() {
     await runEsbuild({ entryPoints: ['game/main.js'], outdir: 'game/esbuild', ...splitOptions });
-    return pageFor('game/esbuild/main.js');
+    return createPage('game/esbuild/main.js');
   },
 };
 
@@ -95,7 +95,7 @@ it.each(Object.entries({ ...bundles, ...(full ? moreBundles : {}) }))(
   },
 );
 
-it('a React game in StrictMode shows an ad and leaves nothing after it unmounts', async () => {
+it('a React game in StrictMode leaves nothing on the page after it unmounts', async () => {
   await runEsbuild({
     entryPoints: ['react/main.js'],
     outdir: 'react/bundle',
@@ -107,7 +107,7 @@ it('a React game in StrictMode shows an ad and leaves nothing after it unmounts'
   await page.locator('#play').waitFor();
   expect(await page.evaluate(() => window.made)).toBe(2);
   await playAd('Close ad');
-  // Proves that running timers and listeners are counted.
+  // Proves that timers and listeners are counted.
   expect(await page.evaluate(() => window.remaining())).not.toEqual([]);
   await page.locator('#unmount').click();
   await page.locator('#play').waitFor({ state: 'detached' });

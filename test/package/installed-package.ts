@@ -16,14 +16,14 @@ const root = join(import.meta.dirname, '..', '..');
 const modules = join(root, 'node_modules');
 
 export interface InstalledPackage {
-  /** The folder of a project that has the package installed. It is outside of this repository. */
+  /** The folder of a project in which the package is installed. It is outside of this repository. */
   project: string;
   /** Files in the package, as relative paths. */
   files: string[];
   manifest: { exports: Record<string, string | Record<string, string>> };
   /** Runs a module in the project and returns its output. */
   runModule(code: string): string;
-  /** Runs the command-line tool of one of this repository's packages in the project. */
+  /** Runs the command-line tool of a package of this repository in the project. */
   runTool(script: string, ...args: string[]): string;
   remove(): void;
 }
@@ -31,13 +31,13 @@ export interface InstalledPackage {
 interface InstallOptions {
   /** Other packages of this repository to install. */
   uses?: string[];
-  /** Folders of this repository that are packed and installed too. */
+  /** Folders of this repository that are also packed and installed. */
   also?: string[];
 }
 
 /**
- * Packs the files that would be published and installs them into an empty project with npm. No registry is needed: the
- * dependencies and the packages in `uses` come from this repository.
+ * Packs the files that would be published, and installs them into an empty project with npm. The dependencies and the
+ * packages in `uses` come from this repository, so npm needs no registry.
  */
 export function installPackage({ uses = [], also = [] }: InstallOptions = {}): InstalledPackage {
   if (!existsSync(join(root, 'dist', 'index.js'))) throw new Error('Run `npm run build` first.');
@@ -83,11 +83,11 @@ interface Packed {
 }
 
 /**
- * Returns the name of the packed file from npm's output. The output is a list or, in newer versions, an object with
- * package names as keys.
+ * Reads the name of the packed file from npm's output. The output is a list. In newer versions of npm, it is an object
+ * with package names as keys.
  */
 function packedFile(output: Packed[] | Record<string, Packed>): Packed {
   const [packed] = Object.values(output);
-  if (packed === undefined) throw new Error('npm pack created no package.');
+  if (packed === undefined) throw new Error('npm pack did not create a package.');
   return packed;
 }

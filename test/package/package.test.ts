@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { freshKey } from '../support/stub-service.ts';
+import { createPublishableKey } from '../support/stub-service.ts';
 import type { InstalledPackage } from './installed-package.ts';
 import { it as test } from './worker.ts';
 
@@ -13,7 +13,7 @@ test.beforeAll(({ installed: shared }) => {
   installed = shared;
 });
 
-test('the package contains only the build output and the documents', () => {
+test('the package contains only the build output and documents', () => {
   const outside = installed.files.filter((path) => !path.startsWith('dist/'));
   expect(outside.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
   const unknown = installed.files.filter(
@@ -53,7 +53,7 @@ test('each entry point has types', () => {
     });
 });
 
-test('each entry point can be imported in Node, where there is no window', () => {
+test('each entry point can be imported in Node', () => {
   const entries = ['', '/ad-placement', '/cocos', '/phaser', '/server'];
   const output = installed.runModule(`
     const names = {};
@@ -71,12 +71,12 @@ test('each entry point can be imported in Node, where there is no window', () =>
   );
 });
 
-test('ads created in Node return a result from every call and have no effect', () => {
+test('calls in Node return results and have no effect', () => {
   const output = installed.runModule(`
     import { createAds } from 'trueward';
     globalThis.fetch = () => { throw new Error('something was requested'); };
     const ads = createAds({
-      publishableKey: '${freshKey()}',
+      publishableKey: '${createPublishableKey()}',
       serviceUrl: 'https://ads.test',
       consent: 'page',
       debug: true,

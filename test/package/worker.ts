@@ -2,7 +2,7 @@
 import { test } from 'vitest';
 import { installPackage } from './installed-package.ts';
 
-/** `it` with the installed package, which is shared by all test files in a worker. */
+/** `it` with the installed package. All test files in a worker share the package. */
 export const it = test.extend('installed', { scope: 'worker' }, ({}, { onCleanup }) => {
   const installed = installPackage({
     uses: ['@cocos/creator-types', 'phaser', 'react', 'react-dom', 'vite', 'webpack'],

@@ -44,12 +44,12 @@ describe('a cheater who', () => {
   });
 });
 
-/** Expects that in no period, a player earns rewards for more watch time than the period has. */
+/** Expects that no player earns rewards for more watch time in a period than the period has. */
 function expectPossible(rewarded: readonly Judged[], about: string): void {
   for (const { issuedAtMs: fromMs } of rewarded) {
     for (const { settledAtMs: toMs } of rewarded) {
       const inside = rewarded.filter(
-        (each) => each.issuedAtMs >= fromMs && (each.settledAtMs ?? 0) <= (toMs ?? 0),
+        (ad) => ad.issuedAtMs >= fromMs && (ad.settledAtMs ?? 0) <= (toMs ?? 0),
       );
       if (inside.length > 0)
         expect(inside.length * 5_000 * 0.95, about).toBeLessThanOrEqual((toMs ?? 0) - fromMs);

@@ -1,4 +1,4 @@
-/** The part of Babel 7 that the tests use, because Babel has no types. */
+/** Types for the part of Babel 7 that the tests use. Babel itself has no types. */
 declare module '@babel/core' {
   export function transformAsync(
     code: string,

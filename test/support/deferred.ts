@@ -1,5 +1,5 @@
 /** Creates a promise that the test settles. */
-export function deferred<T = void>() {
+export function createDeferred<T = void>() {
   let resolve!: (value: T) => void;
   let reject!: (reason: unknown) => void;
   const promise = new Promise<T>((onResolve, onReject) => {

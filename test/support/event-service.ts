@@ -12,10 +12,10 @@ export interface EventService extends ServiceClient {
     body: string,
     options: { keepalive: boolean },
   ): Promise<ServiceResult<EventBatchResult>>;
-  /** Handles a batch without faults. */
+  /** Accepts a batch, without any fault. */
   accept(batch: EventBatch): ServiceResult<EventBatchResult>;
   requests: { batch: EventBatch; keepalive: boolean }[];
-  /** Ids of the counted events, in the order in which they were counted. */
+  /** Ids of the counted events, in the order of counting. */
   counted: string[];
   /** Faults for the next requests, in order. `undefined` stands for a request without a fault. */
   faults: (((batch: EventBatch) => Promise<ServiceResult<EventBatchResult>>) | undefined)[];
@@ -24,7 +24,7 @@ export interface EventService extends ServiceClient {
 }
 
 /** Creates a service client that counts each event id only once, like the real service. */
-export function eventService(): EventService {
+export function createEventService(): EventService {
   const service: EventService = {
     requests: [],
     counted: [],
@@ -59,7 +59,10 @@ export function eventService(): EventService {
 }
 
 /** Creates an event of a decision. */
-export const adEvent = (type: AdEvent['type'] = 'impression', detail?: string): NewAdEvent => ({
+export const createAdEvent = (
+  type: AdEvent['type'] = 'impression',
+  detail?: string,
+): NewAdEvent => ({
   type,
   decision_id: 'dec_1',
   token: 'token',

@@ -1,8 +1,8 @@
 import { vi } from 'vitest';
 
 /**
- * Resolves when `check` no longer throws. Like `expect.poll` in this project, it waits up to 20 s, so that a busy
- * machine makes a test slow but does not make it fail.
+ * Retries until `assertion` no longer throws, for up to 20 s. `expect.poll` has the same timeout in this project. On a
+ * busy machine, a test should be slow but not fail.
  */
-export const eventually = <T>(check: () => T | Promise<T>): Promise<T> =>
-  vi.waitFor(check, { timeout: 20_000 });
+export const eventually = <T>(assertion: () => T | Promise<T>): Promise<T> =>
+  vi.waitFor(assertion, { timeout: 20_000 });

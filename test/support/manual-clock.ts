@@ -2,15 +2,15 @@ import type { Clock } from '../../src/platform/clock.ts';
 
 /** A clock that a test advances. Wall time and monotonic time are independent, as on a device. */
 export interface ManualClock extends Clock {
-  /** Advances both times, running each timer when it is due. */
+  /** Advances both times and runs each timer when it is due. */
   advance(ms: number): Promise<void>;
-  /** Advances to the next timer and runs it. Resolves to `false` if there is none. */
+  /** Advances to the next timer and runs it. Resolves to `false` if no timer is set. */
   runNextTimer(): Promise<boolean>;
   /** Makes the device sleep. Wall time advances, but monotonic time and timers stop. */
   sleep(ms: number): void;
   /**
-   * Freezes the page, or makes the device sleep on a platform where monotonic time includes sleep, such as Windows.
-   * Both times advance. Timers that become due in the meantime run late, with the next `advance()`.
+   * Freezes the page. Both times advance. Timers that become due in the meantime run late, at the next `advance()`.
+   * This is also how a device sleeps on Windows, where monotonic time includes sleep.
    */
   freeze(ms: number): void;
   /** Sets the device's clock as a user would, in milliseconds since 1970. Monotonic time does not change. */
@@ -34,8 +34,8 @@ export const runPendingWork = async (): Promise<void> => {
     });
 };
 
-/** Creates a clock that shows `start`, in milliseconds since 1970. */
-export function manualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
+/** Creates a clock that starts at `start`, in milliseconds since 1970. */
+export function createManualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
   /** Wall time at the origin of monotonic time. */
   let origin = start;
   let elapsed = 0;

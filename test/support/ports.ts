@@ -9,7 +9,7 @@ import type {
 import type { Locks } from '../../src/platform/locks.ts';
 
 /** Creates locks that the simulated tabs of a test share. */
-export function sharedLocks(): Locks {
+export function createSharedLocks(): Locks {
   const queues = new Map<string, { start(): void; onLost?: (() => void) | undefined }[]>();
   return {
     acquire(name, begin, { steal = false, onLost } = {}) {
@@ -32,7 +32,7 @@ export function sharedLocks(): Locks {
 }
 
 /** Creates a page whose lifecycle the test controls. */
-export function testPage(): PageLifecycle & { emit(transition: PageTransition): void } {
+export function createTestPage(): PageLifecycle & { emit(transition: PageTransition): void } {
   const listeners = new Set<(transition: PageTransition) => void>();
   let visible = true;
   return {
@@ -50,14 +50,14 @@ export function testPage(): PageLifecycle & { emit(transition: PageTransition): 
 }
 
 /**
- * Returns what decisions depend on besides a service and media: an online page in English, with known consent and no
- * player.
+ * Returns the dependencies of decisions except the service and the media. The page is online and in English, consent is
+ * known, and there is no player.
  */
 export const decisionPorts = (clock: Clock) => ({
   clock,
   isKnown: () => true,
   retryConsent: () => false,
-  lifecycle: testPage(),
+  lifecycle: createTestPage(),
   isOnline: () => true,
   onChange: () => {},
   reach: () => Promise.reject(new Error('not used')),
@@ -66,7 +66,7 @@ export const decisionPorts = (clock: Clock) => ({
 });
 
 /** Creates a network whose state the test controls. */
-export function testNetwork(): Connectivity & { reconnect(): void } {
+export function createTestNetwork(): Connectivity & { reconnect(): void } {
   const listeners = new Set<() => void>();
   return {
     isOnline: () => true,
@@ -79,7 +79,7 @@ export function testNetwork(): Connectivity & { reconnect(): void } {
 }
 
 /** Creates a channel between the simulated tabs of a test. */
-export function sharedTabChannel(): OpenTabChannel {
+export function createSharedTabChannel(): OpenTabChannel {
   type Listener = (message: never) => void;
   const tabs = new Set<Set<Listener>>();
   return <Message>() => {

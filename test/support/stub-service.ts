@@ -1,14 +1,14 @@
 import type { AdEvent, Decision, DecisionRequest, EventBatch } from '../../protocol/wire.ts';
 import { keyChecksum } from '../../src/platform/key-format.ts';
 
-/** A `fetch` that stands in for the service. It responds immediately, as configured. */
+/** A fake service behind a `fetch` function. It responds immediately. */
 export interface StubService {
   fetch: typeof fetch;
-  /** Returns the members to change in the standard decision, or a complete `Response`. */
+  /** Returns changes to the default decision, or a complete `Response`. */
   respond: (request: DecisionRequest) => Partial<Decision> | Response;
   /** Every received event. */
   events: AdEvent[];
-  /** The placements for which ads were requested. */
+  /** The placements of all ad requests. */
   requested: string[];
 }
 
@@ -30,14 +30,14 @@ export const picture = (minWatchMs: number, file = 'picture.png'): Partial<Decis
 
 const mediaUrl = (file: string): string => new URL(`../media/${file}`, import.meta.url).href;
 
-/** Creates a key for a test, because storage on the device is separate for each key. */
-export function freshKey(): string {
+/** Creates a new key. Each key has its own storage on the device, so tests with new keys don't affect each other. */
+export function createPublishableKey(): string {
   const random = crypto.randomUUID().replaceAll('-', '').slice(0, 30);
   const body = `pk_sandbox_${random}`;
   return body + keyChecksum(body);
 }
 
-export function stubService(): StubService {
+export function createStubService(): StubService {
   const service: StubService = {
     respond: () => picture(200),
     events: [],

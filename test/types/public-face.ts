@@ -1,6 +1,6 @@
 /**
- * Code as a user of the package would write it. Some lines must compile, and others must not. Nothing runs here: the
- * check `types` compiles this file, and it fails if an expected error does not occur.
+ * Code as a user of the package would write it. The check `types` only compiles this file. It fails if an unexpected
+ * error occurs or an expected one does not.
  */
 import { createAds, type Ads, type EarnedReward, type Outcome } from 'trueward';
 import type { TruewardPlugin } from 'trueward/phaser';

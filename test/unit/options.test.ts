@@ -22,7 +22,7 @@ const catchError = (options: unknown): OptionError => {
 };
 
 describe('checkOptions', () => {
-  it('fills in defaults and reads the environment from the key', () => {
+  it('fills in the defaults and reads the environment from the key', () => {
     expect(checkOptions(validOptions)).toMatchObject({
       environment: 'sandbox',
       serviceUrl: 'https://ads.example',
@@ -35,7 +35,7 @@ describe('checkOptions', () => {
   });
 
   it.each([key('sk_live_'), key('sk_sandbox_'), 'sk_typing error', 'whsec_abc'])(
-    'rejects the secret %s and says to rotate it, without repeating it',
+    'rejects the secret %s without repeating it, and says to rotate it',
     (secret) => {
       const error = catchError({ ...validOptions, publishableKey: secret });
       expect(error.code).toBe('secret_key_in_browser');

@@ -1,12 +1,16 @@
 import { expect, it, vi } from 'vitest';
 import { createAds, OptionError } from '../../src/index.ts';
-import { freshKey } from '../support/stub-service.ts';
+import { createPublishableKey } from '../support/stub-service.ts';
 
 // Node has no document, like a server that renders the page.
 
-it('without a page, every call returns a result and has no effect', async () => {
+it('without a page, calls have no effect but return results', async () => {
   const fetch = vi.fn();
-  const ads = createAds({ publishableKey: freshKey(), serviceUrl: 'https://ads.test', fetch });
+  const ads = createAds({
+    publishableKey: createPublishableKey(),
+    serviceUrl: 'https://ads.test',
+    fetch,
+  });
   const listener = vi.fn();
   const remove = ads.on('change', listener);
   ads.once('reward', listener);

@@ -1,6 +1,6 @@
 /**
- * For `npm run test:database -- --kill-worker`: checks how the failure of one worker affects accounts on the Citus
- * cluster given with `--url`.
+ * Part of `npm run test:database -- --kill-worker`. Checks how the failure of one worker affects accounts on a Citus
+ * cluster. `--url` names the cluster.
  */
 import { killWorker } from './dead-worker.ts';
 import { openSide } from './side.ts';
@@ -12,19 +12,19 @@ try {
   const rows = await killWorker(side, 5_000);
   console.log(rows);
   const otherRow = rows.find(({ account }) => account === 'on another worker');
-  check(
-    'the account on another worker got every decision it requested',
+  reportCheck(
+    'the account on another worker received every requested decision',
     otherRow !== undefined && otherRow.requests > 0 && otherRow.succeeded === otherRow.requests,
   );
-  check(
-    'no decision that was acknowledged before or after the kill was lost',
+  reportCheck(
+    'no decision acknowledged before or after the kill was lost',
     rows.every(({ acknowledged, stored }) => acknowledged > 0 && stored === acknowledged),
   );
 } finally {
   await side.stop();
 }
 
-function check(name: string, passed: boolean): void {
+function reportCheck(name: string, passed: boolean): void {
   console.log(`${passed ? 'ok     ' : 'FAILED '} ${name}`);
   if (!passed) process.exitCode = 1;
 }

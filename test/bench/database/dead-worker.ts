@@ -3,16 +3,19 @@ import type { Decision } from '../../../protocol/wire.ts';
 import { percentile } from '../outbox/statistics.ts';
 import type { Side } from './side.ts';
 
-/** What one account experienced while a worker was dead. */
+/** The results of one account while a worker was dead. */
 export interface AccountRow {
   account: 'on the killed worker' | 'on another worker';
   requests: number;
   succeeded: number;
-  /** Response times of the successful requests (50th and 99th percentiles), or of the failed ones if none succeeded. */
+  /**
+   * Response times (50th and 99th percentiles) of the successful requests. If no request succeeded, those of the failed
+   * requests.
+   */
   ms: [number, number];
   /** Number of decisions that were acknowledged before and after the kill. */
   acknowledged: number;
-  /** How many of these decisions are in the database after the worker has restarted. */
+  /** Number of these decisions in the database after the worker has restarted. */
   stored: number;
 }
 
@@ -25,14 +28,16 @@ interface Account {
 const concurrency = 8;
 const accounts = 12;
 
-/** Serves two accounts from one process, kills the worker that stores one of them, and restarts it afterwards. */
+/**
+ * Serves two accounts with one process. Kills the worker that stores one of the accounts, and restarts it afterwards.
+ */
 export async function killWorker(side: Side, windowMs: number): Promise<AccountRow[]> {
   const [killedAccount, otherAccount] = await createTwoAccounts(side);
   const server = side.servers.find(({ port }) => port === killedAccount.port);
   if (!server)
     throw new Error(`The worker on port ${killedAccount.port} is not among the servers.`);
-  // The URL of a worker that keeps running, so that the process does not have to switch hosts.
-  const url = side.urls.find((each) => Number(new URL(each).port) !== killedAccount.port);
+  // The URL of a worker that keeps running. The process then does not have to switch hosts.
+  const url = side.urls.find((candidate) => Number(new URL(candidate).port) !== killedAccount.port);
   const service = await side.start(url ?? (side.urls[0] as string), 'first');
   try {
     const resultsBefore = await Promise.all(
@@ -71,32 +76,32 @@ export async function killWorker(side: Side, windowMs: number): Promise<AccountR
   }
 }
 
-/** Creates two demo accounts whose shards are on different workers. */
+/** Creates two demo accounts with shards on different workers. */
 async function createTwoAccounts(side: Side): Promise<[Account, Account]> {
   const startedAccounts: Account[] = [];
   const ids = async (): Promise<string[]> =>
     (await side.admin.query<{ id: string }>('SELECT account_id AS id FROM accounts')).map(
       ({ id }) => id,
     );
-  let seen = await ids();
+  let knownIds = await ids();
   for (let index = 0; index < accounts; index += 1) {
     const service = await side.start(side.urls[0] as string, index === 0 ? 'first' : `n${index}`);
     const { publishable } = service.keys.live;
     await service.stop();
     const allIds = await ids();
-    const id = allIds.find((each) => !seen.includes(each));
+    const id = allIds.find((candidate) => !knownIds.includes(candidate));
     if (id === undefined) throw new Error('Expected the service to add a demo account.');
-    seen = allIds;
+    knownIds = allIds;
     const [shard] = await side.admin.query<{ port: number }>(
       `SELECT nodeport AS port FROM citus_shards
         WHERE shardid = get_shard_id_for_distribution_column('accounts', $1::text)`,
       [id],
     );
     if (!shard) throw new Error(`Account ${id} has no shard.`);
-    const added = { id, key: publishable, port: shard.port };
-    startedAccounts.push(added);
-    const otherAccount = startedAccounts.find(({ port }) => port !== added.port);
-    if (otherAccount) return [added, otherAccount];
+    const newAccount = { id, key: publishable, port: shard.port };
+    startedAccounts.push(newAccount);
+    const otherAccount = startedAccounts.find(({ port }) => port !== newAccount.port);
+    if (otherAccount) return [newAccount, otherAccount];
   }
   throw new Error(`${accounts} accounts are all on one worker; expected two workers with shards.`);
 }

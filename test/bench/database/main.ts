@@ -1,4 +1,4 @@
-/** `npm run bench:database`: measures what an ad costs on several databases, taking turns within one run. */
+/** `npm run bench:database`: measures what an ad costs on several databases, in alternating rounds. */
 import { parseArgs } from 'node:util';
 import { roundOrder } from '../service/builds.ts';
 import { startReceiver } from '../service/receiver.ts';
@@ -21,14 +21,14 @@ const { values } = parseArgs({
 if (values.help === true || values.url.length === 0) {
   console.log(`npm run bench:database -- --url name=postgres://… [--url …] [options]
 
-Measures latency and CPU of decisions and of whole ads with their webhooks on each database, alternating. Creates
-a new database on each, which is not deleted. For a Citus cluster, name the coordinator first; if a URL has
-several hosts, one process of the service is started for each. All servers must run on this machine.
+Measures the latency and CPU of decisions and of whole ads with their webhooks. The databases alternate. Creates
+a new database on each server and does not delete it. For a Citus cluster, name the coordinator first. If a URL has
+several hosts, one process of the service is started for each host. All servers must run on this machine.
 
   --rounds <n>   default 5; about 40 seconds for each database and round
   --ads <n>      per database and round, 48 at a time; default 1000
-  --kill-worker  kills (SIGKILL) a worker of the last cluster under load, and restarts it
-  --quick        a few ads, to see that it works; publishes nothing`);
+  --kill-worker  also kills (SIGKILL) a worker of the last cluster under load, and restarts it
+  --quick        only a few ads, to check that the benchmark works; publishes nothing`);
   process.exit();
 }
 const quick = values.quick === true;
@@ -50,7 +50,7 @@ try {
   for (let round = 0; round < rounds; round += 1) {
     for (const side of roundOrder(sides, round)) {
       console.log(`round ${round + 1} of ${rounds}, ${side.name}`);
-      // Only the side being measured runs, because several sides may use the same servers.
+      // Several sides may use the same servers, so only the measured side runs.
       const processes = await startProcesses(side, 48);
       try {
         const [client] = processes.clients;

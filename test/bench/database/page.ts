@@ -13,7 +13,7 @@ export interface SideRow {
   processes: number;
   servers: number;
   atOnce: number;
-  /** 50th and 99th percentiles over all rounds. */
+  /** 50th and 99th percentiles of all rounds. */
   decisionMs: [number, number];
   adMs: [number, number];
   /** Medians over the rounds. */
@@ -34,7 +34,7 @@ export function summarize(side: Side, atOnce: number, windows: readonly Window[]
     const values = windows.flatMap(read);
     return [percentile(values, 0.5) ?? NaN, percentile(values, 0.99) ?? NaN];
   };
-  const used = (read: (window: Window) => CpuUse): CpuUse => ({
+  const computeMedianUse = (read: (window: Window) => CpuUse): CpuUse => ({
     service: median(windows.map((window) => read(window).service)) ?? NaN,
     database: median(windows.map((window) => read(window).database)) ?? NaN,
   });
@@ -45,15 +45,15 @@ export function summarize(side: Side, atOnce: number, windows: readonly Window[]
     atOnce,
     decisionMs: percentiles(({ decisionMs }) => decisionMs),
     adMs: percentiles(({ adMs }) => adMs),
-    decisionUs: used(({ decisionUs }) => decisionUs),
-    adUs: used(({ adUs }) => adUs),
+    decisionUs: computeMedianUse(({ decisionUs }) => decisionUs),
+    adUs: computeMedianUse(({ adUs }) => adUs),
   };
 }
 
 const docs = join(import.meta.dirname, '../../../docs');
 const [begin, end] = ['<!-- databases -->', '<!-- /databases -->'];
 
-/** Prints the tables and, unless the run was quick, writes them into docs/scale.md and docs/benchmarks/database. */
+/** Prints the tables. Unless the run was quick, also writes them into docs/scale.md and docs/benchmarks/database. */
 export async function publish(results: Databases, quick: boolean): Promise<void> {
   const text = describe(results);
   console.log(text);
@@ -74,7 +74,7 @@ export async function publish(results: Databases, quick: boolean): Promise<void>
 const table = (head: readonly string[], rows: readonly (string | number)[][]): string =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 const formatInteger = (value: number): string => Math.round(value).toLocaleString('en');
-const pair = (values: readonly [number, number]): string =>
+const formatPair = (values: readonly [number, number]): string =>
   values.map((value) => value.toFixed(1)).join(' / ');
 const formatCpu = ({ service, database }: CpuUse): string =>
   `${formatInteger(service)} + ${formatInteger(database)}`;
@@ -98,8 +98,8 @@ const describe = ({ measured, rounds, rows, deadWorker }: Databases): string =>
         row.atOnce,
         row.processes,
         row.servers,
-        pair(row.decisionMs),
-        pair(row.adMs),
+        formatPair(row.decisionMs),
+        formatPair(row.adMs),
         formatCpu(row.decisionUs),
         formatCpu(row.adUs),
       ]),
@@ -110,7 +110,7 @@ const describe = ({ measured, rounds, rows, deadWorker }: Databases): string =>
     .filter(Boolean)
     .join('\n\n');
 
-/** Describes the server CPU per whole ad relative to the first database, and the cluster size that this implies. */
+/** Describes the server CPU per whole ad relative to the first database, and the resulting cluster size. */
 const describeRatios = (rows: readonly SideRow[]): string => {
   const [first, ...otherRows] = rows.filter(({ atOnce }) => atOnce > 1);
   if (!first) return '';
@@ -132,7 +132,7 @@ ${table(
     row.account,
     formatInteger(row.requests),
     formatInteger(row.succeeded),
-    pair(row.ms),
+    formatPair(row.ms),
     formatInteger(row.acknowledged),
     formatInteger(row.stored),
   ]),

@@ -7,23 +7,24 @@ import { treeTimeUs } from '../service/processor-time.ts';
 /** A PostgreSQL server on this machine. */
 export interface LocalServer {
   port: number;
-  /** Returns the CPU time that all its processes have used so far, in microseconds. */
+  /** Returns the CPU time that all processes of the server have used so far, in microseconds. */
   timeUs(): number;
-  /** Kills all its processes (SIGKILL), as a crash of the machine would. */
+  /** Kills all processes of the server (SIGKILL), like a crash of the machine. */
   kill(): void;
   /**
-   * Restarts it with the same program, arguments, environment and user. It keeps running after this process has exited.
+   * Restarts the server with the same program, arguments, environment and user. The server keeps running after this
+   * process has exited.
    */
   restart(): void;
 }
 
-/** @throws Error if no process that this user can inspect listens on the port. */
+/** @throws Error if no process listens on the port, or if this user can't inspect the process. */
 export function findServer(port: number): LocalServer {
   const pid = findListener(port);
   const [program = '', ...args] = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
     .split('\0')
     .filter((text) => text !== '');
-  // The nodes of a cluster connect to each other through libpq, which reads files below HOME.
+  // The nodes of a cluster connect to each other with libpq, which reads files below HOME.
   const env = Object.fromEntries(
     readFileSync(`/proc/${pid}/environ`, 'utf8')
       .split('\0')
@@ -38,8 +39,8 @@ export function findServer(port: number): LocalServer {
     timeUs: () => treeTimeUs(pid, listChildProcesses(pid)),
     kill() {
       const sessions = listChildProcesses(pid);
-      // The postmaster goes first, because it would otherwise restart the sessions.
-      for (const each of [pid, ...sessions]) killIfRunning(each);
+      // The postmaster is killed first. Otherwise, it would restart the sessions.
+      for (const target of [pid, ...sessions]) killIfRunning(target);
     },
     restart() {
       const as = process.getuid?.() === 0 ? { uid, gid } : {};

@@ -12,17 +12,17 @@ import { type Client, createClient } from '../service/ads.ts';
 import { processorTimeUs } from '../service/processor-time.ts';
 import { findServer, type LocalServer } from './servers.ts';
 
-/** A database under test: a new database on the servers that one `--url` names. */
+/** A database under test. It is a new database on the servers that one `--url` names. */
 export interface Side {
   name: string;
-  /** Every host that the service may connect to. In a cluster, the coordinator comes first. */
+  /** URLs of all hosts that the service may connect to. In a cluster, the coordinator comes first. */
   urls: string[];
-  /** All servers that do the database's work, including workers that the URL does not name. */
+  /** All servers of the database, including workers that the URL does not name. */
   servers: LocalServer[];
   isCluster: boolean;
   /** A connection to the first host. */
   admin: Database;
-  /** Starts the service with a demo account. Calls with the same `account` folder get the same account. */
+  /** Starts the service with a demo account. Calls with the same `account` folder use the same account. */
   start(url: string, account?: string): Promise<RunningService>;
   stop(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export async function openSide(argument: string): Promise<Side> {
   const created = await createDatabaseOn(first, database);
   const urls = [created, ...otherHosts.map((other) => other.replace(/[^/]*$/, database))];
   const limits = { poolSize: 1, timeoutMs: 60_000, lockTimeoutMs: 60_000, pooler: false };
-  // When a worker is killed, sessions of the coordinator may end too. The affected statement reports that error.
+  // When a worker is killed, the coordinator may end sessions too. The affected statements report that error.
   const admin = openPostgres(created, () => undefined, limits);
   const isCluster = (await readCitusRole(admin)) !== undefined;
   const nodes = isCluster
@@ -51,7 +51,7 @@ export async function openSide(argument: string): Promise<Side> {
       )
     : [];
   const ports = new Set([
-    ...urls.map((each) => Number(new URL(each).port || 5432)),
+    ...urls.map((url) => Number(new URL(url).port || 5432)),
     ...nodes.map(({ port }) => port),
   ]);
   const folder = mkdtempSync(join(tmpdir(), 'trueward-bench-'));
@@ -83,10 +83,10 @@ export async function openSide(argument: string): Promise<Side> {
   };
 }
 
-/** One service process per host. The processes share the requests to the demo account's sandbox. */
+/** One service process for each host. The processes share the requests in the demo account's sandbox. */
 export interface Processes {
   clients: Client[];
-  /** Returns the CPU time that all processes, and all servers, have used so far. */
+  /** Returns the CPU time that all service processes and all database servers have used so far. */
   read(): { serviceUs: number; databaseUs: number };
   stop(): Promise<void>;
 }

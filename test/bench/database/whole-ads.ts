@@ -3,15 +3,17 @@ import { type Ad, type Client, forEach, watched } from '../service/ads.ts';
 import { nowMs, type Receiver } from '../service/receiver.ts';
 import type { Processes, Side } from './side.ts';
 
-/** What the ads of one round cost. */
+/** The costs of the ads in one round. */
 export interface Window {
   /** Latency of each decision. */
   decisionMs: number[];
-  /** For each ad: the duration of its four requests, plus the time from the last response until the webhook arrives. */
+  /**
+   * For each ad, the duration of its four requests plus the time between the last response and the webhook's arrival.
+   */
   adMs: number[];
   /** CPU per decision. */
   decisionUs: CpuUse;
-  /** CPU per ad, not counting the time while the player watches it. */
+  /** CPU per ad, without the time in which the player watches the ad. */
   adUs: CpuUse;
 }
 
@@ -20,21 +22,21 @@ export interface CpuUse {
   database: number;
 }
 
-/** Plays `count` ads to the end, and waits until the game's server has received a webhook for each of them. */
+/** Plays `count` ads to the end, and waits until the game's server has received a webhook for each ad. */
 export async function playAds(
   side: Side,
   { clients, read }: Processes,
   receiver: Receiver,
   { count, atOnce }: { count: number; atOnce: number },
 ): Promise<Window> {
-  const used: CpuUse[] = [];
-  const spent = new Map<string, number>();
+  const stepUsage: CpuUse[] = [];
+  const adMsById = new Map<string, number>();
   const selectClient = (index: number): Client => clients[index % clients.length] as Client;
   const step = async <T>(work: () => Promise<T>): Promise<T> => {
     const usageBefore = read();
     const result = await work();
     const usageAfter = read();
-    used.push({
+    stepUsage.push({
       service: (usageAfter.serviceUs - usageBefore.serviceUs) / count,
       database: (usageAfter.databaseUs - usageBefore.databaseUs) / count,
     });
@@ -49,14 +51,14 @@ export async function playAds(
     forEach(indexes, atOnce, (index) => timed(selectClient(index).decide)),
   );
   const ads = decisions.map(({ result, ms }) => {
-    spent.set(result.id, ms);
+    adMsById.set(result.id, ms);
     return result;
   });
   const send = (to: 'start' | 'quartiles' | 'finish') =>
     forEach(indexes, atOnce, async (index) => {
       const ad = ads[index] as Ad;
       const { ms } = await timed(() => selectClient(index)[to](ad));
-      spent.set(ad.id, (spent.get(ad.id) ?? 0) + ms);
+      adMsById.set(ad.id, (adMsById.get(ad.id) ?? 0) + ms);
       return [ad.id, nowMs()] as const;
     });
   await step(() => send('start'));
@@ -66,7 +68,7 @@ export async function playAds(
   receiver.clear();
   await step(async () => {
     const finishedMs = new Map(await send('finish'));
-    // Keyed by decision, because a delivery may be attempted twice on a busy machine.
+    // The arrivals are keyed by decision, because a delivery may have two attempts on a busy machine.
     const arrivedMs = new Map<string, number>();
     for (let seen = 0; arrivedMs.size < count; seen += 1) {
       await receiver.count(seen + 1);
@@ -74,15 +76,20 @@ export async function playAds(
       if (finishedMs.has(decisionId) && !arrivedMs.has(decisionId)) arrivedMs.set(decisionId, atMs);
     }
     for (const [id, ms] of finishedMs)
-      spent.set(id, (spent.get(id) ?? 0) + Math.max(0, (arrivedMs.get(id) ?? NaN) - ms));
+      adMsById.set(id, (adMsById.get(id) ?? 0) + Math.max(0, (arrivedMs.get(id) ?? NaN) - ms));
     await waitForDeliveries(side);
   });
-  const [decisionUs = { service: NaN, database: NaN }] = used;
-  const adUs = used.reduce((a, b) => ({
+  const [decisionUs = { service: NaN, database: NaN }] = stepUsage;
+  const adUs = stepUsage.reduce((a, b) => ({
     service: a.service + b.service,
     database: a.database + b.database,
   }));
-  return { decisionMs: decisions.map(({ ms }) => ms), adMs: [...spent.values()], decisionUs, adUs };
+  return {
+    decisionMs: decisions.map(({ ms }) => ms),
+    adMs: [...adMsById.values()],
+    decisionUs,
+    adUs,
+  };
 }
 
 /** Resolves when the results of all deliveries are stored. */

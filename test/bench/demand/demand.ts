@@ -11,7 +11,7 @@ interface SourcePlan {
   delayMs: number;
 }
 
-/** The placements with external sources, by name. Each also has a house ad. */
+/** The placements with external sources, by name. Each placement also has a house ad. */
 export const placements = {
   'VAST, 20 ms': [{ kind: 'vast', delayMs: 20 }],
   'OpenRTB, 20 ms': [{ kind: 'openrtb', delayMs: 20 }],
@@ -28,7 +28,7 @@ export const houseOnly = 'house ads only';
 const hanging = 'all hang';
 export type PlacementName = keyof typeof placements | typeof houseOnly | typeof hanging;
 
-/** A decision as received by a player's device. */
+/** A decision that a player's device received. */
 export interface Decided {
   player: number;
   ms: number;
@@ -41,7 +41,7 @@ export interface DirectRequest {
   ms: number;
 }
 
-/** Players in the sandbox, because only sandbox sources may be on this machine. */
+/** Players in the sandbox. Only sources in the sandbox may be on this machine. */
 export interface Players {
   decide(placement: PlacementName): Promise<Decided>;
   /** Requests a document from a source without the service. */
@@ -102,7 +102,7 @@ export function startPlayers(
   };
 }
 
-/** The ids of the active sources in the sandbox, except for house ads. */
+/** Returns the ids of the active sources in the sandbox, without house ads. */
 export async function listActiveSources(service: RunningService): Promise<string[]> {
   const { call } = createDemand(service);
   const { data } = await call<{ data: Source[] }>('GET', 'sources?limit=100');
@@ -151,7 +151,7 @@ const addSource = async (
     ...more,
   });
 
-/** Adds the placement with its sources, and waits until their creatives have been copied and approved. */
+/** Adds the placement with its sources, and waits until the creatives of the sources have been copied and approved. */
 export async function addExternalPlacement(
   service: RunningService,
   server: SourceServer,
@@ -176,7 +176,7 @@ export async function addExternalPlacement(
   }
 }
 
-/** Runs `work` while a placement of its own has a house ad and three sources that never respond. */
+/** Runs `work` with a new placement that has a house ad and three sources that never respond. */
 export async function withHangingSources<T>(
   service: RunningService,
   server: SourceServer,

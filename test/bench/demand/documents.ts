@@ -1,9 +1,9 @@
 import { inline, mp4, tags, tracking, vast } from '../../../service/test/unit/vast/fixtures.ts';
 
-/** The largest document that the service reads, minus room for the id that is inserted into a bid response. */
+/** The size of the largest document that the service reads, minus room for the id in a bid response. */
 const maxBytes = 262_144 - 64;
 
-/** An ad as ad servers send it: an impression, the usual tracking events and a click-through. */
+/** A typical ad of an ad server. It has an impression, the usual tracking events and a click-through URL. */
 export const adFrom = (server: string, name: string): string =>
   vast(
     inline({
@@ -20,7 +20,7 @@ export const adFrom = (server: string, name: string): string =>
     }),
   );
 
-/** A bid response with this ad. The source server fills in the id of the request. */
+/** Creates a bid response with this ad. The source server fills in the id of the request. */
 export const bidFrom = (server: string, name: string): string =>
   JSON.stringify({
     id: 'REQUEST_ID',
@@ -53,7 +53,7 @@ const linear = '<VAST version="4.2"><Ad><InLine><Creatives><Creative><Linear>';
 const longUrl = `https://t.example/?${'a'.repeat(8_000)}`;
 const bids = '{"id":"REQUEST_ID","cur":"USD","seatbid":[{"bid":[';
 
-/** Documents of the maximum size that are expensive to parse. The keys describe what fills them. */
+/** Documents of the maximum size that are expensive to parse. The keys describe their contents. */
 export const adversarialTags: Record<string, string> = {
   'open elements': fill('<a>', '<VAST>'),
   elements: fill('<a b=""/>', '<VAST>', '</VAST>'),

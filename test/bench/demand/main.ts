@@ -32,9 +32,9 @@ const { values } = parseArgs({
 if (values.help === true) {
   console.log(`npm run bench:demand [-- --quick]
 
-Latency, CPU and memory of decisions with external sources, compared with their slowest source and with decisions
-without sources, and the longest stall on adversarial documents. --quick: half a minute, to see that it works; publishes
-nothing. Needs Linux and PostgreSQL; about 6 minutes.`);
+Measures the latency, CPU and memory of decisions with external sources, and the longest stall on adversarial documents.
+Compares decisions with their slowest source and with decisions without sources. Needs Linux and PostgreSQL, and about
+6 minutes. --quick: half a minute, to check that the benchmark works; publishes nothing.`);
   process.exit();
 }
 const quick = values.quick === true;
@@ -57,7 +57,7 @@ const plan = quick
       waiting: 500,
       houseOnly: { rounds: 60, windowMs: 1_000 },
     };
-/** How many connections the players have: one for each concurrent request. */
+/** Number of the players' connections, one for each concurrent request. */
 const connections = 500;
 
 const log = (text: string): void => console.log(`${new Date().toTimeString().slice(0, 8)} ${text}`);
@@ -68,7 +68,7 @@ const { service } = side;
 const players = startPlayers(service, server, connections);
 try {
   const measured = { side, players };
-  // Pauses the demo account's own sources.
+  // Pauses the sources of the demo account.
   await setSourceStatus(service, await listActiveSources(service), 'paused');
   await addHousePlacement(service, houseOnly);
   await addHousePlacement(service, 'all hang');

@@ -33,7 +33,7 @@ export interface Measured {
 
 /** The default value of `DEMAND_BUDGET_MS`. */
 const budgetMs = 1_000;
-/** Low enough that decisions wait for their sources and not for a free processor. */
+/** Low enough that decisions wait only for their sources and not for a processor. */
 const latencyConcurrency = 4;
 const costConcurrency = 16;
 
@@ -85,7 +85,8 @@ export async function measureLatencies(
 ): Promise<LatencyRow[]> {
   const plans: readonly { name: string; placement: PlacementName; pauseMs?: number }[] = [
     { name: houseOnly, placement: houseOnly },
-    // Decides as often as with a source that takes 20 ms, because an idle machine responds more slowly than a busy one.
+    // This makes decisions as frequent as with a source that takes 20 ms. An idle machine responds more slowly than a
+    // busy one.
     { name: `${houseOnly}, every 20 ms`, placement: houseOnly, pauseMs: 20 },
     ...(Object.keys(placements) as (keyof typeof placements)[]).map((placement) => ({
       name: placement,
@@ -102,7 +103,9 @@ export async function measureLatencies(
       const window = await decideFor(measured, placement, latencyConcurrency, windowMs, pauseMs);
       const times = await server.takeTimes();
       checkAds(window, placement, placement !== houseOnly);
-      decided.push(...window.map((each) => ({ ...each, sourceMs: times[each.player] ?? NaN })));
+      decided.push(
+        ...window.map((result) => ({ ...result, sourceMs: times[result.player] ?? NaN })),
+      );
     }
   }
   return rows.map(({ name, placement, decided }) => ({
@@ -145,16 +148,16 @@ export async function measureDirect(
 
 /**
  * Measures decisions whose sources all hang. Each batch has new sources, because the circuit breaker of a hanging
- * source opens and the source is no longer asked.
+ * source opens and stops the requests.
  */
 export async function measureHanging(
   { side, players }: Measured,
   server: SourceServer,
   batches: number,
 ): Promise<Hanging> {
-  const [hangs, opens]: [Decided[], Decided[]] = [[], []];
-  // The requests start one after the other, like those of real players, but all of them before the first circuit
-  // breaker opens.
+  const [hangingResults, openResults]: [Decided[], Decided[]] = [[], []];
+  // The requests start one after the other, as with real players. The last one starts before the first circuit breaker
+  // opens.
   const decide = (): Promise<Decided[]> =>
     Promise.all(
       Array.from({ length: costConcurrency }, async (_, index) => {
@@ -164,18 +167,19 @@ export async function measureHanging(
     );
   for (let batch = 0; batch < batches; batch += 1) {
     await withHangingSources(side.service, server, async () => {
-      hangs.push(...(await decide()));
-      opens.push(...(await decide()));
+      hangingResults.push(...(await decide()));
+      openResults.push(...(await decide()));
     });
   }
-  checkAds([...hangs, ...opens], 'all hang', false);
-  const quick = hangs.find(({ ms }) => ms < budgetMs);
-  if (quick) throw new Error(`A decision did not wait for its sources: ${JSON.stringify(quick)}`);
+  checkAds([...hangingResults, ...openResults], 'all hang', false);
+  const tooFast = hangingResults.find(({ ms }) => ms < budgetMs);
+  if (tooFast)
+    throw new Error(`A decision did not wait for its sources: ${JSON.stringify(tooFast)}`);
   return {
     budgetMs,
-    count: hangs.length,
-    decisionMs: computePercentiles(hangs.map(({ ms }) => ms)),
-    openMs: computePercentiles(opens.map(({ ms }) => ms)),
+    count: hangingResults.length,
+    decisionMs: computePercentiles(hangingResults.map(({ ms }) => ms)),
+    openMs: computePercentiles(openResults.map(({ ms }) => ms)),
   };
 }
 
@@ -209,8 +213,7 @@ async function measureCost(
 }
 
 /**
- * Measures decisions for house ads, alternating between rounds in which the sources of other placements are active and
- * rounds in which they are paused.
+ * Measures decisions for house ads. Each round measures them with active and with paused sources of other placements.
  */
 export async function compareHouseOnly(
   measured: Measured,

@@ -4,14 +4,14 @@ import type { Origin, Verdict } from '../service/results.ts';
 /** 50th and 99th percentile, in milliseconds. */
 export type Percentiles = [number, number];
 
-/** Decisions for one placement, requested a few at a time. */
+/** Results of one placement, with a few concurrent decisions. */
 export interface LatencyRow {
   placement: string;
   count: number;
   decisionMs: Percentiles;
   /**
-   * How long each decision's slowest source took, from the end of the request to the end of its response, by the
-   * source's own measurement.
+   * How long each decision's slowest source took, as measured by the source. The time is from the end of the request to
+   * the end of the response.
    */
   sourceMs?: Percentiles;
   /** For each decision, `decisionMs` minus `sourceMs`. */
@@ -28,7 +28,7 @@ export interface DirectRow {
   addedMs: Percentiles;
 }
 
-/** Decisions for a placement whose sources all hang until the decision's time budget is spent. */
+/** Results of a placement whose sources all hang until the decision's time budget is spent. */
 export interface Hanging {
   budgetMs: number;
   count: number;
@@ -43,12 +43,9 @@ export interface CostRow {
   serviceUs: number[];
 }
 
-/**
- * A placement that has only house ads, measured while the sources of other placements are active and while they are
- * paused.
- */
+/** Results of a placement that has only house ads. The sources of other placements are either active or paused. */
 export interface HouseOnly {
-  /** For each round, the CPU time with active sources divided by that with paused sources. */
+  /** For each round, the CPU time with active sources divided by the CPU time with paused sources. */
   cpuRatios: number[];
   latencyRatios: number[];
 }
@@ -64,11 +61,13 @@ export interface Stall {
 }
 
 export interface Memory {
-  /** The service's resident memory in megabytes, after the warm-up (`startMb`) and at the end of the run (`endMb`). */
+  /** The service's resident memory in megabytes, after the warm-up and at the end of the run. */
   startMb: number;
   endMb: number;
   decisions: number;
-  /** How many decisions wait for three sources at the same time, and how much memory each of them adds. */
+  /**
+   * Number of decisions that wait for three sources at the same time, and how much memory each of these decisions adds.
+   */
   waiting: number;
   kbPerWaiting: number;
 }
@@ -97,10 +96,10 @@ export function judge(results: Omit<Demand, 'measured' | 'verdicts'>): Verdict[]
       placement: '',
       addedMs: [NaN, NaN],
     };
-  const limit = (budget: string, value: number, most: number, measured: string): Verdict => ({
+  const limit = (budget: string, value: number, maximum: number, measured: string): Verdict => ({
     budget,
     measured,
-    held: value <= most,
+    held: value <= maximum,
   });
   const [p50, p99] = [worst(0), worst(1)];
   const overBudget = hanging.decisionMs[1] - hanging.budgetMs;

@@ -1,5 +1,5 @@
 /**
- * The external sources. They run in a separate process, so that their work is not measured. `/<ms>/<name>` responds
+ * The external sources. They run in a separate process, whose work is not measured. `/<ms>/<name>` responds
  * with the document `name` after `ms` milliseconds, and `/never/<name>` never responds. `/media.mp4` is the media file
  * of every ad.
  */
@@ -35,7 +35,7 @@ const server = createServer((request, response) => {
     }, Number(delay));
   });
 });
-// Prevents an idle connection from closing just as the next request is sent on it.
+// Keeps idle connections open. Otherwise, a connection could close when the next request is sent on it.
 server.keepAliveTimeout = 600_000;
 server.listen(0, '127.0.0.1', () =>
   process.send({ url: `http://127.0.0.1:${server.address().port}` }),

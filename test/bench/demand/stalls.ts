@@ -10,9 +10,7 @@ import { adversarialBids, adversarialTags } from './documents.ts';
 import type { Stall } from './results.ts';
 import type { SourceServer } from './source-server.ts';
 
-/**
- * Measures how long this process stalls at most while it requests offers from sources that send adversarial documents.
- */
+/** Measures the longest stall of this process while it requests ads from sources with adversarial documents. */
 export async function measureStalls(server: SourceServer, runs: number): Promise<Stall[]> {
   const agent = createGuardedAgent({ loopback: true });
   const requestOffer = createRequestOffer({
@@ -51,7 +49,7 @@ export async function measureStalls(server: SourceServer, runs: number): Promise
   return stalls;
 }
 
-/** Starts to measure the longest time between two turns of the event loop. */
+/** Starts measuring the longest time between two turns of the event loop. */
 function startStallMeter(): { end(): number } {
   let [longest, turnMs, ended] = [0, performance.now(), false];
   const turn = (): void => {

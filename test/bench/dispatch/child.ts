@@ -4,7 +4,7 @@ import { join } from 'node:path';
 /** A child process whose methods can be called. */
 export interface Child {
   pid: number;
-  /** Rejects with the method's error, or when the process exits first. */
+  /** Calls a method. Rejects with the method's error, or if the process exits first. */
   call<T = void>(method: string, ...args: unknown[]): Promise<T>;
   /** Kills the process (SIGKILL), as a crash would. */
   kill(): Promise<void>;
@@ -17,7 +17,7 @@ export async function startChild(file: string, name: string, options: object): P
   const child = fork(
     join(import.meta.dirname, 'program.mjs'),
     [join(import.meta.dirname, file), name, JSON.stringify(options)],
-    // tsx is used only for TypeScript modules, so that the measured code runs unmodified.
+    // Only TypeScript modules need tsx. All other code is measured unmodified.
     { execArgv: file.endsWith('.ts') ? ['--import', 'tsx'] : [] },
   );
   // Pending calls by id. The id 0 stands for the start of the process.

@@ -6,7 +6,7 @@ export interface Plan {
   /** Number of deliveries in a measured run. */
   count: number;
   warmUp: number;
-  /** Number of deliveries in a run that compares the settings of a contestant. */
+  /** Number of deliveries in a run that compares settings of a contestant. */
   tuning: number;
   rounds: number;
   crashes: number;
@@ -16,7 +16,7 @@ export interface Plan {
 export interface CommandLine {
   plan: Plan;
   chosen: readonly Contestant[];
-  /** Whether the run measures everything. Only then may its results replace the published ones. */
+  /** Whether the run measures everything. The results of an incomplete run must not replace the published results. */
   isComplete: boolean;
 }
 
@@ -25,11 +25,11 @@ const quickPlan: Plan = { count: 2_000, warmUp: 500, tuning: 1_000, rounds: 1, c
 
 export const help = `npm run bench:dispatch [-- options]
 
-Compares webhook delivery by the service with the alternatives that a team would build: pg-boss and
-graphile-worker on the same PostgreSQL, BullMQ on Redis. Runs on this machine only. Timings never cause a failure:
-the exit code is 0 unless the benchmark itself fails. Needs Linux, PostgreSQL and, for BullMQ, redis-server.
+Compares webhook delivery by the service with job queues: pg-boss and graphile-worker on the same PostgreSQL, and
+BullMQ on Redis. Runs on this machine only. The exit code does not depend on timings. It is 0 unless the benchmark
+fails. Needs Linux, PostgreSQL and, for BullMQ, redis-server.
 
-  --only <names>   only these, separated by commas: ${contestants.map(({ name }) => name).join(', ')}
+  --only <names>   contestants, separated by commas: ${contestants.map(({ name }) => name).join(', ')}
   --quick          fewer deliveries and rounds: about 2 minutes instead of 9
   --count <n>      deliveries of a run (default ${fullPlan.count}, quick ${quickPlan.count})
   --rounds <n>     measured runs of each (default ${fullPlan.rounds}, quick ${quickPlan.rounds})
@@ -58,7 +58,8 @@ export function readCommandLine(args: string[]): CommandLine | 'help' {
     plan,
     chosen: values.only === undefined ? contestants : values.only.split(',').map(findContestant),
     isComplete:
-      [values.only, values.count, values.rounds].every((it) => it === undefined) && !values.quick,
+      [values.only, values.count, values.rounds].every((value) => value === undefined) &&
+      !values.quick,
   };
 }
 

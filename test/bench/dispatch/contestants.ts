@@ -10,15 +10,18 @@ export interface Setting {
 /** A way to deliver webhooks. */
 export interface Contestant {
   name: Name;
-  /** Its npm package, if any. */
+  /** The contestant's npm package, if any. */
   package?: string;
   license?: string;
   settings: readonly [Setting, ...Setting[]];
-  /** How its jobs are recovered after a worker crash. */
+  /** How jobs are recovered after a worker has crashed. */
   recovery: string;
 }
 
-/** How long a worker may hold a job before it counts as dead, in seconds. The same as the service's own lease. */
+/**
+ * How long a worker may hold a job, in seconds. After that, the worker counts as dead. The service's own lease is
+ * equally long.
+ */
 export const leaseS = 20;
 
 const boss = (workers: number, batchSize: number, notify: boolean): Setting => ({
@@ -26,7 +29,7 @@ const boss = (workers: number, batchSize: number, notify: boolean): Setting => (
   options: { workers, batchSize, notify, poolSize: 10 },
 });
 
-/** Each running job needs a connection, unless jobs run in batches. */
+/** Without batches, each running job needs a connection. */
 const graphile = (concurrentJobs: number, batched: boolean): Setting => ({
   label: batched
     ? `concurrency ${concurrentJobs}, localQueue of ${2 * concurrentJobs}, completeJobBatchDelay and failJobBatchDelay 5 ms, pool of 10`

@@ -16,7 +16,7 @@ const startedAt = performance.now();
 const minutes = (): number => (performance.now() - startedAt) / 60_000;
 const log = (text: string): void => console.log(`${minutes().toFixed(1).padStart(5)} min  ${text}`);
 
-// Child processes exit with this process only if it exits normally.
+// Child processes exit together with this process only if this process exits normally.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 const choice = readCommandLine(process.argv.slice(2));
@@ -26,7 +26,7 @@ else await measureAndReport(choice);
 async function measureAndReport(choice: CommandLine): Promise<void> {
   const postgres = await startPrivatePostgres();
   if (!postgres)
-    throw new Error('There is no PostgreSQL on this machine: install it, or set POSTGRES_BIN.');
+    throw new Error('There is no PostgreSQL on this machine. Install it or set POSTGRES_BIN.');
   const receiver = await startChild('receiver.mjs', 'openReceiver', {});
   try {
     const url = await receiver.call<string>('url');
@@ -64,7 +64,7 @@ async function measureAll(bench: Bench, { chosen, plan }: CommandLine): Promise<
     entries.push({ measured: { ...measured, setting: best.label }, setting: best });
   }
   const running = entries.filter(({ measured }) => measured.gap === undefined);
-  // The contestants take turns, so that other load on the machine affects all of them equally.
+  // The contestants alternate, so that other load on the machine affects all of them equally.
   for (let round = 1; round <= plan.rounds; round += 1) {
     for (const { measured, setting } of running) {
       const run = await deliver(bench, measured.contestant, setting, plan.count);

@@ -16,7 +16,7 @@ export interface Bench {
   warmUp: number;
 }
 
-/** A run without faults. The processor times are in microseconds, for all deliveries together. */
+/** A run without faults. Processor times are the sums for all deliveries, in microseconds. */
 export interface Delivered {
   count: number;
   /** Time from the start signal until the last delivery is recorded as delivered. */
@@ -30,12 +30,12 @@ export interface Delivered {
 /** A run in which the worker is killed once. */
 export interface Crashed {
   count: number;
-  /** How many causes had arrived, and how many requests were in flight, when the worker was killed. */
+  /** Number of causes that had arrived, and of requests that were in flight, when the worker was killed. */
   arrived: number;
   open: number;
   /**
-   * Times since the worker was killed: until the new worker may start (`restartMs`), and until the last delivery is
-   * recorded as delivered (`recoveryMs`).
+   * Times since the worker was killed. `restartMs` is until the new worker may start. `recoveryMs` is until the last
+   * delivery is recorded as delivered.
    */
   restartMs: number;
   recoveryMs: number;
@@ -43,7 +43,7 @@ export interface Crashed {
   failed: number;
 }
 
-/** Timeout, in milliseconds. Deliveries that are not done by then count as lost. */
+/** Timeout, in milliseconds. Deliveries that take longer count as lost. */
 const limitMs = 180_000;
 
 /** Delivers a backlog of `count` webhooks. */
@@ -62,7 +62,7 @@ export const deliver = (
       ms: performance.now() - startedMs,
       usage: subtract(readCurrentUsage(), before),
     };
-    // Flushes earlier writes now, so that the measured run does not pay for them.
+    // Flushes earlier writes, so that they do not burden the measured run.
     await checkpoint(bench.postgres);
     const [beforeStart, allowedMs] = [readCurrentUsage(), performance.now()];
     await worker.start();
@@ -100,7 +100,7 @@ export const crash = (
     return { count, arrived, open, restartMs, recoveryMs, failed, tally: end };
   });
 
-/** Runs `work` on a new contestant that has been warmed up with some deliveries. */
+/** Runs `work` on a new contestant after some deliveries for warm-up. */
 async function useWarmContestant<T>(
   bench: Bench,
   contestant: Contestant,
@@ -130,7 +130,7 @@ const listProcesses = ({ postgres, receiver }: Bench, opened: Opened, worker: Wo
   redis: opened.redisPid,
 });
 
-/** Waits until nothing is pending, or for the timeout. Resolves with the number of permanent failures. */
+/** Waits until nothing is pending, but not longer than the timeout. Resolves with the number of permanent failures. */
 async function waitUntilDone({ producer }: Opened, everyMs: number): Promise<number> {
   const startedMs = performance.now();
   for (;;) {

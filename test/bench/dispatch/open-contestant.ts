@@ -15,15 +15,15 @@ export interface Worker {
   pid: number;
   /** Starts delivering. */
   start(): Promise<void>;
-  /** Stops delivering once the requests in flight have finished. */
+  /** Stops delivering when the requests in flight have finished. */
   pause(): Promise<void>;
   /** Kills the process (SIGKILL), as a crash would. */
   kill(): Promise<void>;
 }
 
-/** A contestant that has been opened on empty databases. */
+/** An open contestant with new databases. */
 export interface Opened {
-  /** Writes causes and their deliveries, and counts unfinished ones. */
+  /** Writes causes and their deliveries, and counts unfinished deliveries. */
   producer: Child;
   /** The secret that signs the deliveries. */
   secret: string;
@@ -80,7 +80,7 @@ async function openPeer(
   };
 }
 
-/** Starts the built service in a separate process. Enqueued deliveries wait in a transaction that stays open. */
+/** Starts the built service in a separate process. Enqueued deliveries wait in an open transaction. */
 async function openOurs({ postgres, url }: Environment): Promise<Opened> {
   const databaseUrl = await createDatabase(postgres);
   const folder = mkdtempSync(join(tmpdir(), 'trueward-bench-'));
@@ -123,8 +123,8 @@ async function openOurs({ postgres, url }: Environment): Promise<Opened> {
       return {
         pid: service.process.pid ?? 0,
         async start() {
-          // The service's own writes wake its dispatcher. The producer is a separate process, so a test event has to
-          // wake it.
+          // The service's dispatcher wakes when the service writes an event. But the producer is a separate process, so
+          // a test event has to wake the dispatcher.
           if (await producer.call<boolean>('release'))
             await call(`/v1/webhooks/${webhook.id}/test`, {});
         },

@@ -63,7 +63,7 @@ export async function openReceiver() {
       refused = 0;
       waiting = [];
     },
-    /** Resolves with the number of requests in flight once this many distinct causes have arrived. */
+    /** Resolves when this many distinct causes have arrived, with the number of requests in flight. */
     arrived: (count) =>
       counts.size >= count ? { open } : new Promise((resolve) => waiting.push({ count, resolve })),
     result: () => ({ counts: Object.fromEntries(counts), refused }),

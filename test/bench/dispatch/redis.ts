@@ -13,10 +13,10 @@ export interface PrivateRedis {
   stop(): Promise<void>;
 }
 
-/** With these settings, every write is on disk before it is acknowledged, as in PostgreSQL. */
+/** With these settings, Redis acknowledges a write when it is on disk, like PostgreSQL. */
 export const redisSettings = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
 
-/** Starts the machine's `redis-server` in a new folder, which is removed at the end. */
+/** Starts the machine's `redis-server` in a new folder. The folder is removed at the end. */
 export async function startPrivateRedis(): Promise<PrivateRedis> {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-redis-'));
   const port = await getPort({ host: '127.0.0.1' });

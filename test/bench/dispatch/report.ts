@@ -20,7 +20,7 @@ interface Results {
   redisVersion: string | undefined;
 }
 
-/** Writes the page, the charts and the figures, and prints the comparison. */
+/** Writes the page, the charts and the data, and prints the comparison. */
 export async function writeReport(results: Results, isComplete: boolean): Promise<void> {
   const folder = join(root, isComplete ? 'docs/benchmarks/dispatch' : '.cache/bench-dispatch');
   const summaries = results.measured.map(summarize);
@@ -104,14 +104,14 @@ const averageRepeats = (crashes: Summary['crashes']): number | undefined =>
     : crashes.reduce((sum, { tally }) => sum + tally.repeats, 0) / crashes.length;
 
 function describe(
-  what: string,
+  metric: string,
   ours = NaN,
   peer = NaN,
   better: 'more' | 'less',
   name: string,
 ): string {
   const isAhead = better === 'more' ? ours > peer : ours < peer;
-  return `- **${isAhead ? 'ahead of' : 'behind'} ${name}** in ${what}: ${format(ours)} to ${format(peer)}, ${(ours / peer).toFixed(2)} ×.`;
+  return `- **${isAhead ? 'ahead of' : 'behind'} ${name}** in ${metric}: ${format(ours)} to ${format(peer)}, ${(ours / peer).toFixed(2)} ×.`;
 }
 
 function write(
@@ -158,13 +158,13 @@ The worker is killed (SIGKILL) when 40% of the webhooks have arrived, and restar
 ${crashTable(summaries)}
 
 ${contestants
-  .filter(({ name }) => summaries.some((one) => one.name === name))
+  .filter(({ name }) => summaries.some((summary) => summary.name === name))
   .map(({ name, recovery }) => `- \`${name}\`: ${recovery}.`)
   .join('\n')}
 
 ## Settings
 
-- PostgreSQL: one server with default settings, and a database for each run. Redis: \`${redisSettings.map((one) => (one === '' ? "''" : one)).join(' ')}\`, so that a write is on disk before it is acknowledged, as in PostgreSQL.
+- PostgreSQL: one server with default settings, and a database for each run. Redis: \`${redisSettings.map((argument) => (argument === '' ? "''" : argument)).join(' ')}\`, so that a write is on disk before it is acknowledged, as in PostgreSQL.
 - Deliveries by the peers: undici with keep-alive connections, one per concurrent request; Standard Webhooks with \`node:crypto\`; a status other than 2xx fails the job, and the queue retries it.
 - Backlog: pg-boss by \`insert()\` on the connection of the transaction; graphile-worker by \`add_jobs()\`; BullMQ by \`addBulk()\` after the commit, 1,000 at a time. Ours is written by the service’s own event writer, called in another process, because rewards that arrive over HTTP are delivered while others are still arriving, so there would be no backlog. Its transaction stays open until the start, so the time includes the commit. The dispatcher, which the service would wake after its own commit, is woken by a test event.
 - Each peer ran with several settings, ${plan.tuning.toLocaleString('en')} deliveries each, and the fastest is published. Ours runs with its defaults.
@@ -188,20 +188,20 @@ const ratesTable = (summaries: readonly Summary[]): string =>
       'lost',
       'duplicated',
     ],
-    summaries.map((one) =>
-      one.gap === undefined
+    summaries.map((summary) =>
+      summary.gap === undefined
         ? [
-            label(one),
-            `${format(one.perSecond)} (${format(one.slowest)} – ${format(one.fastest)})`,
-            format(one.workerUs),
-            `${format(one.postgresUs)} (${format(one.postgresBackgroundUs)})`,
-            format(one.redisUs),
-            format(one.totalUs),
-            `${format(one.enqueueUs)} / ${format(one.enqueueCpuUs)}`,
-            format(one.lost),
-            format(one.duplicated),
+            label(summary),
+            `${format(summary.perSecond)} (${format(summary.slowest)} – ${format(summary.fastest)})`,
+            format(summary.workerUs),
+            `${format(summary.postgresUs)} (${format(summary.postgresBackgroundUs)})`,
+            format(summary.redisUs),
+            format(summary.totalUs),
+            `${format(summary.enqueueUs)} / ${format(summary.enqueueCpuUs)}`,
+            format(summary.lost),
+            format(summary.duplicated),
           ]
-        : [label(one), one.gap, ...Array.from({ length: 7 }, () => '–')],
+        : [label(summary), summary.gap, ...Array.from({ length: 7 }, () => '–')],
     ),
   );
 
@@ -217,9 +217,9 @@ const crashTable = (summaries: readonly Summary[]): string =>
       'failed permanently',
       'duplicated',
     ],
-    summaries.flatMap((one) =>
-      one.crashes.map(({ arrived, failed, open, recoveryMs, restartMs, tally }) => [
-        label(one),
+    summaries.flatMap((summary) =>
+      summary.crashes.map(({ arrived, failed, open, recoveryMs, restartMs, tally }) => [
+        label(summary),
         ...[arrived, open, restartMs / 1_000, recoveryMs / 1_000, tally.lost, failed].map((value) =>
           format(value),
         ),
@@ -232,21 +232,21 @@ const tuningTable = (summaries: readonly Summary[]): string =>
   table(
     ['setting', 'per second', 'published'],
     summaries.flatMap(({ name, setting, tuning }) =>
-      tuning.map((one) => [
-        `${name}: ${one.label}`,
-        format(one.perSecond),
-        one.label === setting ? 'yes' : '',
+      tuning.map((entry) => [
+        `${name}: ${entry.label}`,
+        format(entry.perSecond),
+        entry.label === setting ? 'yes' : '',
       ]),
     ),
   );
 
 function drawPlots(summaries: readonly Summary[]): [string, string][] {
   const measured = summaries.filter(({ perSecond }) => perSecond !== undefined);
-  const rows = (values: (one: Summary) => (number | undefined)[]) =>
-    measured.map((one) => ({
-      label: one.name,
-      emphasized: one.name === 'ours',
-      values: values(one),
+  const rows = (values: (summary: Summary) => (number | undefined)[]) =>
+    measured.map((summary) => ({
+      label: summary.name,
+      emphasized: summary.name === 'ours',
+      values: values(summary),
     }));
   const rate = drawRowChart({
     title: 'Webhooks delivered to one endpoint that answers after 50 ms',
@@ -254,7 +254,7 @@ function drawPlots(summaries: readonly Summary[]): [string, string][] {
     series: ['deliveries a second'],
     style: 'bars',
     format,
-    rows: rows((one) => [one.perSecond]),
+    rows: rows((summary) => [summary.perSecond]),
   });
   const cost = drawRowChart({
     title: 'Processor time per delivery',
@@ -262,7 +262,7 @@ function drawPlots(summaries: readonly Summary[]): [string, string][] {
     series: ['worker', 'PostgreSQL', 'Redis'],
     style: 'bars',
     format,
-    rows: rows((one) => [one.workerUs, one.postgresUs, one.redisUs]),
+    rows: rows((summary) => [summary.workerUs, summary.postgresUs, summary.redisUs]),
   });
   return [
     ['rate.svg', rate],

@@ -4,7 +4,7 @@ import type { Crashed, Delivered } from './measure.ts';
 /** The measurements of one contestant. */
 export interface Measured {
   contestant: Contestant;
-  /** Deliveries per second with each of its settings, in order. Empty if there is only one setting. */
+  /** Deliveries per second with each setting of the contestant, in order. Empty if there is only one setting. */
   tuning: { label: string; perSecond: number }[];
   /** The fastest setting, used for all other measurements. */
   setting: string;
@@ -14,7 +14,9 @@ export interface Measured {
   gap?: string;
 }
 
-/** The figures of one contestant, as medians over its rounds. Processor times are in microseconds per delivery. */
+/**
+ * The results of one contestant. Figures are medians over the rounds. Processor times are in microseconds per delivery.
+ */
 export interface Summary {
   name: string;
   setting: string;
@@ -29,9 +31,9 @@ export interface Summary {
   redisUs?: number;
   /** Worker, PostgreSQL and Redis together. */
   totalUs?: number;
-  /** The receiver, which is the same program for every contestant. */
+  /** The receiver. It is the same program for every contestant. */
   receiverUs?: number;
-  /** What it takes to write a cause with its delivery: wall time, and the CPU time of all processes. */
+  /** The cost of writing a cause with its delivery: wall time, and the CPU time of all processes. */
   enqueueUs?: number;
   enqueueCpuUs?: number;
   /** Totals over all rounds without faults. */
@@ -79,7 +81,8 @@ export function summarize(measured: Measured): Summary {
   };
 }
 
-const sum = (values: readonly number[]): number => values.reduce((total, one) => total + one, 0);
+const sum = (values: readonly number[]): number =>
+  values.reduce((total, value) => total + value, 0);
 
 /** Returns the middle value, or the mean of the middle two. */
 export function median(values: readonly number[]): number {

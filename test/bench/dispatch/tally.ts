@@ -1,4 +1,4 @@
-/** How a run's deliveries ended. */
+/** The outcomes of a run's deliveries. */
 export interface Tally {
   /** Number of causes without a delivery. */
   lost: number;
@@ -8,7 +8,7 @@ export interface Tally {
   repeats: number;
 }
 
-/** Counts lost and repeated deliveries. `counts` holds the number of deliveries for each cause. */
+/** Counts lost and repeated deliveries. `counts` has the number of deliveries for each cause. */
 export function tally(causes: readonly string[], counts: Readonly<Record<string, number>>): Tally {
   const times = causes.map((cause) => counts[cause] ?? 0);
   return {

@@ -49,7 +49,7 @@ export const subtract = (after: Usage, before: Usage): Usage => ({
 
 const background = /checkpointer|background writer|walwriter/;
 
-/** The command line of a PostgreSQL process states its role. */
+/** Returns whether this is a background process. The command line of a PostgreSQL process names its role. */
 function isBackground(pid: number): boolean {
   try {
     return background.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));

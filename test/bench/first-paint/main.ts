@@ -1,8 +1,8 @@
 /**
- * Measures how long a player waits for the first frame of an ad after `showRewarded()`, with and without preloading. It
- * runs the demo's video in real Chromium, with the real service on this machine. Each call is measured until its
- * `start` event, which comes two animation frames after the video's `playing` event. For comparison, a bare `<video>`
- * that plays the same loaded file shows the lower bound.
+ * Measures how long a player waits for the first frame of an ad after `showRewarded()`, with and without preloading.
+ * The ad is the demo's video in real Chromium, with the real service on this machine. Each measurement ends with the
+ * `start` event, two animation frames after the video's `playing` event. For comparison, a bare `<video>` plays the
+ * same loaded file.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -17,7 +17,7 @@ const results = join(import.meta.dirname, '../../../docs/benchmarks/first-paint.
 interface Series {
   name: string;
   milliseconds: number[];
-  /** For each call, the number of requests to the service before the first frame, not counting media. */
+  /** For each call, the number of requests to the service before the first frame, without media. */
   requests: number[];
 }
 
@@ -84,7 +84,7 @@ function showAd(page: Page, preloaded: boolean): Promise<number> {
   }, preloaded);
 }
 
-/** Measures what no SDK can avoid: loading the file, inserting the element and playing it. */
+/** Measures the unavoidable part: loading the file, inserting the element and playing it. */
 function playBare(page: Page): Promise<number> {
   return page.evaluate(async (source) => {
     const video = document.createElement('video');

@@ -1,4 +1,4 @@
-/** Measures what the SDK costs in a game's frames, in real Chromium with real Phaser. */
+/** Measures the cost of the SDK in a game's frames, in real Chromium with real Phaser. */
 import { type Browser, chromium } from 'playwright';
 import { measureIdle, openPage, traceTasks } from './measure.ts';
 import type { Contestant } from './page/contestants.ts';
@@ -20,8 +20,8 @@ const events = 10_000;
 const rewards = 1000;
 const breaks = 10;
 /**
- * How many times to measure the drain. A given frame does the same work in every run, so taking the lowest time over
- * the runs leaves out interruptions by the machine.
+ * How many times to measure the drain. A given frame does the same work in every run. The lowest time of all runs
+ * contains no interruptions by the machine.
  */
 const drains = 2;
 
@@ -61,9 +61,12 @@ async function drain(browserInUse: Browser): Promise<Pick<Results, 'drains' | 'a
   const drainResults: Results['drains'] = [];
   for (let run = 1; run <= drains; run += 1) {
     console.log(`${events} events and ${rewards} rewards, ${run} of ${drains}`);
-    await page.evaluate(([all, due]) => window.bench.fill(all, due), [events, rewards] as const);
+    await page.evaluate(([eventCount, due]) => window.bench.fill(eventCount, due), [
+      events,
+      rewards,
+    ] as const);
     await page.reload();
-    // The game boots before the trace starts, because booting does not count toward the budget.
+    // The game boots before the trace starts. Booting does not count toward the budget.
     await page.evaluate(() => window.bench.boot());
     const { result, tasks } = await traceTasks(browserInUse, page, () =>
       page.evaluate(() => window.bench.drain()),
@@ -74,7 +77,7 @@ async function drain(browserInUse: Browser): Promise<Pick<Results, 'drains' | 'a
     await page.reload();
   }
   await page.evaluate(() => window.bench.boot());
-  // Runs for as long as all drains together, so that the machine is likely to interrupt it as often.
+  // This takes as long as all drains together, so the machine probably interrupts it equally often.
   const drainedMs = drainResults.reduce((sum, { ms }) => sum + ms, 0);
   console.log(`the game alone, ${Math.round(drainedMs / 1000)} s`);
   const { tasks: alone } = await traceTasks(browserInUse, page, () =>

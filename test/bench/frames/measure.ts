@@ -7,7 +7,9 @@ export interface Idle {
   calls: number;
   bytes: number;
   timers: number;
-  /** Microseconds per step: in the fastest block without the contestant, and in the fastest block with it. */
+  /**
+   * Microseconds per step, in the fastest block without the contestant and in the fastest block with the contestant.
+   */
   without: number;
   with: number;
 }
@@ -15,14 +17,17 @@ export interface Idle {
 /** The tasks on the page's main thread during one measurement. */
 export interface Tasks {
   count: number;
-  /** Every task that took more than 8 ms of CPU time: its total time, and how much of it was garbage collection. */
+  /**
+   * All tasks with more than 8 ms of CPU time. Each entry has the task's total time and its share of garbage
+   * collection.
+   */
   over8: { ms: number; collectingMs: number }[];
   longestMs: number;
   longestWallMs: number;
 }
 
 const steps = 1000;
-/** Names of the other contestants' functions. The SDK's own functions are recognized by their file. */
+/** Names of the other contestants' functions. The SDK's functions are recognized by their file. */
 const namedFunctions = new Set(['deliverWaiting', 'watchScenes', 'nameOf']);
 
 type Frame = { url: string; functionName: string };
@@ -34,7 +39,7 @@ const isMeasured = ({ functionName, url }: Frame): boolean =>
 /** Opens a page with one version of Phaser. */
 export async function openPage(browser: Browser, url: string, version: string): Promise<Page> {
   const page = await browser.newPage();
-  // The peer's plugin loads its platform's script, which is replaced with a stub that accepts every call.
+  // The peer's plugin loads its platform's script. A stub that accepts every call replaces this script.
   await page.route(/^https:/, (route) =>
     route.fulfill({
       contentType: 'text/javascript',
@@ -47,7 +52,7 @@ export async function openPage(browser: Browser, url: string, version: string): 
 }
 
 /**
- * Measures what the contestant does in idle frames. The counts are exact, over a thousand frames that are stepped by
+ * Measures what the contestant does in idle frames. The counts are exact, because the test steps a thousand frames by
  * hand.
  */
 export async function measureIdle(page: Page, contestant: Contestant): Promise<Idle> {
@@ -70,7 +75,7 @@ export async function measureIdle(page: Page, contestant: Contestant): Promise<I
 async function countCalls(session: CDPSession, page: Page): Promise<number> {
   await session.send('Profiler.enable');
   await session.send('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
-  // The first read discards what was counted while the page loaded.
+  // The first read discards the calls that were counted while the page loaded.
   await session.send('Profiler.takePreciseCoverage');
   await page.evaluate((count) => window.bench.step(count), steps);
   const { result } = await session.send('Profiler.takePreciseCoverage');
@@ -93,12 +98,12 @@ async function countBytes(session: CDPSession, page: Page): Promise<number> {
   await page.evaluate((count) => window.bench.step(count), steps);
   const { profile } = await session.send('HeapProfiler.stopSampling');
   type Node = typeof profile.head;
-  // Includes what the functions that they call allocate.
+  // This includes allocations by functions that they call.
   const sum = (node: Node, isTheirs: boolean): number => {
-    const theirs = isTheirs || isMeasured(node.callFrame);
+    const isTheirFunction = isTheirs || isMeasured(node.callFrame);
     return node.children.reduce(
-      (all, child) => all + sum(child, theirs),
-      theirs ? node.selfSize : 0,
+      (total, child) => total + sum(child, isTheirFunction),
+      isTheirFunction ? node.selfSize : 0,
     );
   };
   return sum(profile.head, false);
@@ -153,6 +158,6 @@ function summarize(events: TraceEvent[]): Tasks {
   };
 }
 
-/** Returns the smaller of CPU time and wall time, because the two are measured by different clocks. */
+/** Returns the smaller of CPU time and wall time. Different clocks measure the two times. */
 const cpuMs = ({ dur = 0, tdur = dur }: TraceEvent): number => Math.min(dur, tdur) / 1000;
 const isWithin = (at: number, { dur = 0, ts }: TraceEvent): boolean => at >= ts && at < ts + dur;

@@ -33,22 +33,25 @@ const names: Record<Contestant, string> = {
   peer: 'poki/phaser-plugin 0.0.5',
 };
 
-const number = (value: number | undefined, digits = 0): string =>
+const formatNumber = (value: number | undefined, digits = 0): string =>
   value === undefined || !Number.isFinite(value) ? '–' : value.toFixed(digits);
 
 const table = (head: string[], rows: string[][]): string =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 
-/** Whether the task exceeds 8 ms only because of garbage collection. */
+/** Returns whether the task takes more than 8 ms only because of garbage collection. */
 const isCollection = ({ collectingMs, ms }: Tasks['over8'][number]): boolean =>
   ms - collectingMs <= 8;
 
 const describeLong = (runs: Tasks[]): string =>
   runs.every(({ over8 }) => over8.length === 0)
-    ? `the longest ${number(Math.max(...runs.map(({ longestMs }) => longestMs)), 1)} ms`
+    ? `the longest ${formatNumber(Math.max(...runs.map(({ longestMs }) => longestMs)), 1)} ms`
     : runs
         .flatMap(({ over8 }) => over8)
-        .map((task) => `${number(task.ms, 1)} ms (garbage: ${number(task.collectingMs, 1)} ms)`)
+        .map(
+          (task) =>
+            `${formatNumber(task.ms, 1)} ms (garbage: ${formatNumber(task.collectingMs, 1)} ms)`,
+        )
         .join(', ');
 
 /** Writes the table, the plots and the data. */
@@ -66,10 +69,10 @@ export async function writeReport(results: Results): Promise<void> {
         format: (value) => String(Math.round(value * 10) / 10),
         series: [...new Set(idle.map(({ version }) => `Phaser ${version}`))],
         rows: [...new Set(idle.map(({ contestant }) => contestant))].map((contestant) => ({
-          label: short[contestant],
+          label: shortNames[contestant],
           emphasized: contestant.startsWith('trueward'),
           values: idle
-            .filter((one) => one.contestant === contestant)
+            .filter((entry) => entry.contestant === contestant)
             .map(({ figures }) => of(figures)),
         })),
       }),
@@ -78,7 +81,7 @@ export async function writeReport(results: Results): Promise<void> {
   await plot('bytes.svg', 'Garbage of each frame', 'bytes', ({ bytes }) => bytes);
 }
 
-const short: Record<Contestant, string> = {
+const shortNames: Record<Contestant, string> = {
   nothing: 'game alone',
   trueward: 'trueward, idle',
   truewardDelivering: '… delivering',
@@ -88,8 +91,8 @@ const short: Record<Contestant, string> = {
 };
 
 /**
- * Returns each frame's lowest time over all runs. The work is the same in every run, and other load on the machine can
- * only add to it.
+ * Returns each frame's lowest time over all runs. The work is the same in every run. Other load on the machine can only
+ * increase the time.
  */
 const findCheapest = (runs: number[][]): number[] => {
   const length = Math.min(...runs.map((run) => run.length));
@@ -104,17 +107,19 @@ function describe(results: Results): string {
   const longestWallMs = Math.max(...drains.map(({ tasks }) => tasks.longestWallMs));
   const twoFrames = 2000 / 60;
   const worst = Math.max(...deltas.flatMap(({ first }) => first));
-  const frames = findCheapest(drains.map((one) => one.frames));
-  const control = findCheapest(drains.map((one) => one.control));
+  const frames = findCheapest(drains.map((entry) => entry.frames));
+  const control = findCheapest(drains.map((entry) => entry.control));
   const p99 = percentile(frames, 0.99) ?? 0;
-  const p99OfOne = drains.map((one) => number(percentile(one.frames, 0.99), 3)).join(' and ');
+  const p99OfOne = drains
+    .map((entry) => formatNumber(percentile(entry.frames, 0.99), 3))
+    .join(' and ');
   const peer = results.idle.some(({ contestant }) => contestant === 'peer');
   const idleRows = results.idle.filter(({ contestant }) => contestant === 'trueward');
   const isFree = idleRows.every(({ figures: f }) => f.calls + f.bytes + f.timers === 0);
-  const verdict = (holds: boolean): string => (holds ? 'met' : '**not met**');
+  const verdict = (isMet: boolean): string => (isMet ? 'met' : '**not met**');
   return `# What the SDK costs a game's frames
 
-\`npm run bench:frames\` generates this page. ${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model ?? ''}, ${Math.round(totalmem() / 2 ** 30)} GiB, load ${number(loadavg()[0], 1)}, Chromium ${results.chromium}.
+\`npm run bench:frames\` generates this page. ${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model ?? ''}, ${Math.round(totalmem() / 2 ** 30)} GiB, load ${formatNumber(loadavg()[0], 1)}, Chromium ${results.chromium}.
 
 ${table(
   ['Budget', 'Measured', ''],
@@ -124,7 +129,7 @@ ${table(
       idleRows
         .map(
           ({ figures: f, version }) =>
-            `${version}: ${number(f.calls)}, ${number(f.bytes)}, ${number(f.timers)}`,
+            `${version}: ${formatNumber(f.calls)}, ${formatNumber(f.bytes)}, ${formatNumber(f.timers)}`,
         )
         .join('; '),
       verdict(isFree),
@@ -138,7 +143,7 @@ ${table(
     ],
     [
       'a delivering frame ≤ 0.2 ms at the 99th percentile',
-      `median ${number(percentile(frames, 0.5), 3)} ms, 99th percentile ${number(p99, 3)} ms of ${frames.length} frames, the lower of two runs for each (single runs: ${p99OfOne} ms; fixed work in the same frames, measured in the same way: median ${number(percentile(control, 0.5), 3)} ms, 99th percentile ${number(percentile(control, 0.99), 3)} ms)`,
+      `median ${formatNumber(percentile(frames, 0.5), 3)} ms, 99th percentile ${formatNumber(p99, 3)} ms of ${frames.length} frames, the lower of two runs for each (single runs: ${p99OfOne} ms; fixed work in the same frames, measured in the same way: median ${formatNumber(percentile(control, 0.5), 3)} ms, 99th percentile ${formatNumber(percentile(control, 0.99), 3)} ms)`,
       verdict(p99 <= 0.2),
     ],
     [
@@ -146,7 +151,7 @@ ${table(
       deltas
         .map(
           ({ first, ordinary, version }) =>
-            `${version}: median ${number(percentile(first, 0.5), 1)} ms, longest ${number(Math.max(...first), 1)} ms of ${first.length} (any frame: ${number(Math.max(...ordinary), 1)} ms)`,
+            `${version}: median ${formatNumber(percentile(first, 0.5), 1)} ms, longest ${formatNumber(Math.max(...first), 1)} ms of ${first.length} (any frame: ${formatNumber(Math.max(...ordinary), 1)} ms)`,
         )
         .join('; '),
       verdict(worst <= twoFrames),
@@ -161,10 +166,10 @@ ${table(
   results.idle.map(({ contestant, figures: f, version }) => [
     version,
     names[contestant],
-    number(f.calls, 1),
-    number(f.bytes),
-    number(f.timers),
-    number(f.with - f.without, 2),
+    formatNumber(f.calls, 1),
+    formatNumber(f.bytes),
+    formatNumber(f.timers),
+    formatNumber(f.with - f.without, 2),
   ]),
 )}
 
@@ -178,8 +183,8 @@ ${table(
 - Bytes come from the sampling heap profiler (interval 64 bytes, collected objects included): allocations by the SDK or the contestant, and by code that it calls. Sampling is inexact, so figures vary by a few bytes.
 - Timers are calls of \`setTimeout\`, \`setInterval\` and \`requestAnimationFrame\` in those frames.
 - Microseconds are the fastest of 20 blocks of 100 frames with the contestant minus the fastest of 20 without it. The blocks alternate in the same game, whose loop is stopped and stepped manually. “game alone” and “trueward, idle” run the same code in both kinds of blocks, so their figures show the noise of the machine.
-- Tasks are those of the page's main thread in a trace, measured by the lower of CPU time and wall time: on a shared machine, the wall time of a task (longest: ${number(longestWallMs)} ms, the game alone ${number(alone.longestWallMs)} ms) includes other processes, and the CPU clock has a coarse resolution. Meanwhile, the game draws 30 moving boxes.
-- Draining reads a full IndexedDB outbox from an earlier visit and sends it to a server on this machine; the rewards go through the ledger, one claim and one receipt each, in ${number(drain.ms / 1000)} s. The time of a delivering frame is the wall time of the SDK's listener, including the game's handler.
+- Tasks are those of the page's main thread in a trace, measured by the lower of CPU time and wall time: on a shared machine, the wall time of a task (longest: ${formatNumber(longestWallMs)} ms, the game alone ${formatNumber(alone.longestWallMs)} ms) includes other processes, and the CPU clock has a coarse resolution. Meanwhile, the game draws 30 moving boxes.
+- Draining reads a full IndexedDB outbox from an earlier visit and sends it to a server on this machine; the rewards go through the ledger, one claim and one receipt each, in ${formatNumber(drain.ms / 1000)} s. The time of a delivering frame is the wall time of the SDK's listener, including the game's handler.
 
 ${
   peer

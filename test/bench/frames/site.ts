@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { build, type Plugin } from 'vite';
 import type { EventBatch } from '../../../protocol/wire.ts';
 
-const here = import.meta.dirname;
-const modules = join(here, '../../../node_modules');
+const folder = import.meta.dirname;
+const modules = join(folder, '../../../node_modules');
 
 /** The Phaser versions, with the aliases of their packages. */
 export const phasers = { '4.2': 'phaser', '3.90': 'phaser3', '3.60': 'phaser360' };
@@ -22,11 +22,11 @@ const phaserOfThePage: Plugin = {
   load: (id) => (id === '\0phaser' ? 'export const { Plugins } = window.Phaser;' : undefined),
 };
 
-/** Bundles one file into one classic script. The script is not minified, so that a profile shows its function names. */
+/** Bundles a file into a classic script. The script is not minified, so that a profile shows its function names. */
 async function bundle(entry: string, name: string): Promise<string> {
   const results = await build({
     configFile: false,
-    root: here,
+    root: folder,
     logLevel: 'error',
     resolve: { tsconfigPaths: true },
     plugins: [phaserOfThePage],
@@ -46,9 +46,9 @@ async function bundle(entry: string, name: string): Promise<string> {
 /** Serves the pages and a fake service that accepts every event and rewards every completion. */
 export async function startSite(peer?: string): Promise<{ url: string; close(): Promise<void> }> {
   const files = new Map<string, string>([
-    ['/sdk.js', await bundle(join(here, 'page/sdk.ts'), 'Sdk')],
-    ['/bench.js', await bundle(join(here, 'page/bench.ts'), 'Bench')],
-    ['/timers.js', await bundle(join(here, 'page/count-timers.ts'), 'Timers')],
+    ['/sdk.js', await bundle(join(folder, 'page/sdk.ts'), 'Sdk')],
+    ['/bench.js', await bundle(join(folder, 'page/bench.ts'), 'Bench')],
+    ['/timers.js', await bundle(join(folder, 'page/count-timers.ts'), 'Timers')],
     ['/peer.js', peer === undefined ? '' : await bundle(join(peer, 'lib/index.js'), 'Peer')],
   ]);
   for (const [version, name] of Object.entries(phasers)) {

@@ -6,7 +6,7 @@ import { launch } from './chromium.ts';
 import type { ContestantInfo } from './contestants.ts';
 import { withProfile } from './measure/setting.ts';
 
-/** The machine on which a run took place, and the versions that it measured. */
+/** The machine of a run, and the versions that were measured. */
 export interface About {
   date: string;
   machine: string;
@@ -58,7 +58,7 @@ function outboxVersion(): string {
 }
 
 /**
- * Reads the version of an installed package. idb-keyval is a dependency of the project, and the other packages are
+ * Reads the version of an installed package. idb-keyval is a dependency of the project. The other packages are
  * installed in this folder.
  */
 function readVersion(name: string): string {

@@ -13,11 +13,11 @@ export interface BenchPage {
   setOffline(offline: boolean): Promise<void>;
   /** Returns the main thread's CPU time since the page started, in milliseconds. */
   busyMs(): Promise<number>;
-  /** Receives the page's reports without acknowledging them, because acknowledgments would slow the page down. */
+  /** Receives the page's reports. Does not acknowledge them, because acknowledgments would slow down the page. */
   onReport(listener: (report: string) => void): Promise<void>;
 }
 
-/** Opens the page, and starts the contestant in it unless `contestant` is undefined. */
+/** Opens the page and starts the contestant, if there is one. */
 export async function openPage(
   browser: Browser,
   origin: string,
@@ -26,7 +26,7 @@ export async function openPage(
 ): Promise<BenchPage> {
   const page = await browser.context.newPage();
   const session = await browser.context.newCDPSession(page);
-  // Thread time instead of wall time, because wall time includes other load on the machine.
+  // Selects thread time, because wall time includes other load on the machine.
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });
   const query = new URLSearchParams({ run, ...(contestant === undefined ? {} : { contestant }) });
   await page.goto(`${origin}/?${query}`, { waitUntil: 'load' });
@@ -65,16 +65,19 @@ function wrap(page: Page, session: CDPSession): BenchPage {
 }
 
 /** Rejects if `work` takes longer than `ms`, because a frozen page never responds. */
-async function withTimeout<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
+async function withTimeout<T>(work: Promise<T>, ms: number, description: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms / 1000} s`)), ms);
+    timer = setTimeout(
+      () => reject(new Error(`${description} took longer than ${ms / 1000} s`)),
+      ms,
+    );
   });
   try {
     return await Promise.race([work, timeout]);
   } finally {
     clearTimeout(timer);
-    // The browser may be killed before it responds. The failure is then ignored.
+    // The browser may be killed before it responds. This failure is ignored.
     work.catch(() => undefined);
   }
 }

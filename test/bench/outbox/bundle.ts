@@ -3,27 +3,27 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import type { ContestantInfo } from './contestants.ts';
 
-/** The download size of a contestant: its adapter of about 20 lines, with all imports. */
+/** The download size of a contestant, including its adapter of about 20 lines. */
 export interface Size {
   minified: number;
   gzip: number;
   brotli: number;
 }
 
-const here = import.meta.dirname;
+const folder = import.meta.dirname;
 
-/** Bundles one file into one classic script, as a game's own build would do. */
+/** Bundles a file into a classic script, as a game's build would. */
 async function bundle(file: string): Promise<string> {
   const results = await build({
     configFile: false,
-    root: here,
+    root: folder,
     logLevel: 'error',
     define: { 'process.env.NODE_ENV': '"production"', __SENTRY_DEBUG__: 'false' },
     build: {
       target: 'es2022',
       minify: true,
       write: false,
-      lib: { entry: join(here, file), formats: ['iife'], name: 'bundle' },
+      lib: { entry: join(folder, file), formats: ['iife'], name: 'bundle' },
     },
   });
   const [result] = [results].flat();

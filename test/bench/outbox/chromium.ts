@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium, type BrowserContext } from 'playwright';
 
-/** A Chromium that Playwright controls but did not start, so that it can be killed by its pid. */
+/** A Chromium that Playwright controls but did not start. The benchmark can therefore kill it by its pid. */
 export interface Browser {
   context: BrowserContext;
   version: string;
-  /** Kills all the browser's processes at once, as happens in a crash or when a phone runs out of memory. */
+  /** Kills all processes of the browser at once, like a crash or a phone that runs out of memory. */
   kill(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ const flags = [
 
 const startTimeoutMs = 30_000;
 
-/** The running browsers and their profiles. An interrupted run uses them to clean up. */
+/** The running browsers and their profiles. An interrupted run cleans them up. */
 const children = new Set<ChildProcess>();
 const folders = new Set<string>();
 let ended = false;
@@ -49,25 +49,26 @@ export async function removeProfile(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** Called at the end of the program, no matter how it ends. */
+/** Called however the program ends. */
 export async function cleanUp(): Promise<void> {
   ended = true;
   for (const child of children) await killGroup(child);
   for (const folder of folders) await removeProfile(folder);
 }
 
-/** Starts Chromium with the profile in this folder. Starting it again with the same folder restarts the browser. */
+/** Starts Chromium with the profile in this folder. A second call with the same folder restarts the browser. */
 export async function launch(profile: string): Promise<Browser> {
   const executable = process.env['CHROMIUM_PATH'];
   if (executable === undefined)
     throw new Error('CHROMIUM_PATH is not set; start this with `npm run bench:outbox`.');
   const portFile = join(profile, 'DevToolsActivePort');
   await rm(portFile, { force: true });
-  // If a killed browser's lock files remained, the next browser would assume that the killed one is still running.
+  // Removes the lock files of a killed browser. They would make the next browser assume that the killed browser is
+  // still running.
   for (const name of ['SingletonLock', 'SingletonSocket', 'SingletonCookie'])
     await rm(join(profile, name), { force: true });
   const child = spawn(executable, [...flags, `--user-data-dir=${profile}`, 'about:blank'], {
-    // A separate process group, so that one signal reaches all its processes.
+    // In a process group of its own, one signal reaches all processes of the browser.
     detached: true,
     stdio: 'ignore',
   });
@@ -97,8 +98,7 @@ async function waitForEndpoint(file: string, child: ChildProcess): Promise<strin
 }
 
 /**
- * How long to wait between two signals, in milliseconds. Zombies count as members of their process group until init
- * reaps them.
+ * How long to wait between two signals, in milliseconds. Zombies belong to their process group until init reaps them.
  */
 const reapDelayMs = 150;
 
@@ -113,7 +113,7 @@ async function killGroup(child: ChildProcess): Promise<void> {
   children.delete(child);
 }
 
-/** Kills all processes of the group. Returns false if none is left. */
+/** Kills all processes of the group. Returns false if no process is left. */
 function killAll(group: number): boolean {
   try {
     return process.kill(-group, 'SIGKILL');

@@ -6,22 +6,22 @@ import { fullPlan, quickContestants, quickPlan, type Plan } from './plan.ts';
 export interface CommandLine {
   plan: Plan;
   chosen: ContestantInfo[];
-  /** Whether the run measures everything. Only then may its results replace the published ones. */
+  /** Whether the run measures everything. The results of an incomplete run must not replace the published results. */
   isComplete: boolean;
 }
 
 export const help = `npm run bench:outbox [-- options]
 
-Compares the outbox with other event queues in one Chromium, on this machine only, and writes
-a table, plots and all figures as JSON. Timings never cause a failure: the exit code is 0 unless the benchmark itself fails.
+Compares the outbox with other event queues in the same Chromium on this machine. Writes a table, plots and
+all figures as JSON. The exit code does not depend on timings. It is 0 unless the benchmark fails.
 
-  --only <names>   only these, separated by commas: ${contestants.map(({ name }) => name).join(', ')}
+  --only <names>   contestants, separated by commas: ${contestants.map(({ name }) => name).join(', ')}
                    ("raw" stands for raw-group)
   --quick          fewer lengths, events and kills: at most 3 minutes instead of 25
   --help           this text
 
-A complete run replaces docs/benchmarks/outbox; others write to .cache/bench-outbox.
-Environment: CHROMIUM_PATH is the browser to use; by default an installed one is found.`;
+A complete run replaces docs/benchmarks/outbox. Other runs write to .cache/bench-outbox.
+Environment: CHROMIUM_PATH is the path of the browser. Default: an installed Chromium.`;
 
 /** Parses the arguments. @throws Error with the expected values if they are invalid. */
 export function readCommandLine(args: string[]): CommandLine | 'help' {

@@ -2,15 +2,15 @@
 export interface ContestantInfo {
   name: string;
   /**
-   * - `limit`: bare storage that sends nothing. It shows the best result that is possible on IndexedDB.
-   * - `control`: no queue at all. It shows what the machine and the browser do by themselves.
+   * - `limit`: bare storage that sends nothing. It shows the best possible result with IndexedDB.
+   * - `control`: no queue. It shows what the machine and the browser do by themselves.
    */
   kind: 'ours' | 'limit' | 'peer' | 'control';
   /** Its npm package, if any. */
   package?: string;
   /** The file in `contestants/`. */
   file?: string;
-  /** The member of its requests that holds the id with which its service deduplicates events. */
+  /** The field of requests with the id by which the queue's service deduplicates events. */
   messageId?: string;
   note: string;
 }

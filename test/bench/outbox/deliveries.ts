@@ -4,14 +4,14 @@ import { sampleIds } from './page/sample-event.ts';
 export interface Tally {
   /** Number of events that arrived at least once. */
   arrived: number;
-  /** Number of arrivals that repeat an event that had already arrived. */
+  /** Number of repeated arrivals of an event. */
   duplicateSends: number;
-  /** Number of these duplicates whose message id differs, so that the service counts the event again. */
+  /** Number of these duplicates with a different message id. The service counts such an event again. */
   duplicatesAfterDeduplication: number;
   requests: number;
 }
 
-/** Counts a run's events, by their own ids and by the ids that the queue assigned. */
+/** Counts a run's events by their own ids and by the message ids that the queue assigned. */
 export interface Deliveries {
   addRequest(): number;
   add(body: string): void;
@@ -19,7 +19,7 @@ export interface Deliveries {
   has(sampleId: string): boolean;
 }
 
-/** Counts the events of `run`. `messageId` names the member that holds the queue's own id. */
+/** Counts the events of `run`. `messageId` names the field with the queue's own id. */
 export function createDeliveries(run: string, messageId: string | undefined): Deliveries {
   const sends = new Map<string, number>();
   const counted = new Map<string, Set<string>>();
@@ -48,7 +48,10 @@ export function createDeliveries(run: string, messageId: string | undefined): De
   };
 }
 
-/** Finds every sample event in a body. The value is the message id of the innermost object that contains the event. */
+/**
+ * Finds all sample events in a body. The values are the message ids: each from the innermost object that contains the
+ * event.
+ */
 function findEvents(body: string, messageId: string | undefined): Map<string, string> {
   const found = new Map<string, string>();
   const walk = (value: unknown, outerMessage: string): void => {
@@ -62,13 +65,13 @@ function findEvents(body: string, messageId: string | undefined): Map<string, st
   return found;
 }
 
-/** A body is one JSON document, or one per line (Sentry's envelopes). */
+/** A body is a JSON document, or has a JSON document in each line (Sentry's envelopes). */
 function parseDocuments(body: string): unknown[] {
   const parse = (text: string): unknown[] => {
     try {
       return [JSON.parse(text)];
     } catch {
-      // Other formats, such as forms, are searched as text, which finds the events but not their message ids.
+      // Other formats, such as forms, are searched as text. That finds the events, but not their message ids.
       return [text];
     }
   };

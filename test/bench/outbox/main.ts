@@ -47,7 +47,7 @@ async function prepare(facts: ContestantInfo, files: Files): Promise<Measured> {
   return { facts, size: bundled?.size, life: undefined, kills: [], faultyDrain: undefined };
 }
 
-/** Runs the jobs one after the other, and returns the gaps: the jobs that failed or for which no time was left. */
+/** Runs the jobs one after the other. Returns the gaps: the jobs that failed or were skipped for lack of time. */
 async function runJobs(jobs: Job[], budgetMs: number): Promise<string[]> {
   const gaps: string[] = [];
   for (const [index, { title, run }] of jobs.entries()) {

@@ -2,17 +2,17 @@
 export interface Plan {
   /** Queue lengths at which the cost of an event is measured, in increasing order. */
   lengths: number[];
-  /** Number of events measured at each length, one every second frame. */
+  /** Number of events that are measured at each length, one in every second frame. */
   samples: number;
-  /** How long filling a queue may take in total, in milliseconds. Slower queues stay shorter. */
+  /** How long filling a queue may take in total, in milliseconds. A slow queue does not reach all lengths. */
   fillBudgetMs: number;
   /** How long draining a queue may take, in milliseconds. */
   drainBudgetMs: number;
   idleMs: number;
   kills: { events: number; perFrame: number; delaysMs: number[] }[];
-  /** Number of events sent while a response is lost and the browser is killed. */
+  /** Number of events in the run in which a response is lost and the browser is killed. */
   faultyEvents: number;
-  /** Time budget of the run, in milliseconds. Jobs that have not started by then are skipped. */
+  /** Time budget of the run, in milliseconds. Jobs that would start later are skipped. */
   budgetMs: number;
 }
 

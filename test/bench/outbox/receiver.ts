@@ -9,14 +9,14 @@ import { createDeliveries, type Deliveries } from './deliveries.ts';
 export interface Behavior {
   /** Delay before each response. */
   latencyMs: number;
-  /** Which requests lose their responses although their events arrive, as numbers from 1. */
+  /** Numbers of the requests whose responses are lost, counted from 1. Their events arrive. */
   lostResponses: number[];
 }
 
-/** Stands in for the service of every contestant, and serves the page. */
+/** A fake service for all contestants. It also serves the page. */
 export interface Receiver {
   origin: string;
-  /** Clears what has arrived, and starts to count the events of another run. */
+  /** Forgets all arrivals, and starts counting the events of another run. */
   begin(run: string, messageId: string | undefined, behavior?: Partial<Behavior>): Deliveries;
   close(): Promise<void>;
 }
@@ -72,7 +72,7 @@ export async function startReceiver(scripts: Files): Promise<Receiver> {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     const script = scripts.get(pathname);
     if (pathname.startsWith('/collect/'))
-      // A killed browser aborts its requests. Only complete requests count.
+      // A killed browser aborts its requests. Only complete requests are counted.
       collect(request, response).catch(() => response.destroy());
     else if (script !== undefined)
       response.writeHead(200, { 'content-type': 'text/javascript', ...isolation }).end(script);
@@ -108,8 +108,8 @@ async function readBody(request: IncomingMessage): Promise<string> {
 }
 
 /**
- * Creates a response that suits every contestant. Our outbox needs a result for each event, and the others check the
- * status or these members.
+ * Creates a response that every contestant accepts. Our outbox needs a result for each event. The others check the
+ * status or these fields.
  */
 function createResponse(body: string): string {
   const isOurs = body.startsWith('{"sent_at"');

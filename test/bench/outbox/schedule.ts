@@ -12,7 +12,7 @@ export interface Job {
 
 const sends = ({ facts }: Measured): boolean => facts.kind === 'ours' || facts.kind === 'peer';
 
-/** Plans all jobs. Contestants alternate, so that other load on the machine affects all of them. */
+/** Plans all jobs. The contestants alternate, so that other load on the machine affects all of them equally. */
 export function planJobs(setting: Setting, measured: Measured[]): Job[] {
   const lives = measured.map((entry) => ({
     title: `${entry.facts.name}: cost, frames and drain`,
@@ -36,8 +36,8 @@ export function planJobs(setting: Setting, measured: Measured[]): Job[] {
       entry.faultyDrain = await measureFaultyDrain(setting, entry.facts);
     },
   }));
-  // The longest jobs come last, because the last jobs are skipped if time runs short.
-  const [short, long] = [cases.filter(isShort), cases.filter((one) => !isShort(one))];
+  // The longest jobs come last. The last jobs are skipped if the time runs out.
+  const [short, long] = [cases.filter(isShort), cases.filter((candidate) => !isShort(candidate))];
   return [...lives, ...short.flatMap(killJobs), ...faulty, ...long.flatMap(killJobs)];
 }
 

@@ -1,4 +1,4 @@
-/** Returns a percentile of the values, with `share` from 0 to 1. Undefined if there are no values. */
+/** Returns a percentile of the values, or undefined if there are no values. `share` is from 0 to 1. */
 export function percentile(values: number[], share: number): number | undefined {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];

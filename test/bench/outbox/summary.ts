@@ -8,7 +8,7 @@ import type { FrameTimes } from './page/frame-meter.ts';
 import type { Measured, Results } from './results.ts';
 import { median, percentile, ratio } from './statistics.ts';
 
-/** What an event costs at one queue length. Times are in milliseconds. */
+/** The cost of an event at one queue length. Times are in milliseconds. */
 export interface LengthSummary {
   length: number;
   /** Number of events enqueued before the measurement. Less than `length` if the contestant was too slow. */
@@ -18,9 +18,9 @@ export interface LengthSummary {
   acknowledgedP50: number | undefined;
   acknowledgedP99: number | undefined;
   cpu: number | undefined;
-  /** `p50` divided by the median of raw IndexedDB, which ran in the frames in between. */
+  /** `p50` divided by the median of raw IndexedDB in the frames in between. */
   p50ToRaw: number | undefined;
-  /** `cpu` divided by that of the raw IndexedDB contestant at the same length. */
+  /** `cpu` divided by the `cpu` of the raw IndexedDB contestant at the same length. */
   cpuToRaw: number | undefined;
 }
 

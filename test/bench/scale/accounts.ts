@@ -13,7 +13,7 @@ const budget = 0.9;
 const concurrency = 16;
 const sampleMs = 20;
 
-/** Which account each process serves. */
+/** The account that each process serves. */
 const variants = [
   { name: 'one account', accountOf: () => 0 },
   { name: 'three accounts', accountOf: (index: number) => index },
@@ -35,37 +35,37 @@ export const accounts: Part = async (options) => {
         ads: [] as Ad[][],
         ms: 0,
       }));
-      const step = async (work: (each: (typeof runs)[number]) => Promise<unknown>) => {
-        for (const each of runs) {
+      const step = async (work: (run: (typeof runs)[number]) => Promise<unknown>) => {
+        for (const run of runs) {
           const startedMs = nowMs();
-          waits.during(each.way.name);
-          await work(each);
+          waits.during(run.way.name);
+          await work(run);
           waits.during(undefined);
-          each.ms += nowMs() - startedMs;
+          run.ms += nowMs() - startedMs;
         }
       };
       const onAll = (way: Way, work: (client: Client, index: number) => Promise<unknown>) =>
         Promise.all(clients.map((row, index) => work(row[way.accountOf(index)] as Client, index)));
       const share = Array.from({ length: ads / processes });
-      await step(({ way, ads: lists }) =>
+      await step(({ way, ads: adLists }) =>
         onAll(way, async (client, index) => {
           const list = await forEach(share, concurrency, client.decide);
           await forEach(list, concurrency, client.start);
-          lists[index] = list;
+          adLists[index] = list;
         }),
       );
-      const latencies = runs.flatMap((each) => each.ads.flat());
+      const latencies = runs.flatMap((run) => run.ads.flat());
       await watched(latencies, 0.75);
-      await step((each) =>
-        onAll(each.way, (client, index) =>
-          forEach(each.ads[index] ?? [], concurrency, client.quartiles),
+      await step((run) =>
+        onAll(run.way, (client, index) =>
+          forEach(run.ads[index] ?? [], concurrency, client.quartiles),
         ),
       );
       await watched(latencies, 1);
-      await step(async (each) => {
+      await step(async (run) => {
         options.receiver.clear();
-        await onAll(each.way, (client, index) =>
-          forEach(each.ads[index] ?? [], concurrency, client.finish),
+        await onAll(run.way, (client, index) =>
+          forEach(run.ads[index] ?? [], concurrency, client.finish),
         );
         await options.receiver.count(ads);
       });
@@ -76,8 +76,9 @@ export const accounts: Part = async (options) => {
     await waits.stop();
     await stop();
   }
-  const [one = [], three = []] = [...perSecond.values()];
-  const ratio = median(one.map((value, index) => value / (three[index] ?? NaN))) ?? NaN;
+  const [oneAccountRates = [], threeAccountRates = []] = [...perSecond.values()];
+  const ratio =
+    median(oneAccountRates.map((value, index) => value / (threeAccountRates[index] ?? NaN))) ?? NaN;
   const seen = waits.seen['one account'] ?? { waiting: 0, active: 0 };
   return {
     title: 'Three processes on one account',
@@ -111,13 +112,13 @@ export const accounts: Part = async (options) => {
   };
 };
 
-/** Each process has its own data folder and therefore creates its own account. */
+/** Each process has its own data folder, and therefore creates its own account. */
 async function startProcesses({ postgres, receiver }: Options) {
   const databaseUrl = await createDatabase(postgres);
   const env = {
     DATABASE_URL: databaseUrl,
     RATE_LIMITS: 'off',
-    // One master key for all, as in production.
+    // All processes have the same master key, as in production.
     TRUEWARD_MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
   };
   const services: Awaited<ReturnType<typeof startService>>[] = [];
@@ -127,7 +128,7 @@ async function startProcesses({ postgres, receiver }: Options) {
   );
   for (const [index, row] of clients.entries())
     await row[index]?.addWebhook(`${receiver.url}/0/${index}`, 'decision.rewarded');
-  // Gives every process time to load every account and its webhook. Processes poll twice a second.
+  // Each process needs time to load every account and its webhook. Processes poll twice per second.
   await sleep(2_000);
   const meter = await openMeter(
     services.map(({ process: { pid = 0 } }) => pid),
@@ -145,7 +146,7 @@ async function startProcesses({ postgres, receiver }: Options) {
   };
 }
 
-/** Counts sessions that wait for a lock in a statement that writes roll-ups. */
+/** Counts the database sessions that wait for a lock while they write roll-ups. */
 function startSampler({ query }: Meter) {
   const seen: Record<string, { waiting: number; active: number }> = {};
   let phase: string | undefined;

@@ -11,12 +11,17 @@ import { type Options, type Part, formatInteger } from './part.ts';
 
 const endpoints = 100;
 const budget = 1.1;
-/** How long the service gets to record earlier deliveries, in milliseconds. It shares two cores with the benchmark. */
+/**
+ * Time for the service to record earlier deliveries, in milliseconds. The service shares two cores with the benchmark.
+ */
 const pauseMs = 150;
-/** Number of windows, which is enough for the circuit breaker of a dead endpoint to open. */
+/** Number of windows. It is enough to open the circuit breaker of a dead endpoint. */
 const windows = 25;
 
-/** Measures webhooks to a hundred endpoints, with and without one endpoint that accepts requests but never responds. */
+/**
+ * Measures webhooks to a hundred endpoints, with and without a dead endpoint: one that accepts requests but never
+ * responds.
+ */
 export const deadEndpoint: Part = async (options) => {
   const backlog = options.quick ? 100 : 10_000;
   const sides = [
@@ -26,7 +31,7 @@ export const deadEndpoint: Part = async (options) => {
   try {
     for (const { announce } of sides) await announce();
     const untilMs = nowMs() + windows * options.ms;
-    // The two sides take turns, so that other load on the machine affects both equally.
+    // The two sides alternate, so that other load on the machine affects both equally.
     for (let round = 0; nowMs() < untilMs; round += 1) {
       for (const { announce, rounds } of roundOrder(sides, round)) {
         await sleep(pauseMs);
@@ -70,14 +75,14 @@ export const deadEndpoint: Part = async (options) => {
   };
 };
 
-/** Starts a service with a hundred endpoints. If there is a backlog, the first endpoint never responds. */
+/** Starts a service with a hundred endpoints. With a backlog, the first endpoint never responds. */
 async function startSide({ postgres, receiver }: Options, backlog: number) {
   const databaseUrl = await createDatabase(postgres);
   const service = await startService({ env: { RATE_LIMITS: 'off', DATABASE_URL: databaseUrl } });
   const client = createClient(service.url, service.keys.sandbox, 4);
   const add = (path: string): Promise<Webhook> =>
     client.addWebhook(receiver.url + path, 'kill_switch.changed');
-  // This endpoint is excluded from the measurement on both sides.
+  // Both sides exclude this endpoint from the measurement.
   const firstWebhook = await add(backlog > 0 ? '/never/0' : '/0/first');
   for (let index = 1; index < endpoints; index += 1) await add(`/0/${index}`);
   let switchId: string | undefined;

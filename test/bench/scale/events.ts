@@ -12,11 +12,11 @@ const decisionConcurrency = 64;
 const budget = 20_000;
 const eventsOfAd = 7;
 /**
- * Number of ads for each second of a window. It is enough for more than the required rate. An even faster build runs
- * out of ads, and its window ends early.
+ * Number of ads for each second of a window. This is more than the required rate needs. If a build is so fast that it
+ * runs out of ads, its window ends early.
  */
 const adsPerSecond = (1.5 * budget) / eventsOfAd;
-/** Number of warm-up windows: the JIT compiler needs a few thousand requests. */
+/** Number of warm-up windows. The JIT compiler needs a few thousand requests. */
 const warmUp = 2;
 /** The service accepts 500 events and 256 KiB per request. */
 const mixes = [
@@ -25,7 +25,7 @@ const mixes = [
   { processes: 2, adsPerRequest: 50 },
 ] as const;
 
-/** Measures the events of whole ads in large requests, as a game's server or a proxy sends them. */
+/** Measures the events of whole ads in large requests, like those of a game's server or a proxy. */
 export const events: Part = async (options) => {
   const rows: (string | number)[][] = [];
   let best = 0;
@@ -78,12 +78,12 @@ async function measureMix(
   try {
     const adCount = Math.ceil((adsPerSecond * (warmUp + 1) * ms) / 1_000);
     const ads = await decide(cluster, adCount);
-    // The warm-up has its own ads, so that a fast build does not use up the ads of the measured window.
+    // The warm-up has its own ads. Otherwise, a fast build could use up the ads of the measured window.
     const warmUpAds = ads.splice(0, Math.floor((ads.length * warmUp) / (warmUp + 1)));
     const createBatches = (adsToPlay: Ad[]) => (): AdEvent[] =>
       adsToPlay.splice(0, adsPerRequest).flatMap(createEvents);
     await report(cluster, createBatches(warmUpAds), warmUp * ms);
-    // PostgreSQL does this by itself within a minute of the first rows, but a window is shorter than that.
+    // PostgreSQL does this by itself within a minute after the first rows, but a window is shorter.
     await meter.query('ANALYZE');
     return await measure(cluster, meter, createBatches(ads), ms);
   } finally {
@@ -92,7 +92,7 @@ async function measureMix(
   }
 }
 
-/** Requests decisions, and waits until all their ads could have been watched. */
+/** Requests decisions, and waits until the last of their ads could have been watched. */
 async function decide({ urls, keys }: Cluster, count: number): Promise<Ad[]> {
   const clients = urls.map((url) =>
     createClient(url, keys.live, decisionConcurrency / urls.length),
@@ -127,7 +127,7 @@ async function measure(cluster: Cluster, meter: Meter, batch: () => AdEvent[], m
 
 const quarters = ['first_quartile', 'midpoint', 'third_quartile'] as const;
 
-/** Creates the events of a five-second image ad that is watched to its end. */
+/** Creates the events of a five-second image ad that is watched to the end. */
 function createEvents({ id, token, beganMs }: Ad): AdEvent[] {
   const watchMs = 5_000;
   const event = (type: AdEvent['type'], afterMs: number, more: Partial<AdEvent> = {}): AdEvent => ({
@@ -147,7 +147,7 @@ function createEvents({ id, token, beganMs }: Ad): AdEvent[] {
   ];
 }
 
-/** Reports events until the time is up or there are no more ads. */
+/** Reports events until the time is over or there are no more ads. */
 async function report({ urls, keys }: Cluster, batch: () => AdEvent[], ms: number) {
   let [accepted, rejected, seconds] = [0, '', 0];
   const startedMs = performance.now();

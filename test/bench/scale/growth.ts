@@ -67,7 +67,7 @@ async function decide({ url, keys }: RunningService, ms: number): Promise<number
   return (await load(target, ms)).latencies;
 }
 
-/** Adds decisions of other players until there are `wanted` decisions, then runs VACUUM ANALYZE and a checkpoint. */
+/** Adds decisions of other players until there are `wanted` decisions. Then runs VACUUM ANALYZE and a checkpoint. */
 async function fill({ query }: Meter, wanted: number): Promise<void> {
   for (;;) {
     const [row] = await query<{ count: number }>('SELECT count(*)::bigint AS count FROM decisions');

@@ -1,6 +1,5 @@
 /**
- * `npm run bench:scale`: measures many deliveries, processes, events and rows on PostgreSQL. Each of these is a
- * separate part.
+ * `npm run bench:scale`: measures many deliveries, processes, events and rows on PostgreSQL, each in a separate part.
  */
 import { parseArgs } from 'node:util';
 import { findBuilds } from '../service/builds.ts';
@@ -34,9 +33,9 @@ const { values } = parseArgs({
 if (values.help === true) {
   console.log(`npm run bench:scale [-- --only <part>… --against <checkout> --seconds <n> --quick]
 
-Parts: ${Object.keys(parts).join(', ')}. --against: also measures the deliveries of another, built checkout.
---seconds: the length of a window. --quick: tiny numbers, to see that it works; publishes nothing. Needs Linux and PostgreSQL;
-about 9 minutes.`);
+Parts: ${Object.keys(parts).join(', ')}. --against: also measures the deliveries of another checkout, which must be built.
+--seconds: the length of a window. --quick: tiny numbers, to check that the benchmark works; publishes nothing.
+Needs Linux and PostgreSQL, and about 9 minutes.`);
   process.exit();
 }
 const quick = values.quick === true;
@@ -54,7 +53,7 @@ try {
   for (const [name, part] of chosen) {
     console.log(`${name}, ${new Date().toTimeString().slice(0, 8)}`);
     const measured = readOrigin();
-    // Each part has a new server, so that no part waits while another part's rows are vacuumed.
+    // Each part has a new server. Otherwise, it could wait while the rows of another part are vacuumed.
     const postgres = await requirePostgres();
     const partResult = await part({
       postgres,
@@ -75,7 +74,7 @@ try {
 } finally {
   await receiver.stop();
 }
-// Publishes all parts in order, including those that this run did not measure.
+// Publishes all parts in order, also those that this run did not measure.
 const allParts = { ...readPublished().scale, ...results };
 const scale = Object.fromEntries(
   Object.keys(parts).flatMap((name) => (allParts[name] ? [[name, allParts[name]]] : [])),

@@ -8,7 +8,7 @@ import { type Options, type Part, formatInteger } from './part.ts';
 
 const budget = 1_000;
 const responseMs = 50;
-/** Timeout in milliseconds. A slower build is rated by the deliveries that it has completed by then. */
+/** Timeout in milliseconds. A slower build is rated by the deliveries that it has completed before. */
 const timeoutMs = 20_000;
 
 interface Measured {
@@ -17,7 +17,7 @@ interface Measured {
   databaseUs: number;
 }
 
-/** Measures a backlog of deliveries to one endpoint, sent by one process. */
+/** Measures how one process works through a backlog of deliveries to one endpoint. */
 export const oneEndpoint: Part = async (options) => {
   const backlog = options.quick ? 300 : 10_000;
   const rounds = options.quick ? 1 : 3;
@@ -28,8 +28,9 @@ export const oneEndpoint: Part = async (options) => {
     for (const build of roundOrder(options.builds, round))
       measurements.get(build)?.push(await measure(options, build, backlog));
   }
-  const results = [...measurements].map(([{ name }, all]) => {
-    const middle = (key: keyof Measured): number => median(all.map((one) => one[key])) ?? NaN;
+  const results = [...measurements].map(([{ name }, buildMeasurements]) => {
+    const middle = (key: keyof Measured): number =>
+      median(buildMeasurements.map((measurement) => measurement[key])) ?? NaN;
     const [perSecond, serviceUs, databaseUs] = [
       middle('perSecond'),
       middle('serviceUs'),
@@ -48,16 +49,19 @@ export const oneEndpoint: Part = async (options) => {
       },
     ],
     head: ['', 'deliveries/s', 'service, µs each', 'PostgreSQL, µs each'],
-    rows: results.map((one) => [
-      one.name,
-      formatInteger(one.perSecond),
-      formatInteger(one.serviceUs),
-      formatInteger(one.databaseUs),
+    rows: results.map((result) => [
+      result.name,
+      formatInteger(result.perSecond),
+      formatInteger(result.serviceUs),
+      formatInteger(result.databaseUs),
     ]),
     note: `One process of the service, an endpoint that answers after ${responseMs} ms in a separate process, and a backlog of ${formatInteger(backlog)}; the median of ${rounds} rounds. A build that takes longer than ${timeoutMs / 1_000} s is stopped.`,
     plot: {
       axis: 'deliveries/s',
-      rows: results.map((one) => ({ label: one.name, value: one.perSecond })),
+      rows: results.map((result) => ({
+        label: result.name,
+        value: result.perSecond,
+      })),
     },
   };
 };
@@ -109,13 +113,13 @@ async function measure(
   }
 }
 
-/** Enqueues copies of the webhook's event, each with its own delivery, in one transaction. */
+/** Enqueues copies of the webhook's event in one transaction. Each copy has its own delivery. */
 export async function multiply(
   { query }: Pick<Meter, 'query'>,
   { id }: Pick<Webhook, 'id'>,
   copies: number,
 ): Promise<void> {
-  // Copies the whole row as JSON, so that this statement does not depend on the columns.
+  // Copies the whole row as JSON. The statement therefore does not depend on the columns.
   const copy = (column: string): string =>
     `left(${column}, 14) || lpad(n::text, length(${column}) - 14, '0')`;
   await query(

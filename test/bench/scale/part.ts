@@ -6,11 +6,11 @@ import type { PartResult } from '../service/results.ts';
 export interface Options {
   postgres: PrivatePostgres;
   receiver: Receiver;
-  /** This build and optionally an older one to compare with. */
+  /** This build and, optionally, an older build for comparison. */
   builds: readonly BuildUnderTest[];
   /** How long a window lasts, in milliseconds. */
   ms: number;
-  /** Whether to use tiny numbers, just to check that the benchmark works. */
+  /** Whether to use tiny numbers, only to check that the benchmark works. */
   quick: boolean;
 }
 

@@ -13,21 +13,21 @@ import { openPool } from '../../../service/test/load.ts';
 export interface Ad {
   id: string;
   token: string;
-  /** When the player started to watch, by `performance.now()`. */
+  /** When the player started watching, by `performance.now()`. */
   beganMs: number;
 }
 
-/** Sends the requests of one account's players and of its server. */
+/** Sends the requests of an account's players and of the account's server. */
 export interface Client {
   decide(): Promise<Ad>;
   start(ad: Ad): Promise<void>;
   /**
-   * Reports the first quartile, the midpoint and the third quartile in one request. Call it once three quarters of the
+   * Reports the first quartile, the midpoint and the third quartile in one request. Call it when three quarters of the
    * ad have been {@link watched}.
    */
   quartiles(ad: Ad): Promise<void>;
   /**
-   * Reports the impression and the completion in one request. Call it once the whole ad has been {@link watched}.
+   * Reports the impression and the completion in one request. Call it when the whole ad has been {@link watched}.
    *
    * @throws Error unless the reward is earned.
    */
@@ -37,9 +37,7 @@ export interface Client {
   close(): Promise<void>;
 }
 
-/**
- * How long an ad is watched, in milliseconds. The demo account's image ads must be watched for at least five seconds.
- */
+/** How long an ad is watched, in milliseconds. The image ads of the demo account require at least five seconds. */
 export const watchMs = 5_100;
 const userAgent = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140 Safari/537.36';
 let players = 0;

@@ -10,8 +10,8 @@ export interface BuildUnderTest {
 }
 
 /**
- * Returns this build and, with `against`, the build of another checkout. That checkout must already be built and have
- * its dependencies installed.
+ * Returns this build and, with `against`, the build of another checkout. That checkout must have been built, and must
+ * have its dependencies installed.
  *
  * @throws Error when the checkout has no built service.
  */
@@ -21,7 +21,7 @@ export function findBuilds(against: string | undefined): BuildUnderTest[] {
   const main = join(resolve(against), 'service/dist/main.js');
   if (!existsSync(main))
     throw new Error(
-      `${main} is missing. Give --against a checkout, in which you ran npm ci and npm run build.`,
+      `${main} is missing. --against takes a checkout in which you ran npm ci and npm run build.`,
     );
   return [...builds, { name: 'older build', main }];
 }
@@ -30,6 +30,9 @@ export function findBuilds(against: string | undefined): BuildUnderTest[] {
 export const readCommit = (folder: string): string =>
   execFileSync('git', ['-C', folder, 'rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
 
-/** Returns the items in the order for this round. Every second round reverses them, so that no item is always first. */
+/**
+ * Returns the items in the order for this round. Every second round has the reverse order, so that no item is always
+ * first.
+ */
 export const roundOrder = <T>(items: readonly T[], round: number): readonly T[] =>
   round % 2 === 0 ? items : items.toReversed();

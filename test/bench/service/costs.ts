@@ -26,9 +26,10 @@ const { values } = parseArgs({
 if (values.help === true) {
   console.log(`npm run bench:costs [-- --against <checkout> --rounds <n> --ads <n> --quick]
 
-CPU and bytes of a whole ad and of its parts, compared with a bare echo server and the embedded store. With --against,
-also those of another checkout (npm ci, npm run build), interleaved. --quick: a few ads, to see that it works; publishes
-nothing. Needs Linux and PostgreSQL; about 7 minutes with --against, 5 without.`);
+Measures the CPU and bytes of a whole ad and of its parts, compared with a bare echo server and the embedded store.
+--against: also measures another checkout in alternating rounds. Run npm ci and npm run build there first.
+--quick: only a few ads, to check that the benchmark works; publishes nothing.
+Needs Linux and PostgreSQL, and about 7 minutes with --against or 5 without.`);
   process.exit();
 }
 const rounds = values.quick === true ? 2 : Number(values.rounds);
@@ -60,7 +61,7 @@ async function loadDecisions(url: string, key?: string): Promise<number> {
   return latencies.length;
 }
 
-/** Ads of one environment, and the cost of each step. */
+/** Ads in one environment, and the costs of their steps. */
 interface Batch {
   ads: Ad[];
   costs: Cost[];
@@ -132,7 +133,7 @@ async function finishAll(
     withoutWebhook.costs[3] as Cost,
     (a, b) => a - b,
   );
-  // The sandbox stores an explanation with each decision, so the bytes are measured in the live environment.
+  // The sandbox stores an explanation with each decision. The bytes are therefore measured in the live environment.
   const { storedBytes, loggedBytes } = add([...live.costs, delivery]);
   const ad = { ...add(withWebhook.costs), storedBytes, loggedBytes };
   return { decision, start, quartiles, finish: finished, delivery, ad };
@@ -166,22 +167,25 @@ async function runRound(
   const round: Round = { echoUs: await echo.measure(), sides: {} };
   const decisionAlone = new Map<Side, Cost>();
   for (const side of sides) decisionAlone.set(side, await measureDecisions(side));
-  const all: Batches[] = [];
-  for (const side of sides) all.push(await beginAll(side));
-  const list = all.flatMap(({ live, withoutWebhook, withWebhook }) => [
+  const allBatches: Batches[] = [];
+  for (const side of sides) allBatches.push(await beginAll(side));
+  const list = allBatches.flatMap(({ live, withoutWebhook, withWebhook }) => [
     ...live.ads,
     ...withoutWebhook.ads,
     ...withWebhook.ads,
   ]);
   // The waiting times of all ads overlap.
   await watched(list, 0.75);
-  for (const batches of all) await watchAll(batches);
+  for (const batches of allBatches) await watchAll(batches);
   await watched(list, 1);
-  for (const batches of all) {
+  for (const batches of allBatches) {
     const { side } = batches;
-    const alone = decisionAlone.get(side);
-    if (!alone) throw new Error(`${side.name} was asked for no decisions.`);
-    round.sides[side.name] = { decisionAlone: alone, ...(await finishAll(batches, receiver)) };
+    const decisionCosts = decisionAlone.get(side);
+    if (!decisionCosts) throw new Error(`${side.name} received no requests for decisions.`);
+    round.sides[side.name] = {
+      decisionAlone: decisionCosts,
+      ...(await finishAll(batches, receiver)),
+    };
   }
   return round;
 }

@@ -17,9 +17,9 @@ import { openPostgres } from '../../../service/src/store/postgres.ts';
 import { noTracing } from '../../../service/src/trace/tracing.ts';
 import { addAccount } from '../../../service/test/add-account.ts';
 
-/** How many decisions are stored per second, in three variants. */
+/** Number of stored decisions per second, in three variants. */
 export interface GroupCommit {
-  /** Many decisions per transaction (group commit), like the service. */
+  /** Many decisions per transaction (group commit), as in the service. */
   together: number;
   /** Each decision in its own transaction, together with its counts for reports. */
   each: number;
@@ -57,9 +57,9 @@ export async function measureGroupCommit(
         log: console,
       },
     });
-    const variants: Record<keyof GroupCommit, (made: NewDecision) => Promise<unknown>> = {
+    const variants: Record<keyof GroupCommit, (decision: NewDecision) => Promise<unknown>> = {
       together: lane.push,
-      each: (made) => recordDecisions(database, nothing, [made]),
+      each: (decision) => recordDecisions(database, nothing, [decision]),
       eachWithoutSums: ({ scope, record }) =>
         database.query(
           'INSERT INTO decisions SELECT * FROM jsonb_populate_record(NULL::decisions, $1::text::jsonb)',
@@ -88,7 +88,7 @@ export async function measureGroupCommit(
   }
 }
 
-async function perSecond(store: (made: NewDecision) => Promise<unknown>, ms: number) {
+async function perSecond(store: (decision: NewDecision) => Promise<unknown>, ms: number) {
   const startedMs = performance.now();
   let count = 0;
   const work = async (): Promise<void> => {

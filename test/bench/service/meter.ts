@@ -6,25 +6,26 @@ import {
 } from '../../../service/test/private-postgres.ts';
 import { processorTimeUs, treeTimeUs } from './processor-time.ts';
 
-/** What one unit of work costs. */
+/** The cost of one unit of work. */
 export interface Cost {
   serviceUs: number;
   /**
-   * CPU time of the whole PostgreSQL server, except for the connection that measures it. 0 with the embedded database.
+   * CPU time of the whole PostgreSQL server, without the connection of the measurement. 0 with the embedded database.
    */
   databaseUs: number;
   /** Growth of the tables and their indexes. */
   storedBytes: number;
-  /** The WAL that PostgreSQL writes, which is also what standbys and archives receive. */
+  /** The WAL that PostgreSQL writes. Standbys and archives receive the same amount. */
   loggedBytes: number;
 }
 
 export interface Meter {
-  /** Runs the work, and returns its cost divided by `units`. */
+  /** Runs the work and returns its cost, divided by `units`. */
   measure(units: number, work: () => Promise<unknown>): Promise<Cost>;
   read(): Promise<Cost>;
   /**
-   * Resolves when no delivery is pending. With the embedded database, waits until all of them must have been recorded.
+   * Resolves when no delivery is pending. With the embedded database, waits until all deliveries must have been
+   * recorded.
    */
   settle(): Promise<void>;
   query<T>(text: string, params?: readonly unknown[]): Promise<T[]>;
@@ -38,13 +39,13 @@ export const combine = (a: Cost, b: Cost, of: (x: number, y: number) => number):
   loggedBytes: of(a.loggedBytes, b.loggedBytes),
 });
 
-// Does not count roll-up deltas, because they are deleted within ten seconds and their space is reused.
+// Roll-up deltas are not counted. They are deleted within ten seconds, and their space is reused.
 const counters = `SELECT (SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r'
     AND relnamespace = 'public'::regnamespace AND relname <> 'rollup_deltas')::bigint AS stored,
   pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint AS logged`;
 const limits = { poolSize: 1, timeoutMs: 600_000, lockTimeoutMs: 60_000, pooler: false };
 
-/** Measures service processes and, unless they use the embedded database, their PostgreSQL server. */
+/** Measures service processes and their PostgreSQL server, if they have one. */
 export async function openMeter(
   pids: readonly number[],
   postgres?: PrivatePostgres,
@@ -79,7 +80,7 @@ export async function openMeter(
     async measure(units, work) {
       const before = await read();
       await work();
-      return combine(await read(), before, (now, then) => (now - then) / units);
+      return combine(await read(), before, (after, earlier) => (after - earlier) / units);
     },
     async settle() {
       if (!database) return sleep(200);

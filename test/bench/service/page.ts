@@ -16,7 +16,7 @@ import {
   type Verdict,
 } from './results.ts';
 
-/** The published results. A run replaces the results that it measured, and keeps the others with their dates. */
+/** The published results. A run replaces the results that it measured, and keeps the others with their own dates. */
 export interface Published {
   costs: Costs;
   comparison: Comparison;
@@ -25,9 +25,9 @@ export interface Published {
 }
 
 const folder = join(import.meta.dirname, '../../../docs/benchmarks/service');
-const names = ['costs', 'comparison', 'rates', 'scale'] as const;
+const fileNames = ['costs', 'comparison', 'rates', 'scale'] as const;
 
-/** Writes the figures, the page and its plots into docs/benchmarks/service. A quick run writes nothing. */
+/** Writes the data, the page and the plots into docs/benchmarks/service. A quick run writes nothing. */
 export async function publish(results: Partial<Published>, quick: boolean): Promise<void> {
   if (quick) return console.log('Quick runs are not published.');
   await mkdir(folder, { recursive: true });
@@ -35,15 +35,15 @@ export async function publish(results: Partial<Published>, quick: boolean): Prom
     writeFile(join(folder, name), await format(text, { parser, printWidth: 100 }));
   for (const [name, value] of Object.entries(results))
     await write(`${name}.json`, JSON.stringify(value), 'json');
-  const all = readPublished();
-  await write('README.md', describe(all), 'markdown');
-  for (const [name, chart] of Object.entries(draw(all)))
+  const published = readPublished();
+  await write('README.md', describe(published), 'markdown');
+  for (const [name, chart] of Object.entries(draw(published)))
     await writeFile(join(folder, `${name}.svg`), drawRowChart(chart));
   console.log('Written: docs/benchmarks/service');
 }
 
 export function readPublished(): Partial<Published> {
-  const files = names.filter((name) => existsSync(join(folder, `${name}.json`)));
+  const files = fileNames.filter((name) => existsSync(join(folder, `${name}.json`)));
   return Object.fromEntries(
     files.map((name) => [name, JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8'))]),
   ) as Partial<Published>;
@@ -76,8 +76,8 @@ function describe({ costs, comparison, rates, scale }: Partial<Published>): stri
   const verdicts = [
     ...(comparison?.verdicts ?? []).map((verdict) => ({ ...verdict, ...comparison?.measured })),
     ...(costs ? [{ ...judgeGroupCommit(costs), ...costs.measured }] : []),
-    ...Object.values(scale ?? {}).flatMap(({ verdicts: some, measured }) =>
-      some.map((verdict) => ({ ...verdict, ...measured })),
+    ...Object.values(scale ?? {}).flatMap(({ verdicts: partVerdicts, measured }) =>
+      partVerdicts.map((verdict) => ({ ...verdict, ...measured })),
     ),
   ];
   const parts = [
@@ -113,7 +113,7 @@ ${table(head, rows)}`,
 }
 
 const describeComparison = ({ measured, older, rounds }: Comparison): string => {
-  const [now, then] = [summarize(rounds, 'this build'), summarize(rounds, 'older build')];
+  const [current, previous] = [summarize(rounds, 'this build'), summarize(rounds, 'older build')];
   return `## This build compared with an older one
 
 \`npm run bench:costs -- --against <checkout>\`, ${rounds.length} rounds, older build ${older}, ${origin(measured)}
@@ -125,10 +125,10 @@ table of counts that have not been folded yet, whose space is reused within seco
 
 ${table(
   ['', 'service, µs', 'PostgreSQL, µs', 'stored, bytes', 'WAL, bytes'],
-  entries(now).map(([unit, cost]) => [
+  entries(current).map(([unit, cost]) => [
     units[unit],
     ...(['serviceUs', 'databaseUs', 'storedBytes', 'loggedBytes'] as const).map(
-      (counter) => `${formatInteger(then[unit][counter])} → ${formatInteger(cost[counter])}`,
+      (counter) => `${formatInteger(previous[unit][counter])} → ${formatInteger(cost[counter])}`,
     ),
   ]),
 )}`;
@@ -175,7 +175,7 @@ function judgeGroupCommit({ groupCommit }: Costs): Verdict {
   );
   return {
     budget: 'group commit: at least 2 × one insert per request, on both stores',
-    measured: `${times.map((each) => `${tenths(each)} ×`).join(' and ')}`,
+    measured: `${times.map((value) => `${tenths(value)} ×`).join(' and ')}`,
     held: Math.min(...times) >= 2,
   };
 }
@@ -208,7 +208,7 @@ function draw({ comparison, rates, scale }: Partial<Published>): Record<string, 
   const style = { style: 'bars', format: formatInteger } as const;
   const series = ['service', 'PostgreSQL'];
   if (comparison) {
-    const [now, then] = [
+    const [current, previous] = [
       summarize(comparison.rounds, 'this build'),
       summarize(comparison.rounds, 'older build'),
     ];
@@ -223,10 +223,10 @@ function draw({ comparison, rates, scale }: Partial<Published>): Record<string, 
       axis: 'µs',
       series,
       rows: [
-        row('ad, older build', then.ad, false),
-        row('ad, this build', now.ad, true),
-        row('delivery, older', then.delivery, false),
-        row('delivery, this', now.delivery, true),
+        row('ad, older build', previous.ad, false),
+        row('ad, this build', current.ad, true),
+        row('delivery, older', previous.delivery, false),
+        row('delivery, this', current.delivery, true),
       ],
     };
   }

@@ -3,13 +3,15 @@ import { readFileSync } from 'node:fs';
 /** The kernel counts in hundredths of a second (USER_HZ) on every machine. */
 const tickUs = 10_000;
 
-/** Returns the CPU time that a process with all its threads has used so far, in microseconds. 0 if it has exited. */
+/**
+ * Returns the CPU time that all threads of a process have used so far, in microseconds. 0 if the process has exited.
+ */
 export function processorTimeUs(pid: number): number {
   const fields = readStat(pid);
   return (Number(fields[11]) + Number(fields[12])) * tickUs;
 }
 
-/** Like {@link processorTimeUs}, including child processes, even those that have exited. */
+/** Like {@link processorTimeUs}, but includes running and exited child processes. */
 export function treeTimeUs(pid: number, children: readonly number[]): number {
   const fields = readStat(pid);
   const ended = (Number(fields[13]) + Number(fields[14])) * tickUs;
@@ -23,7 +25,7 @@ export function treeTimeUs(pid: number, children: readonly number[]): number {
 function readStat(pid: number): (string | number)[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name in parentheses may contain spaces, so the fields are counted after it.
+    // The name in parentheses may contain spaces. The fields are therefore counted from its end.
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
     return Array.from({ length: 20 }, () => 0);

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:rates`: measures what an ad costs, and its response times, at the request rates of most installations.
+ * `npm run bench:rates`: measures the cost and the response times of an ad at the request rates of most installations.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -23,22 +23,23 @@ const { values } = parseArgs({
 if (values.help === true) {
   console.log(`npm run bench:rates [-- --against <checkout> --rounds <n> --seconds <n> --quick]
 
-Whole ads with their webhooks at 10, 100 and 1,000 a second, started on schedule however slow the
-responses are. With --against, also those of another checkout (npm ci, npm run build), interleaved. --quick: short, to see that
-it works; publishes nothing. Needs Linux and PostgreSQL; about 8 minutes with --against, 4 without.`);
+Measures whole ads with their webhooks at 10, 100 and 1,000 ads per second. Ads start on schedule, even if responses
+are slow. --against: also measures another checkout in alternating rounds. Run npm ci and npm run build there first.
+--quick: a short run, to check that the benchmark works; publishes nothing.
+Needs Linux and PostgreSQL, and about 8 minutes with --against or 4 without.`);
   process.exit();
 }
 const quick = values.quick === true;
 const rounds = quick ? 1 : Number(values.rounds);
 const windowMs = quick ? 2_000 : Number(values.seconds) * 1_000;
 const rates = quick ? [10, 100] : [10, 100, 1_000];
-/** How long it takes until ads end at the same rate as they start, in milliseconds. */
+/** Time until ads end at the same rate as they start, in milliseconds. */
 const leadInMs = watchMs + 900;
-/** Maximum number of requests in flight. While it is reached, no ad starts, so the run falls short of its rate. */
+/** Maximum number of requests in flight. At this number, no further ad starts, and the run does not reach its rate. */
 const maxInFlight = 1_000;
-/** How long to wait for the last webhooks, in milliseconds. This is enough for builds whose webhooks lag behind. */
+/** How long to wait for the last webhooks, in milliseconds. This is enough for builds with slow webhooks. */
 const drainMs = 300_000;
-/** A rate counts as reached at 97%, because ads at the start and end of a window are cut off. */
+/** A rate counts as reached at 97%, because ads at the start and the end of a window are cut off. */
 const reachedShare = 0.97;
 
 interface Window {
@@ -72,7 +73,7 @@ async function measure(
   };
   const playOne = async (dueMs: number): Promise<void> => {
     const ad: Ad = await request(sandbox.decide);
-    // Measured from the time at which the request was due. In an open loop, a late start counts as latency.
+    // The latency starts when the request was due. In an open loop, a late start is part of the latency.
     if (isInWindow(dueMs)) decisionMs.push(nowMs() - dueMs);
     await request(() => sandbox.start(ad));
     await watched([ad], 0.75);
@@ -129,7 +130,7 @@ function summarize(side: Side['name'], rate: number, windows: readonly Window[])
   };
 }
 
-/** Warms up the JIT compiler, because even at a low rate, a long-running process has compiled its code. */
+/** Warms up the JIT compiler. A process that runs for a long time has compiled its code at any rate. */
 async function warmUp({ sandbox, meter }: Side, receiver: Receiver): Promise<void> {
   const ads = await forEach(Array.from({ length: quick ? 50 : 1_000 }), 32, sandbox.decide);
   await forEach(ads, 32, sandbox.start);

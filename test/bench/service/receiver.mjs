@@ -1,6 +1,6 @@
 /**
- * A customer's server in a separate process. The path selects the response: `/50/…` responds after 50 ms, `/0/…`
- * immediately, `/never/…` never. It reports arrivals to its parent process several times a second.
+ * A customer's server in a separate process. `/50/…` responds after 50 ms, `/0/…` immediately, and `/never/…` never.
+ * The server reports arrivals to its parent process several times per second.
  */
 import { createServer } from 'node:http';
 

@@ -12,16 +12,16 @@ export interface Arrival {
 
 export interface Receiver {
   /**
-   * The URL without a path. Append a path that selects the response: `/0/any-name` (immediate), `/50/any-name` (after
-   * 50 ms) or `/never/any-name`.
+   * The URL without a path. The path selects the response: `/0/any-name` (immediate), `/50/any-name` (after 50 ms) or
+   * `/never/any-name`.
    */
   url: string;
-  /** What has arrived so far. The last 20 ms and requests to `/never` are not included. */
+  /** The arrivals so far, without those of the last 20 ms and those at `/never`. */
   arrivals: Arrival[];
   /**
-   * Waits for `wanted` webhooks, and resolves with the first `wanted` arrivals.
+   * Waits for `wanted` webhooks. Resolves with the first `wanted` arrivals.
    *
-   * @throws Error when they have not arrived in time.
+   * @throws Error if the webhooks have not arrived in time.
    */
   count(wanted: number, timeoutMs?: number): Promise<Arrival[]>;
   /** Clears the arrivals. */
@@ -32,7 +32,7 @@ export interface Receiver {
 /** Returns the time in milliseconds, from a monotonic clock that all processes on this machine share. */
 export const nowMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
-/** Starts a customer's server in a separate process, so that its work is not measured. */
+/** Starts a customer's server in a separate process, whose work is not measured. */
 export async function startReceiver(): Promise<Receiver> {
   const child = fork(join(import.meta.dirname, 'receiver.mjs'));
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];

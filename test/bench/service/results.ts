@@ -5,7 +5,7 @@ import type { Cost } from './meter.ts';
 import type { Side } from './side.ts';
 
 /**
- * The units that are measured. `decisionAlone` is a decision when only decisions are requested, 64 at a time. `ad` is a
+ * The measured units of work. `decisionAlone` is a decision while only decisions are requested, 64 at a time. `ad` is a
  * whole ad with its webhook.
  */
 export type Unit =
@@ -23,8 +23,8 @@ export interface Origin {
 }
 
 /**
- * The content of docs/benchmarks/service/costs.json: the costs of this build. The capacity plan is calculated from
- * them.
+ * The content of docs/benchmarks/service/costs.json: the costs of this build. The capacity plan is based on these
+ * costs.
  */
 export interface Costs {
   measured: Origin;
@@ -45,8 +45,8 @@ export interface Verdict {
 }
 
 /**
- * The content of docs/benchmarks/service/comparison.json: this build compared with an older one. Both take turns in one
- * run.
+ * The content of docs/benchmarks/service/comparison.json: this build compared with an older one. The builds alternate
+ * in one run.
  */
 export interface Comparison {
   measured: Origin;
@@ -61,13 +61,13 @@ export interface RateRow {
   side: Side['name'];
   /** Number of ads that start per second. */
   rate: number;
-  /** Number of ads per second whose webhook arrived. */
+  /** Number of webhooks per second that arrived. */
   perSecond: number;
   reached: boolean;
-  /** CPU time per ad, including what the service does when it is idle. */
+  /** CPU time per ad, including the work of an idle service. */
   serviceUs: number;
   databaseUs: number;
-  /** 50th and 99th percentiles, measured from the time at which the ad was due to start. */
+  /** 50th and 99th percentiles of the time from the scheduled start of the ad. */
   decisionMs: [number, number];
   /** 50th and 99th percentiles of the time from sending the completion until the webhook arrives. */
   webhookMs: [number, number];
@@ -94,7 +94,7 @@ export interface PartResult {
 /** The content of docs/benchmarks/service/scale.json. */
 export type Scale = Record<string, PartResult & { measured: Origin }>;
 
-/** Describes when and where the benchmark runs. Call it before the run, because the benchmark itself causes load. */
+/** Describes when and where the benchmark runs. Call it before the run, because the benchmark causes load. */
 export function readOrigin(): Origin {
   const [cpu] = cpus();
   const memory = Math.round(totalmem() / 2 ** 30);
@@ -107,14 +107,14 @@ export function readOrigin(): Origin {
 const middle = (values: number[]): number => median(values) ?? NaN;
 
 /**
- * Returns the median over all rounds for each counter, except that stored bytes are the mean. A round adds fewer bytes
- * if it reuses space that autovacuum has freed since a previous round.
+ * Returns the median of all rounds for each counter, but the mean for stored bytes. A round adds fewer bytes if it
+ * reuses space that autovacuum has freed.
  */
 export function summarize(rounds: readonly Round[], side: Side['name']): Record<Unit, Cost> {
-  const all = rounds.flatMap(({ sides }) => sides[side] ?? []);
+  const sideRounds = rounds.flatMap(({ sides }) => sides[side] ?? []);
   const computeMedianCost = (unit: Unit): Cost => {
     const read = (counter: keyof Cost, average = middle): number =>
-      Math.round(average(all.map((costs) => costs[unit][counter])));
+      Math.round(average(sideRounds.map((costs) => costs[unit][counter])));
     return {
       serviceUs: read('serviceUs'),
       databaseUs: read('databaseUs'),
@@ -134,16 +134,16 @@ export function summarize(rounds: readonly Round[], side: Side['name']): Record<
 }
 
 /**
- * Returns the new cost divided by the old one for each round. Within a round, the two builds run directly one after the
- * other.
+ * Returns the new cost divided by the old cost, for each round. In a round, the second build runs directly after the
+ * first.
  */
 export const ratios = (rounds: readonly Round[], unit: Unit, counter: keyof Cost): number[] =>
   rounds.flatMap(({ sides }) => {
-    const [now, then] = [
+    const [current, previous] = [
       sides['this build']?.[unit][counter],
       sides['older build']?.[unit][counter],
     ];
-    return now === undefined || !then ? [] : [now / then];
+    return current === undefined || !previous ? [] : [current / previous];
   });
 
 const ratioOfMeans = (rounds: readonly Round[], unit: Unit): number =>
@@ -161,13 +161,13 @@ const budgets: readonly [string, Unit, keyof Cost, number][] = [
 
 /** Returns the requirements for this build relative to the older one, and whether it meets them. */
 export const judge = (rounds: readonly Round[]): Verdict[] =>
-  budgets.map(([what, unit, counter, most]) => {
+  budgets.map(([label, unit, counter, maxRatio]) => {
     const measured = ratios(rounds, unit, counter);
     const ratio = counter === 'storedBytes' ? ratioOfMeans(rounds, unit) : middle(measured);
     const spread = `${Math.min(...measured).toFixed(2)}–${Math.max(...measured).toFixed(2)}`;
     return {
-      budget: `${what}: at most ${most} × the older build`,
+      budget: `${label}: at most ${maxRatio} × the older build`,
       measured: `${ratio.toFixed(2)} × (${spread})`,
-      held: ratio <= most,
+      held: ratio <= maxRatio,
     };
   });

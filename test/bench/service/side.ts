@@ -7,7 +7,7 @@ import { type Client, createClient } from './ads.ts';
 import type { BuildUnderTest } from './builds.ts';
 import { type Meter, openMeter } from './meter.ts';
 
-/** One build of the service in a separate process, with either its own PostgreSQL server or the embedded database. */
+/** A build of the service in a separate process, with its own PostgreSQL server or the embedded database. */
 export interface Side {
   name: 'this build' | 'older build' | 'embedded';
   service: RunningService;
@@ -24,7 +24,7 @@ export async function startSide(connections: number, build?: BuildUnderTest): Pr
     ...(build?.main === undefined ? {} : { main: build.main }),
     env: {
       RATE_LIMITS: 'off',
-      // Each build runs with the Node options that its own files in `deploy/` set. The older build's files set none.
+      // Each build runs with the Node options in its own files in `deploy/`. The older build's files have none.
       ...(build?.name === 'older build' ? {} : { NODE_OPTIONS: '--max-semi-space-size=32' }),
       ...(postgres ? { DATABASE_URL: postgres.url } : {}),
     },

@@ -17,7 +17,7 @@ import {
   video,
 } from './stage-set.ts';
 import { eventually } from '../../support/eventually.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 
 const waitForElement = (selector: string) =>
   eventually(() => {
@@ -31,9 +31,9 @@ for (const [name, media] of [
   ['an image', image],
   ['an HTML creative', html(`port.postMessage({ type: 'ready' })`)],
 ] as const) {
-  it(`rewards ${name} that was watched to the end and resumes the game`, async () => {
+  it(`rewards ${name} that the player watched to the end, and resumes the game`, async () => {
     const stage = setStage();
-    const clock = manualClock();
+    const clock = createManualClock();
     const time = passTime(clock);
     const result = await stage.run(
       decide(media, { min_watch_ms: 2700 }),
@@ -68,7 +68,7 @@ for (const [name, media] of [
   });
 }
 
-it('counts only the played part of a video as watched', async () => {
+it('counts only the played time of a video as watched', async () => {
   const stage = setStage();
   const running = stage.run(decide(video, { min_watch_ms: 2700 }));
   await waitForElement('dialog');
@@ -80,7 +80,7 @@ it('counts only the played part of a video as watched', async () => {
   expect(complete?.watched_ms).toBeLessThan(1500);
 });
 
-it('asks for confirmation before a reward is lost, continues if the player stays, and reports a dismissal', async () => {
+it('asks for confirmation before the player loses a reward', async () => {
   const stage = setStage();
   const running = stage.run(decide(video, { min_watch_ms: 2900 }));
   await userEvent.click(await waitForElement('button.close'));
@@ -97,7 +97,7 @@ it('asks for confirmation before a reward is lost, continues if the player stays
   expect(stage.isRestored()).toEqual(restored);
 });
 
-it('completes an interstitial that is closed as soon as closing is allowed', async () => {
+it('an interstitial that the player closes early has the outcome completed', async () => {
   const stage = setStage();
   const decision = decide(image, { format: 'interstitial', min_watch_ms: 60_000 });
   const running = stage.run(decision, { kind: 'interstitial' });
@@ -107,7 +107,7 @@ it('completes an interstitial that is closed as soon as closing is allowed', asy
   expect(stage.isRestored()).toEqual(restored);
 });
 
-it('shows an end card with a link, counts its click once, and ends when closed', async () => {
+it('shows an end card until the player closes it', async () => {
   const stage = setStage();
   const running = stage.run(decide(image, {}, 'https://advertiser.test/'));
   const link = (await waitForElement('.end a')) as HTMLAnchorElement;
@@ -122,7 +122,7 @@ it('shows an end card with a link, counts its click once, and ends when closed',
   expect(stage.isRestored()).toEqual(restored);
 });
 
-it('renders no link for a URL that would run script', async () => {
+it('renders no link for a URL that would run a script', async () => {
   const stage = setStage();
   const running = stage.run(decide(image, {}, 'javascript:alert(1)'));
   await waitForElement('dialog');
@@ -135,7 +135,7 @@ for (const [name, media] of [
   ['a video', missing('video')],
   ['an image', missing('image')],
 ] as const) {
-  it(`does not pause the game for ${name} that fails to load`, async () => {
+  it(`does not pause the game if ${name} fails to load`, async () => {
     const stage = setStage();
     const result = await stage.run(decide(media));
     expect(result.outcome).toBe('error');
@@ -144,7 +144,7 @@ for (const [name, media] of [
   });
 }
 
-it('changes nothing if there is no ad, and returns the time at which to retry', async () => {
+it('changes nothing on the page if there is no ad', async () => {
   const stage = setStage();
   const mutated = vi.fn();
   const observer = new MutationObserver(mutated);
@@ -160,7 +160,7 @@ it('changes nothing if there is no ad, and returns the time at which to retry', 
   expect(stage.isRestored()).toEqual(restored);
 });
 
-it('times out if an HTML creative never reports that it is ready', async () => {
+it('times out if an HTML creative never becomes ready', async () => {
   const stage = setStage();
   const result = await stage.run(decide(html('')), {}, { loadTimeoutMs: 100 });
   expect(result.outcome).toBe('timeout');
@@ -194,7 +194,7 @@ it('isolates an HTML creative from the page', async () => {
   expect(result.outcome).toBe('rewarded');
 });
 
-it('asks for confirmation when an HTML creative requests to be closed', async () => {
+it('asks for confirmation when an HTML creative asks to be closed', async () => {
   const stage = setStage();
   const running = stage.run(
     decide(
@@ -221,7 +221,7 @@ it('ends immediately when aborted during the ad', async () => {
   expect(document.querySelector('video')).toBeNull();
 });
 
-it('shows no ad when aborted while opening', async () => {
+it('shows no ad if it is aborted while it opens', async () => {
   const stage = setStage();
   const controller = new AbortController();
   const result = await stage.run(decide(video), {
@@ -246,7 +246,7 @@ it('returns invalid_placement for an ad of another format', async () => {
   expect(stage.log).toEqual([]);
 });
 
-it('hides from the game the keys pressed during the ad, and delivers the release of a key that was already down', async () => {
+it('the game receives no keys that were pressed during the ad', async () => {
   const stage = setStage();
   const received: string[] = [];
   const listener = (event: KeyboardEvent) => received.push(`${event.type} ${event.code}`);
@@ -266,9 +266,9 @@ it('hides from the game the keys pressed during the ad, and delivers the release
   window.removeEventListener('keyup', listener);
 });
 
-it('does not close the ad on Escape, no matter how often it is pressed', async () => {
+it('repeated presses of Escape do not close the ad', async () => {
   const stage = setStage();
-  const clock = manualClock();
+  const clock = createManualClock();
   const running = stage.run(decide(image, { close_after_ms: 60_000 }), {}, { clock });
   await eventually(() => expect(stage.count('start')).toBe(1));
   for (let count = 0; count < 3; count += 1) await userEvent.keyboard('{Escape}');
@@ -277,9 +277,9 @@ it('does not close the ad on Escape, no matter how often it is pressed', async (
   expect((await running).outcome).toBe('rewarded');
 });
 
-it('pauses while the page is hidden and counts no watch time meanwhile', async () => {
+it('pauses while the page is hidden and counts no watch time', async () => {
   const stage = setStage();
-  const clock = manualClock();
+  const clock = createManualClock();
   const time = passTime(clock, { fastVideo: true });
   const running = stage.run(decide(video, { min_watch_ms: 2700 }), {}, { clock });
   await eventually(() => expect(stage.count('start')).toBe(1));
@@ -295,7 +295,7 @@ it('pauses while the page is hidden and counts no watch time meanwhile', async (
   expect(complete?.watched_ms).toBeLessThan(3_100);
 });
 
-it('continues if the game’s handlers throw', async () => {
+it('completes the ad if the game’s handlers throw', async () => {
   const stage = setStage();
   const surfaced: string[] = [];
   const catchError = (event: ErrorEvent) => {
@@ -321,9 +321,9 @@ it('distinguishes pending from denied', async () => {
   expect((await stage.run(decide(image))).outcome).toBe('denied');
 });
 
-it('shows the first frame of a loaded ad without waiting for storage or requests', async () => {
+it('the first frame of a loaded ad waits for neither storage nor requests', async () => {
   const stage = setStage();
-  // This is long enough that the ad cannot complete during the test.
+  // The ad cannot complete during the test.
   const decision = decide(image, { min_watch_ms: 60_000 });
   const { signal } = new AbortController();
   const ad = await load(decision, { clock: systemClock, signal });
@@ -341,14 +341,14 @@ it('shows the first frame of a loaded ad without waiting for storage or requests
       confirmationTimeoutMs: 100,
       loadTimeoutMs: 5000,
     },
-    // If there were no first frame, this would wait until the test times out.
+    // Without a first frame, the test would time out here.
     { placement: 'revive', kind: 'rewarded', signal: abort.signal, onStart: () => abort.abort() },
   );
   expect(result.outcome).toBe('aborted');
   expect(requests).not.toHaveBeenCalled();
 });
 
-it('reports that its code could not be loaded and has no other effect', async () => {
+it('returns an error and has no other effect if its code cannot be loaded', async () => {
   const stage = setStage();
   stage.loseCode();
   const result = await stage.run(decide(image));

@@ -5,19 +5,19 @@ import type { ReadyAd } from '../../../src/decision/request-ad.ts';
 import type { NoAd } from '../../../src/decision/no-ad.ts';
 import { decide, html, image, load, missing } from './stage-set.ts';
 import { eventually } from '../../support/eventually.ts';
-import { manualClock, type ManualClock } from '../../support/manual-clock.ts';
-import { untilObserved } from '../creative/until-observed.ts';
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
+import { waitUntilObserved } from '../creative/until-observed.ts';
 
 let clock: ManualClock;
-let place: HTMLElement;
+let bannerElement: HTMLElement;
 let events: string[];
 let abortController: AbortController;
 
 beforeEach(() => {
-  clock = manualClock();
-  place = document.createElement('div');
-  place.style.width = '320px';
-  document.body.replaceChildren(place);
+  clock = createManualClock();
+  bannerElement = document.createElement('div');
+  bannerElement.style.width = '320px';
+  document.body.replaceChildren(bannerElement);
   events = [];
   abortController = new AbortController();
 });
@@ -33,7 +33,7 @@ const show = (take: (signal: AbortSignal) => Promise<ReadyAd | NoAd>) =>
       loadTimeoutMs: 5000,
     },
     'lobby',
-    place,
+    bannerElement,
     abortController.signal,
   );
 
@@ -47,42 +47,42 @@ const showMedia = (media: DecisionCreative['media']) =>
     }
   });
 
-it('leaves the element unchanged if there is no ad', async () => {
-  place.textContent = 'your own content';
+it('does not change the element if there is no ad', async () => {
+  bannerElement.textContent = 'your own content';
   const noAd: NoAd = { outcome: 'no_fill', reason: 'no_candidates' };
   expect(await show(async () => noAd)).toEqual(noAd);
-  expect(place.innerHTML).toBe('your own content');
+  expect(bannerElement.innerHTML).toBe('your own content');
   expect(events).toEqual([]);
 });
 
 it('leaves the element empty if the image fails to load', async () => {
   expect((await showMedia(missing('image'))).outcome).toBe('error');
-  expect(place.childNodes).toHaveLength(0);
+  expect(bannerElement.childNodes).toHaveLength(0);
   expect(events).toEqual([]);
 });
 
-it('removes a banner that fails later and reports the failure', async () => {
+it('removes and reports a banner that fails later', async () => {
   const result = await showMedia(
     html(`port.postMessage({ type: 'ready' });
       addEventListener('message', () => { for (let i = 0; i < 300; i++) port.postMessage({}) })`),
   );
   expect(result.outcome).toBe('completed');
   await eventually(() => {
-    // An iframe that is moved in the page reloads, and it receives no messages until it has loaded again.
-    place.querySelector('iframe')?.contentWindow?.postMessage('flood', '*');
+    // An iframe reloads when it is moved in the page. It receives no messages until it has loaded again.
+    bannerElement.querySelector('iframe')?.contentWindow?.postMessage('flood', '*');
     expect(events).toContain('close');
   });
   expect(events.filter((type) => type === 'error')).toHaveLength(1);
-  expect(place.childNodes).toHaveLength(0);
+  expect(bannerElement.childNodes).toHaveLength(0);
 });
 
-it('reports an impression, and leaves nothing in the page after removal', async () => {
+it('reports an impression and leaves nothing on the page after removal', async () => {
   expect((await showMedia(image)).outcome).toBe('completed');
   await eventually(() => expect(events).toEqual(['start']));
-  await untilObserved(place);
+  await waitUntilObserved(bannerElement);
   await clock.advance(1_000);
   expect(events).toEqual(['start', 'impression']);
   abortController.abort();
-  expect(place.childNodes).toHaveLength(0);
+  expect(bannerElement.childNodes).toHaveLength(0);
   expect(events).toEqual(['start', 'impression', 'close']);
 });

@@ -6,7 +6,7 @@ import { adChoices, decide, restored, overlay, setStage, video } from './stage-s
 
 const icon = { url: adChoices, width: 77, height: 15, click_url: 'https://choices.test/' };
 
-/** Creates the decision for a video from an external source. Without a reward, it is an interstitial. */
+/** Creates a decision for a video from an external source. Without a reward, the ad is an interstitial. */
 function decideExternal(
   more: Partial<DecisionCreative>,
   format: 'rewarded' | 'interstitial' = 'rewarded',
@@ -28,7 +28,7 @@ it('rewards nothing for an ad that the player skips', async () => {
   const stage = setStage();
   const running = stage.run(decideExternal({ skip_after_ms: 500 }));
   await userEvent.click(await waitForElement('.skip'));
-  // The prompt says that the reward would be lost, and the player keeps watching.
+  // The prompt warns that the reward would be lost. The player keeps watching.
   await userEvent.click(await waitForElement('.ask .main'));
   await playing();
   await userEvent.click(await waitForElement('.skip'));
@@ -39,7 +39,7 @@ it('rewards nothing for an ad that the player skips', async () => {
   expect(stage.isRestored()).toEqual(restored);
 });
 
-it('can be skipped with the control or the Escape key once it has played as long as the ad requires', async () => {
+it('can be skipped with the Escape key, but not before the skip control appears', async () => {
   const stage = setStage();
   const decision = decideExternal({ skip_after_ms: 1_000 }, 'interstitial');
   const running = stage.run(decision, { kind: 'interstitial' });
@@ -54,7 +54,7 @@ it('can be skipped with the control or the Escape key once it has played as long
   expect(stage.isRestored()).toEqual(restored);
 });
 
-it('keeps a reward that is already due when the player skips the rest', async () => {
+it('keeps the reward if the player skips after it is due', async () => {
   const stage = setStage();
   const decision = { ...decideExternal({ skip_after_ms: 500 }), min_watch_ms: 500 };
   const running = stage.run(decision);
@@ -64,7 +64,7 @@ it('keeps a reward that is already due when the player skips the rest', async ()
   expect(stage.count('skip')).toBe(0);
 });
 
-it('has a skip control only if the ad requires one, and house ads have none', async () => {
+it('has no skip control unless the ad requires one', async () => {
   const stage = setStage();
   const abort = new AbortController();
   const external = stage.run(decideExternal({ icon }), { signal: abort.signal });
@@ -81,7 +81,7 @@ it('has a skip control only if the ad requires one, and house ads have none', as
   await house;
 });
 
-it('pauses the ad while the player reads about ad choices, without counting a click', async () => {
+it('pauses the ad while the ad choices page is open', async () => {
   const stage = setStage();
   const abort = new AbortController();
   const running = stage.run(decideExternal({ icon }), { signal: abort.signal });
@@ -103,7 +103,7 @@ it('pauses the ad while the player reads about ad choices, without counting a cl
   expect(stage.count('click')).toBe(0);
 });
 
-it('shows the text of an icon whose image does not load, and no link for a URL that would run script', async () => {
+it('shows an icon’s text if its image does not load', async () => {
   const stage = setStage();
   const abort = new AbortController();
   const broken = { ...icon, url: 'data:image/png,', click_url: 'javascript:alert(1)' };

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest'
 import { page, userEvent } from 'vitest/browser';
 import type { DecisionCreative } from '../../../protocol/wire.ts';
 import type { RewardReport } from '../../../src/outcome.ts';
-import { deferred } from '../../support/deferred.ts';
+import { createDeferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
-import { manualClock, runPendingWork } from '../../support/manual-clock.ts';
+import { createManualClock, runPendingWork } from '../../support/manual-clock.ts';
 import type { BreakDeps } from '../../../src/ad-break/run-ad-break.ts';
 import type { NewAdEvent } from '../../../src/outbox/outbox.ts';
 import { passTime } from './pass-time.ts';
@@ -13,9 +13,9 @@ import { watchTraces } from './traces.ts';
 
 const full = inject('full');
 
-// Tests every fault in every phase of an ad break, with a player who does nothing. The ad break must end by itself,
-// with the outcome in the table, and leave nothing behind. Faults that do not depend on the media are tested with an
-// image. `npm run test:full` tests them with every kind of media.
+// Tests every fault in every phase of an ad break, with a player who does nothing. The ad break must end by itself with
+// the expected outcome, and leave nothing on the page. Faults that do not depend on the media are tested with an image,
+// and by `npm run test:full` with every kind of media.
 
 const kinds: Record<string, DecisionCreative['media']> = {
   video,
@@ -39,14 +39,14 @@ const phases = [
   'confirming',
 ] as const;
 /**
- * `seen` is the time after the impression but before the reward is due. It is only for faults whose outcome the
- * impression changes.
+ * `seen` is the time between the impression and the moment when the reward is due. Only some faults need it: those
+ * whose outcome depends on the impression.
  */
 type Phase = (typeof phases)[number] | 'seen';
 
 /**
- * The longest that an ad break may take, in milliseconds: the creative (3 s), a stall (8 s), an unanswered prompt (20
- * s), an end card (10 s) and the wait for the confirmation (1.5 s).
+ * The maximum duration of an ad break, in milliseconds. It is the sum of the creative (3 s), a stall (8 s), a prompt
+ * without a response (20 s), an end card (10 s) and the wait for the confirmation (1.5 s).
  */
 const longestMs = 42_500;
 
@@ -54,7 +54,7 @@ const longestMs = 42_500;
 const earlyPhases: readonly Phase[] = ['requesting', 'opening', 'playing', 'prompting'];
 const withAd: readonly Phase[] = ['playing', 'prompting', 'watched'];
 const onceOpen = phases.filter((phase) => phase !== 'requesting');
-/** The phases before the impression. An ad that expires in one of them can no longer earn a reward. */
+/** The phases before the impression. An ad that expires in one of these phases can no longer earn a reward. */
 const unseenPhases: readonly Phase[] = ['opening', 'playing', 'prompting'];
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -77,7 +77,7 @@ const never = () => new Promise<never>(() => {});
 const post = (command: string): void =>
   document.querySelector('iframe')?.contentWindow?.postMessage(command, '*');
 
-/** Like {@link post}, but waits until the creative has executed the command. For faults that do not end the ad. */
+/** Like {@link post}, but waits until the creative has executed the command. Only for faults that do not end the ad. */
 async function postAndWait(command: string): Promise<void> {
   const done = new Promise<void>((resolve) => {
     const listener = ({ data }: MessageEvent<{ done?: string } | undefined>): void => {
@@ -94,13 +94,14 @@ async function postAndWait(command: string): Promise<void> {
 
 const htmlRemoved = () => eventually(() => expect(document.querySelector('iframe')).toBeNull());
 
-function rejectPlay(refuses: (element: HTMLMediaElement) => boolean): Partial<BreakDeps> {
-  const real = HTMLMediaElement.prototype.play;
+function rejectPlay(shouldReject: (element: HTMLMediaElement) => boolean): Partial<BreakDeps> {
+  const originalPlay = HTMLMediaElement.prototype.play;
   vi.spyOn(HTMLMediaElement.prototype, 'play').mockImplementation(function (
     this: HTMLMediaElement,
   ) {
-    if (refuses(this)) return Promise.reject(new DOMException('No gesture.', 'NotAllowedError'));
-    return real.call(this);
+    if (shouldReject(this))
+      return Promise.reject(new DOMException('No gesture.', 'NotAllowedError'));
+    return originalPlay.call(this);
   });
   return {};
 }
@@ -140,7 +141,7 @@ const faults: Record<string, Fault> = {
     in: withAd,
     of: ['video'],
   },
-  'is paused by the system and never resumed': {
+  'is paused by the operating system and never resumed': {
     inject: () => document.querySelector('video')?.pause(),
     outcome: (phase) => (phase === 'playing' ? 'stalled' : 'rewarded'),
     in: withAd,
@@ -272,47 +273,47 @@ function onEndCard(callback: () => void): void {
   }).observe(dialog, { subtree: true, attributes: true });
 }
 
-/** Runs an ad break until `phase`. The page's time then stands still until the fault is injected. */
+/** Runs an ad break until `phase`, and stops the page's time until the fault is injected. */
 function play(kind: string, phase: Phase, fault: Fault) {
   const stage = setStage();
-  const clock = manualClock();
-  // A fast video can end between two viewability checks, which are 200 ms apart.
+  const clock = createManualClock();
+  // Viewability is checked every 200 ms. A fast video can end between two checks.
   const time = passTime(clock, { fastVideo: phase !== 'seen' });
   const traces = watchTraces();
   const deps = fault.deps?.();
   const abort = new AbortController();
-  const confirmed = deferred<RewardReport>();
-  const reached = deferred<void>();
+  const confirmed = createDeferred<RewardReport>();
+  const reached = createDeferred<void>();
   const ends: string[] = [];
   const events: NewAdEvent[] = [];
   let frozenMs = 0;
   let started = false;
   let injected = false;
 
-  function reach(now: Phase): void {
-    if (now !== phase || injected) return;
+  function reachPhase(currentPhase: Phase): void {
+    if (currentPhase !== phase || injected) return;
     time.stop();
     reached.resolve();
   }
   async function start(): Promise<void> {
     started = true;
-    onEndCard(() => reach('endCard'));
+    onEndCard(() => reachPhase('endCard'));
     // The close button also appears on a timer.
     await clock.advance(0);
     if (phase === 'prompting') overlay().shown('button.close')?.click();
-    if (phase === 'playing' || phase === 'prompting') reach(phase);
+    if (phase === 'playing' || phase === 'prompting') reachPhase(phase);
     else if (injected || phase !== 'opening') time.start();
   }
 
   const decision = decide(
     kinds[kind] ?? image,
     { min_watch_ms: phase === 'watched' || kind !== 'video' ? 1600 : 2400, close_after_ms: 0 },
-    // A video cannot be played any faster, so it has an end card only where the test needs one.
+    // Videos take real time, so they have an end card only if the test needs one.
     kind === 'video' && phase !== 'endCard' ? undefined : 'https://advertiser.test/',
   );
   const running = stage.run(
     decision,
-    { signal: abort.signal, onOpen: () => reach('opening'), onStart: () => void start() },
+    { signal: abort.signal, onOpen: () => reachPhase('opening'), onStart: () => void start() },
     {
       clock,
       loadTimeoutMs: 100_000,
@@ -320,18 +321,18 @@ function play(kind: string, phase: Phase, fault: Fault) {
       async enqueue(event) {
         stage.log.push(event.type);
         events.push(event);
-        if (event.type === 'impression') reach('seen');
+        if (event.type === 'impression') reachPhase('seen');
       },
-      // The confirmation arrives only after the fault, or too late.
+      // The confirmation arrives after the fault, or too late.
       rewards: {
         async track() {},
         async watched() {
           stage.log.push('watched');
-          reach('watched');
+          reachPhase('watched');
         },
         async confirmation(decisionId) {
           stage.log.push('confirmation');
-          reach('confirming');
+          reachPhase('confirming');
           if (phase !== 'confirming') return earned(decisionId);
           return confirmed.promise;
         },
@@ -355,7 +356,7 @@ function play(kind: string, phase: Phase, fault: Fault) {
       frozenMs += ms;
       clock.freeze(ms);
     },
-    /** How long the page has been running, in milliseconds, not counting the time while it was frozen. */
+    /** How long the page has been running without being frozen, in milliseconds. */
     passedMs: () => clock.monotonic() - frozenMs,
     until: () => reached.promise,
     end: () => {
@@ -396,10 +397,10 @@ describe.each(Object.keys(kinds))('an ad break with %s', (kind) => {
       await eventually(() => expect(stage.isRestored()).toEqual(restored));
       expect(ends).toEqual([outcome]);
       expect(stage.count('hold')).toBe(stage.count('release'));
-      // An aborted ad break does not wait for its events, which are complete only after this task.
+      // An aborted ad break does not wait for its events. They are complete after this task.
       await new Promise((resolve) => setTimeout(resolve));
       expect(stage.count('complete')).toBe(stage.count('watched'));
-      // Time while the device slept or the page was frozen counts neither as watched nor as viewable.
+      // While the device sleeps or the page is frozen, no time counts as watched or viewable.
       for (const { visible, watched_ms: watchedMs = 0 } of scene.events) {
         expect(watchedMs).toBeLessThan(longestMs);
         expect(visible?.ms ?? 0).toBeLessThan(longestMs);

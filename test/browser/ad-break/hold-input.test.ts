@@ -23,7 +23,7 @@ function openAd() {
   };
 }
 
-it('hides from the game the release of the key that closed the ad, even if the release is immediate', () => {
+it('the game does not receive the release of the key that closed the ad', () => {
   const { ad, canvas, heard: received, key, release, end } = openAd();
   key('keydown', 'Enter', ad);
   release();
@@ -36,7 +36,7 @@ it('hides from the game the release of the key that closed the ad, even if the r
   end();
 });
 
-it('delivers the release of a held key that also closed the ad, but not its second release', () => {
+it('the game receives one release of a key that was held before it closed the ad', () => {
   const { ad, canvas, heard: received, key, release, end } = openAd();
   key('keyup', 'Space', ad);
   key('keydown', 'Space', ad);

@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { server } from 'vitest/browser';
 import type { ManualClock } from '../../support/manual-clock.ts';
 
-/** Playback rates by browser. In WebKitGTK, `pause()` does not stop a video whose playback rate is not 1. */
+/** Playback rates for each browser. WebKitGTK can only pause a video with a playback rate of 1. */
 const playbackRates: Record<string, number> = { chromium: 8, firefox: 2, webkit: 1 };
 
 // Saved early, because tests that count frames replace `window.requestAnimationFrame`.
@@ -10,11 +10,11 @@ const requestFrame = window.requestAnimationFrame.bind(window);
 const nextFrame = (): Promise<unknown> => new Promise((resolve) => requestFrame(resolve));
 
 /**
- * Advances a clock. While a video plays, the clock keeps step with it. Otherwise, the clock jumps from timer to timer.
- * This way, a slow machine never hits a timeout, and no test has to wait for one. Start it only once the ad is on the
- * screen, because while the ad loads, the next timer is the load timeout.
+ * Advances a clock. While a video plays, the clock follows its playback time. Otherwise, the clock jumps from timer to
+ * timer. A slow machine therefore never hits a timeout, and no test has to wait for a timer. Call `start` when the ad
+ * is on the screen. While the ad loads, the next timer is the load timeout.
  *
- * With `fastVideo`, videos play faster than normal between `start` and `stop`, and at normal speed otherwise, so that a
+ * With `fastVideo`, videos play fast between `start` and `stop`. At other times they play at normal speed, so that a
  * test can act before the video ends.
  */
 export function passTime(
@@ -41,20 +41,20 @@ export function passTime(
       if (video.playbackRate === from) video.playbackRate = to;
   }
 
-  // The clock must match the video before any handler of its event runs.
+  // The clock must match the video before any handler of the video's event runs.
   function listener({ target, type }: Event): void {
     if (!(target instanceof HTMLVideoElement)) return;
     follow(target);
     if (type === 'ended') ended.add(target);
   }
 
-  async function pass(mine: symbol): Promise<void> {
-    while (run === mine) {
+  async function pass(ownRun: symbol): Promise<void> {
+    while (run === ownRun) {
       const video = document.querySelector('video');
       if (video !== null && moves(video)) {
         changeRate(1, fastRate);
         await nextFrame();
-        if (run !== mine) return;
+        if (run !== ownRun) return;
         follow(video);
         await clock.advance(0);
       } else if (!(await clock.runNextTimer())) await nextFrame();

@@ -3,12 +3,12 @@ import type { Decision, DecisionCreative } from '../../../protocol/wire.ts';
 import { createDecisions } from '../../../src/decision/decisions.ts';
 import { loadCreative } from '../../../src/creative/renderer.ts';
 import type { ServiceResult, Guard } from '../../../src/transport/service-client.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import { decisionPorts } from '../../support/ports.ts';
 import { passTime } from './pass-time.ts';
 import { decide, restored, html, image, setStage, video } from './stage-set.ts';
 
-// The device sleeps between `preload()` and the show, with real media. Sleep during an ad break is in the fault table.
+// Here, the device sleeps between `preload()` and the show. `fault-table.test.ts` covers sleep during an ad break.
 
 const minuteMs = 60_000;
 const media: Record<string, DecisionCreative['media']> = {
@@ -18,9 +18,9 @@ const media: Record<string, DecisionCreative['media']> = {
 };
 const never = new AbortController().signal;
 
-/** Opens a game that preloads from a service whose decisions are valid for ten minutes. */
+/** Opens a game that preloads an ad. Decisions of the service are valid for ten minutes. */
 function open(kind: string) {
-  const clock = manualClock();
+  const clock = createManualClock();
   const loaded: string[] = [];
   let requests = 0;
   const decisions = createDecisions({
@@ -55,7 +55,7 @@ describe.each(Object.keys(media))('A preloaded ad (%s)', (kind) => {
   it.each([
     ['is shown after a short sleep of the device', 1_000, 'dec_1', ['dec_1']],
     [
-      'is revalidated and keeps its media after a sleep of five minutes',
+      'is requested again and keeps its media after a sleep of five minutes',
       5 * minuteMs,
       'dec_2',
       ['dec_1'],

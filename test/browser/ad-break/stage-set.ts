@@ -165,7 +165,7 @@ export function setStage() {
     loseCode: () => (loadShowAd = () => Promise.reject(new TypeError('Failed to fetch'))),
     confirmAs: (state: RewardReport['state']) => (confirmed = state),
     count: (name: string) => log.filter((entry) => entry === name).length,
-    /** The state of a page in which the SDK has left nothing, and in which the game can be played. */
+    /** The state of a page after an ad: the game is playable, and nothing of the SDK remains. */
     isRestored: () => ({
       nodes: document.body.children.length,
       top: document.elementFromPoint(innerWidth / 2, innerHeight / 2) === canvas,
@@ -176,7 +176,7 @@ export function setStage() {
 
 export const restored = { nodes: 1, top: true, focus: true };
 
-/** Returns the content of the overlay. `undefined` while there is no overlay. */
+/** Returns the content of the overlay, or `undefined` if there is no overlay. */
 export function overlay() {
   const root = [...document.body.children].find((child) => child.shadowRoot)?.shadowRoot;
   const shown = (selector: string) =>

@@ -1,4 +1,4 @@
-/** Starts counting listeners on objects that outlive an ad, and requested animation frames. */
+/** Counts requested animation frames, and listeners on objects that outlive an ad. */
 export function watchTraces(): { remaining(): string[]; stop(): void } {
   const remaining = new Set<string>();
   const names = new Map<unknown, number>();
@@ -15,7 +15,7 @@ export function watchTraces(): { remaining(): string[]; stop(): void } {
   EventTarget.prototype.addEventListener = function (type, listener, options) {
     const { once = false, signal } = typeof options === 'object' ? options : {};
     add.call(this, type, listener, options);
-    // A listener on an object that only the SDK references is garbage-collected together with that object.
+    // Other listeners are garbage-collected together with the SDK's objects.
     if (listener === null || !lasting(this ?? window) || once) return;
     const name = describeListener(type, listener);
     remaining.add(name);

@@ -29,7 +29,7 @@ async function show(ad: ReadyAd, element: HTMLElement) {
   return { result, destroyed, events: events.map(({ type }) => type) };
 }
 
-it('immediately removes a creative that failed while preloaded', async () => {
+it('immediately removes a creative that failed while it was preloaded', async () => {
   const slot = document.createElement('div');
   document.body.replaceChildren(slot);
   const flood = html(

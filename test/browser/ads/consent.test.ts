@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DecisionRequest } from '../../../protocol/wire.ts';
 import { type Ads, type AdsOptions, createAds } from '../../../src/index.ts';
-import { freshKey, stubService, type StubService } from '../../support/stub-service.ts';
+import {
+  createPublishableKey,
+  createStubService,
+  type StubService,
+} from '../../support/stub-service.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const requests: DecisionRequest[] = [];
@@ -11,7 +15,7 @@ let ads: Ads | undefined;
 
 function start(options: Partial<AdsOptions>): Ads {
   ads = createAds({
-    publishableKey: freshKey(),
+    publishableKey: createPublishableKey(),
     serviceUrl: 'https://ads.test',
     userRef: 'player-1',
     fetch: (input, init) => {
@@ -29,7 +33,7 @@ function start(options: Partial<AdsOptions>): Ads {
 
 beforeEach(() => {
   requests.length = sent.length = 0;
-  service = stubService();
+  service = createStubService();
 });
 afterEach(() => {
   ads?.destroy();
@@ -69,7 +73,7 @@ const knownPlayers = () =>
   eventually(() => expect(ads?.availability('revive').reason).not.toBe('not_ready'));
 
 describe('an SDK that reads the page’s consent', () => {
-  it('sends nothing and does not pause the game before the player has chosen', async () => {
+  it('sends nothing before the player has made a choice', async () => {
     const dialog = openTcfDialog();
     const { availability, mountBanner, preload, showRewarded } = start({ consent: 'page' });
     await eventually(() => expect(dialog.listeners.size).toBe(1));
@@ -90,7 +94,7 @@ describe('an SDK that reads the page’s consent', () => {
     [[1, 2, 3, 4, 7], 'granted'],
     [[1], 'denied'],
     [[], 'denied'],
-  ] as const)('sends the consent from TCF: purposes %j are %s', async (purposes, status) => {
+  ] as const)('reads consent from TCF: purposes %j mean %s', async (purposes, status) => {
     const dialog = openTcfDialog();
     start({ consent: 'page' });
     await eventually(() => expect(dialog.listeners.size).toBe(1));
@@ -99,7 +103,7 @@ describe('an SDK that reads the page’s consent', () => {
     expect(requests[0]?.consent).toEqual({ status, tcf_string: 'CPtcf' });
   });
 
-  it('detects a framework that loads after the game', async () => {
+  it('detects a consent framework that loads after the game', async () => {
     start({ consent: 'page' });
     expect(ads?.availability('revive').reason).toBe('not_ready');
     const dialog = openTcfDialog();
@@ -130,7 +134,7 @@ describe('an SDK that reads the page’s consent', () => {
     expect(requests[0]?.consent).toEqual({ status, gpp_string: 'DBgpp' });
   });
 
-  it('discards preloaded ads when the player changes consent, and emits both changes', async () => {
+  it('discards preloaded ads when the player changes consent', async () => {
     const dialog = openTcfDialog();
     start({ consent: 'page' });
     await eventually(() => expect(dialog.listeners.size).toBe(1));
@@ -145,7 +149,7 @@ describe('an SDK that reads the page’s consent', () => {
     expect(requests.map(({ consent }) => consent?.status)).toEqual(['granted', 'denied']);
   });
 
-  it('no longer reads the page’s consent once the game sets it or the SDK is destroyed', async () => {
+  it('stops reading the page’s consent when the game sets consent or destroys the SDK', async () => {
     const dialog = openTcfDialog();
     start({ consent: 'page' });
     await eventually(() => expect(dialog.listeners.size).toBe(1));
@@ -161,7 +165,7 @@ describe('an SDK that reads the page’s consent', () => {
   });
 });
 
-it('sends changed consent with the next request', async () => {
+it('sends the changed consent with the next request', async () => {
   start({ consent: { status: 'granted', tcfString: 'one' } });
   await ads?.preload('revive');
   ads?.setConsent({ status: 'denied' });

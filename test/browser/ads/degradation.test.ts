@@ -1,12 +1,11 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Ads, createAds } from '../../../src/index.ts';
 import { eventually } from '../../support/eventually.ts';
-import { freshKey, picture, stubService } from '../../support/stub-service.ts';
+import { createPublishableKey, picture, createStubService } from '../../support/stub-service.ts';
 import { html, overlay, video } from '../ad-break/stage-set.ts';
 
-// Tests every browser API that the SDK uses and that a browser, a policy or another script may disable. Each API is
-// tested while it is missing, while it throws and, if it is asynchronous, while it never responds. An uncaught error
-// fails a test too.
+// A browser, a policy or another script may disable some of the browser APIs that the SDK uses. For each API, there are
+// tests in which it is missing, throws, or never responds. An uncaught error fails a test too.
 
 const undo: (() => void)[] = [];
 afterEach(() => {
@@ -27,7 +26,7 @@ const throwError = (): never => {
   throw new DOMException('The operation is insecure.', 'SecurityError');
 };
 const never = () => new Promise<never>(() => undefined);
-/** A function or constructor that does nothing, and never calls back. */
+/** A function or constructor that does nothing and never calls back. */
 const unresponsive = function (): object {
   return { observe() {}, disconnect() {} };
 };
@@ -44,10 +43,10 @@ const makeReplacement = (owner: object, name: string, value: unknown) => () =>
   replace(owner, name, { value, writable: true });
 
 function start(options: { confirmationTimeoutMs?: number } = {}) {
-  const service = stubService();
+  const service = createStubService();
   service.respond = () => picture(200);
   const ads = createAds({
-    publishableKey: freshKey(),
+    publishableKey: createPublishableKey(),
     serviceUrl: 'https://ads.test',
     userRef: 'player-1',
     fetch: service.fetch,
@@ -59,7 +58,7 @@ function start(options: { confirmationTimeoutMs?: number } = {}) {
   return { ads, service, rewarded };
 }
 
-/** Calls every method of the public API. Each promise must settle. */
+/** Calls every method of the public API and waits for every promise to settle. */
 async function callEverything(ads: Ads): Promise<void> {
   ads.once('change', () => undefined);
   ads.on('close', () => undefined)();
@@ -114,7 +113,7 @@ describe.each<[name: string, ruin: () => void]>([
   ['without matchMedia', makeMissing(globalThis, 'matchMedia')],
   ['where matchMedia throws', makeThrowing(globalThis, 'matchMedia')],
   ['without random numbers', makeMissing(crypto, 'getRandomValues')],
-  ['where random numbers are refused', makeThrowing(crypto, 'getRandomValues')],
+  ['where random numbers throw', makeThrowing(crypto, 'getRandomValues')],
   ['without ResizeObserver', makeMissing(globalThis, 'ResizeObserver')],
   ['without IntersectionObserver', makeMissing(globalThis, 'IntersectionObserver')],
   ['where IntersectionObserver throws', makeThrowing(globalThis, 'IntersectionObserver')],
@@ -124,7 +123,7 @@ describe.each<[name: string, ruin: () => void]>([
   ],
   ['where storage is forbidden', makeForbidden(globalThis, 'localStorage')],
 ])('a page %s', (name, disable) => {
-  it('earns and delivers a reward, and no call throws', async () => {
+  it('earns and delivers a reward', async () => {
     disable();
     const { ads, rewarded } = start();
     await callEverything(ads);
@@ -171,7 +170,7 @@ describe.each<[name: string, ruin: () => void]>([
   ['throwing', makeThrowing(globalThis, 'requestAnimationFrame')],
   ['silent', makeReplacement(globalThis, 'requestAnimationFrame', () => 0)],
 ])('with requestAnimationFrame %s', (_, disable) => {
-  it('a video earns its reward, which a timer delivers', async () => {
+  it('a timer delivers the reward of a video', async () => {
     disable();
     const { ads, rewarded, service } = start();
     service.respond = () => {
@@ -187,7 +186,7 @@ describe.each<[name: string, ruin: () => void]>([
   });
 });
 
-it('returns pending if Web Locks never respond, because nothing can be sent yet', async () => {
+it('the outcome is pending while Web Locks do not respond', async () => {
   makeReplacement(navigator, 'locks', { request: never, query: never })();
   const { ads } = start({ confirmationTimeoutMs: 100 });
   await callEverything(ads);
@@ -195,7 +194,7 @@ it('returns pending if Web Locks never respond, because nothing can be sent yet'
   expect(await ads.rewards()).toMatchObject([{ state: 'pending' }]);
 });
 
-it('works on a page whose element ids shadow globals that the SDK uses', async () => {
+it('works if element ids on the page shadow globals', async () => {
   const names = ['trueward', 'Trueward', 'ads', 'trustedTypes', '__tcfapi', '__gpp', 'scheduler'];
   for (const id of names) {
     const element = document.createElement('a');
@@ -208,7 +207,7 @@ it('works on a page whose element ids shadow globals that the SDK uses', async (
   await eventually(() => expect(rewarded).toHaveBeenCalledTimes(1));
 });
 
-it('resumes the game immediately without <dialog> and reports that there is no ad', async () => {
+it('shows no ad and resumes the game immediately without <dialog>', async () => {
   makeMissing(HTMLDialogElement.prototype, 'showModal')();
   const { ads, service } = start();
   const countBefore = document.body.children.length;
@@ -224,7 +223,7 @@ it('resumes the game immediately without <dialog> and reports that there is no a
   expect(ads.diagnostics().showing).toBeNull();
 });
 
-it('reports an impression without IntersectionObserver v2, which only Chromium has', async () => {
+it('reports an impression without IntersectionObserver v2', async () => {
   const observed: (IntersectionObserverInit | undefined)[] = [];
   const Observer = IntersectionObserver;
   vi.stubGlobal(

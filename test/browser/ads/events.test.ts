@@ -1,15 +1,19 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { type Ads, type AdsOptions, createAds, type EarnedReward } from '../../../src/index.ts';
-import { deferred } from '../../support/deferred.ts';
+import { createDeferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
-import { freshKey, stubService, type StubService } from '../../support/stub-service.ts';
+import {
+  createPublishableKey,
+  createStubService,
+  type StubService,
+} from '../../support/stub-service.ts';
 
 const open: Ads[] = [];
 afterEach(() => open.splice(0).forEach((ads) => ads.destroy()));
 
 const start = (service: StubService, more: Partial<AdsOptions> = {}): Ads => {
   const ads = createAds({
-    publishableKey: freshKey(),
+    publishableKey: createPublishableKey(),
     serviceUrl: 'https://ads.test',
     userRef: 'player-1',
     fetch: service.fetch,
@@ -19,11 +23,11 @@ const start = (service: StubService, more: Partial<AdsOptions> = {}): Ads => {
   return ads;
 };
 
-/** Creates a service that keeps every batch of events waiting until `respond` resolves. */
+/** Creates a service that responds to no batch of events until `respond` resolves. */
 const slowToConfirm = (): { service: StubService; respond: () => void } => {
-  const service = stubService();
+  const service = createStubService();
   const { fetch } = service;
-  const responded = deferred<void>();
+  const responded = createDeferred<void>();
   service.fetch = async (input, init) => {
     const response = await fetch(input, init);
     const { pathname } = new URL(input instanceof Request ? input.url : input);
@@ -37,24 +41,24 @@ it('emits `close` when the game resumes and `result` when the call ends', async 
   const { service, respond } = slowToConfirm();
   const ads = start(service);
   const log: string[] = [];
-  const closed = deferred<void>();
+  const closed = createDeferred<void>();
   ads.on('open', (placement) => log.push(`open ${placement}`));
   ads.on('close', (placement) => {
     log.push(`close ${placement}`);
     closed.resolve();
   });
   ads.on('result', (placement, { outcome }) => log.push(`${placement}: ${outcome}`));
-  const shown = ads.showRewarded('revive', { onClose: () => log.push('onClose') });
+  const running = ads.showRewarded('revive', { onClose: () => log.push('onClose') });
   await closed.promise;
   await Promise.resolve();
   expect(log).toEqual(['open revive', 'close revive', 'onClose']);
   respond();
-  await shown;
+  await running;
   expect(log.slice(3)).toEqual(['revive: rewarded']);
 });
 
-it('calls the other handlers if one throws, and reports the error as uncaught', async () => {
-  const ads = start(stubService());
+it('an error in one handler does not prevent calls of the others', async () => {
+  const ads = start(createStubService());
   const errors: unknown[] = [];
   const listener = (event: ErrorEvent) => {
     event.preventDefault();
@@ -73,8 +77,8 @@ it('calls the other handlers if one throws, and reports the error as uncaught', 
   expect(errors).toEqual(['of a handler', 'of a handler']);
 });
 
-it('delivers a reward to every handler, and again until none of them fails', async () => {
-  const ads = start(stubService());
+it('delivers a reward again until no handler fails', async () => {
+  const ads = start(createStubService());
   const log: string[] = [];
   const wallet = {
     coins: 0,
@@ -99,8 +103,8 @@ it('delivers a reward to every handler, and again until none of them fails', asy
   expect(ads.diagnostics().rewards.handlerErrors).toBe(1);
 });
 
-it('keeps a reward for a later handler after the previous one was removed', async () => {
-  const ads = start(stubService());
+it('keeps a reward until there is a handler again', async () => {
+  const ads = start(createStubService());
   const never = vi.fn();
   ads.on('reward', never);
   ads.off('reward', never);
@@ -112,7 +116,7 @@ it('keeps a reward for a later handler after the previous one was removed', asyn
 });
 
 it('emits `result` but not `close` if there was no ad', async () => {
-  const service = stubService();
+  const service = createStubService();
   service.respond = () => ({ status: 'no_fill', reason: 'no_candidates' });
   const ads = start(service);
   const log: string[] = [];
@@ -123,7 +127,7 @@ it('emits `result` but not `close` if there was no ad', async () => {
 });
 
 it('returns a boolean from canShow() and the details from availability()', async () => {
-  const service = stubService();
+  const service = createStubService();
   const now = Date.now();
   service.respond = () => ({
     status: 'no_fill',
@@ -140,11 +144,11 @@ it('returns a boolean from canShow() and the details from availability()', async
   expect(retryAt).toBeInstanceOf(Date);
 });
 
-it('shows a second ad while the first awaits its confirmation', async () => {
+it('shows a second ad while the first one waits for its confirmation', async () => {
   const { service, respond } = slowToConfirm();
   const ads = start(service, { confirmationTimeoutMs: 60_000 });
   const responses: unknown[] = [];
-  const closed = deferred<void>();
+  const closed = createDeferred<void>();
   const first = ads.showRewarded('revive', {
     onOpen: () => responses.push(ads.availability('revive').reason, ads.diagnostics().showing),
     onClose: closed.resolve,
@@ -157,7 +161,7 @@ it('shows a second ad while the first awaits its confirmation', async () => {
   await closed.promise;
   expect(responses).toEqual(['already_showing', 'revive']);
   expect([ads.canShow('revive'), ads.diagnostics().showing]).toEqual([true, null]);
-  const reopened = deferred<void>();
+  const reopened = createDeferred<void>();
   const second = ads.showRewarded('revive', { onClose: reopened.resolve });
   expect(ads.availability('revive').reason).toBe('already_showing');
   await reopened.promise;
@@ -166,10 +170,10 @@ it('shows a second ad while the first awaits its confirmation', async () => {
   expect(results.map(({ outcome }) => outcome)).toEqual(['rewarded', 'rewarded']);
 });
 
-it('emits `change` when a requested confirmation arrives and when the reward is delivered', async () => {
+it('emits `change` when a confirmation arrives and when the reward is delivered', async () => {
   const { service } = slowToConfirm();
   const { fetch } = service;
-  const confirmed = deferred<void>();
+  const confirmed = createDeferred<void>();
   service.fetch = async (input, init) => {
     const { pathname } = new URL(input instanceof Request ? input.url : input);
     if (!pathname.startsWith('/v1/decisions/')) return fetch(input, init);
@@ -190,18 +194,18 @@ it('emits `change` when a requested confirmation arrives and when the reward is 
   await eventually(() => expect(states.at(-1)).toBe('0 pending, 0 undelivered'));
 });
 
-it('emits nothing after destroy() except the `close` of the ad that was on the screen', async () => {
-  const ads = start(stubService());
+it('destroy() during an ad emits `close` and nothing else', async () => {
+  const ads = start(createStubService());
   const log: string[] = [];
-  const started = deferred<void>();
+  const started = createDeferred<void>();
   for (const event of ['open', 'close', 'result', 'change'] as const)
     ads.on(event, () => log.push(event));
   ads.on('start', () => started.resolve());
-  const shown = ads.showRewarded('revive');
+  const running = ads.showRewarded('revive');
   await started.promise;
   log.length = 0;
   ads.destroy();
   dispatchEvent(new Event('online'));
-  expect((await shown).outcome).toBe('aborted');
+  expect((await running).outcome).toBe('aborted');
   expect(log.filter((event) => event !== 'change')).toEqual(['close']);
 });

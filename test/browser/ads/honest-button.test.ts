@@ -1,9 +1,14 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Ads, type AdsOptions, createAds } from '../../../src/index.ts';
 import recipes from '../../../docs/recipes.md?raw';
-import { deferred } from '../../support/deferred.ts';
+import { createDeferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
-import { freshKey, picture, stubService, type StubService } from '../../support/stub-service.ts';
+import {
+  createPublishableKey,
+  picture,
+  createStubService,
+  type StubService,
+} from '../../support/stub-service.ts';
 
 const [, recipe = ''] = /## An honest button\n.*?```ts\n(.*?)```/s.exec(recipes) ?? [];
 
@@ -12,7 +17,7 @@ let button: HTMLButtonElement;
 let service: StubService;
 
 beforeEach(() => {
-  service = stubService();
+  service = createStubService();
   button = document.createElement('button');
   button.disabled = true;
   document.body.replaceChildren(button);
@@ -22,7 +27,7 @@ afterEach(() => ads.destroy());
 /** Runs the recipe exactly as it is written in the guide. */
 function start(more: Partial<AdsOptions> = {}): void {
   ads = createAds({
-    publishableKey: freshKey(),
+    publishableKey: createPublishableKey(),
     serviceUrl: 'https://ads.test',
     userRef: 'player-1',
     fetch: service.fetch,
@@ -32,7 +37,7 @@ function start(more: Partial<AdsOptions> = {}): void {
   new Function('ads', 'reviveButton', recipe)(ads, button);
 }
 
-const shows = (text: string | RegExp, enabled: boolean) =>
+const expectButton = (text: string | RegExp, enabled: boolean) =>
   eventually(() => {
     expect(button.textContent).toMatch(text);
     expect(button.disabled).toBe(!enabled);
@@ -48,35 +53,35 @@ it('the button is enabled when a cooldown ends', async () => {
     retry_at: new Date(now + 1_500).toISOString(),
   });
   start();
-  await shows(/^Again at /, false);
+  await expectButton(/^Again at /, false);
   service.respond = () => picture(200);
-  await shows(offer, true);
+  await expectButton(offer, true);
 });
 
-it('the button is enabled again after the ad has closed and after a pending result', async () => {
+it('the button is enabled again after a pending result', async () => {
   const { fetch } = service;
-  const responded = deferred();
+  const responded = createDeferred();
   service.fetch = async (input, init) => {
     const { pathname } = new URL(input instanceof Request ? input.url : input);
     if (pathname === '/v1/events') await responded.promise;
     return fetch(input, init);
   };
   start({ confirmationTimeoutMs: 100 });
-  await shows(offer, true);
-  const shown = ads.showRewarded('revive', { onOpen: () => expect(button.disabled).toBe(true) });
-  expect((await shown).outcome).toBe('pending');
-  await shows(offer, true);
+  await expectButton(offer, true);
+  const running = ads.showRewarded('revive', { onOpen: () => expect(button.disabled).toBe(true) });
+  expect((await running).outcome).toBe('pending');
+  await expectButton(offer, true);
   responded.resolve();
 });
 
-it('the button says that it needs a connection and is enabled when the connection returns', async () => {
+it('the button is disabled while the device is offline', async () => {
   start();
-  await shows(offer, true);
+  await expectButton(offer, true);
   await ads.showRewarded('revive');
   Object.defineProperty(navigator, 'onLine', { value: false, configurable: true });
   dispatchEvent(new Event('offline'));
-  await shows('Needs a connection', false);
+  await expectButton('Needs a connection', false);
   Reflect.deleteProperty(navigator, 'onLine');
   dispatchEvent(new Event('online'));
-  await shows(offer, true);
+  await expectButton(offer, true);
 });

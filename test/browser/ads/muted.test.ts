@@ -2,18 +2,22 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import { type Ads, type AdsOptions, createAds, type ShowOptions } from '../../../src/index.ts';
 import { eventually } from '../../support/eventually.ts';
-import { freshKey, type StubService, stubService } from '../../support/stub-service.ts';
+import {
+  createPublishableKey,
+  type StubService,
+  createStubService,
+} from '../../support/stub-service.ts';
 import { decide, html, overlay, video } from '../ad-break/stage-set.ts';
 
 let service: StubService;
 let open: Ads[];
-/** For each attempt to play, whether the sound was off. */
+/** Whether the sound was off, for each attempt to play. */
 let mutedPlays: boolean[];
 const { play } = HTMLMediaElement.prototype;
 
 beforeEach(() => {
   document.body.replaceChildren();
-  service = stubService();
+  service = createStubService();
   service.respond = () => ({ creative: decide(video).creative, min_watch_ms: 2_000 });
   open = [];
   mutedPlays = [];
@@ -28,7 +32,7 @@ afterEach(() => open.forEach((ads) => ads.destroy()));
 
 function show(options: Partial<AdsOptions>, call: ShowOptions = {}): Ads {
   const ads = createAds({
-    publishableKey: freshKey(),
+    publishableKey: createPublishableKey(),
     serviceUrl: 'https://ads.test',
     userRef: 'player-1',
     fetch: service.fetch,
@@ -50,13 +54,13 @@ it.each<[string, Partial<AdsOptions>, ShowOptions, boolean]>([
   ['muted by the option of createAds()', { muted: true }, {}, true],
   ['muted by the option of the call', {}, { muted: true }, true],
   ['with sound by the option of the call', { muted: true }, { muted: false }, false],
-])('starts %s', async (_how, options, call, muted) => {
+])('starts %s', async (_description, options, call, muted) => {
   show(options, call);
   await eventually(() => expect(mutedPlays[0]).toBe(muted));
 });
 
 it('lets the player unmute an ad that started muted', async () => {
-  // On a busy machine, the clip of one second would end before the test could click it.
+  // On a busy machine, the one-second clip could end before the test clicks.
   vi.mocked(HTMLMediaElement.prototype.play).mockImplementation(function (this: HTMLMediaElement) {
     mutedPlays.push(this.muted);
     this.playbackRate = 0.1;
@@ -65,8 +69,8 @@ it('lets the player unmute an ad that started muted', async () => {
   show({ muted: true });
   await userEvent.click(await soundButton('Turn sound on'));
   await soundButton('Turn sound off');
-  const shown = document.querySelector('video');
-  expect(shown).toMatchObject({ muted: false, paused: false });
+  const videoElement = document.querySelector('video');
+  expect(videoElement).toMatchObject({ muted: false, paused: false });
   expect(mutedPlays).toEqual([true]);
 });
 
@@ -90,6 +94,6 @@ it('mutes an HTML creative before it is shown', async () => {
   `);
   service.respond = () => ({ creative: decide(creative).creative, close_after_ms: 0 });
   show({ muted: true });
-  // A close request is the only message that a sandboxed frame can send to the SDK.
+  // The frame is sandboxed. It can only tell the SDK something by requesting to be closed.
   await eventually(() => expect(overlay().root?.textContent).toContain('lose the reward'));
 });

@@ -1,22 +1,22 @@
 import { afterEach, expect, it } from 'vitest';
 import type { DecisionRequest } from '../../../protocol/wire.ts';
 import { createAds, type Ads, type AdsOptions } from '../../../src/index.ts';
-import { freshKey, picture, stubService } from '../../support/stub-service.ts';
+import { createPublishableKey, picture, createStubService } from '../../support/stub-service.ts';
 
-// Games in plain JavaScript have no types that could prevent such calls.
+// In a plain JavaScript game, no types prevent such calls.
 
 const open: Ads[] = [];
 afterEach(() => open.splice(0).forEach((ads) => ads.destroy()));
 
 function start(options: Partial<AdsOptions> = {}) {
-  const service = stubService();
+  const service = createStubService();
   const requests: DecisionRequest[] = [];
   service.respond = (request) => {
     requests.push(request);
     return picture(200);
   };
   const ads = createAds({
-    publishableKey: freshKey(),
+    publishableKey: createPublishableKey(),
     serviceUrl: 'https://ads.test',
     fetch: service.fetch,
     ...options,
@@ -30,7 +30,7 @@ it.each([
   ['a string', 'x', 'options must be an object.'],
   ['a callback', () => undefined, 'options must be an object.'],
   ['a controller', { signal: new AbortController() }, '`signal` must be an AbortSignal.'],
-])('returns an error that names the problem if the options are %s', async (_, options, detail) => {
+])('the error names the problem if the options are %s', async (_, options, detail) => {
   const { ads } = start();
   const result = await ads.showRewarded('revive', options as never);
   expect(result).toEqual({ outcome: 'error', reason: 'option_invalid', detail });
@@ -41,7 +41,7 @@ it.each([
   expect((await ads.showRewarded('revive')).outcome).toBe('rewarded');
 });
 
-it('returns a result for `null` as a placement, element, id or optional argument', async () => {
+it('accepts `null` for every argument without throwing', async () => {
   const { ads } = start();
   const nothing = null as never;
   expect(ads.canShow(nothing)).toBe(true);
@@ -58,20 +58,20 @@ it.each([
   ['granted', 'got "granted"'],
   ['page', 'got "page"'],
   [{ status: 'yes' }, "{ status: 'granted' | 'denied' | 'unknown' }"],
-])('rejects %j as consent and keeps the current one', async (consent, named) => {
+])('rejects %j as consent and keeps the current consent', async (consent, expectedText) => {
   const { ads, requests } = start({ consent: { status: 'denied' } });
   const set = () => ads.setConsent(consent as never);
   expect(set).toThrow(
     expect.objectContaining({ name: 'OptionError', code: 'option_invalid' }) as Error,
   );
   expect(set).toThrow('`consent`');
-  expect(set).toThrow(named);
+  expect(set).toThrow(expectedText);
   await ads.preload('revive');
   expect(requests).toMatchObject([{ consent: { status: 'denied' } }]);
 });
 
 it.each(['nofill', null, 7])(
-  'rejects %j as a simulation and keeps the current one',
+  'rejects %j as a simulation and keeps the current simulation',
   async (outcome) => {
     const { ads, requests } = start();
     ads.simulate('slow');

@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { followPageConsent, type PageConsent } from '../../../src/platform/page-consent.ts';
 import { eventually } from '../../support/eventually.ts';
-import { manualClock, type ManualClock } from '../../support/manual-clock.ts';
-import { testPage } from '../../support/ports.ts';
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
+import { createTestPage } from '../../support/ports.ts';
 
 type Callback = (data: unknown, success?: boolean) => void;
 
 let clock: ManualClock;
-let page: ReturnType<typeof testPage>;
+let page: ReturnType<typeof createTestPage>;
 let reported: PageConsent[];
 const undo: (() => void)[] = [];
 
 beforeEach(() => {
-  clock = manualClock();
-  page = testPage();
+  clock = createManualClock();
+  page = createTestPage();
   reported = [];
 });
 afterEach(() => {
@@ -23,7 +23,7 @@ afterEach(() => {
   expect(clock.timers()).toBe(0);
 });
 
-const follow = (): void => {
+const followConsent = (): void => {
   undo.push(followPageConsent(clock, (consent) => reported.push(consent), page));
 };
 const statuses = () => reported.map(({ status }) => status);
@@ -49,7 +49,7 @@ const gppData = (SaleOptOut: number) => ({
   },
 });
 
-/** These functions add consent frameworks to this window. Tests only need their callbacks. */
+/** The functions below add a consent framework to this window. Tests use them to call its callbacks. */
 function openTcf(): { callback: Callback; calls: unknown[][] } {
   const tcf = { callback: (() => undefined) as Callback, calls: [] as unknown[][] };
   window.__tcfapi = (command, version, callback, id) => {
@@ -67,25 +67,25 @@ function openGpp(): { callback: Callback } {
 }
 
 describe('detecting a framework', () => {
-  it('polls at growing intervals and detects a framework that loads late', async () => {
+  it('finds a framework that loads late, by polling at growing intervals', async () => {
     const searches = vi.fn();
     Object.defineProperty(window, '__gpp', { get: searches, configurable: true });
-    follow();
+    followConsent();
     await clock.advance(3_600_000);
     expect(searches.mock.calls.length).toBeLessThan(100);
     const tcf = openTcf();
     await clock.advance(60_000);
     tcf.callback(tcData([1, 2, 7]));
     expect(reported).toEqual([{ status: 'granted', tcfString: 'CPtcf' }]);
-    // One check was already due.
+    // One more poll was due before the framework loaded.
     await clock.advance(60_000);
     searches.mockClear();
     await clock.advance(3_600_000);
     expect(searches).not.toHaveBeenCalled();
   });
 
-  it('detects a framework that loaded while the page was hidden as soon as the player returns', async () => {
-    follow();
+  it('finds a framework that loaded while the page was hidden when the player returns', async () => {
+    followConsent();
     await clock.advance(3_600_000);
     const tcf = openTcf();
     page.emit('visible');
@@ -98,7 +98,7 @@ describe('detecting a framework', () => {
     element.id = '__tcfapi';
     document.body.append(element);
     undo.push(() => element.remove());
-    follow();
+    followConsent();
     await clock.advance(60_000);
     expect(reported).toEqual([]);
   });
@@ -112,7 +112,7 @@ describe('a framework that misbehaves', () => {
     ['returns a string', ['granted', true]],
   ])('that %s is queried again later', async (_, args) => {
     const tcf = openTcf();
-    follow();
+    followConsent();
     tcf.callback(...args);
     expect(reported).toEqual([]);
     await clock.advance(1_000);
@@ -125,7 +125,7 @@ describe('a framework that misbehaves', () => {
     window.__tcfapi = () => {
       throw new Error('not yet');
     };
-    follow();
+    followConsent();
     const tcf = openTcf();
     await clock.advance(1_000);
     tcf.callback(tcData([1, 2, 7]), true);
@@ -136,16 +136,16 @@ describe('a framework that misbehaves', () => {
     ['no purposes', { ...tcData([]), purpose: null }, 'denied'],
     ['purposes as text', { ...tcData([]), purpose: { consents: '1111111111' } }, 'denied'],
     ['no consents', { ...tcData([]), purpose: {} }, 'denied'],
-  ])('counts as denied with %s', (_, data, status) => {
+  ])('denies consent with %s', (_, data, status) => {
     const tcf = openTcf();
-    follow();
+    followConsent();
     tcf.callback(data, true);
     expect(statuses()).toEqual([status]);
   });
 
-  it('loses its consent string if the service would reject it', () => {
+  it('passes on no consent string that the service would reject', () => {
     const tcf = openTcf();
-    follow();
+    followConsent();
     tcf.callback({ ...tcData([1, 2, 7]), tcString: 'C'.repeat(4_097) }, true);
     tcf.callback({ ...tcData([]), tcString: { not: 'text' } }, true);
     expect(reported).toEqual([{ status: 'granted' }, { status: 'denied' }]);
@@ -155,7 +155,7 @@ describe('a framework that misbehaves', () => {
     'has no opt-out in the GPP sections %j',
     (parsedSections) => {
       const gpp = openGpp();
-      follow();
+      followConsent();
       gpp.callback({ pingData: null }, true);
       gpp.callback({ pingData: { signalStatus: 'ready', parsedSections } }, true);
       expect(reported).toEqual([{ status: 'unknown' }]);
@@ -164,9 +164,9 @@ describe('a framework that misbehaves', () => {
 });
 
 describe('TCF and GPP together', () => {
-  it('an opt-out in a US state counts where the GDPR does not apply', async () => {
+  it('an opt-out in a US state is respected where the GDPR does not apply', async () => {
     const [tcf, gpp] = [openTcf(), openGpp()];
-    follow();
+    followConsent();
     tcf.callback(tcData([], false), true);
     expect(reported).toEqual([]);
     gpp.callback(gppData(1), true);
@@ -180,7 +180,7 @@ describe('TCF and GPP together', () => {
   it('TCF alone applies after two seconds without a response from GPP', async () => {
     const tcf = openTcf();
     openGpp();
-    follow();
+    followConsent();
     tcf.callback(tcData([], false), true);
     await clock.advance(1_999);
     expect(reported).toEqual([]);
@@ -190,9 +190,9 @@ describe('TCF and GPP together', () => {
 });
 
 describe('Global Privacy Control', () => {
-  it('is an opt-out if there is no framework, until one responds', async () => {
+  it('is an opt-out until a framework responds', async () => {
     setGpc(true);
-    follow();
+    followConsent();
     await clock.advance(4_999);
     expect(reported).toEqual([]);
     await clock.advance(1);
@@ -206,7 +206,7 @@ describe('Global Privacy Control', () => {
   it('waits for the player while a consent dialog is open', async () => {
     setGpc(true);
     const tcf = openTcf();
-    follow();
+    followConsent();
     tcf.callback({ eventStatus: 'cmpuishown', listenerId: 7 }, true);
     await clock.advance(60_000);
     expect(reported).toEqual([]);
@@ -223,13 +223,13 @@ describe('Global Privacy Control', () => {
   ])('is replaced by %s', (_, reply, status) => {
     setGpc(true);
     reply();
-    follow();
+    followConsent();
     expect(statuses()).toEqual([status]);
   });
 
   it.each([[false], [undefined], ['1']])('with the value %j is ignored', async (value) => {
     setGpc(value);
-    follow();
+    followConsent();
     await clock.advance(60_000);
     expect(reported).toEqual([]);
   });
@@ -246,7 +246,7 @@ const openGppAndReply = (data: object): void => {
   };
 };
 
-/** Sends a message from a script in the parent window, so that this window is its `source`. */
+/** Sends a message from a script in the parent window. The message's `source` is therefore the parent window. */
 function replyFrom(parentWindow: Window, target: Window, message: unknown): void {
   const script = parentWindow.document.createElement('script');
   script.text = 'window.sendAsMine = (target, message) => target.postMessage(message, "*")';
@@ -295,7 +295,7 @@ describe('in a frame', () => {
     ['text', true],
   ])('reads TCF from the parent page through messages that are %s', async (_, asText) => {
     const tcf = openInParent('__tcfapi', asText);
-    follow();
+    followConsent();
     await eventually(() =>
       expect(tcf.added()).toEqual([
         { command: 'addEventListener', version: 2, parameter: undefined },
@@ -326,7 +326,7 @@ describe('in a frame', () => {
 
   it('reads GPP from the parent page', async () => {
     const gpp = openInParent('__gpp');
-    follow();
+    followConsent();
     await eventually(() => expect(gpp.added()).toHaveLength(1));
     expect(gpp.added()[0]).toMatchObject({ command: 'addEventListener', version: '1.1' });
     gpp.reply(gppData(1));
@@ -341,7 +341,7 @@ describe('in a frame', () => {
     };
     window.parent.addEventListener('message', spy);
     undo.push(() => window.parent.removeEventListener('message', spy));
-    follow();
+    followConsent();
     await eventually(() => expect(callIds).toHaveLength(1));
     const [callId] = callIds;
     const delivered = new Promise((resolve) =>
@@ -356,9 +356,9 @@ describe('in a frame', () => {
     await eventually(() => expect(statuses()).toEqual(['denied']));
   });
 
-  it('queries again if the parent page fails', async () => {
+  it('queries the framework again after an error in the parent page', async () => {
     const tcf = openInParent('__tcfapi');
-    follow();
+    followConsent();
     await eventually(() => expect(tcf.added()).toHaveLength(1));
     tcf.reply(null, false);
     await eventually(async () => {

@@ -2,9 +2,9 @@ import { afterEach, expect, it, vi } from 'vitest';
 import type { Decision, DecisionRequest } from '../../../protocol/wire.ts';
 import { type Ads, type AdsOptions, createAds, type EarnedReward } from '../../../src/index.ts';
 import { signUserToken } from '../../../src/server/index.ts';
-import { deferred } from '../../support/deferred.ts';
+import { createDeferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
-import { freshKey, picture, stubService } from '../../support/stub-service.ts';
+import { createPublishableKey, picture, createStubService } from '../../support/stub-service.ts';
 
 const open: Ads[] = [];
 afterEach(() => open.splice(0).forEach((ads) => ads.destroy()));
@@ -13,10 +13,10 @@ const signToken = (userRef: string) => signUserToken(userRef, `utk_sandbox_${'x'
 
 /** Creates a game on one device. Each start is a new visit. */
 function game() {
-  const service = stubService();
+  const service = createStubService();
   service.respond = () => picture(200);
   const requests: DecisionRequest[] = [];
-  const publishableKey = freshKey();
+  const publishableKey = createPublishableKey();
   const start = (options: Partial<AdsOptions>) => {
     const ads = createAds({
       publishableKey,
@@ -39,7 +39,7 @@ function game() {
   return { service, requests, start };
 }
 
-it('delivers a reward only to the player who earned it, even if several players share a device', async () => {
+it('delivers a reward to the player who earned it, on a device with several players', async () => {
   const { start } = game();
   const first = start({ userRef: 'ann' });
   const { decisionId = '' } = await first.ads.showRewarded('revive');
@@ -53,7 +53,7 @@ it('delivers a reward only to the player who earned it, even if several players 
   await eventually(() => expect(second.received).toMatchObject([{ decisionId, userRef: 'ann' }]));
 });
 
-it('distinguishes children by user references that never leave the device', async () => {
+it('never sends the user references that distinguish children', async () => {
   const { requests, start } = game();
   const { ads, received, listen } = start({ userRef: 'ann', childDirected: true });
   await ads.showRewarded('revive');
@@ -69,7 +69,7 @@ it('distinguishes children by user references that never leave the device', asyn
   expect(JSON.stringify(requests)).not.toMatch(/ann|bob/);
 });
 
-it('distinguishes children by user tokens from a function, which are never sent', async () => {
+it('never sends the user tokens that distinguish children', async () => {
   const { requests, start } = game();
   const ann = await signToken('ann');
   const first = start({ userToken: () => ann, childDirected: true });
@@ -84,12 +84,12 @@ it('distinguishes children by user tokens from a function, which are never sent'
   expect(requests[0]).not.toHaveProperty('user_token');
 });
 
-it('identifies the player by a user token and waits for the function that returns it', async () => {
+it('waits for the token function to identify the player', async () => {
   const { start } = game();
   const first = start({ userToken: await signToken('ann') });
   const { decisionId } = await first.ads.showRewarded('revive');
   first.ads.destroy();
-  const session = deferred<string>();
+  const session = createDeferred<string>();
   const second = start({ userToken: () => session.promise });
   second.listen();
   expect(await second.ads.rewards()).toEqual([]);
@@ -97,7 +97,7 @@ it('identifies the player by a user token and waits for the function that return
   await eventually(() => expect(second.received).toMatchObject([{ decisionId, userRef: 'ann' }]));
 });
 
-it('switches players when a user token names another one', async () => {
+it('switches players when a user token names another player', async () => {
   const { start } = game();
   let token = await signToken('ann');
   const { ads, received, listen } = start({ userToken: () => token });
@@ -108,7 +108,7 @@ it('switches players when a user token names another one', async () => {
   await eventually(() => expect(received).toMatchObject([{ decisionId, userRef: 'bob' }]));
 });
 
-it('requests ads for the new player immediately and drops ads preloaded for the old player', async () => {
+it('discards the old player’s preloaded ads', async () => {
   const { requests, start } = game();
   const { ads } = start({ userRef: 'guest', customData: 'level 1', segments: ['newcomer'] });
   await ads.preload('revive');
@@ -124,7 +124,7 @@ it('requests ads for the new player immediately and drops ads preloaded for the 
   expect(requests[1]).not.toHaveProperty('segments');
 });
 
-it('attributes the ad on the screen to the player who started it', async () => {
+it('an ad belongs to the player who started it', async () => {
   const { start } = game();
   const { ads, received, listen } = start({ userRef: 'ann' });
   listen();
@@ -137,7 +137,7 @@ it('attributes the ad on the screen to the player who started it', async () => {
   await eventually(() => expect(received).toMatchObject([{ userRef: 'ann' }]));
 });
 
-it('transfers a guest’s rewards to the account they sign in to', async () => {
+it('transfers a guest’s rewards to the player that the guest signs in as', async () => {
   const { start } = game();
   const { ads, received, listen } = start({ userRef: 'guest' });
   await ads.showRewarded('revive');
@@ -152,17 +152,17 @@ it.each([
   [{ userToken: 7 }, 'option_invalid', '`userToken`'],
   [{ locale: 'de' }, 'option_unknown', '`locale`'],
   [null, 'option_invalid', 'setUser()'],
-])('rejects %j as a user and keeps the current one', async (user, code, named) => {
+])('rejects %j as a user and keeps the current user', async (user, code, expectedText) => {
   const { requests, start } = game();
   const { ads } = start({ userRef: 'ann' });
   const set = () => ads.setUser(user as never);
   expect(set).toThrow(expect.objectContaining({ name: 'OptionError', code }) as Error);
-  expect(set).toThrow(named);
+  expect(set).toThrow(expectedText);
   await ads.preload('revive');
   expect(requests).toMatchObject([{ user_ref: 'ann' }]);
 });
 
-it('adopts rewards stored under an earlier publishable key and delivers them once', async () => {
+it('adopts rewards of an earlier publishable key and delivers them once', async () => {
   const { service, start } = game();
   let revoked = true;
   const respond = service.fetch;
@@ -176,32 +176,32 @@ it('adopts rewards stored under an earlier publishable key and delivers them onc
   expect(outcome).toBe('pending');
   oldGame.ads.destroy();
   revoked = false;
-  const newGame = start({ userRef: 'ann', serviceUrl, publishableKey: freshKey() });
+  const newGame = start({ userRef: 'ann', serviceUrl, publishableKey: createPublishableKey() });
   newGame.listen();
   await eventually(() => expect(newGame.received).toMatchObject([{ decisionId, userRef: 'ann' }]));
   expect(service.events.map(({ type }) => type)).toContain('complete');
 });
 
-it('fails a request whose token was superseded by another player’s token', async () => {
+it('rejects a user token if a later token names another player', async () => {
   const { requests, start } = game();
-  const slow = deferred<string>();
+  const slow = createDeferred<string>();
   const bob = await signToken('bob');
   const tokens = [slow.promise];
   const { ads } = start({ userToken: () => tokens.shift() ?? bob });
-  // The game's session switches accounts while the first call of the function is in flight.
+  // The player switches accounts while the first call of the function is in flight.
   const first = ads.showRewarded('revive');
   expect(await ads.preload('double-coins')).toMatchObject({ available: true });
   slow.resolve(await signToken('ann'));
   expect(await first).toMatchObject({ outcome: 'error', reason: 'user_token_failed' });
   expect(requests.map(({ user_token: token }) => token)).toEqual([bob]);
-  // Bob is still the player, so the ad that was preloaded for him is still there.
+  // Bob is still the player, so his preloaded ad is still available.
   expect((await ads.showRewarded('double-coins')).outcome).toBe('rewarded');
   expect(requests).toHaveLength(1);
 });
 
-it('accepts a token that was superseded by another token for the same player', async () => {
+it('accepts a user token if a later token names the same player', async () => {
   const { requests, start } = game();
-  const slow = deferred<string>();
+  const slow = createDeferred<string>();
   const ann = await signToken('ann');
   const tokens = [slow.promise];
   const { ads } = start({ userToken: () => tokens.shift() ?? ann });
@@ -212,9 +212,9 @@ it('accepts a token that was superseded by another token for the same player', a
   expect(requests).toHaveLength(2);
 });
 
-/** Shows an ad that the game's server requested, before the token function has named the player. */
+/** Shows an ad that the game's server requested. At this time, the token function has not named the player yet. */
 async function showBeforeIdentified({ service, start }: ReturnType<typeof game>) {
-  const session = deferred<string>();
+  const session = createDeferred<string>();
   const visit = start({ userToken: () => session.promise });
   const response = await service.fetch('https://ads.test/v1/decisions', {
     method: 'POST',
@@ -225,7 +225,7 @@ async function showBeforeIdentified({ service, start }: ReturnType<typeof game>)
   return { ...visit, decisionId, session };
 }
 
-it('keeps the reward of a server-side decision for the player whom the later token names', async () => {
+it('keeps the reward of a server-side decision for the player that the token names later', async () => {
   const device = game();
   const { ads, decisionId, session } = await showBeforeIdentified(device);
   expect(await ads.rewards()).toEqual([]);
@@ -239,7 +239,7 @@ it('keeps the reward of a server-side decision for the player whom the later tok
   await eventually(() => expect(second.received).toMatchObject([{ decisionId, userRef: 'ann' }]));
 });
 
-it('keeps the reward of a server-side decision for the named player even if another player signs in before the token arrives', async () => {
+it('does not deliver the reward of a server-side decision to a player who signs in before the token arrives', async () => {
   const { ads, decisionId, received, listen, session } = await showBeforeIdentified(game());
   ads.setUser({ userRef: 'bob' });
   listen();

@@ -1,21 +1,26 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { DecisionRequest } from '../../../protocol/wire.ts';
 import { type Ads, createAds, type ShowOptions } from '../../../src/index.ts';
-import { freshKey, picture, type StubService, stubService } from '../../support/stub-service.ts';
+import {
+  createPublishableKey,
+  picture,
+  type StubService,
+  createStubService,
+} from '../../support/stub-service.ts';
 
 let service: StubService;
 let requests: DecisionRequest[];
 let ads: Ads;
 
 beforeEach(() => {
-  service = stubService();
+  service = createStubService();
   requests = [];
   service.respond = (request) => {
     requests.push(request);
     return picture(200);
   };
   ads = createAds({
-    publishableKey: freshKey(),
+    publishableKey: createPublishableKey(),
     serviceUrl: 'https://ads.test',
     userToken: async () => `token-${requests.length + 1}`,
     customData: 'every call',
@@ -24,7 +29,7 @@ beforeEach(() => {
 });
 afterEach(() => ads.destroy());
 
-it('sends the options of the call and ignores ads preloaded with other options', async () => {
+it('does not show an ad that was preloaded with other options', async () => {
   await ads.preload('revive');
   const call: ShowOptions = { customData: 'level-7', segments: ['newcomer'] };
   expect((await ads.showRewarded('revive', call)).outcome).toBe('rewarded');
@@ -34,7 +39,7 @@ it('sends the options of the call and ignores ads preloaded with other options',
   ]);
 });
 
-it('shows an ad preloaded with the same options', async () => {
+it('shows an ad that was preloaded with the same options', async () => {
   await ads.preload('revive', { customData: 'level-7' });
   await ads.showRewarded('revive', { customData: 'level-7' });
   expect(requests).toHaveLength(1);

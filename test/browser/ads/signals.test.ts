@@ -1,15 +1,15 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { type Ads, createAds } from '../../../src/index.ts';
-import { freshKey, picture, stubService } from '../../support/stub-service.ts';
+import { createPublishableKey, picture, createStubService } from '../../support/stub-service.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const open: Ads[] = [];
 afterEach(() => open.splice(0).forEach((ads) => ads.destroy()));
 
-it('aborts a preload with its own signal even after the request options have changed', async () => {
+it('a preload can be aborted after the request options have changed', async () => {
   const onRequest = vi.fn<(signal: AbortSignal) => void>();
   const ads = createAds({
-    publishableKey: freshKey(),
+    publishableKey: createPublishableKey(),
     serviceUrl: 'https://ads.test',
     fetch: (_input, init) => {
       if (init?.signal) onRequest(init.signal);
@@ -24,10 +24,10 @@ it('aborts a preload with its own signal even after the request options have cha
   expect(await preloaded).toEqual({ available: false, reason: 'aborted' });
 });
 
-it('keeps a completion if the game destroys the SDK as the ad closes', async () => {
-  const service = stubService();
+it('does not lose a completion if the game destroys the SDK when the ad closes', async () => {
+  const service = createStubService();
   service.respond = () => picture(200);
-  const publishableKey = freshKey();
+  const publishableKey = createPublishableKey();
   const start = (): Ads => {
     const ads = createAds({
       publishableKey,
@@ -49,7 +49,7 @@ it('keeps a completion if the game destroys the SDK as the ad closes', async () 
 
 it('returns an error for an invalid signal and does not block later ads', async () => {
   const ads = createAds({
-    publishableKey: freshKey(),
+    publishableKey: createPublishableKey(),
     serviceUrl: 'https://ads.test',
     fetch: () => Promise.reject(new TypeError('offline')),
   });

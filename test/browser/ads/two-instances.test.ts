@@ -1,17 +1,22 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { type Ads, createAds, type AdsOptions } from '../../../src/index.ts';
 import { eventually } from '../../support/eventually.ts';
-import { freshKey, picture, stubService, type StubService } from '../../support/stub-service.ts';
+import {
+  createPublishableKey,
+  picture,
+  createStubService,
+  type StubService,
+} from '../../support/stub-service.ts';
 
 let service: StubService;
 
 beforeEach(() => {
   document.body.replaceChildren();
-  service = stubService();
+  service = createStubService();
 });
 
 const options = (): AdsOptions => ({
-  publishableKey: freshKey(),
+  publishableKey: createPublishableKey(),
   serviceUrl: 'https://ads.test',
   fetch: service.fetch,
 });
@@ -43,14 +48,14 @@ const overlays = () =>
 it.each([
   ['another instance', async () => createAds],
   ['another copy of the script', fromAnotherCopy],
-])('shows no ad over one of %s, but shows its own afterwards', async (_name, other) => {
+])('shows no ad during an ad of %s', async (_name, other) => {
   const first = createInstance(createAds);
   const second = createInstance(await other());
   service.respond = () => picture(60_000);
   const ending = new AbortController();
   const onScreen = started(first);
   const running = first.showRewarded('revive', { signal: ending.signal });
-  // Tries it both while the ad is being loaded and while it is on the screen.
+  // Tests an ad that is loading and an ad that is on the screen.
   await eventually(() => expect(service.requested).toEqual(['revive']));
   expect((await second.showRewarded('double')).outcome).toBe('already_showing');
   await onScreen;

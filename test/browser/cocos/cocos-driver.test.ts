@@ -37,7 +37,7 @@ function setHidden(hidden: boolean): void {
 }
 
 describe('hold()', () => {
-  test('silences a sound that the game starts until the release', async () => {
+  test('a sound that the game starts stays silent until the release', async () => {
     const alarm = engine.addSound();
     const jingle = engine.addSound();
     hold();
@@ -54,7 +54,7 @@ describe('hold()', () => {
     expect(alarm.state).toBe('playing');
   });
 
-  test('starts a silenced sound when the game resumes if the page is hidden on release', async () => {
+  test('on a hidden page, a silenced sound starts when the game resumes', async () => {
     const alarm = engine.addSound();
     hold();
     alarm.play();
@@ -84,7 +84,7 @@ describe('hold()', () => {
     expect([music.state, silenced.state]).toEqual(['playing', 'paused']);
   });
 
-  test('leaves an already paused game paused', () => {
+  test('keeps a paused game paused', () => {
     engine.game.pause();
     hold();
     release();
@@ -100,7 +100,7 @@ describe('hold()', () => {
     expect(engine.game.isPaused()).toBe(false);
   });
 
-  test('stays in effect if the page was hidden before, with the sounds silent', () => {
+  test('stays in effect on a page that was already hidden', () => {
     const music = engine.playSound();
     setHidden(true);
     hold();
@@ -112,7 +112,7 @@ describe('hold()', () => {
     expect(music.state).toBe('playing');
   });
 
-  test('defers a resume by the game until the release', () => {
+  test('delays a resume by the game until the release', () => {
     hold();
     engine.game.resume();
     expect(engine.game.isPaused()).toBe(true);
@@ -120,7 +120,7 @@ describe('hold()', () => {
     expect(engine.game.isPaused()).toBe(false);
   });
 
-  test('resumes a game that was released on a hidden page when the page is shown', () => {
+  test('after a release on a hidden page, the game resumes when the page is shown', () => {
     const music = engine.playSound();
     hold();
     setHidden(true);
@@ -132,7 +132,7 @@ describe('hold()', () => {
     expect(music.state).toBe('playing');
   });
 
-  test('leaves no listeners, and a second release has no effect', () => {
+  test('leaves no listeners after the release', () => {
     hold();
     release();
     engine.tick();
@@ -144,7 +144,7 @@ describe('hold()', () => {
 });
 
 describe('the delta time after the release', () => {
-  test.each([300, 800, 30_000])('is one frame after %i ms', (ms) => {
+  test.each([300, 800, 30_000])('is one frame if the ad took %i ms', (ms) => {
     engine.tick();
     hold();
     engine.wait(ms);
@@ -156,7 +156,7 @@ describe('the delta time after the release', () => {
     expect(engine.Game.DEBUG_DT_THRESHOLD).toBe(1);
   });
 
-  test('is one frame after two holds in one frame', () => {
+  test('is one frame after two ads in the same frame', () => {
     engine.tick();
     hold();
     release();
@@ -170,7 +170,7 @@ describe('the delta time after the release', () => {
 });
 
 describe('onFrame()', () => {
-  test('calls back after the update and before rendering', () => {
+  test('calls back between the update and rendering', () => {
     const log: string[] = [];
     engine.onUpdate = () => log.push('update');
     engine.onDraw = () => log.push('draw');
@@ -199,7 +199,7 @@ describe('onFrame()', () => {
     expect(frames).toBe(1);
   });
 
-  test('calls back once per frame, before rendering, while the game has paused its director', () => {
+  test('calls back once per frame while the game has paused its director', () => {
     const log: string[] = [];
     engine.onDraw = () => log.push('draw');
     driver.onFrame(() => log.push('frame'));
@@ -208,7 +208,7 @@ describe('onFrame()', () => {
     expect(log).toEqual(['frame', 'draw']);
   });
 
-  test('calls a callback as many times as it is registered', () => {
+  test('calls a callback once for each registration', () => {
     let frames = 0;
     const callback = () => (frames += 1);
     const stop = driver.onFrame(callback);

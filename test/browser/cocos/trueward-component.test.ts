@@ -11,7 +11,7 @@ import { type CocosEngine, createCocosEngine } from '../../fakes/cocos-engine.ts
 const body = 'pk_sandbox_0123456789ABCDEFGHIJabcdefghij';
 const options: CocosAdsOptions = {
   publishableKey: body + keyChecksum(body),
-  // This URL refuses connections immediately, because these tests need no response from a service.
+  // These tests need no response from a service. This URL refuses connections immediately.
   serviceUrl: 'http://127.0.0.1:9',
 };
 
@@ -50,13 +50,13 @@ function gameAds(initialOptions: CocosAdsOptions) {
   return gameComponent;
 }
 
-test('the component outlives its scene', () => {
+test('the component survives a scene change', () => {
   const component = gameAds(options);
   call(component, 'onLoad');
   expect(engine.persistent).toEqual([component.node]);
 });
 
-test('the component’s ads exist before it has loaded and stay the same', () => {
+test('the component has ads before it loads, and keeps them', () => {
   const component = gameAds(options);
   const { ads } = component;
   call(component, 'onLoad');
@@ -81,7 +81,7 @@ test('the component receives rewards only while it is enabled', () => {
   expect(stop).toHaveBeenCalledOnce();
 });
 
-test('a component without onReward leaves rewards to other handlers', () => {
+test('a component without onReward does not receive rewards', () => {
   const plainComponent = new (createTruewardComponent(engine))();
   plainComponent.adsOptions = () => options;
   component = plainComponent;
@@ -98,7 +98,7 @@ test('destroying the component destroys its ads', async () => {
   expect(await component.ads.showRewarded('revive')).toMatchObject({ outcome: 'aborted' });
 });
 
-test('invalid options are reported once and disable the ads, not the game', async () => {
+test('invalid options are reported once and disable only the ads', async () => {
   const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
   const component = gameAds({ ...options, publishableKey: 'sk_sandbox_x' });
   call(component, 'onLoad');

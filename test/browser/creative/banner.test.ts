@@ -4,8 +4,8 @@ import { loadCreative } from '../../../src/creative/renderer.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { decide, image } from '../ad-break/stage-set.ts';
 import { eventually } from '../../support/eventually.ts';
-import { manualClock } from '../../support/manual-clock.ts';
-import { untilObserved } from './until-observed.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+import { waitUntilObserved } from './until-observed.ts';
 
 async function mount(clickUrl?: string, { clock = systemClock, top = '0px' } = {}) {
   const slot = document.createElement('div');
@@ -20,7 +20,7 @@ async function mount(clickUrl?: string, { clock = systemClock, top = '0px' } = {
   return { slot, hooks, remove };
 }
 
-it('reports once that a banner was viewable for at least one second, and leaves nothing behind when it is removed', async () => {
+it('reports one impression after a second and leaves nothing on the page after removal', async () => {
   const { hooks, remove, slot } = await mount('https://advertiser.test/');
   await eventually(() => expect(hooks.viewed).toHaveBeenCalled());
   expect(hooks.painted).toHaveBeenCalledTimes(1);
@@ -32,14 +32,14 @@ it('reports once that a banner was viewable for at least one second, and leaves 
   expect(slot.childNodes).toHaveLength(0);
 });
 
-it('does not count a banner below the fold until it is scrolled into view', async () => {
-  const clock = manualClock();
+it('counts a banner below the fold when the player has scrolled to it', async () => {
+  const clock = createManualClock();
   const { hooks, remove, slot } = await mount(undefined, { clock, top: '4000px' });
   await eventually(() => expect(hooks.painted).toHaveBeenCalled());
   await clock.advance(5_000);
   expect(hooks.viewed).not.toHaveBeenCalled();
   slot.scrollIntoView();
-  await untilObserved(slot);
+  await waitUntilObserved(slot);
   await clock.advance(999);
   expect(hooks.viewed).not.toHaveBeenCalled();
   await clock.advance(1);
@@ -47,7 +47,7 @@ it('does not count a banner below the fold until it is scrolled into view', asyn
   remove();
 });
 
-it('counts a click once and renders no link for a URL that would run script', async () => {
+it('counts a click once', async () => {
   const { hooks, remove, slot } = await mount('https://advertiser.test/');
   const link = slot.querySelector('a');
   link?.addEventListener('click', (event) => event.preventDefault());

@@ -2,12 +2,12 @@ import { expect, it } from 'vitest';
 import { startExposure } from '../../../src/creative/exposure.ts';
 import type { RendererEvent } from '../../../src/creative/renderer.ts';
 import { eventually } from '../../support/eventually.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 
 it.each(['sleep', 'freeze'] as const)(
-  'counts at most one tick of an hour of %s as watched',
+  'an hour of %s counts as at most one tick of watch time',
   async (pass) => {
-    const clock = manualClock();
+    const clock = createManualClock();
     const events: RendererEvent[] = [];
     const exposure = startExposure(clock, 5_000, (event) => events.push(event));
     await eventually(() => expect(events).toEqual([{ type: 'painted' }]));

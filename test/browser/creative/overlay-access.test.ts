@@ -7,7 +7,7 @@ let shown: Awaited<ReturnType<typeof openInState>>;
 
 afterEach(() => shown.end());
 
-// Hebrew for right-to-left text, because axe does not measure the contrast of Arabic letters.
+// Tests right-to-left text in Hebrew, because axe does not measure the contrast of Arabic letters.
 describe.each(['en', 'he'])('In %s', (locale) => {
   beforeEach(() => page.viewport(640, 480));
 
@@ -18,9 +18,9 @@ describe.each(['en', 'he'])('In %s', (locale) => {
   )('axe finds no violation in the overlay with $kind $look', async ({ make, media }) => {
     shown = await openInState(media, locale);
     make(shown.opened);
-    // Animations end immediately, so that no contrast is measured during one.
+    // Animations end immediately, so that axe never measures the contrast during an animation.
     shown.root?.getAnimations().forEach((animation) => animation.finish());
-    // An HTML creative's document belongs to the advertiser, so frames are not checked.
+    // Frames are not checked, because the document in the frame of an HTML creative belongs to the advertiser.
     const { passes, violations } = await axe.run(document, { iframes: false });
     expect(violations.map(({ id, nodes }) => [id, nodes.map((node) => node.html)])).toEqual([]);
     expect(passes.map(({ id }) => id)).toContain('color-contrast');
@@ -41,7 +41,7 @@ it.each(['en', 'he'])(
   },
 );
 
-it('detects a violation, so that the tests above can fail', async () => {
+it('axe detects a violation', async () => {
   shown = await openInState(kinds['image'] as never, 'en');
   shown.dialog?.querySelector('button.close')?.removeAttribute('aria-label');
   shown.opened.allowClose();
@@ -50,7 +50,7 @@ it('detects a violation, so that the tests above can fail', async () => {
   expect(violations.map(({ id }) => id)).toContain('button-name');
 });
 
-/** Returns the elements that the Tab key reaches until it returns to the first. */
+/** Presses the Tab key until it returns to the first element, and returns all elements that it reached. */
 async function findTabStops(): Promise<string[]> {
   const stops: string[] = [];
   for (let count = 0; count < 12; count += 1) {
@@ -67,7 +67,7 @@ it.each([
   ['with sound', ['Turn sound off', 'Close ad', 'Learn more']],
   ['asking whether to close', ['Keep watching', 'Close anyway']],
   ['on the end card', ['Close ad', 'Learn more']],
-])('keyboard focus stays in the overlay %s and reaches every control', async (look, stops) => {
+])('keyboard focus reaches every control of the overlay %s', async (look, stops) => {
   const outside = Object.assign(document.createElement('button'), { textContent: 'outside' });
   shown = await openInState(kinds['image'] as never, 'en');
   document.body.append(outside);
@@ -81,7 +81,7 @@ it('keyboard focus reaches the controls of an external ad', async () => {
   shown.opened.progress(5_000, 12_000);
   const stops = await findTabStops();
   expect(stops.filter((name) => name !== '').sort()).toEqual(['Close ad', 'Learn more', 'Skip ad']);
-  // The image's alternative text is the accessible name of the link.
+  // The link's accessible name is the alternative text of the image.
   const icon = shown.shown('.icon a') as HTMLElement;
   icon.focus();
   expect(shown.root?.activeElement).toBe(icon);

@@ -8,7 +8,7 @@ let shown: Awaited<ReturnType<typeof openInState>>;
 
 afterEach(() => shown.end());
 
-/** Lists labels and controls that a player could not read or reach. */
+/** Lists the labels that a player could not read and the controls that a player could not reach. */
 function findFlaws(): string[] {
   const problems: string[] = [];
   const visible = [...(shown.dialog?.querySelectorAll<HTMLElement>('*') ?? [])].filter((element) =>
@@ -21,14 +21,14 @@ function findFlaws(): string[] {
     if (left < 0 || right > innerWidth || top < 0 || bottom > innerHeight)
       problems.push(`${name} is off the screen`);
     if (element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0)
-      problems.push(`${name} is too narrow for its text`);
+      problems.push(`${name} is too small for its text`);
     if (element.matches('button, a') && (width < 44 || height < 44))
       problems.push(`${name} is too small for a thumb`);
   }
   return problems;
 }
 
-/** Whether a touch in the middle of the control hits the control. */
+/** Returns whether a touch in the middle of the control hits the control. */
 function canBeHit(selector: string): boolean {
   const control = shown.shown(selector);
   if (control === undefined) return false;
@@ -48,12 +48,12 @@ describe.each([
   it.each(languages)(
     'every text in “%s” fits and every control can be clicked',
     async (language) => {
-      for (const [look, make] of Object.entries(states)) {
+      for (const [look, enterState] of Object.entries(states)) {
         shown = await openInState(image, language, {
           creative: { alt: 'Meadow, a quiet game about sheep and the wind' },
           reward: { type: 'legendary dragon scales', amount: 12_500 },
         });
-        make(shown.opened);
+        enterState(shown.opened);
         shown.root?.getAnimations().forEach((animation) => animation.finish());
         expect(findFlaws(), look).toEqual([]);
         if (look === 'on the end card') expect(canBeHit('.end button'), look).toBe(true);
@@ -75,7 +75,7 @@ describe.each([
 ])('An external ad on a screen of %i × %i', (width, height) => {
   beforeEach(() => page.viewport(width, height));
 
-  it.each(languages)('has controls in “%s” that fit and can be clicked', async (language) => {
+  it.each(languages)('every control in “%s” fits and can be clicked', async (language) => {
     for (const x of ['left', 'right'] as const)
       for (const y of ['top', 'bottom'] as const) {
         const at = `the icon at the ${y} ${x}`;
@@ -120,7 +120,7 @@ it.each([
   expect(at.top).toBe(y === 'bottom' ? stage.bottom - 15 : stage.top);
 });
 
-it('never lets a large icon cover the ad', async () => {
+it('a large icon does not cover the ad', async () => {
   await page.viewport(640, 360);
   const huge = { ...requirements.icon, width: 5_000, height: 5_000 };
   shown = await openInState(image, 'en', { creative: { ...requirements, icon: huge } });
@@ -130,7 +130,7 @@ it('never lets a large icon cover the ad', async () => {
   expect(icon.width * icon.height).toBeLessThan((stage.width * stage.height) / 10);
 });
 
-it('leaves most of a tiny frame to the ad', async () => {
+it('in a tiny frame, most of the space is left to the ad', async () => {
   await page.viewport(240, 160);
   shown = await openInState(image, 'en');
   shown.opened.allowClose();
@@ -144,15 +144,15 @@ it.each([
   ['on the end card', ['.end a', '.end button', 'button.close']],
   ['with sound', ['button.mute', 'button.close', 'footer a']],
 ] as const)(
-  'every control %s is reachable at 320 px with text at twice its size',
-  async (look, all) => {
+  'every control %s is reachable on a 320 px screen with text at twice its size',
+  async (look, selectors) => {
     await page.viewport(320, 568);
     shown = await openInState(image, 'de');
     shown.dialog?.style.setProperty('--unit', '28px');
     states[look]?.(shown.opened);
     shown.root?.getAnimations().forEach((animation) => animation.finish());
-    for (const selector of all) {
-      // The Tab key scrolls the focused control into view. WebKit does so a moment later.
+    for (const selector of selectors) {
+      // The Tab key scrolls the focused control into view, in WebKit after a short delay.
       shown.shown(selector)?.focus();
       await expect.poll(() => canBeHit(selector), { message: selector }).toBe(true);
     }
@@ -178,7 +178,7 @@ it.runIf(server.browser === 'chromium')(
 it.each([
   [1280, 720],
   [3840, 2160],
-])('on a %i × %i screen, text scales up and the ad fills the screen', async (width, height) => {
+])('text is larger and the ad fills the screen on a %i × %i screen', async (width, height) => {
   await page.viewport(width, height);
   shown = await openInState(image, 'en');
   shown.opened.allowClose();
@@ -190,7 +190,7 @@ it.each([
   expect(picture).toBeGreaterThan(height * 0.7);
 });
 
-it('updates the layout when the screen is rotated, during an ad and between two', async () => {
+it('updates the layout when the screen is rotated', async () => {
   const cardPadding = async () => {
     const card = shown.shown('.end .card') as Element;
     await eventually(() => expect(findFlaws()).toEqual([]));
@@ -216,11 +216,13 @@ it('updates the layout when the screen is rotated, during an ad and between two'
   expect(await cardPadding()).toBe(upright);
 });
 
-it('stays inside the safe area of a screen with a notch and rounded corners', async () => {
+it('stays inside the safe area of a screen with a notch', async () => {
   await page.viewport(640, 360);
   shown = await openInState(image, 'en');
   const sheet = shown.root?.adoptedStyleSheets[0];
-  const rule = [...(sheet?.cssRules ?? [])].find((each) => each.cssText.startsWith('dialog {'));
+  const rule = [...(sheet?.cssRules ?? [])].find((candidate) =>
+    candidate.cssText.startsWith('dialog {'),
+  );
   for (const side of ['top', 'right', 'bottom', 'left'])
     expect(rule?.cssText).toContain(`env(safe-area-inset-${side})`);
 });

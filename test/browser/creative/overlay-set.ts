@@ -13,7 +13,7 @@ export const kinds: Record<string, DecisionCreative['media']> = {
   html: html(`port.postMessage({ type: 'ready' })`),
 };
 
-/** The states of an overlay, each with the calls that bring an overlay into that state. */
+/** The states of an overlay, each with the calls that lead to it. */
 export const states: Record<string, (opened: ReturnType<typeof openOverlay>) => void> = {
   'at first': () => {},
   'when it can be closed': (opened) => opened.allowClose(),
@@ -42,7 +42,7 @@ export const states: Record<string, (opened: ReturnType<typeof openOverlay>) => 
   },
 };
 
-/** Requirements of ads from external sources. */
+/** The possible requirements of ads from external sources. */
 export const requirements = {
   advertiser: 'Meadow Games',
   icon: { url: adChoices, width: 77, height: 15, click_url: 'https://choices.test/' },
@@ -54,7 +54,7 @@ export const languages = 'ar de en es fr he id it ja ko nl pl pt ru tr uk zh'.sp
 
 const ignored = () => {};
 
-/** Opens an overlay like an ad break, with a creative that is loaded but does not play. */
+/** Opens an overlay as an ad break does. The creative is loaded but does not play. */
 export async function openInState(
   media: DecisionCreative['media'],
   locale: string,

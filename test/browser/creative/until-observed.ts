@@ -1,8 +1,8 @@
 /**
- * Resolves once every IntersectionObserver created so far has been notified of the current state. It waits for a new
- * observer, which receives its first notification in the next frame, after the observers that were created earlier.
+ * Resolves when every existing IntersectionObserver has been notified of the current state. It creates a new observer
+ * and waits for its first notification. The browser notifies observers in the order of their creation.
  */
-export const untilObserved = (element: Element): Promise<void> =>
+export const waitUntilObserved = (element: Element): Promise<void> =>
   new Promise((resolve) => {
     const observer = new IntersectionObserver(() => {
       observer.disconnect();

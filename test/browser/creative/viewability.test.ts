@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { page } from 'vitest/browser';
 import { watchViewability, type Visibility } from '../../../src/creative/viewability.ts';
-import { manualClock, type ManualClock } from '../../support/manual-clock.ts';
-import { untilObserved } from './until-observed.ts';
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
+import { waitUntilObserved } from './until-observed.ts';
 
 const requiredMs = 400;
 let clock: ManualClock;
 let ad: HTMLElement;
-let seen: { (visibility: Visibility): void; mock: { calls: [Visibility][] } };
+let onViewable: { (visibility: Visibility): void; mock: { calls: [Visibility][] } };
 let end: () => void = () => {};
 
 function put(css: string): HTMLElement {
@@ -18,30 +18,30 @@ function put(css: string): HTMLElement {
 }
 
 async function watch() {
-  const watched = watchViewability(ad, { clock, requiredMs, onViewable: seen });
+  const watched = watchViewability(ad, { clock, requiredMs, onViewable });
   end = watched.destroy;
-  await untilObserved(ad);
+  await waitUntilObserved(ad);
   return watched;
 }
 
 /** Waits longer than an impression requires. */
 const wait = () => clock.advance(requiredMs * 2);
 
-/** Expects that an ad that is visible from now on is reported after the required time, and not before. */
+/** Expects that an ad that is now visible is reported after the required time, and not earlier. */
 async function expectImpression(): Promise<void> {
-  await untilObserved(ad);
+  await waitUntilObserved(ad);
   await clock.advance(requiredMs - 1);
-  expect(seen).not.toHaveBeenCalled();
-  // Coverage is checked five times a second.
+  expect(onViewable).not.toHaveBeenCalled();
+  // The page checks five times per second whether the ad is covered.
   await clock.advance(201);
-  expect(seen).toHaveBeenCalledTimes(1);
+  expect(onViewable).toHaveBeenCalledTimes(1);
 }
 
 beforeEach(async () => {
   await page.viewport(640, 360);
   document.body.replaceChildren();
-  clock = manualClock();
-  seen = vi.fn<(visibility: Visibility) => void>();
+  clock = createManualClock();
+  onViewable = vi.fn<(visibility: Visibility) => void>();
   ad = put('left: 0; top: 0');
 });
 afterEach(() => {
@@ -49,39 +49,39 @@ afterEach(() => {
   end();
 });
 
-it('counts an uncovered ad once', async () => {
+it('counts a visible ad once', async () => {
   const watched = await watch();
   await clock.advance(requiredMs - 1);
   // Further checks must not report it again.
   watched.setPlaying(true);
-  expect(seen).not.toHaveBeenCalled();
+  expect(onViewable).not.toHaveBeenCalled();
   await clock.advance(1);
-  expect(seen.mock.calls[0]?.[0]).toEqual({ ratio: 1, ms: requiredMs });
+  expect(onViewable.mock.calls[0]?.[0]).toEqual({ ratio: 1, ms: requiredMs });
   await wait();
-  expect(seen).toHaveBeenCalledTimes(1);
+  expect(onViewable).toHaveBeenCalledTimes(1);
   expect(clock.timers()).toBe(0);
 });
 
 it.each([
   ['is covered', () => put('left: 0; top: 0; background: red')],
   ['is mostly covered', () => put('left: 0; top: 0; height: 70px')],
-])('does not count an ad that %s until it is uncovered', async (_, cover) => {
-  const covering = cover();
+])('counts an ad that %s only after it is uncovered', async (_, coverAd) => {
+  const removeCover = coverAd();
   await watch();
   await wait();
-  expect(seen).not.toHaveBeenCalled();
-  covering.remove();
+  expect(onViewable).not.toHaveBeenCalled();
+  removeCover.remove();
   await expectImpression();
 });
 
 it.each([
   ['is off the screen', 'left: -300px'],
   ['is mostly off the screen', 'left: -120px'],
-])('does not count an ad that %s until it is visible again', async (_, css) => {
+])('counts an ad that %s only after it is visible again', async (_, css) => {
   ad.style.cssText += css;
   await watch();
   await wait();
-  expect(seen).not.toHaveBeenCalled();
+  expect(onViewable).not.toHaveBeenCalled();
   ad.style.left = '0';
   await expectImpression();
 });
@@ -90,30 +90,30 @@ it('counts an ad that is half visible', async () => {
   ad.style.left = '-90px';
   await watch();
   await expectImpression();
-  expect(seen.mock.calls[0]?.[0].ratio).toBeCloseTo(0.55, 1);
+  expect(onViewable.mock.calls[0]?.[0].ratio).toBeCloseTo(0.55, 1);
 });
 
-it('restarts after the page was hidden or the video stalled', async () => {
+it('restarts the time after the page was hidden or the video stalled', async () => {
   const watched = await watch();
   await clock.advance(requiredMs - 1);
   watched.setPlaying(false);
   await wait();
-  expect(seen).not.toHaveBeenCalled();
+  expect(onViewable).not.toHaveBeenCalled();
   vi.spyOn(document, 'hidden', 'get').mockReturnValue(true);
   watched.setPlaying(true);
   await wait();
-  expect(seen).not.toHaveBeenCalled();
+  expect(onViewable).not.toHaveBeenCalled();
   vi.restoreAllMocks();
   document.dispatchEvent(new Event('visibilitychange'));
   await expectImpression();
 });
 
-it('restarts after the device or the page slept', async () => {
+it('restarts the time after the device or the page slept', async () => {
   await watch();
   await clock.advance(requiredMs - 1);
   clock.freeze(3_600_000);
   await clock.advance(requiredMs - 1);
-  expect(seen).not.toHaveBeenCalled();
+  expect(onViewable).not.toHaveBeenCalled();
   await clock.advance(1);
-  expect(seen.mock.calls[0]?.[0]).toEqual({ ratio: 1, ms: requiredMs });
+  expect(onViewable.mock.calls[0]?.[0]).toEqual({ ratio: 1, ms: requiredMs });
 });

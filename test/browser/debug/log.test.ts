@@ -1,26 +1,26 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { type Ads, createAds } from '../../../src/index.ts';
 import { eventually } from '../../support/eventually.ts';
-import { freshKey, stubService } from '../../support/stub-service.ts';
+import { createPublishableKey, createStubService } from '../../support/stub-service.ts';
 
 let ads: Ads;
 afterEach(() => ads.destroy());
 
 function start(debug: boolean) {
-  const service = stubService();
+  const service = createStubService();
   const { fetch } = service;
-  let fails = true;
+  let shouldFail = true;
   service.fetch = async (input, init) => {
     const { pathname } = new URL(input instanceof Request ? input.url : input);
-    if (pathname === '/v1/events' && fails) {
-      fails = false;
+    if (pathname === '/v1/events' && shouldFail) {
+      shouldFail = false;
       throw new TypeError('Failed to fetch');
     }
     return fetch(input, init);
   };
   const written = vi.spyOn(console, 'info').mockReturnValue();
   ads = createAds({
-    publishableKey: freshKey(),
+    publishableKey: createPublishableKey(),
     serviceUrl: 'https://ads.test',
     userRef: 'player-1',
     fetch: service.fetch,
@@ -30,7 +30,7 @@ function start(debug: boolean) {
   return { service, lines: () => written.mock.calls.map(([line]) => String(line)) };
 }
 
-it('logs requests, responses, ad break steps, rewards and failures, one line each', async () => {
+it('logs each request, response, ad break step, reward and failure in one line', async () => {
   const { lines } = start(true);
   const { decisionId } = await ads.showRewarded('revive');
   await eventually(() => expect(lines().join('\n')).toContain('delivered to the game'));

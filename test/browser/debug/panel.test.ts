@@ -1,15 +1,15 @@
 import { afterEach, expect, it } from 'vitest';
 import { createAds } from '../../../src/index.ts';
-import { freshKey, picture, stubService } from '../../support/stub-service.ts';
+import { createPublishableKey, picture, createStubService } from '../../support/stub-service.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const panel = () => document.querySelector<HTMLElement>('[data-trueward="debug"]');
 const text = () => panel()?.shadowRoot?.querySelector('details')?.textContent ?? '';
 
 function start() {
-  const service = stubService();
+  const service = createStubService();
   const ads = createAds({
-    publishableKey: freshKey(),
+    publishableKey: createPublishableKey(),
     serviceUrl: 'https://ads.test',
     userRef: 'player-1',
     fetch: service.fetch,
@@ -19,7 +19,7 @@ function start() {
 
 afterEach(() => history.replaceState(null, '', location.pathname));
 
-it('shows the last ad break, the requests and their reasons, the queue and the rewards', async () => {
+it('shows the last ad break, the requests, the queue and the rewards', async () => {
   const { ads, service } = start();
   service.respond = ({ placement }) =>
     placement === 'revive'
@@ -35,10 +35,10 @@ it('shows the last ad break, the requests and their reasons, the queue and the r
   await eventually(() => expect(text()).toContain('no_candidates'));
   expect(text()).toContain('not_approved');
   expect(text()).toContain('double-coins');
-  // The rejected ad break is the last one.
+  // The last ad break is the rejected one.
   expect(text()).toMatch(/begin.*no_fill/);
   await ads.showRewarded('revive');
-  // The game did not wait for storage, so its steps and the stored events may be in any order.
+  // The ad break did not wait for storage. Its steps and the stored events may be in any order.
   for (const step of ['begin', 'open', 'start', 'complete', 'released', 'rewarded'])
     await eventually(() => expect(text()).toContain(`ms${step}`));
   expect(panel()?.matches(':popover-open')).toBe(true);
@@ -46,7 +46,7 @@ it('shows the last ad break, the requests and their reasons, the queue and the r
   await eventually(() => expect(panel()).toBeNull());
 });
 
-it('opens through the URL, closes on the second call, and leaves nothing in the page', async () => {
+it('opens through the URL and leaves nothing on the page when it closes', async () => {
   history.replaceState(null, '', '?trueward-debug');
   const { ads } = start();
   await eventually(() => expect(panel()).not.toBeNull());

@@ -2,13 +2,18 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import type { EarnedReward } from '../../../src/outcome.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { freshKey, picture, stubService, type StubService } from '../../support/stub-service.ts';
+import {
+  createPublishableKey,
+  picture,
+  createStubService,
+  type StubService,
+} from '../../support/stub-service.ts';
 import { overlay } from '../ad-break/stage-set.ts';
 import { frames, resetHidden, setHidden } from '../phaser/phaser-games.ts';
 import { games, type GameWithAds } from './games.ts';
 import { eventually } from '../../support/eventually.ts';
 
-// Tests the same faults with every driver. Whatever happens to an ad, the game must resume and receive one result.
+// Tests the same faults with every driver. After any fault, the game must resume and receive exactly one result.
 
 describe.each(games)('With $name', ({ start }) => {
   let service: StubService;
@@ -17,9 +22,9 @@ describe.each(games)('With $name', ({ start }) => {
 
   beforeEach(async () => {
     document.body.replaceChildren();
-    service = stubService();
+    service = createStubService();
     game = await start({
-      publishableKey: freshKey(),
+      publishableKey: createPublishableKey(),
       serviceUrl: 'https://ads.test',
       userRef: 'player-1',
       loadTimeoutMs: 5000,
@@ -52,13 +57,13 @@ describe.each(games)('With $name', ({ start }) => {
     expect(document.activeElement).toBe(game.canvas);
   }
 
-  it('a watched ad pauses the game, and its reward is delivered once, on a frame', async () => {
-    const seen: number[] = [];
-    const sample = () => void seen.push(game.frames());
+  it('a watched ad pauses the game and delivers its reward once, on a frame', async () => {
+    const framesSeen: number[] = [];
+    const sample = () => void framesSeen.push(game.frames());
     const { outcome } = await game.ads.showRewarded('revive', { onOpen: sample, onClose: sample });
     expect(outcome).toBe('rewarded');
-    expect(seen).toHaveLength(2);
-    expect(seen[1]).toBe(seen[0]);
+    expect(framesSeen).toHaveLength(2);
+    expect(framesSeen[1]).toBe(framesSeen[0]);
     await expectRestored();
     await eventually(() => expect(rewards).toHaveLength(1));
     expect(rewards[0]).toMatchObject({ placement: 'revive', reward: { amount: 50 } });
@@ -66,7 +71,7 @@ describe.each(games)('With $name', ({ start }) => {
     expect(rewards).toHaveLength(1);
   });
 
-  it('an ad whose image does not load never pauses the game', async () => {
+  it('an ad that does not load never pauses the game', async () => {
     service.respond = () => picture(400, 'missing.png');
     const opened = vi.fn();
     const { outcome } = await game.ads.showRewarded('revive', { onOpen: opened });
@@ -82,7 +87,7 @@ describe.each(games)('With $name', ({ start }) => {
   });
 
   it('a stalled ad ends with `stalled`', async () => {
-    // The test triggers the watchdog's timeout of eight seconds.
+    // The test runs out the watchdog's timeout of eight seconds.
     const { after } = systemClock;
     const pending = new Set<() => void>();
     vi.spyOn(systemClock, 'after').mockImplementation((ms, callback) => {
@@ -94,10 +99,10 @@ describe.each(games)('With $name', ({ start }) => {
     const running = game.ads.showRewarded('revive');
     await shown();
     const video = document.querySelector('video');
-    // Reports that it is playing but makes no progress, like a video whose data stopped arriving.
+    // The video claims to be playing but makes no progress, as if no more data arrived.
     if (video) video.playbackRate = 0;
     expect(pending.size).toBe(1);
-    for (const ends of pending) ends();
+    for (const runTimer of pending) runTimer();
     expect((await running).outcome).toBe('stalled');
     await expectRestored();
     expect(rewards).toEqual([]);
@@ -122,7 +127,7 @@ describe.each(games)('With $name', ({ start }) => {
     await expectRestored();
   });
 
-  it('an ad that is closed early earns nothing', async () => {
+  it('an ad that the player closes early earns nothing', async () => {
     service.respond = () => picture(60_000);
     const running = game.ads.showRewarded('revive');
     await shown();
@@ -138,7 +143,7 @@ describe.each(games)('With $name', ({ start }) => {
     expect(rewards).toEqual([]);
   });
 
-  it('hiding and showing the page leaves the game paused', async () => {
+  it('the game stays paused during the ad when the page is hidden and shown again', async () => {
     service.respond = () => picture(60_000);
     const controller = new AbortController();
     const running = game.ads.showRewarded('revive', { signal: controller.signal });
@@ -151,7 +156,7 @@ describe.each(games)('With $name', ({ start }) => {
     await expectRestored();
   });
 
-  it('if the game’s handlers throw, the game still resumes and the reward is still delivered', async () => {
+  it('errors in the game’s handlers do not stop the ad break', async () => {
     const surfaced: string[] = [];
     const stop = new AbortController();
     window.addEventListener(

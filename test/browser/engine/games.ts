@@ -12,7 +12,7 @@ import { bootGame, phaserVersions } from '../phaser/phaser-games.ts';
 export interface GameWithAds {
   ads: GameAds;
   canvas: HTMLCanvasElement;
-  /** Number of frames that the game has run so far. None may run during an ad. */
+  /** Number of frames that the game has run so far. The game must not run frames during an ad. */
   frames(): number;
   /** Input that reached the game's listeners since the last call. */
   takeInput(): string[];
@@ -36,7 +36,7 @@ function eachFrame(callback: () => void): () => void {
   return () => cancelAnimationFrame(frame);
 }
 
-/** Listens as games without an engine do: for presses on the canvas, and for releases on the window. */
+/** Listens like a game without an engine: for presses on the canvas, and for releases on the window. */
 function listenToInput(canvas: HTMLCanvasElement): { takeInput(): string[]; stop(): void } {
   const log: string[] = [];
   const listening = new AbortController();
@@ -53,7 +53,7 @@ function listenToInput(canvas: HTMLCanvasElement): { takeInput(): string[]; stop
   return { takeInput: () => log.splice(0), stop: () => listening.abort() };
 }
 
-/** Starts a game with its own loop, which is stopped and started by its `EngineDriver`. */
+/** Starts a game that has its own loop. The game's `EngineDriver` stops and restarts the loop. */
 const withoutEngine: Start = async (options) => {
   const canvas = addCanvas();
   const input = listenToInput(canvas);
@@ -164,7 +164,7 @@ const withPhaser =
     };
   };
 
-/** One for each driver and each version of Phaser that is tested. */
+/** One game for each driver, and for each tested version of Phaser. */
 export const games: { name: string; start: Start }[] = [
   { name: 'no engine', start: withoutEngine },
   { name: 'Cocos Creator', start: withCocos },

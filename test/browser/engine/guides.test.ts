@@ -5,7 +5,11 @@ import * as truewardForPhaser from '../../../src/phaser/index.ts';
 import canvasGuide from '../../../docs/canvas.md?raw';
 import driverGuide from '../../../docs/engine-driver.md?raw';
 import phaserGuide from '../../../docs/phaser.md?raw';
-import { freshKey, stubService, type StubService } from '../../support/stub-service.ts';
+import {
+  createPublishableKey,
+  createStubService,
+  type StubService,
+} from '../../support/stub-service.ts';
 import { startGame as startCanvasGame } from '../../../demo/examples/canvas-game.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -20,11 +24,11 @@ let service: StubService;
 
 beforeEach(() => {
   document.body.replaceChildren();
-  service = stubService();
+  service = createStubService();
 });
 
 const options = () => ({
-  publishableKey: freshKey(),
+  publishableKey: createPublishableKey(),
   serviceUrl: 'https://ads.test',
   fetch: service.fetch,
 });
@@ -34,7 +38,7 @@ afterEach(() => {
   for (const end of cleanUps.splice(0)) end();
 });
 
-/** Reads every line of code in a guide that names its source file, without indentation. */
+/** Reads the lines of code that a guide takes from a named source file, without indentation. */
 function readLines(guide: string): string[] {
   return [...guide.matchAll(/<!-- tested -->\n\n```ts\n(.*?)```/gs)]
     .flatMap(([, code = '']) => code.split('\n'))
@@ -52,7 +56,7 @@ it.each([
   expect(lines.filter((line) => !tested.has(line))).toEqual([]);
 });
 
-/** Runs the JavaScript of the Phaser guide unchanged, except for the options and the rest of the game. */
+/** Runs the unchanged JavaScript of the Phaser guide. The test supplies the options and the rest of the game. */
 async function startPhaserGame(options: object): Promise<Phaser.Game> {
   const [setup, scene] = Array.from(phaserGuide.matchAll(/```js\n(.*?)```/gs), ([, code = '']) =>
     code
@@ -71,7 +75,7 @@ async function startPhaserGame(options: object): Promise<Phaser.Game> {
   return game;
 }
 
-/** Runs code as a module that receives `guide` instead of imports. */
+/** Runs code as a module. The module receives `guide` instead of its imports. */
 async function runModule<Exports>(code = '', guide: object): Promise<Exports> {
   const name = `guide${Math.random()}`;
   Reflect.set(globalThis, name, guide);
@@ -83,7 +87,7 @@ async function runModule<Exports>(code = '', guide: object): Promise<Exports> {
   return exports;
 }
 
-it('the code of the Phaser guide, run as JavaScript, credits coins for an ad', async () => {
+it('the game of the Phaser guide credits coins for an ad', async () => {
   const game = await startPhaserGame(options());
   cleanUps.push(() => game.destroy(true));
   await eventually(() =>

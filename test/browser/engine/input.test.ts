@@ -1,15 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { server } from 'vitest/browser';
 import type { ShowResult } from '../../../src/outcome.ts';
-import { freshKey, picture, stubService, type StubService } from '../../support/stub-service.ts';
+import {
+  createPublishableKey,
+  picture,
+  createStubService,
+  type StubService,
+} from '../../support/stub-service.ts';
 import { eventually } from '../../support/eventually.ts';
 import { overlay } from '../ad-break/stage-set.ts';
 import { frames } from '../phaser/phaser-games.ts';
 import { games, type GameWithAds } from './games.ts';
 import { finger, keyboard, keys, mouse } from './real-input.ts';
 
-// Tests keys and pointers that are held down while an ad opens, with every driver. The game must receive each release
-// once, after the ad. The tests use real input, which only Chromium can emulate from a page.
+// Tests keys and pointers that are held down while an ad opens, with every driver. After the ad, the game must receive
+// each release once. The tests use real input, which only Chromium can emulate from a page.
 
 describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start }) => {
   let service: StubService;
@@ -19,10 +24,10 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
 
   beforeEach(async () => {
     document.body.replaceChildren();
-    service = stubService();
+    service = createStubService();
     service.respond = () => picture(60_000);
     game = await start({
-      publishableKey: freshKey(),
+      publishableKey: createPublishableKey(),
       serviceUrl: 'https://ads.test',
       fetch: service.fetch,
     });
@@ -52,8 +57,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
   }
 
   /**
-   * Expects that the game has received exactly this input since the last check, and receives no more in the next
-   * frames.
+   * Expects that the game has received exactly this input since the last check. Waits some frames for unexpected input.
    */
   async function expectInput(...expected: string[]): Promise<void> {
     const received: string[] = [];
@@ -65,7 +69,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect(game.takeInput()).toEqual([]);
   }
 
-  it('a repeating key released during the ad is released in the game once', async () => {
+  it('the game receives one release of a repeating key that is released during the ad', async () => {
     await keyboard.down(keys.right);
     await keyboard.repeat(keys.right);
     game.takeInput();
@@ -81,7 +85,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect(game.takeInput()).toEqual(['keydown ArrowRight', 'keyup ArrowRight']);
   });
 
-  it('two keys released during the ad are each released in the game once', async () => {
+  it('the game receives one release of each of two keys that are released during the ad', async () => {
     await keyboard.down(keys.right);
     await keyboard.down(keys.up);
     await frames(2);
@@ -93,7 +97,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     await expectInput('keyup ArrowRight', 'keyup ArrowUp');
   });
 
-  it('a key held throughout the ad stays down and is released once', async () => {
+  it('a key that is held throughout the ad stays down until it is released', async () => {
     await keyboard.down(keys.right);
     game.takeInput();
     await openAd();
@@ -104,7 +108,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect(game.takeInput()).toEqual(['keyup ArrowRight']);
   });
 
-  it('the game does not receive the key that closes the ad, even if it repeats and is released after the ad', async () => {
+  it('the game does not receive a repeating key that closes the ad', async () => {
     await openAd();
     game.takeInput();
     const close = () => overlay().shown('button.close');
@@ -123,7 +127,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect(game.takeInput()).toEqual(['keydown Enter', 'keyup Enter']);
   });
 
-  it('a mouse button released during the ad is released in the game and clicks nothing', async () => {
+  it('a mouse button that is released during the ad clicks nothing in the game', async () => {
     await mouse.down(game.canvas);
     expect(game.takeInput()).toEqual(['press']);
     const dialog = await openAd();
@@ -137,7 +141,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect(game.takeInput()).toEqual(['press', 'release', 'click']);
   });
 
-  it('a mouse button released over the iframe of an HTML ad is released in the game', async () => {
+  it('the game receives the release of a mouse button over the iframe of an HTML ad', async () => {
     service.respond = () => ({ ...picture(60_000), creative: htmlCreative });
     await mouse.down(game.canvas);
     game.takeInput();
@@ -150,7 +154,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     await expectInput('release away');
   });
 
-  it('a touch that ends during the ad ends in the game and clicks neither game nor ad', async () => {
+  it('a touch that ends during the ad ends in the game and clicks nothing', async () => {
     await finger.down(game.canvas);
     expect(game.takeInput()).toEqual(['press']);
     const dialog = await openAd();
@@ -169,7 +173,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect(game.takeInput().slice(0, 2)).toEqual(['press', 'release']);
   });
 
-  it('a touch held throughout the ad ends once, after the ad', async () => {
+  it('a touch that is held throughout the ad ends once, after the ad', async () => {
     await finger.down(game.canvas);
     await openAd();
     await endAd();
@@ -179,7 +183,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect(game.takeInput()).toEqual([]);
   });
 
-  it('mouse and touch work in the ad, and the game receives no input', async () => {
+  it('the game receives no mouse or touch input during the ad', async () => {
     await openAd();
     game.takeInput();
     const close = () => overlay().shown('button.close');
@@ -196,7 +200,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     await expectInput();
   });
 
-  it('a pointer locked by the game is unlocked in the ad', async () => {
+  it('the ad unlocks a pointer that the game has locked', async () => {
     await mouse.down(game.canvas);
     await mouse.up(game.canvas);
     await game.canvas.requestPointerLock();

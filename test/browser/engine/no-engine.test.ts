@@ -3,7 +3,7 @@ import { noEngine } from '../../../src/engine/engine-driver.ts';
 
 const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
 
-it('calls back on frames, but not while the game is held', async () => {
+it('calls back on each frame unless the game is held', async () => {
   const driver = noEngine();
   let calls = 0;
   const stop = driver.onFrame(() => (calls += 1));
@@ -26,7 +26,7 @@ it('calls back on frames, but not while the game is held', async () => {
   expect(calls).toBe(callsAfter);
 });
 
-it('calls back from a timer if there are no frames, but not while the game is held or hidden', () => {
+it('calls back from a timer if the page runs no frames', () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   vi.spyOn(window, 'requestAnimationFrame').mockReturnValue(0);
   const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(false);
@@ -42,7 +42,7 @@ it('calls back from a timer if there are no frames, but not while the game is he
   release();
   hidden.mockReturnValue(true);
   vi.advanceTimersByTime(10_000);
-  // A page that becomes visible again first renders a frame.
+  // When a page becomes visible again, it first renders a frame.
   hidden.mockReturnValue(false);
   vi.advanceTimersByTime(1_000);
   expect(called).toHaveBeenCalledTimes(1);
@@ -53,7 +53,7 @@ it('calls back from a timer if there are no frames, but not while the game is he
   vi.useRealTimers();
 });
 
-it('restores focus to the previously focused element, once', () => {
+it('returns focus to the previously focused element, once', () => {
   const canvas = document.createElement('canvas');
   const field = document.createElement('input');
   document.body.replaceChildren(canvas, field);
@@ -67,7 +67,7 @@ it('restores focus to the previously focused element, once', () => {
   expect(document.activeElement).toBe(document.body);
 });
 
-it('focuses the canvas after a focused iframe is removed if nothing had focus before', () => {
+it('focuses the canvas if no element had focus before the ad', () => {
   const canvas = document.createElement('canvas');
   const ad = document.createElement('iframe');
   document.body.replaceChildren(canvas, ad);

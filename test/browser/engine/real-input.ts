@@ -1,6 +1,6 @@
 import { cdp } from 'vitest/browser';
 
-/** The position of a real input event. Only Chromium can emulate such events from a page. */
+/** The position of a real input event. Only Chromium can emulate real input from a page. */
 type Point = { x: number; y: number };
 
 /** Finds the center of an element in window coordinates. The test runs in a frame, which may be scaled. */
@@ -70,7 +70,7 @@ export const finger = {
 const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', touchPoints: Point[]) =>
   cdp().send('Input.dispatchTouchEvent', { type, touchPoints });
 
-/** Keys by their standard name and code, and the key code that older engines use. */
+/** Keys with their standard names and codes, and with the key codes that older engines use. */
 export const keys = {
   right: { key: 'ArrowRight', code: 'ArrowRight', windowsVirtualKeyCode: 39 },
   up: { key: 'ArrowUp', code: 'ArrowUp', windowsVirtualKeyCode: 38 },

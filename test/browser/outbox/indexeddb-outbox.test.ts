@@ -7,14 +7,18 @@ import { newRandomId } from '../../../src/platform/ids.ts';
 import { browserLocks } from '../../../src/platform/locks.ts';
 import { browserTabChannel } from '../../../src/platform/page.ts';
 import { deleteDatabase } from '../../support/delete-database.ts';
-import { adEvent, eventService, type EventService } from '../../support/event-service.ts';
+import {
+  createAdEvent,
+  createEventService,
+  type EventService,
+} from '../../support/event-service.ts';
 import { eventually } from '../../support/eventually.ts';
 
 let name: string;
 let service: EventService;
 const open: Outbox[] = [];
 
-/** Opens another tab that uses the same database, with its own connection, lock request and channel. */
+/** Opens another tab with the same database, but with its own connection, lock request and channel. */
 function openTab(deps: Partial<OutboxDeps> = {}): Outbox {
   const outbox = createOutbox({
     name,
@@ -44,24 +48,24 @@ const respondUnavailable = async () =>
 
 beforeEach(() => {
   name = `outbox-${newRandomId()}`;
-  service = eventService();
+  service = createEventService();
 });
 afterEach(async () => {
   for (const outbox of open.splice(0)) outbox.destroy();
   await deleteDatabase(name);
 });
 
-test('stores the events of one task in one transaction with explicit commit, then sends them', async () => {
+test('stores the events of one task in one transaction before it sends them', async () => {
   const transactions = vi.spyOn(IDBDatabase.prototype, 'transaction');
   const commits = vi.spyOn(IDBTransaction.prototype, 'commit');
   const outbox = openTab();
-  await outbox.enqueue(adEvent('start'));
+  await outbox.enqueue(createAdEvent('start'));
   await arrived(1);
   await outbox.flush();
   transactions.mockClear();
   commits.mockClear();
-  const task = Array.from({ length: 50 }, () => outbox.enqueue(adEvent()));
-  // The transaction starts in the task that enqueued the events, not in a later one.
+  const task = Array.from({ length: 50 }, () => outbox.enqueue(createAdEvent()));
+  // The transaction starts in the task that enqueued the events.
   await Promise.resolve();
   await Promise.resolve();
   await new Promise<void>((resolve) => queueMicrotask(resolve));
@@ -75,7 +79,7 @@ test('stores the events of one task in one transaction with explicit commit, the
 
 test('starts the write before the task ends', async () => {
   const outbox = openTab();
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await arrived(1);
   await outbox.flush();
   const began: string[] = [];
@@ -87,17 +91,20 @@ test('starts the write before the task ends', async () => {
     began.push(`${String(parameters[1])}`);
     return original.apply(this, parameters);
   });
-  const done = outbox.enqueue(adEvent());
-  // Microtasks belong to the same task, regardless of their number.
+  const done = outbox.enqueue(createAdEvent());
+  // Any number of microtasks belongs to the same task.
   for (let tick = 0; tick < 100; tick += 1) await Promise.resolve();
   expect(began).toEqual(['readwrite']);
   await done;
 });
 
-test('stored events survive the page, and the next page sends them with the same ids', async () => {
+test('the next page sends stored events with the same ids', async () => {
   service.faults.push(respondUnavailable);
   const outbox = openTab();
-  await Promise.all([outbox.enqueue(adEvent('start')), outbox.enqueue(adEvent('complete'))]);
+  await Promise.all([
+    outbox.enqueue(createAdEvent('start')),
+    outbox.enqueue(createAdEvent('complete')),
+  ]);
   await eventually(() => expect(service.requests).toHaveLength(1));
   outbox.destroy();
   expect(await stored()).toBe(1);
@@ -108,16 +115,16 @@ test('stored events survive the page, and the next page sends them with the same
   await eventually(async () => expect(await stored()).toBe(0));
 });
 
-test('only one of two tabs sends at a time, and each event is sent once', async () => {
+test('two tabs together send each event once', async () => {
   const first = openTab();
-  await first.enqueue(adEvent());
+  await first.enqueue(createAdEvent());
   await arrived(1);
   const second = openTab();
-  await second.enqueue(adEvent());
+  await second.enqueue(createAdEvent());
   await arrived(2);
   await eventually(() => expect(first.diagnostics().sent + second.diagnostics().sent).toBe(2));
   first.destroy();
-  await second.enqueue(adEvent());
+  await second.enqueue(createAdEvent());
   await arrived(3);
   await second.flush();
   const ids = service.requests.flatMap(({ batch }) => batch.events.map(({ id }) => id));
@@ -127,10 +134,10 @@ test('only one of two tabs sends at a time, and each event is sent once', async 
 test('sends thousands of stored events once and in order', async () => {
   service.faults.push(respondUnavailable);
   const outbox = openTab();
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await eventually(() => expect(service.requests).toHaveLength(1));
   for (let burst = 0; burst < 30; burst++)
-    await Promise.all(Array.from({ length: 100 }, () => outbox.enqueue(adEvent('midpoint'))));
+    await Promise.all(Array.from({ length: 100 }, () => outbox.enqueue(createAdEvent('midpoint'))));
   outbox.destroy();
   service.requests.length = 0;
   openTab();
@@ -142,18 +149,18 @@ test('sends thousands of stored events once and in order', async () => {
 
 test('recovers when the database is deleted while it is open', async () => {
   const outbox = openTab();
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await arrived(1);
   await outbox.flush();
   await deleteDatabase(name);
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await arrived(2);
   expect(outbox.diagnostics().storage).toBe('indexeddb');
 });
 
-test('closes the database for a newer release in another tab, and keeps events in memory meanwhile', async () => {
+test('keeps events in memory after closing the database for a newer release in another tab', async () => {
   const outbox = openTab();
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await arrived(1);
   await outbox.flush();
   const newer = await new Promise<IDBDatabase>((resolve, reject) => {
@@ -161,7 +168,7 @@ test('closes the database for a newer release in another tab, and keeps events i
     request.onsuccess = () => resolve(request.result);
     request.onblocked = () => reject(new Error('blocked by the older release'));
   });
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await arrived(2);
   expect(outbox.diagnostics().storage).toBe('memory');
   newer.close();
@@ -177,7 +184,7 @@ test.each([
     }),
   ],
   ['never opens', () => ({ open: () => ({}) })],
-])('works in memory in a browser that %s a database', async (_what, factory) => {
+])('works in memory in a browser that %s a database', async (_description, factory) => {
   const clock = {
     ...systemClock,
     after: (ms: number, callback: () => void) => systemClock.after(Math.min(ms, 20), callback),
@@ -185,12 +192,12 @@ test.each([
   const broken = factory() as unknown as IDBFactory;
   const store = createIndexedDbStore({ name, clock, indexedDB: broken });
   const outbox = openTab({ store });
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await arrived(1);
   expect(outbox.diagnostics().storage).toBe('memory');
 });
 
-test('keeps only the newest events that were set aside', async () => {
+test('keeps the newest of the events that were set aside', async () => {
   const store = createIndexedDbStore({ name, clock: systemClock });
   for (let index = 0; index < 5; index++)
     await store.setAside(Array.from({ length: 50 }, () => ({ reason: 'late', value: index })));

@@ -3,10 +3,10 @@ import { newRandomId } from '../../../src/platform/ids.ts';
 import { browserLocks } from '../../../src/platform/locks.ts';
 import { browserPageLifecycle, type PageTransition } from '../../../src/platform/page.ts';
 import { browserTabChannel } from '../../../src/platform/page.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import { eventually } from '../../support/eventually.ts';
 
-test('a lock has one holder and passes to the next one when it is released', async () => {
+test('a lock has one holder and passes to the next waiting tab', async () => {
   const name = newRandomId();
   const began: number[] = [];
   const [first, second, third] = [1, 2, 3].map((tab) =>
@@ -18,11 +18,11 @@ test('a lock has one holder and passes to the next one when it is released', asy
   first?.();
   await eventually(() => expect(began).toEqual([1, 3]));
   third?.();
-  // Never resolves if the lock is still held.
+  // This would never resolve if the lock were still held.
   expect(await navigator.locks.request(name, () => 'free')).toBe('free');
 });
 
-test('every tab acquires the lock if the browser has no locks or rejects the request', async () => {
+test('every tab acquires the lock if Web Locks are missing or reject the request', async () => {
   const rejecting = {
     request: () => Promise.reject(new DOMException('sandboxed', 'SecurityError')),
   } as unknown as LockManager;
@@ -34,12 +34,12 @@ test('every tab acquires the lock if the browser has no locks or rejects the req
   }
 });
 
-test('every tab acquires the lock once, after ten seconds, if the browser does not respond', async () => {
-  const clock = manualClock();
-  let grant: LockGrantedCallback<unknown> = () => undefined;
+test('every tab acquires the lock after ten seconds if Web Locks do not respond', async () => {
+  const clock = createManualClock();
+  let grantLock: LockGrantedCallback<unknown> = () => undefined;
   const silent = {
     request: (_name: string, _options: LockOptions, granted: LockGrantedCallback<unknown>) => {
-      grant = granted;
+      grantLock = granted;
       return new Promise(() => undefined);
     },
     query: () => new Promise(() => undefined),
@@ -51,16 +51,16 @@ test('every tab acquires the lock once, after ten seconds, if the browser does n
   await clock.advance(9_999);
   expect(began).not.toHaveBeenCalled();
   await clock.advance(1);
-  void grant(null);
+  void grantLock(null);
   expect(began).toHaveBeenCalledTimes(1);
   expect(released).not.toHaveBeenCalled();
   expect(clock.timers()).toBe(0);
   release();
 });
 
-test('a tab waits for a lock that another tab holds, no matter how long that takes', async () => {
+test('a tab waits any length of time for a lock that another tab holds', async () => {
   const name = newRandomId();
-  const clock = manualClock();
+  const clock = createManualClock();
   const held = vi.fn();
   const release = browserLocks().acquire(name, held);
   await eventually(() => expect(held).toHaveBeenCalled());
@@ -75,14 +75,14 @@ test('a tab waits for a lock that another tab holds, no matter how long that tak
   await eventually(() => expect(began).toHaveBeenCalledTimes(1));
 });
 
-test('a lock that is released before it is acquired is never acquired', async () => {
+test('a lock request that is released early never acquires the lock', async () => {
   const began = vi.fn();
   browserLocks().acquire(newRandomId(), began)?.();
   await navigator.locks.query();
   expect(began).not.toHaveBeenCalled();
 });
 
-test('reports the page’s lifecycle from the browser’s events until it is unsubscribed', () => {
+test('reports lifecycle events of the page until it is unsubscribed', () => {
   const transitions: PageTransition[] = [];
   const off = browserPageLifecycle.onTransition((moment) => transitions.push(moment));
   dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
@@ -98,15 +98,18 @@ test('reports the page’s lifecycle from the browser’s events until it is uns
   expect(transitions).toHaveLength(5);
 });
 
-test('a message reaches the other tabs and not its own', async () => {
+test('a message reaches all tabs except the one that sent it', async () => {
   const name = newRandomId();
-  const [mine, theirs] = [browserTabChannel<{ n: number }>(name), browserTabChannel(name)];
+  const [ownChannel, otherChannel] = [
+    browserTabChannel<{ n: number }>(name),
+    browserTabChannel(name),
+  ];
   const ownListener = vi.fn();
-  mine.onMessage(ownListener);
-  const received = new Promise((resolve) => theirs.onMessage(resolve));
-  mine.send({ n: 1 });
+  ownChannel.onMessage(ownListener);
+  const received = new Promise((resolve) => otherChannel.onMessage(resolve));
+  ownChannel.send({ n: 1 });
   expect(await received).toEqual({ n: 1 });
   expect(ownListener).not.toHaveBeenCalled();
-  mine.close();
-  theirs.close();
+  ownChannel.close();
+  otherChannel.close();
 });

@@ -24,7 +24,7 @@ describe.each(phaserVersions)('a delivery to a game in Phaser $version', ({ load
     game.events.on('prerender', () => (isRendering = true));
     game.events.on('postrender', () => (isRendering = false));
     idleListeners = game.events.listenerCount('step');
-    // With this clock, no machine exceeds the time budget, so only the count limits the deliveries per step.
+    // This clock stands still, so the time budget never ends. Only the count limits the deliveries per step.
     queue = createFrameQueue(phaserDriver(game), { monotonic: () => 0 });
   });
   afterEach(async () => {
@@ -42,17 +42,19 @@ describe.each(phaserVersions)('a delivery to a game in Phaser $version', ({ load
     await nextStep(game);
   }
 
-  it('runs in order, at most four per step, never during rendering, and leaves no listener', async () => {
+  it('runs in order in game steps, at most four per step', async () => {
     push(10);
     await waitForDeliveries(10);
     expect(names()).toEqual(firstTen);
     const first = deliveries[0]?.step ?? 0;
-    expect(deliveries.map((each) => each.step - first)).toEqual([0, 0, 0, 0, 1, 1, 1, 1, 2, 2]);
-    expect(deliveries.some((each) => each.isRendering)).toBe(false);
+    expect(deliveries.map((delivery) => delivery.step - first)).toEqual([
+      0, 0, 0, 0, 1, 1, 1, 1, 2, 2,
+    ]);
+    expect(deliveries.some((delivery) => delivery.isRendering)).toBe(false);
     expect(game.events.listenerCount('step')).toBe(idleListeners);
   });
 
-  it('waits while the game is paused and is not lost', async () => {
+  it('waits until a paused game resumes', async () => {
     game.pause();
     push(10);
     await frames(5);
@@ -62,7 +64,7 @@ describe.each(phaserVersions)('a delivery to a game in Phaser $version', ({ load
     expect(names()).toEqual(firstTen);
   });
 
-  it('waits while the game sleeps and is not lost', async () => {
+  it('waits until a sleeping game wakes up', async () => {
     game.loop.sleep();
     push(10);
     await frames(5);

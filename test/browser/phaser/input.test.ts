@@ -7,7 +7,7 @@ import { finger, keyboard, keys, mouse } from '../engine/real-input.ts';
 import { eventually } from '../../support/eventually.ts';
 import { bootGame, nextStep, phaserVersions } from './phaser-games.ts';
 
-// Tests input that only Phaser games observe, in addition to `test/browser/engine/input.test.ts`.
+// Tests what is specific to Phaser. `test/browser/engine/input.test.ts` tests the input of every engine.
 
 const arrowRight = 39;
 
@@ -36,7 +36,7 @@ describe.runIf(server.browser === 'chromium').each(phaserVersions)(
 
     const log = (name: string) => () => void calls.push(name);
 
-    /** Opens an ad like an ad break. */
+    /** Opens an ad as an ad break does. */
     function openAd(): () => void {
       dialog = document.body.appendChild(document.createElement('dialog'));
       dialog.textContent = 'Ad';
@@ -50,7 +50,7 @@ describe.runIf(server.browser === 'chromium').each(phaserVersions)(
       };
     }
 
-    it('a key released during the ad fires every kind of listener and is up', async () => {
+    it('a key that is released during the ad fires every kind of listener', async () => {
       const input = scene.input.keyboard as Phaser.Input.Keyboard.KeyboardPlugin;
       const key = input.addKey(arrowRight).on('up', log('key'));
       input.on('keyup', log('any')).on('keyup-RIGHT', log('right'));
@@ -69,7 +69,7 @@ describe.runIf(server.browser === 'chromium').each(phaserVersions)(
       expect(key.isDown).toBe(false);
     });
 
-    it('a keyboard that the game has disabled stays disabled', async () => {
+    it('a disabled keyboard stays disabled', async () => {
       const manager = game.input.keyboard as Phaser.Input.Keyboard.KeyboardManager;
       manager.enabled = false;
       openAd()();
@@ -80,7 +80,7 @@ describe.runIf(server.browser === 'chromium').each(phaserVersions)(
       ['mouse', mouse],
       ['finger', finger],
     ] as const)(
-      'an object being dragged by the %s when the ad opens is dropped where it was',
+      'an object that the %s drags is dropped when the ad opens',
       async (_name, device) => {
         const zone = scene.add.zone(100, 60, 40, 40).setInteractive({ draggable: true });
         scene.input.on('drag', (_pointer: unknown, _zone: unknown, x: number, y: number) =>
@@ -106,7 +106,7 @@ describe.runIf(server.browser === 'chromium').each(phaserVersions)(
       },
     );
 
-    it('presses in the ad do not count as presses outside the canvas', async () => {
+    it('presses in the ad are not presses outside the canvas', async () => {
       scene.input.on('pointerdownoutside', log('down')).on('pointerupoutside', log('up'));
       const release = openAd();
       await mouse.down(dialog);

@@ -1,4 +1,4 @@
-/** The type declarations of two versions conflict in one program. The API that the tests use is the same in both. */
+/** The type declarations of two Phaser versions conflict in one program. The tests use only what both versions have. */
 declare module 'phaser3' {
   import Phaser = require('phaser');
   export = Phaser;

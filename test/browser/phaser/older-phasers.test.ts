@@ -1,21 +1,21 @@
 import { expect, it } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import { TruewardPlugin, TruewardScenePlugin } from '../../../src/phaser/index.ts';
-import { freshKey, stubService } from '../../support/stub-service.ts';
+import { createPublishableKey, createStubService } from '../../support/stub-service.ts';
 import { eventually } from '../../support/eventually.ts';
 import { overlay } from '../ad-break/stage-set.ts';
 import { bootGame, nextStep, olderPhasers } from './phaser-games.ts';
 
-// Plays one ad from end to end in each supported version of Phaser 3. With `npm run test:full`, all other tests in this
-// folder run in these versions too.
+// Plays one ad from start to end in each supported version of Phaser 3. With `npm run test:full`, all other tests in
+// this folder run with these versions too.
 
 it.each(olderPhasers)(
   'in Phaser $version an ad pauses the game, and its reward is delivered in a game step',
   async ({ load }) => {
     document.body.replaceChildren();
-    const service = stubService();
+    const service = createStubService();
     const data = {
-      publishableKey: freshKey(),
+      publishableKey: createPublishableKey(),
       serviceUrl: 'https://ads.test',
       fetch: service.fetch,
     };

@@ -38,7 +38,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     end = undefined;
   });
 
-  it('stops every step during the ad, even if the tab is hidden and shown', async () => {
+  it('runs no step during the ad, even if the tab is hidden and shown', async () => {
     await boot();
     const release = phaserDriver(game).hold();
     let steps = 0;
@@ -54,7 +54,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     expect(steps).toBe(1);
   });
 
-  it('stays paused if the game resumes itself during the ad, and resumes afterwards', async () => {
+  it('delays a resume by the game until the ad has ended', async () => {
     await boot();
     game.pause();
     const release = phaserDriver(game).hold();
@@ -64,7 +64,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     expect(game.isPaused).toBe(false);
   });
 
-  it('leaves an already paused game paused', async () => {
+  it('keeps a paused game paused', async () => {
     await boot();
     game.pause();
     phaserDriver(game).hold()();
@@ -86,7 +86,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     expect([music.isPlaying, pausedByGame.isPlaying, idle.isPlaying]).toEqual([true, false, false]);
   });
 
-  it('silences sounds that the game starts during the ad until it ends', async () => {
+  it('sounds that the game starts during the ad stay silent until the ad ends', async () => {
     await boot({ audio: audioSettings() });
     const { context } = game.sound as Phaser.Sound.WebAudioSoundManager;
     game.cache.audio.add('tone', context.createBuffer(1, 44_100, 44_100));
@@ -96,7 +96,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     const started = game.sound.add('tone');
     started.play();
     await eventually(() => expect(context.state).toBe('suspended'));
-    // Phaser also does this when the window regains focus.
+    // Phaser does the same when the window regains focus.
     await context.resume();
     await eventually(() => expect(context.state).toBe('suspended'));
     const { currentTime } = context;
@@ -107,7 +107,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     expect(started.isPlaying).toBe(true);
   });
 
-  it('does not resume a sound that the game stopped during the ad', async () => {
+  it('a sound that the game stopped during the ad stays stopped', async () => {
     await boot({ audio: audioSettings() });
     const { context } = game.sound as Phaser.Sound.WebAudioSoundManager;
     game.cache.audio.add('tone', context.createBuffer(1, 44_100, 44_100));
@@ -119,7 +119,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     expect(music.isPlaying).toBe(false);
   });
 
-  it('stays paused after the ad if the game paused itself during it', async () => {
+  it('a game that paused itself during the ad stays paused', async () => {
     await boot();
     const release = phaserDriver(game).hold();
     game.pause();
@@ -144,7 +144,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     const releasedAt = performance.now();
     release();
     const step = await nextStep(game);
-    // A frame can be slow on a busy machine, but no step may include the 800 ms of the ad.
+    // Frames can be slow on a busy machine. But no step may include the 800 ms of the ad.
     expect(step).toBeLessThan(performance.now() - releasedAt + 200);
   });
 
@@ -162,7 +162,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
   it('resumes audio that the device interrupted during the ad', async () => {
     await boot({ audio: audioSettings() });
     const { context } = game.sound as Phaser.Sound.WebAudioSoundManager;
-    // A page may play sound only after a user gesture.
+    // A page can play sound only after a user gesture.
     await userEvent.click(game.canvas);
     await eventually(() => expect(context.state).toBe('running'));
     const release = phaserDriver(game).hold();
@@ -173,7 +173,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     await eventually(() => expect(context.state).toBe('running'));
   });
 
-  it('resumes tweens and timers where they were', async () => {
+  it('tweens and timers continue where they stopped', async () => {
     await boot();
     const target = { x: 0 };
     let fired = false;
@@ -189,12 +189,12 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     release();
     await nextStep(game);
     await nextStep(game);
-    // The tween advances by one every 60 ms. The half second of the ad would have added 8 more.
+    // The tween advances by one every 60 ms. With the half second of the ad, it would have advanced by 8 more.
     expect(target.x - before).toBeLessThan((performance.now() - releasedAt) / 60 + 4);
     expect(fired).toBe(false);
   });
 
-  it('pauses a sleeping game and leaves it asleep', async () => {
+  it('pauses a sleeping game without waking it', async () => {
     await boot();
     game.loop.sleep();
     const release = phaserDriver(game).hold();
@@ -208,7 +208,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     expect(steps).toBeGreaterThan(0);
   });
 
-  it('pauses a game that steps by timers, even while it is hidden', async () => {
+  it('pauses a game that runs its steps from timers', async () => {
     await boot({ fps: { forceSetTimeOut: true } });
     const release = phaserDriver(game).hold();
     let steps = 0;
@@ -223,7 +223,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     expect(steps).toBeGreaterThan(0);
   });
 
-  it('covers a full-screen game, which stays full-screen', async () => {
+  it('an ad covers a full-screen game and keeps it full-screen', async () => {
     await boot();
     scene.input.on('pointerup', () => scene.scale.startFullscreen());
     await userEvent.click(game.canvas);
@@ -242,7 +242,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     await document.exitFullscreen();
   });
 
-  it('focuses the canvas after a focused ad iframe is removed', async () => {
+  it('focuses the canvas after the ad’s focused iframe is removed', async () => {
     await boot();
     const release = phaserDriver(game).hold();
     const frame = document.body.appendChild(document.createElement('iframe'));
@@ -254,7 +254,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     expect(game.hasFocus).toBe(document.hasFocus());
   });
 
-  it('keeps the restored focus on a button', async () => {
+  it('keeps focus on a button to which the overlay restored it', async () => {
     await boot();
     const button = document.body.appendChild(document.createElement('button'));
     const release = phaserDriver(game).hold();
@@ -264,7 +264,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     button.remove();
   });
 
-  it('calls back on every step from the first after the ad until it is unsubscribed', async () => {
+  it('calls back on every step until it is unsubscribed', async () => {
     await boot();
     const driver = phaserDriver(game);
     const release = driver.hold();

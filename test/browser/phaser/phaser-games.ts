@@ -7,7 +7,7 @@ interface PhaserVersion {
 }
 
 const phaser4: PhaserVersion = { version: '4', load: () => import('phaser') };
-/** The versions that `older-phasers.test.ts` smoke-tests. */
+/** The versions that `older-phasers.test.ts` tests. */
 export const olderPhasers: PhaserVersion[] = [
   { version: '3.90', load: () => import('phaser3') },
   { version: '3.60', load: () => import('phaser360') },
@@ -43,9 +43,9 @@ export async function bootGame(
 }
 
 /**
- * Returns audio settings with a context that Phaser suspends when the game ends. Phaser would close a context of its
- * own. That rejects pending `resume()` promises, which Phaser does not handle (`WebAudioSoundManager.onFocus`,
- * `onGameVisible`).
+ * Returns audio settings with an audio context of the test. When the game ends, Phaser suspends this context, but would
+ * close a context of its own. Closing rejects pending `resume()` promises, and Phaser does not handle these rejections
+ * (`WebAudioSoundManager.onFocus`, `onGameVisible`).
  */
 export const audioSettings = (): Phaser.Types.Core.AudioConfig => ({ context: new AudioContext() });
 
@@ -56,7 +56,7 @@ export function nextStep(game: Phaser.Game): Promise<number> {
   });
 }
 
-/** Waits for some frames. A running game would step in each of them. */
+/** Waits for some frames. A running game would run a step in each of them. */
 export async function frames(count: number): Promise<void> {
   for (let frame = 0; frame < count; frame += 1) {
     await new Promise((resolve) => requestAnimationFrame(resolve));

@@ -7,7 +7,12 @@ import {
   type TruewardPluginData,
   TruewardScenePlugin,
 } from '../../../src/phaser/index.ts';
-import { freshKey, picture, stubService, type StubService } from '../../support/stub-service.ts';
+import {
+  createPublishableKey,
+  picture,
+  createStubService,
+  type StubService,
+} from '../../support/stub-service.ts';
 import { bootGame, nextStep, phaserVersions } from './phaser-games.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -17,7 +22,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
   let library: typeof Phaser;
   let service: StubService;
   let data: TruewardPluginData;
-  const ends: (() => Promise<void>)[] = [];
+  const endGames: (() => Promise<void>)[] = [];
 
   beforeAll(async () => {
     library = await load();
@@ -25,17 +30,17 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
 
   beforeEach(() => {
     document.body.replaceChildren();
-    service = stubService();
-    data = { publishableKey: freshKey(), serviceUrl, fetch: service.fetch };
+    service = createStubService();
+    data = { publishableKey: createPublishableKey(), serviceUrl, fetch: service.fetch };
   });
 
   afterEach(async () => {
-    for (const end of ends.splice(0)) await end();
+    for (const end of endGames.splice(0)) await end();
   });
 
   const boot = async (config: Phaser.Types.Core.GameConfig = {}) => {
     const booted = await bootGame(library, config);
-    ends.push(booted.end);
+    endGames.push(booted.end);
     return booted;
   };
   const configured = (): Phaser.Types.Core.GameConfig => ({
@@ -50,7 +55,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
   };
 
   describe('the plugin', () => {
-    it('delivers a reward in a game step, before the update', async () => {
+    it('delivers a reward in a game step, before the scene’s update', async () => {
       const { game, scene } = await boot(configured());
       const order: string[] = [];
       let inStep = false;
@@ -61,7 +66,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       await eventually(() => expect(order).toEqual(['reward in a step']));
     });
 
-    it('calls handlers with their context, only once for once(), and not after off()', async () => {
+    it('supports contexts, once() and off() for handlers', async () => {
       const { ads } = await installed();
       const log: string[] = [];
       class Listener {
@@ -85,7 +90,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect(log).toEqual(['context']);
     });
 
-    it('keeps handlers added before start(), and across stop() and start()', async () => {
+    it('keeps handlers across stop() and start()', async () => {
       const { game } = await boot();
       const ads = new TruewardPlugin(game.plugins);
       const log: string[] = [];
@@ -115,7 +120,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
         audio: { noAudio: true },
         scene: { key: 'main' },
       });
-      ends.push(
+      endGames.push(
         () =>
           new Promise((resolve) => {
             game.events.once('destroy', () => resolve());
@@ -128,7 +133,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect((await ads.showRewarded('revive')).outcome).toBe('rewarded');
     });
 
-    it('can be installed into a headless game and shows ads in it', async () => {
+    it('shows ads in a headless game', async () => {
       const { ads, scene } = await boot({ type: library.HEADLESS }).then((running) => ({
         ...running,
         ads: TruewardPlugin.install(running.game, data),
@@ -137,7 +142,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect((await ads.showRewarded('revive')).outcome).toBe('rewarded');
     });
 
-    it('is installed once, no matter how often install() is called', async () => {
+    it('repeated calls of install() install it once', async () => {
       const { ads, game } = await installed();
       expect(TruewardPlugin.install(game, data)).toBe(ads);
       ads.destroy();
@@ -147,7 +152,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
     });
 
     it.each(['global', 'installed'])(
-      'reports no error if its game is destroyed during an ad while a sound plays (%s)',
+      'causes no error if the game is destroyed during an ad while a sound plays (%s)',
       async (way) => {
         service.respond = () => picture(60_000);
         const { game, scene, end } = await bootGame(library, {
@@ -180,27 +185,27 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       },
     );
 
-    it('settles a show if its game is destroyed during the ad, and leaves nothing in the page', async () => {
+    it('destroying the game during an ad leaves nothing on the page', async () => {
       service.respond = () => picture(60_000);
       const { ads } = await installed();
       const started = new Promise<void>((resolve) => ads.on('start', () => resolve()));
       const running = ads.showRewarded('revive');
       await started;
-      await ends.pop()?.();
+      await endGames.pop()?.();
       expect((await running).outcome).toBe('aborted');
       expect(document.body.children).toHaveLength(0);
     });
 
-    it('works in a game that replaced another in a hot reload', async () => {
+    it('works in a game that replaces another one in a hot reload', async () => {
       await boot(configured());
-      await ends.pop()?.();
+      await endGames.pop()?.();
       const { scene } = await boot(configured());
       expect((await scene.ads.showRewarded('revive')).outcome).toBe('rewarded');
     });
 
-    it('works in the new game even if the old one is destroyed after its creation', async () => {
+    it('works in a new game if the old game is destroyed later', async () => {
       const first = await installed();
-      const ended = ends.pop()?.();
+      const ended = endGames.pop()?.();
       const second = await installed();
       await ended;
       expect((await first.ads.showRewarded('revive')).outcome).toBe('aborted');
@@ -216,7 +221,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect((await scene.ads.showRewarded('revive')).outcome).toBe('rewarded');
     });
 
-    it('loads through load.plugin() from the built file and receives its data through install()', async () => {
+    it('can be loaded with load.plugin() and receive its data through install()', async () => {
       const { game, scene } = await boot({ scene: [{ key: 'main' }, { key: 'waiting' }] });
       const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
       const url = '/dist/trueward-phaser.js';
@@ -226,7 +231,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
         scene.load.once('complete', resolve);
         scene.load.start();
       });
-      // Phaser starts the plugin without data. The plugin reports that, and the game continues.
+      // Phaser starts the plugin without data. The plugin reports the missing data, and the game continues.
       expect(report).toHaveBeenCalledOnce();
       expect(await scene.ads.showRewarded('revive')).toMatchObject({ reason: 'option_missing' });
 
@@ -246,7 +251,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       await new Promise((resolve) => scene.events.once('create', resolve));
     };
 
-    it('removes a scene’s handlers when the scene shuts down and accepts new ones when it restarts', async () => {
+    it('removes a scene’s handlers when the scene shuts down', async () => {
       const { scene } = await boot(configured());
       const log: string[] = [];
       for (const run of ['first', 'second', 'third']) {
@@ -258,7 +263,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect(log).toEqual(['first', 'second', 'third'].flatMap((run) => [run, `${run} is over`]));
     });
 
-    it('leaves no listener on the scene after an ad or a handler has ended', async () => {
+    it('leaves no listener on the scene after an ad or after removing a handler', async () => {
       const { scene } = await boot(configured());
       const count = () =>
         scene.events.listenerCount('shutdown') + scene.events.listenerCount('destroy');
@@ -278,14 +283,14 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect((await running).outcome).toBe('aborted');
     });
 
-    it('is disposed of when the game is destroyed without shutting down its scenes', async () => {
+    it('is disposed when the game is destroyed without shutting down its scenes', async () => {
       service.respond = () => picture(60_000);
       const { scene } = await boot(configured());
       const removed = vi.fn();
       const started = new Promise<void>((resolve) => scene.ads.on('start', () => resolve()));
       const running = scene.sceneAds.showRewarded('revive').then(removed);
       await started;
-      await ends.pop()?.();
+      await endGames.pop()?.();
       await running;
       expect(removed).toHaveBeenCalledOnce();
     });

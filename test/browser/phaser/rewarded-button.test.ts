@@ -3,7 +3,12 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import type { ShowResult } from '../../../src/outcome.ts';
 import { TruewardPlugin } from '../../../src/phaser/index.ts';
-import { freshKey, picture, stubService, type StubService } from '../../support/stub-service.ts';
+import {
+  createPublishableKey,
+  picture,
+  createStubService,
+  type StubService,
+} from '../../support/stub-service.ts';
 import { bootGame, nextStep, phaserVersions, type RunningGame } from './phaser-games.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -19,16 +24,16 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
 
   beforeEach(async () => {
     document.body.replaceChildren();
-    service = stubService();
+    service = createStubService();
     results = [];
-    // At only a few frames a second, the smoothed time of a scene passes more slowly than real time.
+    // At a low frame rate, a scene's smoothed time passes more slowly than real time.
     running = await bootGame(library, { fps: { smoothStep: false } });
     start(running);
   });
 
   const start = ({ game }: RunningGame, locale = 'en') =>
     TruewardPlugin.install(game, {
-      publishableKey: freshKey(),
+      publishableKey: createPublishableKey(),
       serviceUrl: 'https://ads.test',
       fetch: service.fetch,
       locale,
@@ -59,7 +64,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     expect(service.requested).toEqual(['revive']);
   });
 
-  it('shows the ad when clicked, passes on the result, and preloads the next ad', async () => {
+  it('shows the ad when clicked and then preloads the next ad', async () => {
     add();
     await expectLabel('Watch an ad');
     await nextStep(running.game);
@@ -71,7 +76,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
   });
 
   it.each(['{Enter}', ' '])(
-    'shows the ad on the key “%s”, which the game does not receive',
+    'shows the ad on the key “%s” and hides that key from the game',
     async (key) => {
       let keydowns = 0;
       running.scene.input.keyboard?.createCursorKeys();
@@ -122,7 +127,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     expect(service.requested).toEqual(['revive', 'revive']);
   });
 
-  it('preloads the next ad immediately if the cooldown ended while the scene slept', async () => {
+  it('preloads the next ad on waking if the cooldown ended while the scene slept', async () => {
     const retryAt = Date.now() + 1500;
     const blocked = { status: 'blocked', reason: 'cooldown' } as const;
     service.respond = () => ({ ...blocked, retry_at: new Date(retryAt).toISOString() });
@@ -155,7 +160,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
   it.each([
     ['de-AT', 'Gerade keine Werbung', 'ltr', 'Gerade keine Werbung'],
     ['ar', 'لا يوجد إعلان الآن', 'rtl', '\u2067لا يوجد إعلان الآن\u2069'],
-  ])('shows its labels in %s once they have loaded', async (locale, text, direction, drawn) => {
+  ])('shows its labels in %s when they have loaded', async (locale, text, direction, drawn) => {
     service.respond = () => ({ status: 'no_fill', reason: 'no_candidates' });
     await running.end();
     running = await bootGame(library);
@@ -164,8 +169,8 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     expect(drawnText(button)).toBe('Loading …');
     await expectLabel(text);
     expect(drawnText(button)).toBe(drawn);
-    const shown = element() as HTMLElement;
-    expect([shown.lang, getComputedStyle(shown).direction]).toEqual([
+    const buttonElement = element() as HTMLElement;
+    expect([buttonElement.lang, getComputedStyle(buttonElement).direction]).toEqual([
       locale.slice(0, 2),
       direction,
     ]);
@@ -181,7 +186,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     await expectLabel('Weiterleben');
   });
 
-  it('is destroyed with its scene and created again with it', async () => {
+  it('is destroyed and created together with its scene', async () => {
     const { scene } = running;
     const listeners = () => running.game.canvas.querySelectorAll('button').length;
     add();

@@ -3,7 +3,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TruewardPlugin, type TruewardPluginData } from '../../../src/phaser/index.ts';
 import { bootGame, nextStep, phaserVersions } from './phaser-games.ts';
 
-/** A URL that refuses connections immediately, because these tests need no response from a service. */
+/** These tests need no response from a service. This URL refuses connections immediately. */
 const serviceUrl = 'http://127.0.0.1:9';
 
 const configured = (data: Partial<TruewardPluginData>): Phaser.Types.Core.GameConfig => ({
@@ -14,11 +14,11 @@ const configured = (data: Partial<TruewardPluginData>): Phaser.Types.Core.GameCo
 
 describe.each(phaserVersions)('the plugin in Phaser $version', ({ load }) => {
   let library: typeof Phaser;
-  const ends: (() => Promise<void>)[] = [];
+  const endGames: (() => Promise<void>)[] = [];
 
   const boot = async (config?: Phaser.Types.Core.GameConfig) => {
     const booted = await bootGame(library, config);
-    ends.push(booted.end);
+    endGames.push(booted.end);
     return booted;
   };
 
@@ -27,10 +27,10 @@ describe.each(phaserVersions)('the plugin in Phaser $version', ({ load }) => {
   });
 
   afterEach(async () => {
-    for (const end of ends.splice(0)) await end();
+    for (const end of endGames.splice(0)) await end();
   });
 
-  it('reports a secret key once, and the game runs and receives typed results', async () => {
+  it('the game runs with a secret key, and the error is reported once', async () => {
     const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
     const { game, scene } = await boot(configured({ publishableKey: 'sk_sandbox_x', serviceUrl }));
     expect(report).toHaveBeenCalledOnce();
@@ -44,7 +44,7 @@ describe.each(phaserVersions)('the plugin in Phaser $version', ({ load }) => {
     expect(await nextStep(game)).toBeGreaterThan(0);
   });
 
-  it('names what is missing if the game passed no data', async () => {
+  it('reports missing data of the game', async () => {
     const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
     const { scene } = await boot({
       plugins: { global: [{ key: 'trueward', plugin: TruewardPlugin, mapping: 'ads' }] },
@@ -71,12 +71,12 @@ describe.each(phaserVersions)('the plugin in Phaser $version', ({ load }) => {
     expect(first.game.scene.getScene('later').ads).toBe(installed);
   });
 
-  it('is destroyed with its game, and can be destroyed before it', async () => {
+  it('is destroyed together with its game', async () => {
     vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
     const { scene } = await boot(configured({ publishableKey: 'pk_wrong', serviceUrl }));
     const destroy = vi.spyOn(TruewardPlugin.prototype, 'destroy');
     scene.ads.destroy();
-    for (const end of ends.splice(0)) await end();
+    for (const end of endGames.splice(0)) await end();
     expect(destroy).toHaveBeenCalledTimes(2);
   });
 });

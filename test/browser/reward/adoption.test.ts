@@ -7,27 +7,31 @@ import type { ServiceResult } from '../../../src/transport/service-client.ts';
 import type { RewardStatus } from '../../../protocol/wire.ts';
 import { deleteDatabase } from '../../support/delete-database.ts';
 import { eventually } from '../../support/eventually.ts';
-import { manualClock } from '../../support/manual-clock.ts';
-import { sharedLocks, sharedTabChannel, testNetwork } from '../../support/ports.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+import {
+  createSharedLocks,
+  createSharedTabChannel,
+  createTestNetwork,
+} from '../../support/ports.ts';
 import { decision, earn, earned, openTabWithLedger, watch } from './open-tab.ts';
 
-/** Each test has its own host, which is part of the names of its databases. */
+/** Each test has its own host. The host is part of the names of its databases. */
 let host: string;
-let used: string[];
+let openedDatabases: string[];
 beforeEach(() => {
   host = `${crypto.randomUUID()}.test`;
-  used = [];
+  openedDatabases = [];
 });
 afterEach(async () => {
   vi.restoreAllMocks();
   for (const tab of tabs.splice(0)) tab.rewards.destroy();
-  for (const name of used)
+  for (const name of openedDatabases)
     for (const part of ['outbox', 'rewards']) await deleteDatabase(`${name}:${part}`);
 });
 
 const databasePrefix = (key: 'old' | 'new', environment = 'live'): string => {
   const name = `trueward:${environment}_${key.padEnd(12, '0')}@${host}`;
-  if (!used.includes(name)) used.push(name);
+  if (!openedDatabases.includes(name)) openedDatabases.push(name);
   return name;
 };
 
@@ -42,7 +46,7 @@ function openTabWithKey(key: 'old' | 'new', clock = systemClock) {
   return { ...tab, received, listen };
 }
 
-const eventsUnder = (key: 'old' | 'new') =>
+const openEventStore = (key: 'old' | 'new') =>
   createIndexedDbStore({ name: `${databasePrefix(key)}:outbox`, clock: systemClock });
 const record = (id: string) => ({
   v: 1 as const,
@@ -52,13 +56,13 @@ const record = (id: string) => ({
   ],
 });
 const readStored = async (key: 'old' | 'new') => {
-  const store = eventsUnder(key);
+  const store = openEventStore(key);
   const records = await store.read(-1, 1_000);
   store.close();
   return records.map(({ value }) => value);
 };
 const store = async (key: 'old' | 'new', ids: string[]) => {
-  const events = eventsUnder(key);
+  const events = openEventStore(key);
   await events.append(ids.map(record));
   events.close();
 };
@@ -76,8 +80,8 @@ function page(
   key: 'old' | 'new' = 'new',
   clock = systemClock,
 ) {
-  const network = testNetwork();
-  const locks = sharedLocks();
+  const network = createTestNetwork();
+  const locks = createSharedLocks();
   const readReward = vi.fn(() => Promise.resolve(response));
   const call = <T>() => readReward() as Promise<ServiceResult<T>>;
   const refresh = vi.fn(() => Promise.resolve());
@@ -90,7 +94,7 @@ function page(
     clock,
     locks,
     connectivity: network,
-    openTabChannel: sharedTabChannel(),
+    openTabChannel: createSharedTabChannel(),
     outbox: { flush },
     rewards: { refresh, settle },
     changed: () => undefined,
@@ -124,9 +128,9 @@ test('events and rewards of an earlier key are adopted', async () => {
 });
 
 test.each([reject('token_invalid'), reject('environment_mismatch')])(
-  'data of another account is left untouched, and is not checked again for a week ($problem.code)',
+  'data of another account is untouched and not checked again for a week ($problem.code)',
   async (response) => {
-    const clock = manualClock(Date.now());
+    const clock = createManualClock(Date.now());
     const old = openTabWithKey('old');
     await earn(old.rewards, 'dec_1');
     old.rewards.destroy();
@@ -149,7 +153,7 @@ test.each([reject('token_invalid'), reject('environment_mismatch')])(
   },
 );
 
-test('if there is nothing to adopt, there is no request to the service', async () => {
+test('no request is sent if there is nothing to adopt', async () => {
   const old = openTabWithKey('old');
   const delivered = new Promise((resolve) => old.rewards.onReward(resolve));
   await earn(old.rewards, 'dec_1');
@@ -161,7 +165,7 @@ test('if there is nothing to adopt, there is no request to the service', async (
   expect(readReward).not.toHaveBeenCalled();
 });
 
-test('a decision that is no longer stored also confirms the account', async () => {
+test('the account is confirmed even if the service has deleted the decision', async () => {
   await store('old', ['1']);
   await page(reject('not_found')).adopt();
   expect(await readStored('new')).toHaveLength(1);
@@ -171,7 +175,7 @@ test.each<ServiceResult<RewardStatus>>([
   { kind: 'unreachable', cause: 'network' },
   { kind: 'retry', status: 503 },
   reject('key_revoked'),
-])('without a response nothing is moved until the network is back ($kind)', async (response) => {
+])('nothing is moved until the service responds ($kind)', async (response) => {
   await store('old', ['1']);
   const { adopt, network, readReward } = page(response);
   await adopt();
@@ -181,7 +185,7 @@ test.each<ServiceResult<RewardStatus>>([
   await eventually(async () => expect(await readStored('new')).toHaveLength(1));
 });
 
-test('while a tab with the old key is sending, its queue and rewards are not moved', async () => {
+test('events and rewards are not moved while a tab with the old key is sending', async () => {
   await store('old', ['1']);
   const { adopt, locks, readReward } = page();
   const release = locks.acquire(`${databasePrefix('old')}:outbox`, () => undefined);
@@ -197,7 +201,7 @@ test('an open tab with the old key does not deliver a reward again', async () =>
   const old = openTabWithKey('old');
   await earn(old.rewards, 'dec_1');
   await page().adopt();
-  // The reward is still due according to this tab's cache, but no longer according to the database.
+  // The reward is due according to this tab's cache, but not according to the database.
   old.listen();
   const { received, listen } = openTabWithKey('new');
   listen();
@@ -206,7 +210,7 @@ test('an open tab with the old key does not deliver a reward again', async () =>
   expect(old.received).toEqual([]);
 });
 
-test('a reward that a tab with the old key is delivering is not moved', async () => {
+test('a reward is not moved while a tab with the old key delivers it', async () => {
   const old = openTabWithKey('old');
   let finish!: () => void;
   const handler = vi.fn(() => new Promise<void>((resolve) => (finish = resolve)));
@@ -219,7 +223,7 @@ test('a reward that a tab with the old key is delivering is not moved', async ()
   expect(await openTabWithKey('new').rewards.list()).toEqual([]);
 });
 
-test('an ad without events is polled for its reward, unless it may be on the screen', async () => {
+test('polls the reward of an ad without events unless the ad may be on the screen', async () => {
   const hourMs = 3_600_000;
   const clock = { ...systemClock, now: () => Date.now() - hourMs - 1 };
   const old = openTabWithKey('old', clock);
@@ -249,7 +253,7 @@ test('rewards move back when the old key is used again', async () => {
 });
 
 test.each(['new', 'old'] as const)(
-  'a page killed at any write loses nothing and delivers nothing twice if the next page has the %s key',
+  'a page that is killed at any write loses no reward if the next page has the %s key',
   async (key) => {
     for (let kill = 1; ; kill += 1) {
       host = `${crypto.randomUUID()}.test`;
@@ -280,7 +284,7 @@ test.each(['new', 'old'] as const)(
   },
 );
 
-test('events that a crash left in both queues are moved again with the same ids', async () => {
+test('events that a crash left in both queues keep their ids when they are moved again', async () => {
   await store('old', ['1', '2']);
   vi.spyOn(IDBObjectStore.prototype, 'delete').mockImplementationOnce(() => {
     throw new Error('killed');
@@ -292,7 +296,7 @@ test('events that a crash left in both queues are moved again with the same ids'
   expect(new Set((await readStored('new')).map((value) => JSON.stringify(value))).size).toBe(2);
 });
 
-test('only databases of this service and environment under another key are predecessors', () => {
+test('only databases of the same service and environment are predecessors', () => {
   const ownName = 'trueward:live_000000000new@ads.test';
   const names = [
     `${ownName}:outbox`,

@@ -4,15 +4,15 @@ import type { EarnedReward } from '../../../src/outcome.ts';
 import type { Rewards } from '../../../src/reward/rewards.ts';
 import type { ServiceResult } from '../../../src/transport/service-client.ts';
 import { eventually } from '../../support/eventually.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import { withoutDatabaseTimeouts, earned, openTab, watch } from './open-tab.ts';
 
-test('confirmation() resolves when the reward is final, or as pending after a timeout', async () => {
-  const clock = manualClock();
+test('confirmation() resolves when the reward is final or after a timeout', async () => {
+  const clock = createManualClock();
   const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   await watch(rewards, 'dec_1');
   const lateConfirmation = rewards.confirmation('dec_1', 1_000);
-  // The timers of the confirmation and of the first poll start when their chunk has loaded.
+  // The timers of the confirmation and the first poll start after their chunk has loaded.
   await eventually(() => expect(clock.timers()).toBe(2));
   await clock.advance(1_000);
   expect(await lateConfirmation).toMatchObject({ state: 'pending' });
@@ -23,8 +23,8 @@ test('confirmation() resolves when the reward is final, or as pending after a ti
   expect(clock.timers()).toBe(0);
 });
 
-test('long-polls the service, backs off, and stops when nothing is pending', async () => {
-  const clock = manualClock();
+test('long-polls the service with back-off until no reward is pending', async () => {
+  const clock = createManualClock();
   const { rewards, requests, responses } = openTab(
     clock,
     undefined,
@@ -51,8 +51,8 @@ test('long-polls the service, backs off, and stops when nothing is pending', asy
   expect(clock.timers()).toBe(0);
 });
 
-test('a reward that is earned hours later is still delivered by a page that stayed open', async () => {
-  const clock = manualClock();
+test('a page that stays open delivers a reward that is earned hours later', async () => {
+  const clock = createManualClock();
   const { rewards, responses } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   const delivered: EarnedReward[] = [];
   rewards.onReward((reward) => void delivered.push(reward));
@@ -69,8 +69,8 @@ test('a reward that is earned hours later is still delivered by a page that stay
   await eventually(() => expect(delivered).toMatchObject([{ decisionId: 'dec_1' }]));
 });
 
-test('a long poll ends when the status arrives in another way', async () => {
-  const clock = manualClock();
+test('a long poll ends when the status arrives by another route', async () => {
+  const clock = createManualClock();
   const { rewards, requests, responses } = openTab(
     clock,
     undefined,
@@ -88,7 +88,7 @@ test('pending rewards are polled again after a reload', async () => {
   const oldTab = openTab();
   await watch(oldTab.rewards, 'dec_1');
   oldTab.rewards.destroy();
-  const clock = manualClock();
+  const clock = createManualClock();
   const { rewards, responses } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   responses.push({ kind: 'ok', body: earned('dec_1') });
   const deliveredReward = new Promise<EarnedReward>((resolve) => rewards.onReward(resolve));
@@ -98,8 +98,8 @@ test('pending rewards are polled again after a reload', async () => {
   expect(await deliveredReward).toMatchObject({ decisionId: 'dec_1' });
 });
 
-test('destroy settles all promises and leaves no timer', async () => {
-  const clock = manualClock();
+test('destroy() settles all promises and leaves no timer', async () => {
+  const clock = createManualClock();
   const { rewards } = openTab(clock);
   await watch(rewards, 'dec_1');
   const waiting = rewards.confirmation('dec_1', 60_000);
@@ -114,13 +114,13 @@ test.each([
     (rewards: Rewards) => rewards.confirmation('dec_1', 10_000),
   ],
   ['when its status is requested', (rewards: Rewards) => rewards.status('dec_1')],
-])('a pending reward that the service has deleted expires %s', async (_, ask) => {
-  const clock = manualClock();
+])('a pending reward expires %s if the service has deleted it', async (_, requestReward) => {
+  const clock = createManualClock();
   const { rewards, responses } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   await watch(rewards, 'dec_1');
   await eventually(() => expect(clock.timers()).toBe(1));
   responses.push({ kind: 'refused', problem: { code: 'decision_gone' } });
-  const report = ask(rewards);
+  const report = requestReward(rewards);
   await clock.advance(1_500);
   expect(await report).toMatchObject({ state: 'expired', reason: 'unknown_to_service' });
   expect(await rewards.list()).toEqual([]);
@@ -133,8 +133,8 @@ test.each<ServiceResult<RewardStatus>>([
   { kind: 'refused', problem: { code: 'token_invalid' } },
   { kind: 'unreachable', cause: 'foreign_answer' },
   { kind: 'retry', status: 503 },
-])('a pending reward stays pending after $kind, however late it is', async (response) => {
-  const clock = manualClock();
+])('a pending reward stays pending after $kind, even if it is late', async (response) => {
+  const clock = createManualClock();
   const { rewards, responses, requests } = openTab(
     clock,
     undefined,

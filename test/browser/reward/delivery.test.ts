@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import type { EarnedReward } from '../../../src/outcome.ts';
-import { deferred } from '../../support/deferred.ts';
+import { createDeferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import { decision, earn, earned, openTab, watch } from './open-tab.ts';
 
 test('delivers an earned reward once, even after a reload', async () => {
@@ -24,11 +24,11 @@ test('delivers an earned reward once, even after a reload', async () => {
   expect(received).toHaveLength(1);
 });
 
-test('showing a decision again earns no second reward', async () => {
+test('showing a decision again does not earn a second reward', async () => {
   const { rewards } = openTab();
   const received: string[] = [];
   rewards.onReward(({ decisionId }) => void received.push(decisionId));
-  for (let shows = 1; shows <= 2; shows += 1) {
+  for (let showCount = 1; showCount <= 2; showCount += 1) {
     await watch(rewards, 'dec_1');
     await rewards.settle([earned('dec_1')]);
     await eventually(async () => expect(await rewards.list()).toEqual([]));
@@ -37,7 +37,7 @@ test('showing a decision again earns no second reward', async () => {
   expect(received).toEqual(['dec_1']);
 });
 
-test('a reward that was earned before there was a handler is delivered after a reload', async () => {
+test('a reward that was earned without a handler is delivered after a reload', async () => {
   const { rewards } = openTab();
   await earn(rewards, 'dec_1');
   rewards.destroy();
@@ -47,9 +47,9 @@ test('a reward that was earned before there was a handler is delivered after a r
   expect(await deliveredReward).toMatchObject({ decisionId: 'dec_1' });
 });
 
-test('a reward whose handler is running while the SDK is destroyed counts as delivered', async () => {
+test('a reward is delivered if its handler finishes after the SDK is destroyed', async () => {
   const { rewards } = openTab();
-  const saving = deferred();
+  const saving = createDeferred();
   const first = vi.fn(() => saving.promise);
   rewards.onReward(first);
   await earn(rewards, 'dec_1');
@@ -59,7 +59,7 @@ test('a reward whose handler is running while the SDK is destroyed counts as del
   await eventually(async () => expect(await openTab().rewards.list()).toEqual([]));
 });
 
-test('a reward waiting for a frame when the SDK is destroyed goes to the next instance immediately', async () => {
+test('when the SDK is destroyed, the next instance delivers a reward that was waiting for a frame', async () => {
   const { rewards, frames, stopFrames } = openTab();
   stopFrames();
   rewards.onReward(() => undefined);
@@ -71,10 +71,10 @@ test('a reward waiting for a frame when the SDK is destroyed goes to the next in
   await eventually(() => expect(second).toHaveBeenCalled());
 });
 
-test('destroy leaves no timer while a handler is running', async () => {
-  const clock = manualClock();
+test('destroy() leaves no timer while a handler is running', async () => {
+  const clock = createManualClock();
   const { rewards } = openTab(clock);
-  const saving = deferred();
+  const saving = createDeferred();
   const handler = vi.fn(() => saving.promise);
   rewards.onReward(handler);
   await earn(rewards, 'dec_1');
@@ -95,7 +95,7 @@ test('a reward stays due until there is a handler', async () => {
   expect(await rewards.list()).toMatchObject([{ decisionId: 'dec_1' }]);
 });
 
-test('offline, the status is the one stored on the device', async () => {
+test('offline, the status comes from the device', async () => {
   const { rewards } = openTab();
   await watch(rewards, 'dec_1');
   expect(await rewards.status('dec_1')).toMatchObject({ state: 'pending' });

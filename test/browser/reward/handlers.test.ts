@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { claimMs } from '../../../src/reward/reward-machine.ts';
-import { deferred } from '../../support/deferred.ts';
+import { createDeferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import { withoutDatabaseTimeouts, earn, earned, openTab, watch } from './open-tab.ts';
 
-test('calls a handler that threw an error again after a back-off', async () => {
-  const clock = manualClock();
+test('calls a handler again with back-off after it threw an error', async () => {
+  const clock = createManualClock();
   const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   let calls = 0;
   rewards.onReward(() => {
@@ -20,7 +20,7 @@ test('calls a handler that threw an error again after a back-off', async () => {
     lastError: 'Error: the save failed',
     storage: 'indexeddb',
   });
-  // Not the timeout of the handler, which is removed a moment later.
+  // This waits for the back-off. The timeout of the handler is removed a moment later.
   await eventually(() => expect(clock.msToNextTimer()).toBe(1_000));
   await clock.advance(999);
   expect(calls).toBe(1);
@@ -30,7 +30,7 @@ test('calls a handler that threw an error again after a back-off', async () => {
   await eventually(() => expect(clock.timers()).toBe(0));
 });
 
-test('waits for a handler’s promise, and delivers rewards in order', async () => {
+test('waits for a handler’s promise before it delivers the next reward', async () => {
   const { rewards } = openTab();
   const log: string[] = [];
   rewards.onReward(async ({ decisionId }) => {
@@ -46,7 +46,7 @@ test('waits for a handler’s promise, and delivers rewards in order', async () 
 });
 
 test('a handler that fails does not delay later rewards', async () => {
-  const clock = manualClock();
+  const clock = createManualClock();
   const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   const received: string[] = [];
   rewards.onReward(({ decisionId }) => {
@@ -63,10 +63,10 @@ test('a handler that fails does not delay later rewards', async () => {
   expect(received).toEqual(['dec_2', 'dec_1']);
 });
 
-test('a handler that does not settle delays nothing, and is not called again on this page', async () => {
-  const clock = manualClock();
+test('a handler that never settles delays no other reward', async () => {
+  const clock = createManualClock();
   const { rewards, page } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
-  const saved = deferred();
+  const saved = createDeferred();
   const received: string[] = [];
   rewards.onReward(async ({ decisionId }) => {
     received.push(decisionId);

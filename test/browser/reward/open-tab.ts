@@ -7,7 +7,7 @@ import { createRewards, type Rewards } from '../../../src/reward/rewards.ts';
 import { createLedger } from '../../../src/reward/ledger.ts';
 import type { ServiceResult, Call, Guard } from '../../../src/transport/service-client.ts';
 import { deleteDatabase } from '../../support/delete-database.ts';
-import { testNetwork, testPage } from '../../support/ports.ts';
+import { createTestNetwork, createTestPage } from '../../support/ports.ts';
 
 let name: string;
 const open: Rewards[] = [];
@@ -29,7 +29,7 @@ export const earned = (id: string): RewardStatus => ({
 });
 const offline: ServiceResult<RewardStatus> = { kind: 'unreachable', cause: 'network' };
 
-/** Opens a tab, with its own connection to the same ledger. */
+/** Opens a tab with its own connection to the shared ledger. */
 export const openTab = (
   clock?: Clock,
   indexedDB?: IDBFactory,
@@ -51,8 +51,8 @@ export function openTabWithLedger(
 ) {
   const requests: { id: string; waitS: number; signal: AbortSignal | undefined }[] = [];
   const responses: (ServiceResult<RewardStatus> | Promise<ServiceResult<RewardStatus>>)[] = [];
-  const page = testPage();
-  const network = testNetwork();
+  const page = createTestPage();
+  const network = createTestNetwork();
   const frames: (() => void)[] = [];
   let running = true;
   let player: { ref: string | undefined } = { ref: firstPlayer ?? undefined };
@@ -81,7 +81,7 @@ export function openTabWithLedger(
     player = { ref: next };
     return rewards.playerChanged(transferRewards ? previousRef : undefined);
   };
-  /** Identifies the player, as a user token would. */
+  /** Identifies the player as a user token would. */
   const identify = (as: string) => {
     player.ref = as;
     return rewards.refresh();
@@ -99,7 +99,7 @@ export function openTabWithLedger(
     identifyCalls: () => identified,
   };
 }
-/** Returns a clock that ignores the database's timeouts, for tests that wait for one of the rewards' timers. */
+/** Returns a clock that ignores the database's timeouts, so that a test can wait for another timer. */
 export const withoutDatabaseTimeouts = (clock: Clock): Clock => ({
   ...clock,
   after: systemClock.after,
@@ -123,7 +123,7 @@ export async function ledgerStore(): Promise<{ store: IDBObjectStore; close(): v
 }
 
 /**
- * Keeps a transaction on the whole ledger open, so that all others wait. Returns a function that ends the transaction.
+ * Keeps a transaction on the whole ledger open, so that all other transactions wait. Returns a function that ends it.
  */
 export async function lockLedger(): Promise<() => void> {
   const connection = await promisifyRequest(indexedDB.open(name));

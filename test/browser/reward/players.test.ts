@@ -2,9 +2,9 @@ import { promisifyRequest } from 'idb-keyval';
 import { expect, test, vi } from 'vitest';
 import type { EarnedReward } from '../../../src/outcome.ts';
 import type { RewardHandler } from '../../../src/reward/delivery.ts';
-import { deferred } from '../../support/deferred.ts';
+import { createDeferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import { withoutDatabaseTimeouts, earn, earned, ledgerStore, openTab, watch } from './open-tab.ts';
 
 /** Opens a tab of this player, and collects the rewards that its game receives. */
@@ -15,7 +15,7 @@ function openTabFor(playerRef: string | null) {
   return { ...tab, received, ids: () => received.map(({ decisionId }) => decisionId) };
 }
 
-test('a reward is not delivered to another player on this device, and waits for the player who earned it', async () => {
+test('a reward is not delivered to another player on the same device', async () => {
   const ann = openTab(undefined, undefined, undefined, 'ann');
   await earn(ann.rewards, 'dec_1', 'ann');
   await watch(ann.rewards, 'dec_2', 'ann');
@@ -25,7 +25,7 @@ test('a reward is not delivered to another player on this device, and waits for 
   expect(await bob.rewards.list()).toEqual([]);
   expect(await bob.rewards.status('dec_1')).toEqual({ decisionId: 'dec_1', state: 'none' });
   expect(bob.rewards.diagnostics()).toMatchObject({ pending: 0, undelivered: 0 });
-  // The status from the service is stored for the player who earned the reward.
+  // The service's status is stored for the player who earned the reward.
   await bob.rewards.settle([earned('dec_2')]);
   await earn(bob.rewards, 'dec_3', 'bob');
   await eventually(() => expect(bob.ids()).toEqual(['dec_3']));
@@ -41,7 +41,7 @@ test('pending rewards of another player are not polled', async () => {
   const oldTab = openTab(undefined, undefined, undefined, 'ann');
   await watch(oldTab.rewards, 'dec_1', 'ann');
   oldTab.rewards.destroy();
-  const clock = manualClock();
+  const clock = createManualClock();
   const { requests, rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock), 'bob');
   await rewards.list();
   await clock.advance(3_600_000);
@@ -49,7 +49,7 @@ test('pending rewards of another player are not polled', async () => {
   expect(clock.timers()).toBe(0);
 });
 
-test('an entry of an older release, without a player, is delivered to the current player', async () => {
+test('a reward that an older release stored without a player goes to the current player', async () => {
   const oldTab = openTab();
   await earn(oldTab.rewards, 'dec_1');
   oldTab.rewards.destroy();
@@ -64,7 +64,7 @@ test('an entry of an older release, without a player, is delivered to the curren
   expect(received[0]).not.toHaveProperty('userRef');
 });
 
-test('while the player is not identified nothing is delivered, and the token function is called', async () => {
+test('nothing is delivered until the token function has identified the player', async () => {
   const oldTab = openTab();
   await earn(oldTab.rewards, 'dec_1', 'ann');
   oldTab.rewards.destroy();
@@ -76,7 +76,7 @@ test('while the player is not identified nothing is delivered, and the token fun
   await eventually(() => expect(received).toMatchObject([{ decisionId: 'dec_1', userRef: 'ann' }]));
 });
 
-test('without rewards, the token function is not called', async () => {
+test('the token function is not called if there are no rewards', async () => {
   const { rewards, identifyCalls } = openTabFor(null);
   await rewards.list();
   await rewards.refresh();
@@ -94,7 +94,7 @@ test('a guest’s rewards wait for the guest when a player signs in', async () =
   await eventually(() => expect(ids()).toEqual(['dec_1']));
 });
 
-test('transferred rewards are delivered to the new player and name the player who earned them', async () => {
+test('transferred rewards are delivered to the new player', async () => {
   const frozen = openTab(undefined, undefined, undefined, 'guest');
   await earn(frozen.rewards, 'dec_1', 'guest');
   frozen.rewards.destroy();
@@ -103,7 +103,7 @@ test('transferred rewards are delivered to the new player and name the player wh
   await watch(rewards, 'dec_2', 'guest');
   await eventually(() => expect(frames).toHaveLength(1));
   await setPlayer('ann', true);
-  // By the time this frame comes, it is too late to deliver to the guest.
+  // The rewards have been transferred, so this frame must not deliver them to the guest.
   frames.splice(0).forEach((frame) => frame());
   await rewards.settle([earned('dec_2')]);
   await eventually(() => {
@@ -125,9 +125,9 @@ test('rewards are transferred as soon as a user token identifies the new player'
   await eventually(() => expect(ids()).toEqual(['dec_1']));
 });
 
-test('a transferred reward is delivered once, even if another tab delivers it to the guest meanwhile', async () => {
+test('a reward is not transferred if another tab is delivering it to the guest', async () => {
   const deliveredTo: string[] = [];
-  const saving = deferred();
+  const saving = createDeferred();
   const guest = openTab(undefined, undefined, undefined, 'guest');
   guest.rewards.onReward(async () => {
     deliveredTo.push('guest');
@@ -144,9 +144,9 @@ test('a transferred reward is delivered once, even if another tab delivers it to
   expect(deliveredTo).toEqual(['guest']);
 });
 
-test('a delivery in progress is finished when the player changes', async () => {
+test('a delivery in progress is completed when the player changes', async () => {
   const { rewards, setPlayer } = openTab(undefined, undefined, undefined, 'ann');
-  const saving = deferred();
+  const saving = createDeferred();
   const handler = vi.fn<RewardHandler>(() => saving.promise);
   rewards.onReward(handler);
   await earn(rewards, 'dec_1', 'ann');

@@ -3,10 +3,10 @@ import { expect, test, vi } from 'vitest';
 import type { EarnedReward } from '../../../src/outcome.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { eventually } from '../../support/eventually.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import { decision, earn, earned, ledgerStore, lockLedger, openTab, watch } from './open-tab.ts';
 
-test('a reward is delivered once even if the database can be read but not written', async () => {
+test('delivers a reward once if the database is read-only', async () => {
   const { rewards } = openTab();
   await earn(rewards, 'dec_1');
   vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementation(() => {
@@ -24,7 +24,7 @@ test('a reward is delivered once even if the database can be read but not writte
   expect(rewards.diagnostics().storage).toBe('indexeddb');
 });
 
-test('a tab whose write failed does not deliver a reward that another tab has delivered', async () => {
+test('a tab with a failed write does not deliver a reward that another tab has delivered', async () => {
   const [first, second] = [openTab(), openTab()];
   const received: string[] = [];
   await first.rewards.track(decision('dec_1'));
@@ -45,7 +45,7 @@ test('a tab whose write failed does not deliver a reward that another tab has de
   expect(received).toEqual(['second', 'dec_2']);
 });
 
-test('works without a database, and reports that rewards are in memory', async () => {
+test('works without a database, and reports that it keeps rewards in memory', async () => {
   const denied = {
     open: () => {
       throw new DOMException('denied', 'SecurityError');
@@ -58,8 +58,8 @@ test('works without a database, and reports that rewards are in memory', async (
   expect(rewards.diagnostics().storage).toBe('memory');
 });
 
-test('an unresponsive database delays nothing, and is used again once it responds', async () => {
-  const clock = manualClock();
+test('a database that does not respond delays nothing', async () => {
+  const clock = createManualClock();
   const { rewards } = openTab(clock);
   await watch(rewards, 'dec_1');
   const unlock = await lockLedger();
@@ -79,7 +79,7 @@ test('an unresponsive database delays nothing, and is used again once it respond
   });
 });
 
-test('a ledger with more rewards than fit into a page is read completely', async () => {
+test('reads all rewards of a ledger that is larger than one page', async () => {
   const oldTab = openTab();
   const ids = Array.from({ length: 401 }, (_, index) => `dec_${index}`);
   await Promise.all(ids.map((id) => watch(oldTab.rewards, id)));
@@ -106,7 +106,7 @@ test('a failed write is reported with its cause', async () => {
   });
 });
 
-test('a settled reward is removed after 30 days, and a pending one is kept', async () => {
+test('removes a settled reward after 30 days, but keeps a pending one', async () => {
   const oldTime = { ...systemClock, now: () => Date.now() - 31 * 86_400_000 };
   const oldTab = openTab(oldTime);
   await watch(oldTab.rewards, 'dec_1');

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import type { EarnedReward } from '../../../src/outcome.ts';
 import { claimMs } from '../../../src/reward/reward-machine.ts';
 import { eventually } from '../../support/eventually.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import { decision, earn, earned, openTab, watch } from './open-tab.ts';
 
-test('a reward whose tab died before the confirmation is delivered by the tab that receives it', async () => {
+test('another tab delivers a reward if its tab died before the confirmation', async () => {
   const { rewards } = openTab();
   const received: EarnedReward[] = [];
   rewards.onReward((reward) => void received.push(reward));
@@ -40,7 +40,7 @@ test('two tabs never deliver the same reward', async () => {
   expect(received).toHaveLength(1);
 });
 
-test('a hidden tab, which has no frames, leaves the reward to a visible one', async () => {
+test('a hidden tab leaves the reward to a visible tab', async () => {
   const first = openTab();
   first.stopFrames();
   const received: string[] = [];
@@ -59,8 +59,8 @@ test('a hidden tab, which has no frames, leaves the reward to a visible one', as
   expect(received).toEqual(['second']);
 });
 
-test('a reward whose tab died while delivering it goes to another tab after its claim expires', async () => {
-  const clock = manualClock();
+test('if a tab dies during a delivery, another tab delivers the reward after the claim expires', async () => {
+  const clock = createManualClock();
   const dying = openTab(clock);
   await watch(dying.rewards, 'dec_1');
   const called = new Promise<void>((resolve) => {
@@ -82,8 +82,8 @@ test('a reward whose tab died while delivering it goes to another tab after its 
   });
 });
 
-test('a tab that slept past its claim leaves the reward to the tab that has claimed it in the meantime', async () => {
-  const clock = manualClock();
+test('a tab that slept past the end of its claim does not deliver the reward', async () => {
+  const clock = createManualClock();
   const asleep = openTab(clock);
   asleep.stopFrames();
   const received: string[] = [];

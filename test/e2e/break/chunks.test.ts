@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { expect } from 'vitest';
-import { asBefore, hasStarted, getResult, getPageState, watch } from './player.ts';
+import { asBefore, waitForStart, getResult, getPageState, watch } from './player.ts';
 import { type Site, startSite } from './site.ts';
 import { it } from '../worker.ts';
 
@@ -20,23 +20,20 @@ it.each([
   ['show-ad', 'image'],
   ['image', 'image'],
   ['external-ad', 'external'],
-])(
-  'reports that the chunk %s failed to load, leaves the game untouched, and retries with the next call',
-  async (chunk, placement) => {
-    page = await browser.newPage();
-    const chunks = `**/${chunk}-*.js`;
-    await page.route(chunks, (route) => route.abort());
-    await page.goto(site.pageFor(placement));
-    await watch(page);
-    expect(await getResult(page)).toMatchObject({ outcome: 'error', reason: 'chunk_not_loaded' });
-    expect(await getPageState(page)).toEqual(asBefore('play'));
-    await page.unroute(chunks);
-    await watch(page);
-    await hasStarted(page);
-  },
-);
+])('the next call loads the chunk %s again after it failed to load', async (chunk, placement) => {
+  page = await browser.newPage();
+  const chunks = `**/${chunk}-*.js`;
+  await page.route(chunks, (route) => route.abort());
+  await page.goto(site.pageFor(placement));
+  await watch(page);
+  expect(await getResult(page)).toMatchObject({ outcome: 'error', reason: 'chunk_not_loaded' });
+  expect(await getPageState(page)).toEqual(asBefore('play'));
+  await page.unroute(chunks);
+  await watch(page);
+  await waitForStart(page);
+});
 
-it('reports that the page consent chunk failed to load, and loads it again', async () => {
+it('the page consent chunk is loaded again after it failed to load', async () => {
   page = await browser.newPage();
   const chunks = '**/page-consent-*.js';
   await page.route(chunks, (route) => route.abort());
@@ -52,7 +49,7 @@ it('reports that the page consent chunk failed to load, and loads it again', asy
   expect(await getResult(page)).toMatchObject({ reason: 'consent_unknown' });
 });
 
-it('reports a debug panel chunk that failed to load as an uncaught error', async () => {
+it('reports an uncaught error if the debug panel’s chunk fails to load', async () => {
   page = await browser.newPage();
   const errors: string[] = [];
   page.on('pageerror', ({ message }) => errors.push(message));

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright';
 import { expect } from 'vitest';
 import type { EventBatch } from '../../../protocol/wire.ts';
-import { asBefore, button, hasStarted, getResult, getPageState, watch } from './player.ts';
+import { asBefore, button, waitForStart, getResult, getPageState, watch } from './player.ts';
 import { type Site, startSite } from './site.ts';
 import { it } from '../worker.ts';
 
@@ -32,19 +32,19 @@ async function open(placement: string): Promise<void> {
     );
   await page.goto(site.pageFor(placement));
   await watch(page);
-  await hasStarted(page);
+  await waitForStart(page);
 }
 
 const isPaused = () => page.evaluate(() => document.querySelector('video')?.paused);
 
-/** Fakes whether this window has focus, because a headless browser always reports that it has. */
-const setFocus = (here: boolean) =>
-  page.evaluate((has) => {
-    document.hasFocus = () => has;
-    if (has) window.dispatchEvent(new FocusEvent('focus'));
-  }, here);
+/** Fakes the focus of this window, because a window of a headless browser always reports that it has focus. */
+const setFocus = (hasFocus: boolean) =>
+  page.evaluate((hasWindowFocus) => {
+    document.hasFocus = () => hasWindowFocus;
+    if (hasWindowFocus) window.dispatchEvent(new FocusEvent('focus'));
+  }, hasFocus);
 
-it('a click opens the advertiser’s page in a new tab, counts once, and pauses the ad until the player returns', async () => {
+it('a click opens the advertiser’s page and pauses the ad until the player returns', async () => {
   await open('video');
   await setFocus(false);
   const opened = page.waitForEvent('popup');
@@ -65,7 +65,7 @@ it('a click opens the advertiser’s page in a new tab, counts once, and pauses 
   expect(events.filter((type) => type === 'click')).toHaveLength(1);
 });
 
-it('if focus does not return, as in a portal’s frame, clicking the ad resumes it', async () => {
+it('clicking the ad resumes it if focus does not return', async () => {
   await open('video');
   await setFocus(false);
   const opened = page.waitForEvent('popup');
@@ -76,7 +76,7 @@ it('if focus does not return, as in a portal’s frame, clicking the ad resumes 
   await expect.poll(isPaused).toBe(false);
 });
 
-it('a click whose page opens in the background pauses the ad only briefly', async () => {
+it('a click pauses the ad only briefly if the page opens in the background', async () => {
   await open('video');
   await page.getByRole('link', { name: 'Learn more' }).click();
   expect(await isPaused()).toBe(true);

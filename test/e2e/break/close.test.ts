@@ -6,9 +6,7 @@ import { it } from '../worker.ts';
 
 /** The `close_after_ms` of every ad that `faulty-service.ts` returns. */
 const closeAfterMs = 500;
-/**
- * How much later a busy machine may show the control, in milliseconds. This is far below the default of five seconds.
- */
+/** How late a busy machine may show the control, in milliseconds. This is far below the default of five seconds. */
 const graceMs = 1_500;
 
 let site: Site;
@@ -22,25 +20,22 @@ it.beforeAll(async ({ browser: shared }) => {
 it.afterEach(() => page.context().close());
 it.afterAll(() => site?.stop());
 
-/**
- * Resolves with how long it takes, in milliseconds of page time, from the opening of the ad until its close control
- * appears.
- */
+/** Resolves with the time from the opening of the ad until its close control appears, in milliseconds of page time. */
 const closeControl = (): Promise<number> =>
   page.evaluate(
     () =>
       new Promise((resolve) => {
         let opened = 0;
-        const check = () => {
+        const checkForControl = () => {
           const dialog = [...document.body.children]
             .map((child) => child.shadowRoot?.querySelector('dialog'))
-            .find((each) => each?.open);
+            .find((dialogElement) => dialogElement?.open);
           if (dialog && opened === 0) opened = performance.now();
           if (dialog?.querySelector('.close')?.checkVisibility())
             resolve(performance.now() - opened);
-          else requestAnimationFrame(check);
+          else requestAnimationFrame(checkForControl);
         };
-        check();
+        checkForControl();
         document.querySelector<HTMLElement>('#play')?.click();
       }),
   );
@@ -62,7 +57,7 @@ const inputs: Record<string, (name: string) => Promise<void>> = {
 
 it.each(
   ['video', 'image', 'html'].flatMap((kind) => Object.keys(inputs).map((way) => [kind, way])),
-)('%s can be closed on time with %s', async (kind, way) => {
+)('%s can be closed with %s as soon as that is allowed', async (kind, way) => {
   const context = await browser.newContext({ hasTouch: way === 'touch' });
   page = await context.newPage();
   await page.route('**/v1/decisions', async (route) => {

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { describe, expect } from 'vitest';
-import { asBefore, button, hasStarted, getResult, getPageState, watch } from './player.ts';
+import { asBefore, button, waitForStart, getResult, getPageState, watch } from './player.ts';
 import { type Site, startSite } from './site.ts';
 import { speedUp } from '../speed-up.ts';
 import { it } from '../worker.ts';
@@ -9,14 +9,14 @@ let site: Site;
 let browser: Browser;
 let page: Page;
 
-/** Opens the page for the ad of this placement. The page's time passes `speed` times as fast. */
+/** Opens the page with the ad of this placement. The page's time passes `speed` times as fast as real time. */
 async function open(placement: string, speed = 1): Promise<void> {
   page = await browser.newPage({ viewport: { width: 800, height: 600 } });
   if (speed !== 1) await page.addInitScript(speedUp, speed);
   await page.goto(site.pageFor(placement));
 }
 
-/** Sets a minimum watch time that is longer than the part of the video that loads. */
+/** Requires the player to watch more of the video than loads. */
 async function requireWholeVideo(): Promise<void> {
   await page.route('**/v1/decisions', async (route) => {
     const response = await route.fetch();
@@ -39,19 +39,22 @@ describe('after a user gesture', () => {
     ['missing', 'error', 'load_failed'],
     ['wrong-type', 'error', 'load_failed'],
     ['mute', 'timeout', undefined],
-  ])('media that is %s leaves no trace and ends as %s', async (placement, outcome, reason) => {
-    // The load timeout is eight seconds of the page's time.
-    await open(placement, outcome === 'timeout' ? 8 : 1);
-    await watch(page);
-    const result = await getResult(page);
-    expect([result?.outcome, result?.reason]).toEqual([
-      outcome,
-      outcome === 'timeout' ? result?.reason : reason,
-    ]);
-    expect(await getPageState(page)).toEqual(asBefore('play'));
-  });
+  ])(
+    'media that is %s has the outcome %s and leaves no trace',
+    async (placement, outcome, reason) => {
+      // The load timeout is eight seconds of the page's time.
+      await open(placement, outcome === 'timeout' ? 8 : 1);
+      await watch(page);
+      const result = await getResult(page);
+      expect([result?.outcome, result?.reason]).toEqual([
+        outcome,
+        outcome === 'timeout' ? result?.reason : reason,
+      ]);
+      expect(await getPageState(page)).toEqual(asBefore('play'));
+    },
+  );
 
-  it('a video that stops loading ends as stalled', async () => {
+  it('a video that stops loading has the outcome stalled', async () => {
     // The stall timeout is eight seconds without progress.
     await open('stalling', 2);
     await requireWholeVideo();
@@ -60,7 +63,7 @@ describe('after a user gesture', () => {
     expect(await getPageState(page)).toEqual(asBefore('play'));
   });
 
-  it('a video that cannot be decoded to its end is an error', async () => {
+  it('a video that cannot be decoded to its end has the outcome error', async () => {
     await open('broken', 2);
     await requireWholeVideo();
     await watch(page);
@@ -69,7 +72,7 @@ describe('after a user gesture', () => {
   });
 
   it.each(['throwing', 'navigating', 'popping', 'reading'])(
-    'an HTML creative that is %s does no harm, and watching it is rewarded',
+    'an HTML creative that is %s does no harm and earns its reward',
     async (placement) => {
       await open(placement);
       const url = page.url();
@@ -84,17 +87,17 @@ describe('after a user gesture', () => {
     },
   );
 
-  it('an HTML creative that floods the page with messages is stopped', async () => {
+  it('stops an HTML creative that floods the page with messages', async () => {
     await open('flooding');
     await watch(page);
     expect(await getResult(page)).toMatchObject({ outcome: 'error' });
     expect(await getPageState(page)).toEqual(asBefore('play'));
   });
 
-  it('a frozen page continues the ad where it stopped', async () => {
+  it('after the page was frozen, the ad continues where it stopped', async () => {
     await open('image');
     await watch(page);
-    await hasStarted(page);
+    await waitForStart(page);
     const session = await page.context().newCDPSession(page);
     await session.send('Page.setWebLifecycleState', { state: 'frozen' });
     await session.send('Page.setWebLifecycleState', { state: 'active' });
@@ -103,12 +106,12 @@ describe('after a user gesture', () => {
     expect(await getResult(page)).toMatchObject({ outcome: 'rewarded' });
   });
 
-  it('an ad covers a full-screen game, and stays on top when the game exits or enters full screen', async () => {
+  it('an ad stays on top when the game enters or exits full screen', async () => {
     await open('image');
     await page.locator('#game').evaluate((game) => game.requestFullscreen());
-    // The full-screen canvas covers the button now.
+    // The full-screen canvas covers the button.
     await page.evaluate(() => document.querySelector<HTMLElement>('#play')?.click());
-    await hasStarted(page);
+    await waitForStart(page);
     const covered = () =>
       page.evaluate(
         () => document.elementFromPoint(innerWidth / 2, innerHeight / 2)?.id !== 'game',
@@ -124,10 +127,10 @@ describe('after a user gesture', () => {
     expect(await page.evaluate(() => document.fullscreenElement?.id)).toBe('game');
   });
 
-  it('a second call returns already_showing and does not affect the first', async () => {
+  it('a second call returns already_showing and does not affect the first ad', async () => {
     await open('image');
     await watch(page);
-    await hasStarted(page);
+    await waitForStart(page);
     expect(await page.evaluate(() => window.breakPage.ads.showRewarded('html'))).toEqual({
       outcome: 'already_showing',
       detail: 'The ad for image has not ended.',
@@ -142,7 +145,7 @@ describe('after a user gesture', () => {
     async (kind) => {
       await open(kind);
       await watch(page);
-      await hasStarted(page);
+      await waitForStart(page);
       await page.evaluate(() => window.breakPage.ads.destroy());
       expect(await getResult(page)).toMatchObject({ outcome: 'aborted' });
       expect(await getPageState(page)).toEqual(asBefore('play'));
@@ -152,7 +155,7 @@ describe('after a user gesture', () => {
   it('shows the captions in the player’s language', async () => {
     await open('video');
     await watch(page);
-    await hasStarted(page);
+    await waitForStart(page);
     await page.waitForFunction(() => {
       const [track] = document.querySelector('video')?.textTracks ?? [];
       return track?.mode === 'showing' && track.activeCues?.length === 1;
@@ -160,10 +163,10 @@ describe('after a user gesture', () => {
   });
 });
 
-describe('without a user gesture, which browsers require for sound', () => {
+describe('without a user gesture', () => {
   /**
-   * Opens the page and waits until it has logged `text` this many times. The test reads the log because evaluating code
-   * in the page would count as a gesture.
+   * Opens the page and waits until it has logged `text` this many times. The test reads the log, because evaluating
+   * code in the page would count as a user gesture.
    */
   async function openUntil(text: string, times: number): Promise<void> {
     let count = 0;
@@ -183,7 +186,7 @@ describe('without a user gesture, which browsers require for sound', () => {
     expect(await getPageState(page)).toEqual(asBefore('game'));
   }
 
-  it('a video starts muted, and the player can turn sound on', async () => {
+  it('a video starts muted, and the player can turn the sound on', async () => {
     page = await browser.newPage();
     await openUntil('started', 1);
     await button(page, 'Turn sound on').click();
@@ -194,7 +197,7 @@ describe('without a user gesture, which browsers require for sound', () => {
     await watchToTheEnd();
   });
 
-  it('a video that may not play even muted waits for a tap', async () => {
+  it('a video waits for a tap if even muted playback is blocked', async () => {
     page = await browser.newPage();
     await page.addInitScript(() => {
       const play = HTMLMediaElement.prototype.play;
@@ -204,7 +207,7 @@ describe('without a user gesture, which browsers require for sound', () => {
         return Promise.reject(new DOMException('No gesture.', 'NotAllowedError'));
       };
     });
-    // Playing is blocked twice: first with sound, then muted.
+    // Playback is blocked twice: first with sound, then muted.
     await openUntil('refused', 2);
     await button(page, 'Tap to play').click();
     await watchToTheEnd();

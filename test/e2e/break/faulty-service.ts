@@ -74,7 +74,7 @@ const scripts: Record<string, string> = {
   reading: `try { parent.document.title = 'read' } catch { port.postMessage({ type: 'ready' }) }`,
 };
 
-/** Responds like the ad service. The placement selects the fault. */
+/** Responds like the service. The placement selects the fault. */
 export async function respondAsService(
   request: IncomingMessage,
   response: ServerResponse,
@@ -150,8 +150,8 @@ function decide({ placement }: DecisionRequest, at: string): Decision {
 }
 
 /**
- * Sends a media file. `stalling` sends the first sixth (two seconds) and then nothing more. `broken` has noise in its
- * second half.
+ * Sends a media file. `stalling` sends the first two seconds (one sixth) and then no more data. `broken` has noise in
+ * its second half.
  */
 async function sendMedia(
   request: IncomingMessage,

@@ -7,12 +7,9 @@ import { it } from '../worker.ts';
 const full = inject('full');
 /** Number of ad breaks. To run more: `BREAKS=200 npm run test:full -- --project e2e memory`. */
 const breaks = full ? Number(process.env['BREAKS'] ?? 24) : 6;
-/** Number of ad breaks before the measurement. The first six cover every kind of creative, both aborted and watched. */
+/** Number of ad breaks before the measurement. The first six play every kind of creative, both aborted and watched. */
 const warmUp = full ? 12 : 6;
-/**
- * How much the heap may grow. This allows for code that the browser compiles late, and for the rewards that the SDK
- * remembers.
- */
+/** How much the heap may grow. The browser compiles some code late, and the SDK remembers rewards. */
 const allowedBytes = 150_000 + breaks * 2_000;
 
 let site: Site;
@@ -60,14 +57,14 @@ interface Footprint {
 }
 
 async function measureFootprint(session: CDPSession): Promise<Footprint> {
-  // Objects that one collection frees can keep others alive until the next.
+  // Objects that one garbage collection frees can keep other objects alive until the next one.
   for (let count = 0; count < 3; count += 1) await session.send('HeapProfiler.collectGarbage');
   const { metrics } = await session.send('Performance.getMetrics');
   return Object.fromEntries(metrics.map(({ name, value }) => [name, value])) as never;
 }
 
 it(
-  'breaks leak no nodes, listeners, documents or memory',
+  'ad breaks leak no nodes, listeners, documents or memory',
   { timeout: 60_000 + breaks * 1500 },
   async () => {
     const page = await browser.newPage();
@@ -83,15 +80,15 @@ it(
     const before = await measureFootprint(session);
     const outcomes = await play(page, breaks);
     expect(new Set(outcomes)).toEqual(new Set(['aborted', 'rewarded']));
-    // The last break may not be garbage-collected yet, neither here nor in `before`.
-    for (const what of ['Documents', 'Nodes', 'JSEventListeners'] as const)
+    // The last ad break may not be garbage-collected yet, here and in `before`.
+    for (const metric of ['Documents', 'Nodes', 'JSEventListeners'] as const)
       await expect
-        .poll(async () => (await measureFootprint(session))[what], { message: what })
-        .toBeLessThanOrEqual(before[what]);
+        .poll(async () => (await measureFootprint(session))[metric], { message: metric })
+        .toBeLessThanOrEqual(before[metric]);
     const after = await measureFootprint(session);
     const bytes = after.JSHeapUsedSize - before.JSHeapUsedSize;
     console.info(`${breaks} breaks, ${bytes} bytes more of ${after.JSHeapUsedSize}`);
-    // After only a few breaks, the size of the heap says more about the browser than about leaks.
+    // After only a few ad breaks, the size of the heap depends more on the browser than on leaks.
     if (full) expect(bytes).toBeLessThan(allowedBytes);
     expect(await getPageState(page)).toMatchObject({ nodes: 1, top: 'game' });
   },

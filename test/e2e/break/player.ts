@@ -9,7 +9,7 @@ export const button = (page: Page, name: string): Locator =>
 export const watch = (page: Page): Promise<void> => page.locator('#play').click();
 
 /** Resolves when the ad has shown its first frame. */
-export async function hasStarted(page: Page): Promise<void> {
+export async function waitForStart(page: Page): Promise<void> {
   await page.locator('dialog[open]').waitFor();
   await page.waitForFunction(() => window.breakPage.ads.diagnostics().showing !== null);
 }
@@ -19,7 +19,7 @@ export function getResult(page: Page): Promise<ShowResult | undefined> {
   return page.evaluate(() => window.breakPage.shown);
 }
 
-/** Returns the state of the page after an ad. It equals {@link asBefore} if the ad left nothing behind. */
+/** Returns the state of the page after an ad. The state equals {@link asBefore} if the ad left nothing on the page. */
 export function getPageState(page: Page) {
   return page.evaluate(() => ({
     nodes: document.body.children.length,
@@ -29,7 +29,7 @@ export function getPageState(page: Page) {
   }));
 }
 
-/** The state of the page before an ad. The button `play` has the focus if a click on it started the ad. */
+/** The state of the page before an ad. If a click on the button `play` started the ad, the button has the focus. */
 export const asBefore = (focus: 'play' | 'game') => ({
   nodes: 1,
   top: 'game',

@@ -1,12 +1,12 @@
 /**
- * Takes screenshots of every view of an ad break in four sizes and both text directions, and combines them into one
- * sheet per size: `npm run screenshots:break [folder]`.
+ * Takes screenshots of every view of an ad break, in four sizes and both text directions. Combines the screenshots of
+ * each size into a sheet: `npm run screenshots:break [folder]`.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { launchBrowser } from '../browser.ts';
-import { hasStarted, watch } from './player.ts';
+import { waitForStart, watch } from './player.ts';
 import { startSite } from './site.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -19,7 +19,7 @@ const sizes = {
   '4k': { width: 3840, height: 2160 },
 };
 
-/** One view, as the placement, its minimum watch time, and the player's actions that lead to the view. */
+/** A view, described by the placement, its minimum watch time, and the player's actions that lead to the view. */
 interface View {
   placement: string;
   minWatchMs: number;
@@ -63,7 +63,7 @@ try {
     for (const locale of ['en', 'ar'])
       for (const view of Object.values(views))
         screenshots.push(await takeScreenshot(browser, viewport, locale, view));
-    await sheet(browser, join(folder, `${name}.jpg`), viewport, screenshots);
+    await saveSheet(browser, join(folder, `${name}.jpg`), viewport, screenshots);
   }
 } finally {
   await browser.close();
@@ -84,7 +84,7 @@ async function takeScreenshot(
   });
   await page.goto(site.pageFor(placement, { locale }));
   await watch(page);
-  await hasStarted(page);
+  await waitForStart(page);
   await make(page);
   const screenshot = await page.screenshot({ type: 'png' });
   await page.context().close();
@@ -92,7 +92,7 @@ async function takeScreenshot(
 }
 
 /** Combines the screenshots into a sheet, with one row per text direction and one column per view. */
-async function sheet(
+async function saveSheet(
   from: Browser,
   path: string,
   { height, width }: { width: number; height: number },
@@ -109,7 +109,7 @@ async function sheet(
   await page.setContent(
     `<style>body { margin: 8px; display: grid; grid-template-columns: repeat(${columns}, ${shownWidth}px); gap: 8px; background: #888 }
     img { display: block; width: 100% }</style>
-    ${screenshots.map((each) => `<img src="data:image/png;base64,${each}">`).join('')}`,
+    ${screenshots.map((image) => `<img src="data:image/png;base64,${image}">`).join('')}`,
   );
   await page.waitForFunction(() => [...document.images].every((image) => image.complete));
   await page.screenshot({ path, type: 'jpeg', quality: 72 });

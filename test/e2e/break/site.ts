@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 import { keyChecksum } from '../../../src/platform/key-format.ts';
 import { respondAsService } from './faulty-service.ts';
 
-/** A game's page, bundled as a game would be, and a faulty ad service on another origin. */
+/** A page with a bundled game, and a faulty service on another origin. */
 export interface Site {
   serviceUrl: string;
   /** Returns the URL of the page that shows the ad of `placement`. `faulty-service.ts` defines the placements. */
@@ -14,7 +14,7 @@ export interface Site {
   stop(): Promise<void>;
 }
 
-const here = import.meta.dirname;
+const folder = import.meta.dirname;
 const types: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript',
@@ -23,7 +23,7 @@ const types: Record<string, string> = {
 const unchecked = `pk_sandbox_${'0aB'.repeat(10)}`;
 const key = unchecked + keyChecksum(unchecked);
 
-/** Content security policy of the page. The guide recommends `strict`: Trusted Types without exceptions. */
+/** The page's content security policy. The guide recommends `strict`: Trusted Types without exceptions. */
 type Policy = 'none' | 'strict' | 'inline creatives';
 
 export async function startSite(allowed: Policy = 'none'): Promise<Site> {
@@ -43,7 +43,7 @@ export async function startSite(allowed: Policy = 'none'): Promise<Site> {
     const { pathname } = new URL(url, 'http://page');
     const name = pathname === '/' ? 'index.html' : pathname.slice(1);
     const body =
-      scripts.get(name) ?? (await readFile(join(here, 'page', name)).catch(() => undefined));
+      scripts.get(name) ?? (await readFile(join(folder, 'page', name)).catch(() => undefined));
     if (body === undefined) return void response.writeHead(404).end();
     response.setHeader('content-type', types[extname(name)] ?? 'text/plain');
     if (allowed !== 'none') response.setHeader('content-security-policy', policy);
@@ -65,13 +65,13 @@ export async function startSite(allowed: Policy = 'none'): Promise<Site> {
 /** Bundles the page's script. Returns the script and its chunks, by file name. */
 async function bundle(): Promise<Map<string, Uint8Array>> {
   const { outputFiles } = await build({
-    entryPoints: [join(here, 'page/game.ts')],
+    entryPoints: [join(folder, 'page/game.ts')],
     bundle: true,
     splitting: true,
     format: 'esm',
     target: 'es2022',
     write: false,
-    outdir: here,
+    outdir: folder,
     logLevel: 'error',
   });
   return new Map(outputFiles.map(({ path, contents }) => [basename(path), contents]));

@@ -16,7 +16,7 @@ it.afterEach(() => page.context().close());
 it.afterAll(() => site?.stop());
 
 it.each(['video', 'image', 'html', 'external'])(
-  'shows %s under a strict policy with Trusted Types without any violation',
+  'showing %s does not violate a strict policy with Trusted Types',
   async (placement) => {
     page = await browser.newPage();
     const errors: string[] = [];
@@ -36,7 +36,7 @@ it.each(['video', 'image', 'html', 'external'])(
   },
 );
 
-it('violations are detected, so that the test above can fail', async () => {
+it('the page detects violations of the policy', async () => {
   page = await browser.newPage();
   await page.goto(site.pageFor('image'));
   await page.evaluate(() => {
@@ -45,7 +45,7 @@ it('violations are detected, so that the test above can fail', async () => {
   await page.waitForFunction(() => window.breakPage.violations.length > 0);
 });
 
-it('an inline HTML creative, which the policy blocks, fails to load and leaves the page untouched', async () => {
+it('an inline HTML creative that the policy blocks fails to load', async () => {
   page = await browser.newPage();
   await page.goto(site.pageFor('inline'));
   await watch(page);
@@ -53,7 +53,7 @@ it('an inline HTML creative, which the policy blocks, fails to load and leaves t
   expect(await getPageState(page)).toMatchObject({ nodes: 1, top: 'game', focus: 'play' });
 });
 
-it('shows an inline HTML creative if the policy allows inline scripts and the Trusted Types policy “trueward”', async () => {
+it('shows an inline HTML creative if the policy allows it', async () => {
   const lenient = await startSite('inline creatives');
   try {
     page = await browser.newPage();

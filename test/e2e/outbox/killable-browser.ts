@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { type Browser, chromium } from 'playwright';
 
-/** A browser in separate processes, which a test can kill to simulate a crash. */
+/** A browser in separate processes. A test can kill them to simulate a crash. */
 export interface KillableBrowser {
   browser: Browser;
-  /** Sends SIGKILL to all its processes. Resolves when they have ended. */
+  /** Sends SIGKILL to all processes of the browser. Resolves when the processes have ended. */
   kill(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export const chromiumArguments = [
   '--disable-sync',
 ];
 
-/** Starts a browser with the profile in this folder. Its storage is kept for the next browser. */
+/** Starts a browser with the profile in this folder. The next browser with the same folder has the same storage. */
 export async function openKillableBrowser(profile: string): Promise<KillableBrowser> {
   const child = spawn(
     chromiumPath,
@@ -31,7 +31,7 @@ export async function openKillableBrowser(profile: string): Promise<KillableBrow
       `--user-data-dir=${profile}`,
       'about:blank',
     ],
-    // A separate process group, so that one signal ends every process of the browser.
+    // In a process group of its own, one signal ends every process of the browser.
     { detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
   );
   const exited = once(child, 'exit');

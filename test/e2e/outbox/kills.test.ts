@@ -26,14 +26,14 @@ const start = async (options: PageOptions = {}): Promise<Page> => {
   if (!context) throw new Error('The browser has no profile.');
   return lab.open(context, options);
 };
-const makeAndStore = async (page: Page, count: number) => {
-  await page.evaluate((many) => window.game.make(many), count);
+const enqueueAndStore = async (page: Page, count: number) => {
+  await page.evaluate((eventCount) => window.game.enqueueEvents(eventCount), count);
   expect(await page.evaluate(() => window.game.diagnostics().storage)).toBe('indexeddb');
   await waitFor(() => expect(lab.receiver.resolved.size).toBe(count));
 };
 
 const full = inject('full');
-/** The steps at which the browser is killed. Each step starts three browsers. */
+/** The steps at which a browser is killed. The test of each step starts three browsers. */
 const steps: Step[] = full
   ? [
       'before the write',
@@ -45,37 +45,38 @@ const steps: Step[] = full
     ]
   : ['after the write'];
 
-test.each(steps)('a browser that is killed %s loses no stored event', async (step) => {
+test.each(steps)('a browser loses no stored event if it is killed %s', async (step) => {
   const { receiver } = lab;
   receiver.fault = ({ request }) => request.socket.destroy();
-  await makeAndStore(await start(), 20);
+  await enqueueAndStore(await start(), 20);
   await running.kill();
   receiver.fault = undefined;
 
   const died = receiver.died();
   const page = await start({ dieAt: step });
-  // Not awaited, because the promise never resolves if the page stops first.
-  await page.evaluate(() => void window.game.make(5));
+  // The test does not wait for the promise, because it never resolves if the page stops first.
+  await page.evaluate(() => void window.game.enqueueEvents(5));
   await died;
   await running.kill();
 
   const next = await start();
   await lab.expectAllArrived(next);
   expect(receiver.resolved.size).toBeGreaterThanOrEqual(20);
-  // Events that were not written may be lost. Written events must still exist, even if their promise did not resolve.
+  // Events that were not written may be lost. All written events must exist, including those whose promise did not
+  // resolve.
   if (step === 'after the write') await waitFor(() => expect(receiver.arrivals.size).toBe(25));
-  // An event may arrive at most once before the browser is killed and once after that.
+  // An event may arrive once before the browser is killed, and once afterwards.
   expect(Math.max(...receiver.arrivals.values())).toBeLessThanOrEqual(2);
 });
 
 test.runIf(full)(
-  'a browser that is killed in a burst of events loses no stored event',
+  'a browser loses no stored event if it is killed in a burst of events',
   async () => {
     const { receiver } = lab;
     const page = await start();
     await page.evaluate(() => {
       const frame = () => {
-        void window.game.make(10);
+        void window.game.enqueueEvents(10);
         requestAnimationFrame(frame);
       };
       frame();

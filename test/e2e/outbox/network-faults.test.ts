@@ -22,8 +22,8 @@ test.afterEach(async () => {
   lab.receiver.forget();
 });
 
-const make = (count: number, detail = 'good') =>
-  page.evaluate(([many, text]) => window.game.make(many, 'midpoint', text), [
+const enqueueEvents = (count: number, detail = 'good') =>
+  page.evaluate(([eventCount, text]) => window.game.enqueueEvents(eventCount, 'midpoint', text), [
     count,
     detail,
   ] as const);
@@ -34,7 +34,7 @@ const reopen = async (options: PageOptions) => {
 };
 const requests = (count: number) =>
   waitFor(() => expect(lab.receiver.requests.length).toBeGreaterThanOrEqual(count));
-/** Returns how often each event has arrived, the highest number first. */
+/** Returns how often each event has arrived, in descending order. */
 const arrivals = () => [...lab.receiver.arrivals.values()].sort((a, b) => b - a);
 
 /** Applies a fault to the first `times` requests. */
@@ -46,10 +46,10 @@ const injectFault = (times: number, fault: (exchange: Exchange) => void) => {
 };
 
 test('an empty outbox has no timer, no request and no transaction', async () => {
-  await make(5);
+  await enqueueEvents(5);
   await lab.expectAllArrived(page);
   await page.evaluate(() => window.game.flush());
-  const begun = await page.evaluate(async () => {
+  const transactionCount = await page.evaluate(async () => {
     let transactions = 0;
     const begin = IDBDatabase.prototype.transaction;
     IDBDatabase.prototype.transaction = function (...parameters) {
@@ -60,18 +60,18 @@ test('an empty outbox has no timer, no request and no transaction', async () => 
       await new Promise<void>((resolve) => requestAnimationFrame(() => resolve()));
     return transactions;
   });
-  expect(begun).toBe(0);
+  expect(transactionCount).toBe(0);
   expect(lab.receiver.requests).toHaveLength(1);
   expect(await page.evaluate(() => window.game.timers())).toBe(0);
   expect(await diagnostics()).toMatchObject({ storage: 'indexeddb', stored: 0, sent: 5 });
 });
 
-test('after a lost response the same ids are sent again, and each is counted once', async () => {
+test('events are sent again after a lost response, and counted once', async () => {
   injectFault(1, ({ accept, request }) => {
     accept();
     request.socket.destroy();
   });
-  await make(30);
+  await enqueueEvents(30);
   await lab.expectAllArrived(page);
   expect(arrivals()).toEqual(Array.from({ length: 30 }, () => 2));
   expect(await diagnostics()).toMatchObject({ sent: 30, dropped: {}, rejected: {} });
@@ -79,7 +79,7 @@ test('after a lost response the same ids are sent again, and each is counted onc
 
 test('a half-closed connection is retried', async () => {
   injectFault(2, ({ request }) => request.socket.end());
-  await make(30);
+  await enqueueEvents(30);
   await lab.expectAllArrived(page);
   expect(arrivals()).toEqual(Array.from({ length: 30 }, () => 1));
 });
@@ -89,41 +89,41 @@ test('a truncated response is retried', async () => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': '9999' });
     response.write(JSON.stringify(accept()).slice(0, 50), () => response.destroy());
   });
-  await make(10);
+  await enqueueEvents(10);
   await lab.expectAllArrived(page);
   expect(await diagnostics()).toMatchObject({ sent: 10 });
 });
 
 test('a request to a server that never responds times out', async () => {
   injectFault(1, () => undefined);
-  await make(10);
+  await enqueueEvents(10);
   await lab.expectAllArrived(page);
   expect(await diagnostics()).toMatchObject({ sent: 10, lastError: 'timeout' });
 });
 
-test.each([429, 503])('the Retry-After of a %d response is always respected', async (status) => {
+test.each([429, 503])('respects the Retry-After of a %d response', async (status) => {
   injectFault(1, ({ response }) => response.writeHead(status, { 'retry-after': '10' }).end());
-  await make(10);
+  await enqueueEvents(10);
   await requests(1);
-  await make(10);
+  await enqueueEvents(10);
   await page.evaluate(() => window.dispatchEvent(new Event('online')));
   await page.evaluate(() => window.game.flush());
   await lab.expectAllArrived(page);
   const [first, second] = lab.receiver.requests.map(({ atMs }) => atMs);
-  // These are ten seconds for the page, whose time passes 20 times as fast.
+  // These are ten seconds for the page, because its time passes 20 times as fast as real time.
   expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(500);
   expect(arrivals()).toEqual(Array.from({ length: 20 }, () => 1));
 });
 
 test.each([429, 500, 503])('a %d without Retry-After is retried with back-off', async (status) => {
   injectFault(4, ({ response }) => response.writeHead(status).end());
-  await make(10);
+  await enqueueEvents(10);
   await lab.expectAllArrived(page);
   expect(lab.receiver.requests).toHaveLength(5);
   expect(await diagnostics()).toMatchObject({ sent: 10, lastError: `http_${status}` });
 });
 
-test('one event that causes a batch of a hundred to be rejected does not block the others', async () => {
+test('an invalid event in a batch of a hundred does not block the others', async () => {
   lab.receiver.fault = ({ batch, accept, response }) => {
     const bad = batch.events.some(({ detail }) => detail === 'bad');
     const problem = { type: '', title: '', status: 400, detail: '', code: 'malformed_json' };
@@ -131,9 +131,9 @@ test('one event that causes a batch of a hundred to be rejected does not block t
     response.end(JSON.stringify(bad ? problem : accept()));
   };
   await page.evaluate(() => {
-    void window.game.make(63);
-    void window.game.make(1, 'midpoint', 'bad');
-    return window.game.make(36);
+    void window.game.enqueueEvents(63);
+    void window.game.enqueueEvents(1, 'midpoint', 'bad');
+    return window.game.enqueueEvents(36);
   });
   await waitFor(() => expect(lab.receiver.arrivals.size).toBe(99));
   await waitFor(async () =>
@@ -146,26 +146,26 @@ test('one event that causes a batch of a hundred to be rejected does not block t
   expect(arrivals()).toEqual(Array.from({ length: 99 }, () => 1));
 });
 
-test('the page of a captive portal, with status 200, is not an acknowledgment', async () => {
+test('the page of a captive portal is not an acknowledgment', async () => {
   injectFault(3, ({ response }) =>
     response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Please sign in</h1>'),
   );
-  await make(10);
+  await enqueueEvents(10);
   await lab.expectAllArrived(page);
   expect(await diagnostics()).toMatchObject({ sent: 10, lastError: 'foreign_answer' });
 });
 
-test('a week offline loses nothing, across reloads', async () => {
+test('no event is lost in a week offline with reloads', async () => {
   const day = 86_400_000;
   for (let days = 0; days < 7; days++) {
     await reopen({ clockOffMs: days * day });
     await context.setOffline(true);
-    await make(20);
+    await enqueueEvents(20);
     await context.setOffline(false);
     lab.receiver.fault = ({ request }) => request.socket.destroy();
   }
   lab.receiver.fault = undefined;
-  // The device's clock may be arbitrarily far ahead.
+  // The device's clock may be any time ahead.
   await reopen({ clockOffMs: 400 * day });
   await lab.expectAllArrived(page);
   expect(lab.receiver.arrivals.size).toBe(140);
@@ -174,20 +174,20 @@ test('a week offline loses nothing, across reloads', async () => {
 
 test('setting the clock back by a day neither loses nor delays an event', async () => {
   injectFault(2, ({ response }) => response.writeHead(503).end());
-  await make(10);
-  await page.evaluate(() => window.game.moveClock(-86_400_000));
-  await make(10);
+  await enqueueEvents(10);
+  await page.evaluate(() => window.game.shiftClock(-86_400_000));
+  await enqueueEvents(10);
   await lab.expectAllArrived(page);
   const sentAt = lab.receiver.requests.map(({ batch }) => Date.parse(batch.sent_at));
   expect(Date.now() - (sentAt.at(-1) ?? 0)).toBeGreaterThan(86_000_000);
   expect(lab.receiver.arrivals.size).toBe(20);
 });
 
-test('a page whose library adds toJSON() to arrays and objects, like Prototype.js, sends valid events', async () => {
+test('sends valid events if a library adds toJSON() to arrays and objects', async () => {
   await page.evaluate(() => {
     for (const prototype of [Array.prototype, Object.prototype])
       Object.defineProperty(prototype, 'toJSON', { value: () => 'spoiled', configurable: true });
-    const events = window.game.make(10);
+    const events = window.game.enqueueEvents(10);
     return events.finally(() => {
       for (const prototype of [Array.prototype, Object.prototype])
         Reflect.deleteProperty(prototype, 'toJSON');
@@ -198,12 +198,12 @@ test('a page whose library adds toJSON() to arrays and objects, like Prototype.j
   expect(lab.receiver.requests[0]?.batch.events[0]).toMatchObject({ type: 'midpoint' });
 });
 
-test('a browser that wrongly reports being offline still sends', async () => {
+test('a browser that wrongly reports being offline sends its events', async () => {
   await page.addInitScript(() =>
     Object.defineProperty(Navigator.prototype, 'onLine', { get: () => false }),
   );
   await page.reload();
   expect(await page.evaluate(() => navigator.onLine)).toBe(false);
-  await make(10);
+  await enqueueEvents(10);
   await lab.expectAllArrived(page);
 });

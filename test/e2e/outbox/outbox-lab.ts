@@ -9,21 +9,21 @@ import { type KillableBrowser, openKillableBrowser } from './killable-browser.ts
 import type { PageOptions } from './page.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
-/** Waits until `check` succeeds. The timeout is long enough for a busy machine. */
-export const waitFor = <T>(check: () => T | Promise<T>): Promise<T> =>
-  vi.waitFor(check, { timeout: 20_000, interval: 20 });
+/** Waits until `assertion` succeeds. The timeout is long enough for a busy machine. */
+export const waitFor = <T>(assertion: () => T | Promise<T>): Promise<T> =>
+  vi.waitFor(assertion, { timeout: 20_000, interval: 20 });
 
-/** A receiver and a browser for the tests of a file. */
+/** A receiver and a browser for the tests in a file. */
 export interface OutboxLab {
   receiver: Receiver;
   /** Opens a context with its own storage in the shared browser. */
   newContext(): Promise<BrowserContext>;
-  /** Starts a separate browser with the profile of this name. The profile outlives the browser. */
+  /** Starts a separate browser with the profile of this name. The profile still exists when the browser has ended. */
   openBrowser(profile: string): Promise<KillableBrowser>;
   /** Returns the folder of the profile with this name. */
   profile(name: string): string;
   open(context: BrowserContext, options?: PageOptions): Promise<Page>;
-  /** Resolves when every stored event has arrived under its own id and the queue is empty. */
+  /** Resolves when every stored event has arrived with its own id and the queue is empty. */
   expectAllArrived(page: Page): Promise<void>;
   close(): Promise<void>;
 }
@@ -55,18 +55,18 @@ export async function startLab(shared: Browser): Promise<OutboxLab> {
       return page;
     },
     async expectAllArrived(page) {
-      const here = await page.evaluate(() => window.game.resolved);
+      const resolvedIds = await page.evaluate(() => window.game.resolved);
       await waitFor(() => {
-        const stored = [...receiver.resolved, ...here];
+        const stored = [...receiver.resolved, ...resolvedIds];
         expect(stored.filter((id) => !receiver.arrivals.has(id))).toEqual([]);
       });
       await waitFor(async () => {
         const remaining = await page.evaluate(async () => ({
-          inStore: await window.game.inStore(),
+          records: await window.game.countRecords(),
           stored: window.game.diagnostics().stored,
           timers: window.game.timers(),
         }));
-        expect(remaining).toEqual({ inStore: 0, stored: 0, timers: 0 });
+        expect(remaining).toEqual({ records: 0, stored: 0, timers: 0 });
       });
     },
     async close() {

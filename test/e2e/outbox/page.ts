@@ -1,4 +1,6 @@
-/** The page of these tests: an outbox with real browser APIs, and functions for tests to control it. */
+/**
+ * The page of these tests. It has an outbox with real browser APIs, and functions with which tests control the outbox.
+ */
 import { createOutbox, type NewAdEvent } from '../../../src/outbox/outbox.ts';
 import type { OutboxDiagnostics } from '../../../src/outbox/storage.ts';
 import { createIndexedDbStore } from '../../../src/outbox/event-store.ts';
@@ -11,9 +13,9 @@ import { createServiceClient } from '../../../src/transport/service-client.ts';
 
 /** Parameters in the URL of the page. */
 export interface PageOptions {
-  /** How far the page's clock is ahead, in milliseconds. */
+  /** How far the page's clock is ahead of real time, in milliseconds. */
   clockOffMs?: number;
-  /** How much faster than real time its timers run. Default: 20. */
+  /** How many times as fast as real time the page's timers run. Default: 20. */
   speed?: number;
   /** The step at which the page notifies the server and stops for good. */
   dieAt?: Step;
@@ -29,16 +31,16 @@ export type Step =
   | 'after the removal';
 
 export interface TestPage {
-  /** Enqueues events in one task. Once they are stored, their ids are in `resolved`. */
-  make(count: number, type?: NewAdEvent['type'], detail?: string): Promise<void>;
+  /** Enqueues events in one task. When an event is stored, its id is added to `resolved`. */
+  enqueueEvents(count: number, type?: NewAdEvent['type'], detail?: string): Promise<void>;
   resolved: string[];
   diagnostics(): OutboxDiagnostics;
   /** Number of records in the database. */
-  inStore(): Promise<number>;
+  countRecords(): Promise<number>;
   /** Number of running timers of the outbox. */
   timers(): number;
   flush(): Promise<void>;
-  moveClock(ms: number): void;
+  shiftClock(ms: number): void;
 }
 
 declare global {
@@ -69,7 +71,10 @@ const clock: Clock = {
   },
 };
 
-/** Runs `work`, unless the URL names one of these steps. At that step, the page notifies the server and stops. */
+/**
+ * Runs `work`, unless the URL names one of these steps as the last one. In that case, the page notifies the server and
+ * stops.
+ */
 const passStep = async <T>(before: Step, after: Step, work: () => Promise<T>): Promise<T> => {
   await reach(before);
   const result = await work();
@@ -82,7 +87,7 @@ const reach = async (step: Step): Promise<void> => {
   await new Promise(() => undefined);
 };
 
-// The store uses real time, because these tests do not test the timeout of the database.
+// The store uses real time. These tests do not test the timeout of the database.
 const indexedDbStore = createIndexedDbStore({ name: 'outbox-test', clock: systemClock });
 const store: typeof indexedDbStore = {
   ...indexedDbStore,
@@ -118,7 +123,7 @@ const outbox = createOutbox({
 
 const resolved: string[] = [];
 window.game = {
-  async make(count, type = 'midpoint', detail = 'good') {
+  async enqueueEvents(count, type = 'midpoint', detail = 'good') {
     const event = { type, decision_id: 'dec_1', token: 'token', detail };
     await Promise.all(
       Array.from({ length: count }, async () => {
@@ -132,8 +137,8 @@ window.game = {
   },
   resolved,
   diagnostics: () => outbox.diagnostics(),
-  inStore: async () => (await indexedDbStore.read(-1, 1e6)).length,
+  countRecords: async () => (await indexedDbStore.read(-1, 1e6)).length,
   timers: () => running.size,
   flush: () => outbox.flush(),
-  moveClock: (ms) => (clockOffMs += ms),
+  shiftClock: (ms) => (clockOffMs += ms),
 };

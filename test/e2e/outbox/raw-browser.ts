@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chromiumArguments, chromiumPath } from './killable-browser.ts';
 
-/** A tab that can be hidden. With Playwright, every tab appears to be visible. */
+/** A tab that can be hidden. Playwright makes every tab appear visible. */
 export interface RawTab {
   evaluate(expression: string): Promise<unknown>;
   setLifecycle(state: 'frozen' | 'active'): Promise<void>;
@@ -15,7 +15,7 @@ interface Reply {
   error?: { message: string };
 }
 
-/** Starts a browser that is controlled through the DevTools protocol over a pipe. */
+/** Starts a browser and controls it with the DevTools protocol over a pipe. */
 export function openRawBrowser(profile: string) {
   const child = spawn(
     chromiumPath,
@@ -60,8 +60,8 @@ export function openRawBrowser(profile: string) {
       await send('Page.enable', {}, session);
       return {
         async evaluate(expression) {
-          const how = { expression, awaitPromise: true, returnByValue: true };
-          const { result } = await send('Runtime.evaluate', how, session);
+          const evaluateOptions = { expression, awaitPromise: true, returnByValue: true };
+          const { result } = await send('Runtime.evaluate', evaluateOptions, session);
           return (result as { value?: unknown }).value;
         },
         setLifecycle: async (state) => {

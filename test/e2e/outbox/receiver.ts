@@ -6,11 +6,11 @@ export interface Exchange {
   batch: EventBatch;
   request: IncomingMessage;
   response: ServerResponse;
-  /** Counts the events like the service, and returns a result for each. */
+  /** Counts the events as the service does, and returns a result for each event. */
   accept(): EventBatchResult;
 }
 
-/** A service that counts each event id once, and that fails in configurable ways. */
+/** A fake service that counts each event id once. It can fail in configurable ways. */
 export interface Receiver {
   url: string;
   /** How often each event arrived, by id. */
@@ -18,9 +18,9 @@ export interface Receiver {
   /** Ids that a page reported as stored. */
   resolved: Set<string>;
   requests: { atMs: number; batch: EventBatch }[];
-  /** If set, handles the next requests instead of the service. */
+  /** If set, handles the next requests instead of the normal code. */
   fault: ((exchange: Exchange) => void) | undefined;
-  /** Resolves when a page has reached the step at which it stops. */
+  /** Resolves when a page has stopped at its step. */
   died(): Promise<void>;
   /** Resets everything. */
   forget(): void;

@@ -23,9 +23,10 @@ test.afterEach(async () => {
 });
 
 const diagnostics = () => page.evaluate(() => window.game.diagnostics());
-const make = (count: number) => page.evaluate((many) => window.game.make(many), count);
+const enqueueEvents = (count: number) =>
+  page.evaluate((eventCount) => window.game.enqueueEvents(eventCount), count);
 
-test('when the quota is exhausted the least valuable events are evicted, and each is counted', async () => {
+test('evicts and counts the least valuable events when the quota is exhausted', async () => {
   lab.receiver.fault = ({ request }) => request.socket.destroy();
   const { usage } = await devtools.send('Storage.getUsageAndQuota', { origin: lab.receiver.url });
   await devtools.send('Storage.overrideQuotaForOrigin', {
@@ -33,12 +34,14 @@ test('when the quota is exhausted the least valuable events are evicted, and eac
     quotaSize: usage + 300_000,
   });
   await page.evaluate(async () => {
-    await window.game.make(20, 'complete');
-    // The values are random, because equal values would be compressed away.
+    await window.game.enqueueEvents(20, 'complete');
+    // The values are random, because the browser would compress equal values.
     const noise = () => crypto.getRandomValues(new Uint8Array(80)).join('').slice(0, 200);
     for (let burst = 0; burst < 40; burst++)
-      await Promise.all(Array.from({ length: 50 }, () => window.game.make(1, 'midpoint', noise())));
-    await window.game.make(20, 'complete');
+      await Promise.all(
+        Array.from({ length: 50 }, () => window.game.enqueueEvents(1, 'midpoint', noise())),
+      );
+    await window.game.enqueueEvents(20, 'complete');
   });
   const eventCount = 2_040;
   const { stored, dropped, storage } = await diagnostics();
@@ -54,14 +57,14 @@ test('when the quota is exhausted the least valuable events are evicted, and eac
   expect(lab.receiver.arrivals.size).toBe(stored);
   expect(lab.receiver.requests.some(({ batch }) => batch.dropped?.['too_many'])).toBe(true);
   expect(['indexeddb', 'memory']).toContain(storage);
-  // Once there is room, events are stored in the database again.
-  await make(1);
+  // When there is room, events are stored in the database again.
+  await enqueueEvents(1);
   expect((await diagnostics()).storage).toBe('indexeddb');
 });
 
-test('recovers when the database is deleted while it is open, and corrects its counts', async () => {
+test('recovers if the database is deleted while it is open', async () => {
   lab.receiver.fault = ({ request }) => request.socket.destroy();
-  await make(10);
+  await enqueueEvents(10);
   await page.evaluate(
     () =>
       new Promise((resolve, reject) => {
@@ -71,7 +74,7 @@ test('recovers when the database is deleted while it is open, and corrects its c
       }),
   );
   lab.receiver.fault = undefined;
-  await make(10);
+  await enqueueEvents(10);
   await waitFor(() => expect(lab.receiver.arrivals.size).toBeGreaterThanOrEqual(10));
   await waitFor(async () =>
     expect(await diagnostics()).toMatchObject({ storage: 'indexeddb', stored: 0 }),
@@ -79,15 +82,15 @@ test('recovers when the database is deleted while it is open, and corrects its c
 });
 
 test('recovers when the player clears the site data', async () => {
-  await make(10);
+  await enqueueEvents(10);
   await lab.expectAllArrived(page);
   await devtools.send('Storage.clearDataForOrigin', {
     origin: lab.receiver.url,
     storageTypes: 'all',
   });
-  await make(10);
+  await enqueueEvents(10);
   await lab.expectAllArrived(page);
-  // The events are compared by id, because a page of the previous test may still send its last request.
+  // A page of the previous test may be sending its last request, so events are compared by id.
   const resolved = await page.evaluate(() => window.game.resolved);
   expect(resolved.map((id) => lab.receiver.arrivals.get(id))).toEqual(
     Array.from(resolved, () => 1),

@@ -19,12 +19,13 @@ test.afterEach(async () => {
   lab.receiver.forget();
 });
 
-const make = (page: Page, count: number) => page.evaluate((many) => window.game.make(many), count);
+const enqueueEvents = (page: Page, count: number) =>
+  page.evaluate((eventCount) => window.game.enqueueEvents(eventCount), count);
 const diagnostics = (page: Page) => page.evaluate(() => window.game.diagnostics());
-/** Opens two tabs, of which the first is the leader. */
-const openTwo = async (): Promise<[leader: Page, other: Page]> => {
+/** Opens two tabs. The first tab is the leader. */
+const openTwoTabs = async (): Promise<[leader: Page, other: Page]> => {
   const leader = await lab.open(context);
-  await make(leader, 1);
+  await enqueueEvents(leader, 1);
   await lab.expectAllArrived(leader);
   return [leader, await lab.open(context)];
 };
@@ -32,29 +33,29 @@ const openTwo = async (): Promise<[leader: Page, other: Page]> => {
 test('ten tabs send each event once and agree on the counts', async () => {
   const tabs: Page[] = [];
   for (let tab = 0; tab < 10; tab++) tabs.push(await lab.open(context));
-  await Promise.all(tabs.map((tab) => make(tab, 20)));
+  await Promise.all(tabs.map((tab) => enqueueEvents(tab, 20)));
   for (const tab of tabs) await lab.expectAllArrived(tab);
   expect([...lab.receiver.arrivals.values()]).toEqual(Array.from({ length: 200 }, () => 1));
   const allDiagnostics = await Promise.all(tabs.map(diagnostics));
   expect(allDiagnostics.reduce((sum, { sent }) => sum + sent, 0)).toBe(200);
 });
 
-test('when the leader is frozen another tab sends, and the leader can lead again later', async () => {
+test('another tab sends while the leader is frozen', async () => {
   const browser = openRawBrowser(lab.profile('frozen'));
   try {
     const leader = await browser.openTab(lab.receiver.url);
     const arrived = (count: number) =>
       waitFor(() => expect(lab.receiver.arrivals.size).toBe(count));
     await waitFor(async () => expect(await leader.evaluate('!!window.game')).toBe(true));
-    await leader.evaluate('window.game.make(1)');
+    await leader.evaluate('window.game.enqueueEvents(1)');
     await arrived(1);
     const otherTab = await browser.openTab(lab.receiver.url);
     await waitFor(async () => expect(await otherTab.evaluate('!!window.game')).toBe(true));
-    // Browsers freeze only hidden pages.
+    // Browsers only freeze hidden pages.
     await otherTab.activate();
     await waitFor(async () => expect(await leader.evaluate('document.hidden')).toBe(true));
     await leader.setLifecycle('frozen');
-    await otherTab.evaluate('window.game.make(10)');
+    await otherTab.evaluate('window.game.enqueueEvents(10)');
     await arrived(11);
     await waitFor(async () =>
       expect(await otherTab.evaluate('window.game.diagnostics()')).toMatchObject({
@@ -64,7 +65,7 @@ test('when the leader is frozen another tab sends, and the leader can lead again
     );
     await leader.setLifecycle('active');
     await leader.activate();
-    await leader.evaluate('window.game.make(5)');
+    await leader.evaluate('window.game.enqueueEvents(5)');
     await arrived(16);
     await waitFor(async () =>
       expect(
@@ -78,7 +79,7 @@ test('when the leader is frozen another tab sends, and the leader can lead again
   }
 });
 
-test('a tab that Safari suspends without an event does not block a visible one', async () => {
+test('a tab that is suspended without an event does not block a visible tab', async () => {
   const browser = openRawBrowser(lab.profile('suspended'));
   const inPage = (tab: RawTab) => (expression: string) => tab.evaluate(`window.game.${expression}`);
   const arrived = (count: number) => waitFor(() => expect(lab.receiver.arrivals.size).toBe(count));
@@ -89,14 +90,14 @@ test('a tab that Safari suspends without an event does not block a visible one',
     await suspended.evaluate(
       `window.addEventListener('freeze', (event) => event.stopImmediatePropagation(), true)`,
     );
-    await inPage(suspended)('make(1)');
+    await inPage(suspended)('enqueueEvents(1)');
     await arrived(1);
     const visible = await browser.openTab(lab.receiver.url);
     await waitFor(async () => expect(await visible.evaluate('!!window.game')).toBe(true));
     await visible.activate();
     await waitFor(async () => expect(await suspended.evaluate('document.hidden')).toBe(true));
     await suspended.setLifecycle('frozen');
-    await inPage(visible)('make(10)');
+    await inPage(visible)('enqueueEvents(10)');
     await arrived(11);
 
     // The tab is suspended during a request and keeps the lock.
@@ -104,7 +105,7 @@ test('a tab that Safari suspends without an event does not block a visible one',
     await suspended.activate();
     lab.receiver.fault = () => undefined;
     const before = lab.receiver.requests.length;
-    await inPage(suspended)('make(1)');
+    await inPage(suspended)('enqueueEvents(1)');
     await waitFor(() => expect(lab.receiver.requests.length).toBe(before + 1));
     await suspended.evaluate(
       `window.addEventListener('visibilitychange', (event) => event.stopImmediatePropagation(), true)`,
@@ -112,29 +113,29 @@ test('a tab that Safari suspends without an event does not block a visible one',
     await visible.activate();
     await suspended.setLifecycle('frozen');
     lab.receiver.fault = undefined;
-    await inPage(visible)('make(10)');
+    await inPage(visible)('enqueueEvents(10)');
     await arrived(22);
   } finally {
     await browser.kill();
   }
 });
 
-test('when the leader dies during a request another tab sends its events', async () => {
-  const [leader, otherTab] = await openTwo();
+test('another tab sends the leader’s events if the leader dies during a request', async () => {
+  const [leader, otherTab] = await openTwoTabs();
   lab.receiver.fault = () => undefined;
-  await make(leader, 10);
+  await enqueueEvents(leader, 10);
   await waitFor(() => expect(lab.receiver.requests).toHaveLength(2));
   lab.receiver.fault = undefined;
   const devtools = await context.newCDPSession(leader);
-  // Never resolves, because the tab has crashed.
+  // This never resolves, because the tab has crashed.
   devtools.send('Page.crash').catch(() => undefined);
-  await make(otherTab, 10);
+  await enqueueEvents(otherTab, 10);
   await lab.expectAllArrived(otherTab);
   expect(lab.receiver.arrivals.size).toBe(21);
 });
 
-test('closes the database for a newer release in another tab, and continues in memory', async () => {
-  const [leader, otherTab] = await openTwo();
+test('closes the database for a newer release in another tab', async () => {
+  const [leader, otherTab] = await openTwoTabs();
   const opened = await otherTab.evaluate(
     () =>
       new Promise((resolve) => {
@@ -144,24 +145,24 @@ test('closes the database for a newer release in another tab, and continues in m
       }),
   );
   expect(opened).toBe('opened');
-  await make(leader, 10);
+  await enqueueEvents(leader, 10);
   await waitFor(() => expect(lab.receiver.arrivals.size).toBe(11));
   await waitFor(async () =>
     expect(await diagnostics(leader)).toMatchObject({ storage: 'memory', stored: 0, sent: 11 }),
   );
-  // The leader must not keep the lock that the newer release waits for. If it acquires the lock again, it finds its
-  // store closed.
+  // The leader must release the lock, because the newer release waits for it. If the leader acquires the lock again,
+  // its store is closed.
   await waitFor(async () =>
     expect(await leader.evaluate(async () => (await navigator.locks.query()).held)).toEqual([]),
   );
 });
 
-test('a page that returns from the back/forward cache continues', async () => {
+test('a page that returns from the back/forward cache sends again', async () => {
   const page = await lab.open(context);
-  await make(page, 5);
+  await enqueueEvents(page, 5);
   await lab.expectAllArrived(page);
   lab.receiver.fault = ({ request }) => request.socket.destroy();
-  await make(page, 5);
+  await enqueueEvents(page, 5);
   await page.evaluate(() => {
     window.addEventListener('pageshow', ({ persisted }) => {
       document.title = persisted ? 'from the cache' : 'loaded anew';
@@ -172,17 +173,17 @@ test('a page that returns from the back/forward cache continues', async () => {
   // A page that returns from the cache has no second `load` event.
   await page.goBack({ waitUntil: 'commit' });
   await waitFor(async () => expect(await page.title()).toBe('from the cache'));
-  await make(page, 5);
+  await enqueueEvents(page, 5);
   await lab.expectAllArrived(page);
   expect(lab.receiver.arrivals.size).toBe(15);
   expect(await diagnostics(page)).toMatchObject({ storage: 'indexeddb', stored: 0 });
 });
 
-test('closing a page while it sends loses nothing', async () => {
+test('no event is lost if a page is closed while it sends', async () => {
   const page = await lab.open(context);
-  // The events are stored but not sent, because the page is closed before it leads.
+  // The page is closed before it becomes the leader, so the events are stored but not sent.
   lab.receiver.fault = ({ request }) => request.socket.destroy();
-  await make(page, 50);
+  await enqueueEvents(page, 50);
   await page.close({ runBeforeUnload: false });
   lab.receiver.fault = undefined;
   const next = await lab.open(context);

@@ -44,7 +44,7 @@ test.beforeAll(async ({ browser }) => {
 });
 test.afterAll(() => site.stop());
 
-/** Lists every page, with text that is visible once the page has loaded. */
+/** Lists every page, with a text that is visible when the page has loaded. */
 const screens = (): [path: string, text: string | RegExp][] => [
   ['/', 'No failed deliveries.'],
   ['/placements', 'double-coins'],
@@ -70,7 +70,7 @@ const screens = (): [path: string, text: string | RegExp][] => [
   ['/account', 'One-time codes'],
 ];
 
-test('axe finds no accessibility violation on any page, in light and dark mode', async () => {
+test('axe finds no accessibility violation on any page in light and dark mode', async () => {
   const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   const page = await site.open('/');
   await page.evaluate(axe);
@@ -81,20 +81,20 @@ test('axe finds no accessibility violation on any page, in light and dark mode',
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       const rules = colorScheme === 'dark' ? ['color-contrast'] : undefined;
-      const here = await findViolations(page, rules);
-      violations.push(...here.map((each) => ({ path, colorScheme, ...each })));
+      const pageViolations = await findViolations(page, rules);
+      violations.push(...pageViolations.map((violation) => ({ path, colorScheme, ...violation })));
     }
   }
   expect(violations).toEqual([]);
 });
 
 /**
- * Lists what axe finds on a page.
+ * Returns the violations that axe finds on a page.
  *
- * @param rules The rules to check. By default, all of them. In dark mode, only colors differ.
+ * @param rules The rules to check. Default: all rules. In dark mode, only the colors differ.
  */
 async function findViolations(page: Page, rules?: string[]): Promise<object[]> {
-  // Previews are in frames, which are not checked because creatives belong to their advertisers.
+  // Previews are in frames. Frames are not checked, because creatives belong to their advertisers.
   const options = { iframes: false, ...(rules ? { runOnly: rules } : {}) };
   const { checked, violations } = await page.evaluate(async (wanted) => {
     const { axe } = window as unknown as { axe: typeof axeCore };
@@ -111,7 +111,7 @@ async function findViolations(page: Page, rules?: string[]): Promise<object[]> {
   return violations;
 }
 
-test('a viewer sees every page without actions, and an operator sees no actions for keys', async () => {
+test('pages offer only the actions that the user’s role allows', async () => {
   const viewer = await site.invite('viewer');
   const page = await site.open('/placements', { as: viewer });
   await page.getByRole('link', { name: 'revive' }).click();
@@ -143,7 +143,7 @@ test('a viewer sees every page without actions, and an operator sees no actions 
   expect(await second.getByRole('button', { name: 'Roll' }).count()).toBe(0);
 });
 
-test('script in any field is displayed literally and never runs', async () => {
+test('a script in any field is displayed as text and never runs', async () => {
   const { owner } = site;
   const hostile = `<img src=x onerror="window.ran=1"><script>window.ran=1</script>`;
   const send = async (path: string, body: object, method = 'POST') => {

@@ -9,7 +9,7 @@ import { it as test } from '../worker.ts';
 
 let site: PanelSite;
 let receiver: Server;
-/** The status with which the receiver responds, and the number of requests that it has received. */
+/** The status of the receiver's responses, and the number of requests that it has received. */
 let [responseStatus, requests] = [410, 0];
 test.beforeAll(async ({ browser }) => {
   site = await startPanelSite(browser);
@@ -26,7 +26,7 @@ test.afterAll(async () => {
   await site.stop();
 });
 
-const go = (page: Page, path: string) => page.goto(`${site.url}/panel/#${path}`);
+const openPage = (page: Page, path: string) => page.goto(`${site.url}/panel/#${path}`);
 const save = (page: Page) => page.getByRole('button', { name: 'Save' }).click();
 async function archive(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Archive' }).click();
@@ -35,10 +35,10 @@ async function archive(page: Page): Promise<void> {
 }
 async function findByName<T extends { name: string }>(path: string, name: string) {
   const { body } = await site.owner.send<{ data: T[] }>('GET', path);
-  return body.data.find((each) => each.name === name);
+  return body.data.find((item) => item.name === name);
 }
 
-test('an advertiser and a source are created, edited and archived, unless they are in use', async () => {
+test('creates, edits and archives an advertiser and a source', async () => {
   const page = await site.open('/advertisers/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('Orchard');
   await page.getByRole('textbox', { name: 'Domain' }).fill('https://orchard.example/');
@@ -62,7 +62,7 @@ test('an advertiser and a source are created, edited and archived, unless they a
   await page.getByText('still refers to it').waitFor();
   expect(await findByName('/v1/advertisers', 'Harbour')).toBeDefined();
 
-  await go(page, '/sources/create');
+  await openPage(page, '/sources/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('Partner');
   await page.getByRole('combobox', { name: 'Kind' }).click();
   await page.getByRole('option', { name: 'vast' }).click();
@@ -88,7 +88,7 @@ test('an advertiser and a source are created, edited and archived, unless they a
   await row.waitFor({ state: 'detached' });
 });
 
-test('a concurrent edit is rejected with a message and overwrites nothing', async () => {
+test('rejects a concurrent edit with a message and overwrites nothing', async () => {
   const { body } = await site.owner.send<Advertiser>('POST', '/v1/advertisers', {
     name: 'Mill',
     domain: 'mill.example',
@@ -102,7 +102,7 @@ test('a concurrent edit is rejected with a message and overwrites nothing', asyn
   await save(page);
   await page.getByRole('alert').filter({ hasText: 'someone else changed this' }).waitFor();
   expect(await read()).toMatchObject({ name: 'Mill', domain: 'windmill.example' });
-  // The input is still there, next to the other change.
+  // The page keeps the input and shows the other change next to it.
   await page.getByRole('button', { name: 'Refresh' }).click();
   await expect
     .poll(() => page.getByRole('textbox', { name: 'Domain' }).inputValue())
@@ -113,7 +113,7 @@ test('a concurrent edit is rejected with a message and overwrites nothing', asyn
   expect(await read()).toMatchObject({ name: 'Windmill', domain: 'windmill.example' });
 });
 
-test('a failing webhook shows on the overview and on its page, and missed events can be resent', async () => {
+test('missed events of a failing webhook can be resent', async () => {
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
   const { body: webhook } = await site.owner.send<Webhook>('POST', '/v1/webhooks', {
     url,
@@ -134,11 +134,11 @@ test('a failing webhook shows on the overview and on its page, and missed events
   await deliveries.getByRole('button', { name: 'Redeliver' }).click();
   await page.getByText('enable it first').waitFor();
 
-  await go(page, '/');
+  await openPage(page, '/');
   const failing = page.getByRole('region', { name: 'Failed deliveries' });
   await failing.getByText('last: 410').waitFor();
   await failing.getByRole('link', { name: url }).click();
-  // While disabled, the webhook missed an event.
+  // The webhook missed an event while it was disabled.
   await site.owner.send('POST', '/v1/kill-switches', {
     scope: 'placement',
     target_id: 'lobby',

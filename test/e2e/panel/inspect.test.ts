@@ -38,16 +38,16 @@ test.afterAll(async () => {
   await site.stop();
 });
 
-test('a webhook is created, tested, inspected and redelivered, and its secret is rotated', async () => {
+test('an owner can create, test, inspect and redeliver a webhook', async () => {
   const page = await site.open('/webhooks/create');
   const address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
   await page.getByLabel('Endpoint URL').fill(address);
   await page.getByLabel('Reward earned').check();
   await page.getByRole('button', { name: 'Save' }).click();
-  const shownOnce = page.getByRole('dialog', { name: 'Webhook secret' });
-  const secret = await shownOnce.getByRole('group').textContent();
+  const secretDialog = page.getByRole('dialog', { name: 'Webhook secret' });
+  const secret = await secretDialog.getByRole('group').textContent();
   expect(secret).toMatch(/^whsec_/);
-  await shownOnce.getByRole('button', { name: 'Done' }).click();
+  await secretDialog.getByRole('button', { name: 'Done' }).click();
 
   await page.getByRole('link', { name: address }).click();
   await page.getByRole('button', { name: 'Send', exact: true }).click();
@@ -58,7 +58,7 @@ test('a webhook is created, tested, inspected and redelivered, and its secret is
   });
 
   const deliveries = page.getByRole('region', { name: 'Deliveries' });
-  // No refresh is needed, because deliveries are refetched periodically.
+  // The page refetches deliveries periodically, so the test does not reload it.
   await deliveries.getByText('1 attempt').click();
   await deliveries.getByText('Taken, thank you.').waitFor();
   await deliveries.getByRole('button', { name: 'Redeliver' }).click();
@@ -71,12 +71,12 @@ test('a webhook is created, tested, inspected and redelivered, and its secret is
   await newSecret.getByRole('button', { name: 'Done' }).click();
   await page.getByRole('button', { name: 'Send', exact: true }).click();
   await expect.poll(() => received.length).toBe(3);
-  // During the overlap, the old secret verifies too.
+  // During the overlap, the old secret verifies the webhook too.
   const third = received[2] ?? { body: '', headers: {} };
   await verifyWebhook(third.body, third.headers, secret ?? '');
 });
 
-test('a key is created, shown once, restricted, rolled and revoked; a leaked key is flagged', async () => {
+test('an owner can create, restrict, roll and revoke a key', async () => {
   const page = await site.open('/keys/create');
   await page.getByRole('combobox', { name: 'Kind' }).click();
   await page.getByRole('option', { name: 'Publishable' }).click();
@@ -87,10 +87,10 @@ test('a key is created, shown once, restricted, rolled and revoked; a leaked key
   await page.getByText('Set both or neither').waitFor();
   await page.getByLabel('Burst').fill('100');
   await page.getByRole('button', { name: 'Save' }).click();
-  const shownOnce = page.getByRole('dialog', { name: 'New API key' });
-  const text = (await shownOnce.getByRole('group').textContent()) ?? '';
+  const secretDialog = page.getByRole('dialog', { name: 'New API key' });
+  const text = (await secretDialog.getByRole('group').textContent()) ?? '';
   expect(text).toMatch(/^pk_sandbox_/);
-  await shownOnce.getByRole('button', { name: 'Done' }).click();
+  await secretDialog.getByRole('button', { name: 'Done' }).click();
   const row = page.getByRole('row').filter({ hasText: 'https://game.example' });
   await row.waitFor();
   expect(await page.content()).not.toContain(text);
@@ -104,8 +104,8 @@ test('a key is created, shown once, restricted, rolled and revoked; a leaked key
 
   await row.getByRole('button', { name: 'Roll' }).click();
   await page.getByRole('button', { name: 'Create new key' }).click();
-  expect(await shownOnce.getByRole('group').textContent()).not.toBe(text);
-  await shownOnce.getByRole('button', { name: 'Done' }).click();
+  expect(await secretDialog.getByRole('group').textContent()).not.toBe(text);
+  await secretDialog.getByRole('button', { name: 'Done' }).click();
   await row.filter({ hasText: 'active until' }).getByRole('button', { name: 'Revoke' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   await row.filter({ hasText: 'revoked' }).waitFor();
@@ -120,7 +120,7 @@ test('a key is created, shown once, restricted, rolled and revoked; a leaked key
   await page.getByText('has leaked: a page on https://leaky.example').waitFor();
 });
 
-test('a decision is looked up by id, with its reasons, events and reward', async () => {
+test('finds a decision by id and shows its reasons, events and reward', async () => {
   const { game } = site;
   const decision = await game.decideImage('player-7');
   await game.reportStart(decision);
@@ -145,7 +145,7 @@ test('a decision is looked up by id, with its reasons, events and reward', async
     .waitFor();
 });
 
-test('the live tail shows requests and events as they happen', async () => {
+test('the live tail shows requests and events when they happen', async () => {
   const page = await site.open('/live-tail');
   await page.getByText('Connected').waitFor();
   const decision = await site.game.decideImage('player-8');
@@ -161,7 +161,7 @@ test('the live tail shows requests and events as they happen', async () => {
   await site.game.decideImage('player-9');
   await page.getByRole('button', { name: 'Resume' }).click();
   await page.getByText('Connected').waitFor();
-  // Events during the pause are not shown. A rejected event is shown, although it belongs to no decision.
+  // Events that happen during the pause are not shown. A rejected event is shown, although it has no decision.
   await page.getByRole('button', { name: 'Clear' }).click();
   await site.game.report({ id: 'broken' });
   await lines.first().waitFor();
@@ -171,7 +171,7 @@ test('the live tail shows requests and events as they happen', async () => {
   expect(await lines.getByRole('link').count()).toBe(0);
 });
 
-test('the overview shows totals, a comparison, reasons for no ad, and a CSV download', async () => {
+test('the overview shows totals and can be downloaded as CSV', async () => {
   await site.game.decide({ placement: 'level-end', simulate: 'no_fill' });
   const page = await site.open('/');
   const top = page.getByRole('region', { name: 'Top placements' });
@@ -195,7 +195,7 @@ test('the overview shows totals, a comparison, reasons for no ad, and a CSV down
   expect((await readFile(file, 'utf8')).split('\r\n')[0]).toMatch(/^period,placement,requests,/);
 });
 
-test('the audit log shows who changed what, with the values before and after', async () => {
+test('the audit log shows who changed what, with the old and new values', async () => {
   const { body } = await site.owner.send<{ data: { id: string; name: string }[] }>(
     'GET',
     '/v1/placements',

@@ -12,7 +12,7 @@ test.beforeAll(async ({ browser }) => {
 test.afterAll(() => site.stop());
 
 const save = (page: Page) => page.getByRole('button', { name: 'Save' }).click();
-const named = async (name: string) =>
+const countByName = async (name: string) =>
   (await site.owner.send<{ total: number }>('GET', `/panel/api/advertisers?q=${name}`)).body.total;
 async function fillAdvertiser(page: Page, name: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Name' }).fill(name);
@@ -32,10 +32,10 @@ test('a form survives the end of the session', async () => {
   expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Kept');
   await save(page);
   await page.getByText('Advertiser created').waitFor();
-  expect(await named('Kept')).toBe(1);
+  expect(await countByName('Kept')).toBe(1);
 });
 
-test('an offline change is rejected immediately and not made later', async () => {
+test('rejects a change immediately while the browser is offline', async () => {
   const page = await site.open('/kill-switches');
   await page.getByRole('button', { name: 'Stop revive' }).click();
   await page.getByLabel('Reason').fill('a test');
@@ -52,7 +52,7 @@ test('an offline change is rejected immediately and not made later', async () =>
   expect(body.data).toEqual([]);
 });
 
-test('an outage is announced, data stays visible, and everything is refetched afterwards', async () => {
+test('announces an outage and refetches the data afterwards', async () => {
   const page = await site.open('/advertisers');
   await page.getByRole('link', { name: 'Harbour' }).waitFor();
   const apiPath = /\/(v1|panel\/api)\//;
@@ -64,7 +64,7 @@ test('an outage is announced, data stays visible, and everything is refetched af
   await page.getByText('Could not load the list.').waitFor();
   expect(await page.getByText('No Sources found').count()).toBe(0);
 
-  // A reload during the outage must not ask a signed-in user to sign in.
+  // After a reload during the outage, the panel must not ask a signed-in user to sign in.
   await page.reload();
   await page.getByText('The service is not responding. This page').waitFor();
   expect(await page.getByRole('button', { name: 'Sign in' }).count()).toBe(0);
@@ -73,7 +73,7 @@ test('an outage is announced, data stays visible, and everything is refetched af
   await page.getByText('The service is not responding').waitFor({ state: 'detached' });
 });
 
-test('leaving an unsaved form asks for confirmation, even when switching to another environment', async () => {
+test('leaving an unsaved form asks for confirmation', async () => {
   const page = await site.open('/advertisers/create');
   await fillAdvertiser(page, 'Unsaved');
   const requests: string[] = [];
@@ -93,7 +93,7 @@ test('leaving an unsaved form asks for confirmation, even when switching to anot
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
 });
 
-test('a policy that blocks nothing shows the error at the group, and saves once it is fixed', async () => {
+test('a policy that blocks nothing shows an error at the group of fields', async () => {
   const page = await site.open('/policies/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('Nothing');
   await save(page);
@@ -105,7 +105,7 @@ test('a policy that blocks nothing shows the error at the group, and saves once 
   await page.getByText('Policy created').waitFor();
 });
 
-test('a rejection is described in words, without schema patterns', async () => {
+test('describes a rejection in words instead of schema patterns', async () => {
   const page = await site.open('/advertisers/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('Slash');
   await page.getByRole('textbox', { name: 'Domain' }).fill('https://slash.example/');
@@ -118,7 +118,7 @@ test('a rejection is described in words, without schema patterns', async () => {
   expect(await page.getByText('must match').count()).toBe(0);
 });
 
-test('a missing advertiser is created inside the creative form', async () => {
+test('the creative form can create a missing advertiser', async () => {
   const page = await site.open('/creatives/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('Inline');
   await page.getByRole('combobox', { name: 'Advertiser' }).fill('Orchard');

@@ -15,9 +15,9 @@ test.beforeAll(async ({ browser }) => {
 });
 test.afterAll(() => site.stop());
 
-const go = (page: Page, path: string) => page.goto(`${site.url}/panel/#${path}`);
+const openPage = (page: Page, path: string) => page.goto(`${site.url}/panel/#${path}`);
 
-test('without requests, the overview says so and shows no figures', async () => {
+test('without requests, the overview shows a message instead of figures', async () => {
   const page = await site.open('/');
   await page.getByText('No ad requests in this period.').waitFor();
   const reasons = page.getByRole('region', { name: 'Reasons for no ad' });
@@ -25,7 +25,7 @@ test('without requests, the overview says so and shows no figures', async () => 
   await page.getByText('No webhooks yet.').waitFor();
 });
 
-test('paging, searching and sorting a list take one request each', async () => {
+test('paging, searching and sorting a list each take one request', async () => {
   const page = await site.open('/advertisers');
   await page.getByRole('link', { name: 'Maker 100' }).waitFor();
   const requests: string[] = [];
@@ -53,7 +53,7 @@ test('paging, searching and sorting a list take one request each', async () => {
     .toBe('Maker 219');
 });
 
-test('the kill switch page shows the first targets of each kind and finds the others', async () => {
+test('the kill switch page shows the first targets of each kind and can find the others', async () => {
   const page = await site.open('/kill-switches');
   await page.getByText(/^Showing \d+ of \d+/).waitFor();
   expect(await page.getByRole('button', { name: /^Stop / }).count()).toBeLessThan(70);
@@ -63,7 +63,7 @@ test('the kill switch page shows the first targets of each kind and finds the ot
   await page.getByLabel('Reason').fill('a test');
   await page.getByRole('button', { name: 'Stop now' }).click();
   await page.getByText(/Maker 229 stopped/).waitFor();
-  // Stopped targets come first, regardless of the alphabet.
+  // Stopped targets come before all others.
   await page.getByLabel('Search').fill('');
   await expect
     .poll(() => page.getByRole('listitem').getByRole('button').first().getAttribute('aria-label'))
@@ -77,7 +77,7 @@ test('a long name does not push other columns off the screen', async () => {
   const cell = await page.getByRole('cell', { name: 'long.example' }).boundingBox();
   expect((cell?.x ?? 0) + (cell?.width ?? 0)).toBeLessThanOrEqual(1_280);
 
-  await go(page, '/audit-entries');
+  await openPage(page, '/audit-entries');
   const entry = page.getByRole('row').filter({ hasText: 'advertiser created' }).first();
   await entry.waitFor();
   const changes = await entry.getByRole('cell').last().boundingBox();
@@ -89,41 +89,44 @@ test('a long name does not push other columns off the screen', async () => {
     .waitFor();
 });
 
-test('on a phone, a short page starts at the top, below its title', async () => {
+test('on a phone, a short page starts directly below its title', async () => {
   const page = await site.open('/account', { viewport: { width: 390, height: 844 } });
   const heading = page.getByRole('heading', { name: 'Your account', level: 1 });
   await heading.waitFor();
-  await go(page, '/audit-entries');
+  await openPage(page, '/audit-entries');
   await page.getByText('advertiser created').first().waitFor();
   for (const [path, text] of [
     ['/try', /^Request$/],
     ['/sources', 'House'],
   ] as const) {
-    await go(page, path);
+    await openPage(page, path);
     const box = await page.getByText(text).first().boundingBox();
     expect(box?.y, path).toBeLessThan(420);
   }
 });
 
-test('times are shown and entered in the selected time zone, which is displayed', async () => {
+test('shows and accepts times in the selected time zone', async () => {
   const { owner } = site;
   const { body } = await owner.send<{ data: { id: string }[] }>('GET', '/v1/house-ads');
   const id = body.data[0]?.id;
   await owner.send('PATCH', `/v1/house-ads/${id}`, { starts_at: '2026-01-15T12:00:00.000Z' });
   const page = await site.open(`/house-ads/${id}`, { timezoneId: 'Asia/Tokyo' });
-  const starts = page.getByLabel('Starts (Asia/Tokyo)');
-  await expect.poll(() => starts.inputValue()).toBe('2026-01-15T21:00');
+  const startField = page.getByLabel('Starts (Asia/Tokyo)');
+  await expect.poll(() => startField.inputValue()).toBe('2026-01-15T21:00');
   await page.getByLabel('Times in').selectOption('UTC');
   const inUtc = page.getByLabel('Starts (UTC)');
   await expect.poll(() => inUtc.inputValue()).toBe('2026-01-15T12:00');
   await inUtc.fill('2026-01-16T08:30');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('House ad saved').waitFor();
-  // The list opens a moment after the notification.
+  // The list opens shortly after the notification.
   await page.waitForURL(/#\/house-ads(\?|$)/);
-  const { body: saved } = await owner.send<{ starts_at: string }>('GET', `/v1/house-ads/${id}`);
-  expect(saved.starts_at).toBe('2026-01-16T08:30:00.000Z');
-  await go(page, '/audit-entries');
+  const { body: savedHouseAd } = await owner.send<{ starts_at: string }>(
+    'GET',
+    `/v1/house-ads/${id}`,
+  );
+  expect(savedHouseAd.starts_at).toBe('2026-01-16T08:30:00.000Z');
+  await openPage(page, '/audit-entries');
   const time = page.getByRole('row').nth(1).getByRole('time');
   await expect.poll(() => time.textContent()).toMatch(/UTC$/);
 });

@@ -22,7 +22,7 @@ const creativeFile = (name: string) =>
   fileURLToPath(new URL(`../../../demo/creatives/dist/${name}`, import.meta.url));
 
 /** Opens a select field and chooses the option with this name. */
-async function choose(page: Page, field: string, name: string): Promise<void> {
+async function chooseOption(page: Page, field: string, name: string): Promise<void> {
   await page.getByRole('combobox', { name: field }).click();
   await page.getByRole('option', { name, exact: true }).click();
 }
@@ -32,28 +32,28 @@ async function save(page: Page, listed: string): Promise<void> {
   await page.getByRole('cell', { name: listed, exact: true }).first().waitFor();
 }
 
-async function list<T>(path: string): Promise<T[]> {
+async function fetchList<T>(path: string): Promise<T[]> {
   return (await site.owner.send<{ data: T[] }>('GET', path)).body.data;
 }
 
 async function findByName<T extends { name: string }>(path: string, name: string): Promise<T> {
-  const match = (await list<T>(path)).find((each) => each.name === name);
+  const match = (await fetchList<T>(path)).find((item) => item.name === name);
   if (match === undefined) throw new Error(`There is no ${name} at ${path}.`);
   return match;
 }
 
-test('a new ad gets from a file to the player through an upload, a review, and a house ad with a preview', async () => {
+test('an operator can turn a file into an ad that players see', async () => {
   const page = await site.open('/placements/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('bonus-round');
-  await choose(page, 'Format', 'rewarded');
+  await chooseOption(page, 'Format', 'rewarded');
   await page.getByLabel('Reward amount').fill('75');
   await page.getByLabel('Reward type').fill('gems');
   await save(page, 'bonus-round');
 
   await page.goto(`${site.url}/panel/#/creatives/create`);
   await page.getByRole('textbox', { name: 'Name' }).fill('Spring film');
-  await choose(page, 'Advertiser', 'Meadow');
-  await choose(page, 'Source', 'House');
+  await chooseOption(page, 'Advertiser', 'Meadow');
+  await chooseOption(page, 'Source', 'House');
   await page.locator('input[type=file]').setInputFiles(creativeFile('meadow.mp4'));
   const fileDetails = page.getByRole('status').filter({ hasText: 'File details' });
   await fileDetails.waitFor();
@@ -71,8 +71,8 @@ test('a new ad gets from a file to the player through an upload, a review, and a
 
   await page.goto(`${site.url}/panel/#/house-ads/create`);
   await page.getByRole('textbox', { name: 'Name' }).fill('Spring');
-  await choose(page, 'Creative', 'Spring film');
-  await choose(page, 'Placements', 'bonus-round');
+  await chooseOption(page, 'Creative', 'Spring film');
+  await chooseOption(page, 'Placements', 'bonus-round');
   await expectPreviews(page);
   await save(page, 'Spring');
   const houseAd = await findByName<HouseAd>('/v1/house-ads', 'Spring');
@@ -93,12 +93,12 @@ async function expectPreviews(page: Page): Promise<void> {
   }
 }
 
-test('the review queue shows the source of an external ad and previews it with its icon', async () => {
+test('the review queue shows an external ad with its source and its icon', async () => {
   const film = await findByName<Creative>('/v1/creatives', 'Meadow');
   const review = { status: 'pending_review', reason_code: 'new_icon', feedback: 'Look at it.' };
   const page = await site.open('/creatives');
   const icon = { url: `${site.url}/media/lobby-banner.png`, width: 77, height: 15 };
-  // Only the service sets these members, when it imports a creative.
+  // Only the service sets these fields, when it imports a creative.
   await page.route('**/panel/api/creatives?*', async (route) => {
     const response = await route.fetch();
     const body = (await response.json()) as { data: Creative[] };
@@ -160,7 +160,7 @@ test('the preview shows the icon and the skip control of an external ad', async 
   expect(await preview.locator('dialog').getAttribute('aria-label')).toContain('Meadow: ');
 });
 
-test('a changed creative is shown next to its previous version and can be rejected with a reason', async () => {
+test('shows a changed creative next to its previous version', async () => {
   const { id } = await findByName<Creative>('/v1/creatives', 'Harbour');
   const page = await site.open(`/creatives/${id}`);
   await page.locator('input[type=file]').setInputFiles(creativeFile('lobby-banner.png'));
@@ -180,7 +180,7 @@ test('a changed creative is shown next to its previous version and can be reject
   expect(await findPicture('Previous version')).toMatch(/harbour\.png$/);
   expect(await findPicture('New version')).toMatch(/[0-9a-f]{64}\.png$/);
 
-  await choose(page, 'Reason', 'Poor image or sound quality');
+  await chooseOption(page, 'Reason', 'Poor image or sound quality');
   await waiting.getByLabel('Feedback').fill('It is only a banner.');
   await waiting.getByRole('button', { name: 'Reject' }).click();
   await page.getByText('Nothing to review.').waitFor();
@@ -191,7 +191,7 @@ test('a changed creative is shown next to its previous version and can be reject
   });
 });
 
-test('a file whose content contradicts its type is rejected with the reason, and the form stays open', async () => {
+test('rejects a file whose content contradicts its type', async () => {
   const page = await site.open('/creatives/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('Kept');
   await page.locator('input[type=file]').setInputFiles({
@@ -212,7 +212,7 @@ test('a file whose content contradicts its type is rejected with the reason, and
 const decide = async () =>
   (await site.game.decide({ placement: 'revive', user_ref: 'player' })).body;
 
-test('on a phone, one button and a reason stop a placement, and one button resumes it', async () => {
+test('on a phone, an operator can stop and resume a placement', async () => {
   const page = await site.open('/kill-switches', { viewport: { width: 360, height: 640 } });
   const stop = page.getByRole('button', { name: 'Stop revive' });
   await stop.waitFor();
@@ -233,30 +233,30 @@ test('on a phone, one button and a reason stop a placement, and one button resum
     .getByText(/revive stopped\. In effect since .*, \d+\.\d\d s after your click/)
     .waitFor();
   expect(await decide()).toMatchObject({ status: 'no_fill', reason: 'killed' });
-  const [killSwitch] = await list<KillSwitch>('/v1/kill-switches');
+  const [killSwitch] = await fetchList<KillSwitch>('/v1/kill-switches');
   expect(killSwitch).toMatchObject({ state: 'on', reason: 'A bug gives coins away.' });
   expect(Date.parse(killSwitch?.expires_at ?? '') - Date.now()).toBeLessThanOrEqual(3_600_000);
 
   await page.getByRole('button', { name: 'Resume revive' }).click();
   await page.getByText(/revive resumed\. In effect/).waitFor();
   expect(await decide()).toMatchObject({ status: 'filled' });
-  const [entry] = await list<AuditEntry>('/v1/audit-entries');
+  const [entry] = await fetchList<AuditEntry>('/v1/audit-entries');
   expect(entry).toMatchObject({ actor: 'owner@example.com', target_id: killSwitch?.id });
 
-  // A table is wider than a phone: it scrolls on its own, and the page does not.
+  // The table is wider than a phone. The table scrolls, but the page does not.
   await page.goto(`${site.url}/panel/#/placements`);
   await page.getByRole('link', { name: 'revive' }).waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
 });
 
-test('a policy reads as a sentence and is tried on a request before it is saved', async () => {
+test('describes a policy in a sentence and tries it on a request before saving', async () => {
   const page = await site.open('/policies/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('No films on phones');
-  await pick(page, 'Placements', 'revive');
-  await pick(page, 'Devices', 'mobile');
-  await pick(page, 'Formats', 'video');
-  await pick(page, 'Formats', 'image');
-  await pick(page, 'Formats', 'html');
+  await pickOption(page, 'Placements', 'revive');
+  await pickOption(page, 'Devices', 'mobile');
+  await pickOption(page, 'Formats', 'video');
+  await pickOption(page, 'Formats', 'image');
+  await pickOption(page, 'Formats', 'html');
   await page
     .getByText('On revive, when the device is mobile: blocks the format video, image or html.')
     .waitFor();
@@ -269,11 +269,11 @@ test('a policy reads as a sentence and is tried on a request before it is saved'
   const result = page.getByRole('region', { name: 'Try this policy' });
   await result.getByText('Blocked by').waitFor();
   expect(await result.textContent()).toContain('No films on phones');
-  expect(await list<Policy>('/v1/policies')).toEqual([]);
+  expect(await fetchList<Policy>('/v1/policies')).toEqual([]);
 
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('link', { name: 'No films on phones' }).waitFor();
-  const [policy] = await list<Policy>('/v1/policies');
+  const [policy] = await fetchList<Policy>('/v1/policies');
   expect(policy).toMatchObject({
     placements: ['revive'],
     when: { devices: ['mobile'] },
@@ -281,13 +281,13 @@ test('a policy reads as a sentence and is tried on a request before it is saved'
   });
 });
 
-async function pick(page: Page, field: string, name: string): Promise<void> {
+async function pickOption(page: Page, field: string, name: string): Promise<void> {
   await page.getByRole('combobox', { name: field }).click();
   await page.getByRole('option', { name, exact: true }).click();
   await page.keyboard.press('Escape');
 }
 
-test('the kill switch works with the keyboard alone', async () => {
+test('the kill switch can be used with the keyboard alone', async () => {
   const page = await site.open('/');
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
   await page.getByRole('menuitem', { name: 'Kill switches' }).focus();
@@ -302,7 +302,7 @@ test('the kill switch works with the keyboard alone', async () => {
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await page.getByText(/lobby stopped/).waitFor();
-  const killSwitches = await list<KillSwitch>('/v1/kill-switches');
+  const killSwitches = await fetchList<KillSwitch>('/v1/kill-switches');
   expect(killSwitches.map(({ reason }) => reason)).toContain('By keyboard.');
 });
 
@@ -316,7 +316,7 @@ async function tabTo(page: Page, name: string): Promise<void> {
   throw new Error(`The Tab key does not reach ${name}.`);
 }
 
-test('the supply chain of a bidder is edited as lines', async () => {
+test('a bidder’s supply chain is edited as lines of text', async () => {
   const { body: source } = await site.owner.send<Source>('POST', '/v1/sources', {
     name: 'Bidder with a chain',
     kind: 'openrtb',
@@ -335,8 +335,8 @@ test('the supply chain of a bidder is edited as lines', async () => {
   await page.getByText('Enter one “domain, seller ID” per line').waitFor();
   await chain.fill('ads.example, 1\nother.example, 9');
   await save(page, 'Bidder with a chain');
-  const saved = await findByName<Source>('/v1/sources?limit=100', 'Bidder with a chain');
-  expect(saved.supply_chain).toEqual([
+  const savedSource = await findByName<Source>('/v1/sources?limit=100', 'Bidder with a chain');
+  expect(savedSource.supply_chain).toEqual([
     { asi: 'ads.example', sid: '1' },
     { asi: 'other.example', sid: '9' },
   ]);

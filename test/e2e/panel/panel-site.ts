@@ -7,15 +7,15 @@ import { startInProcess } from '../../../service/test/in-process.ts';
 type Role = 'owner' | 'operator' | 'viewer';
 
 interface PageOptions {
-  /** Who is signed in. By default, the first owner. `nobody` opens the page without a session. */
+  /** The signed-in user. Default: the first owner. `nobody` opens the page without a session. */
   as?: PanelClient | 'nobody';
   viewport?: { width: number; height: number };
   colorScheme?: 'light' | 'dark';
-  /** The browser's time zone, such as `Asia/Tokyo`. By default, that of this machine. */
+  /** The browser's time zone, such as `Asia/Tokyo`. Default: the time zone of this machine. */
   timezoneId?: string;
 }
 
-/** The real service with its panel, for one test file. Its pages open in a shared browser. */
+/** The real service with its panel, for the tests in one file. Pages open in a shared browser. */
 export interface PanelSite {
   url: string;
   /** The one-time link of the first start. */
@@ -31,7 +31,7 @@ export interface PanelSite {
 
 const media = fileURLToPath(new URL('../../../demo/creatives/dist', import.meta.url));
 
-/** @param options.signsUp Whether to create the first owner. True by default. */
+/** @param options.signsUp Whether to create the first owner. Default: true. */
 export async function startPanelSite(
   browser: Browser,
   { signsUp = true } = {},

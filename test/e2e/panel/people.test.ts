@@ -12,9 +12,9 @@ test.beforeAll(async ({ browser }) => {
 test.afterAll(() => site.stop());
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 });
-const go = (page: Page, path: string) => page.goto(`${site.url}/panel/#${path}`);
+const openPage = (page: Page, path: string) => page.goto(`${site.url}/panel/#${path}`);
 
-/** Opens a one-time link in a separate browser and sets a password. */
+/** Opens a one-time link in a separate browser profile and sets a password. */
 async function setUpAccount(link: string, secret: string): Promise<Page> {
   const page = await site.open(new URL(link).hash.slice(1), { as: 'nobody' });
   await page.getByRole('textbox', { name: 'New password' }).fill(secret);
@@ -23,11 +23,11 @@ async function setUpAccount(link: string, secret: string): Promise<Page> {
   return page;
 }
 
-/** Returns the link that a dialog shows once. */
+/** Returns the link that a dialog shows only once. */
 async function takeLink(page: Page, dialog: string): Promise<string> {
-  const shown = page.getByRole('dialog', { name: dialog });
-  const link = await shown.getByRole('group').textContent();
-  await shown.getByRole('button', { name: 'Done' }).click();
+  const linkDialog = page.getByRole('dialog', { name: dialog });
+  const link = await linkDialog.getByRole('group').textContent();
+  await linkDialog.getByRole('button', { name: 'Done' }).click();
   return link ?? '';
 }
 
@@ -37,13 +37,13 @@ async function fillSignIn(page: Page, email: string, secret: string): Promise<vo
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** Makes a request, and expects that it leads to the sign-in page. */
+/** Causes a request, and expects that the panel then shows the sign-in page. */
 async function expectSignedOut(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Refresh' }).click();
   await page.getByRole('button', { name: 'Sign in' }).waitFor();
 }
 
-test('invitations, role changes, new links and removals take effect immediately', async () => {
+test('changes to panel users take effect immediately', async () => {
   const owner = await site.open('/users/create');
   await owner.getByRole('textbox', { name: 'E-mail' }).fill('grace@example.com');
   await owner.getByRole('textbox', { name: 'Name' }).fill('Grace');
@@ -54,7 +54,7 @@ test('invitations, role changes, new links and removals take effect immediately'
   const row = owner.getByRole('row').filter({ hasText: 'grace@example.com' });
   await row.getByText('invited').waitFor();
   const grace = await setUpAccount(invitation, password);
-  await go(grace, '/advertisers');
+  await openPage(grace, '/advertisers');
   await grace.getByRole('link', { name: 'Harbour' }).waitFor();
   expect(await grace.getByRole('link', { name: 'Create' }).count()).toBe(0);
 
@@ -105,7 +105,7 @@ test('a new password ends the other sessions and replaces the old one', async ()
   await here.getByText('Password changed.').waitFor();
   expect(await here.getByLabel('New password').inputValue()).toBe('');
   // This browser continues with a new session.
-  await go(here, '/placements');
+  await openPage(here, '/placements');
   await here.getByRole('link', { name: 'revive' }).waitFor();
 
   await expectSignedOut(elsewhere);
@@ -115,7 +115,7 @@ test('a new password ends the other sessions and replaces the old one', async ()
   await heading(elsewhere, 'Placements').waitFor();
 });
 
-test('turning off one-time codes requires the password, and sign-in no longer requires codes', async () => {
+test('a user can turn off one-time codes with the password', async () => {
   const viewer = await site.invite('viewer');
   const started = await viewer.send<{ secret: string }>('POST', '/panel/api/account/codes');
   const code = codeAt(started.body.secret);

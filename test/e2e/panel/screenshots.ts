@@ -1,7 +1,4 @@
-/**
- * Takes the screenshots of the panel guide, with a week of demo data:
- * `npm run screenshots:panel [folder]`.
- */
+/** Takes the screenshots of the panel guide, with a week of demo data: `npm run screenshots:panel [folder]`. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright';
@@ -32,24 +29,25 @@ const service = await startInProcess(
 );
 const browser = await chromium.launch({
   executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
-  // The URLs of the demo media contain the address with which the service was started.
+  // The URLs of the demo media contain the host with which the service was started.
   args: ['--no-sandbox', `--host-resolver-rules=MAP service.test ${new URL(service.url).host}`],
 });
 try {
   await mkdir(folder, { recursive: true });
-  const decisionId = await playAWeek(service, clock);
+  const decisionId = await simulateWeek(service, clock);
   clock.set(nowMs);
   const owner = await signIn(service);
-  const creativeId = await changeACreative(owner);
-  await stopSomething(owner);
-  for (const picture of pictures(decisionId, creativeId)) await take(browser, owner, picture);
+  const creativeId = await changeCreative(owner);
+  await addKillSwitch(owner);
+  for (const picture of listPictures(decisionId, creativeId))
+    await takePicture(browser, owner, picture);
 } finally {
   await browser.close();
   await service.stop();
 }
 
-/** Lets players request ads for a week, at every hour and more of them each day. Most players watch to the end. */
-async function playAWeek(running: InProcessService, time: ManualClock): Promise<string> {
+/** Simulates a week in which players request ads every hour, and more ads every day. Most players watch to the end. */
+async function simulateWeek(running: InProcessService, time: ManualClock): Promise<string> {
   const game = createClient(running);
   let rewardedId = '';
   for (let hour = 0; hour < 7 * 24; hour += 4) {
@@ -86,7 +84,7 @@ async function signIn(running: InProcessService): Promise<PanelClient> {
   return client;
 }
 
-async function changeACreative(owner: PanelClient): Promise<string> {
+async function changeCreative(owner: PanelClient): Promise<string> {
   const { body } = await owner.send<{ data: { id: string; name: string }[] }>(
     'GET',
     '/v1/creatives',
@@ -109,7 +107,7 @@ async function changeACreative(owner: PanelClient): Promise<string> {
   return meadow?.id ?? '';
 }
 
-async function stopSomething(owner: PanelClient): Promise<void> {
+async function addKillSwitch(owner: PanelClient): Promise<void> {
   await owner.send('POST', '/v1/kill-switches', {
     scope: 'placement',
     target_id: 'double-coins',
@@ -118,8 +116,8 @@ async function stopSomething(owner: PanelClient): Promise<void> {
   });
 }
 
-function pictures(decisionId: string, creativeId: string): Picture[] {
-  const shown = (page: Page, count: number) =>
+function listPictures(decisionId: string, creativeId: string): Picture[] {
+  const waitForPreviews = (page: Page, count: number) =>
     page
       .locator('iframe[data-state=shown]')
       .nth(count - 1)
@@ -133,12 +131,12 @@ function pictures(decisionId: string, creativeId: string): Picture[] {
         await page.getByText('No webhooks yet.').waitFor();
       },
     },
-    { name: 'review', path: '/review', make: (page) => shown(page, 4) },
+    { name: 'review', path: '/review', make: (page) => waitForPreviews(page, 4) },
     {
       name: 'preview',
       path: `/creatives/${creativeId}`,
       async make(page) {
-        await shown(page, 3);
+        await waitForPreviews(page, 3);
         await page.getByText('Preview').scrollIntoViewIfNeeded();
       },
     },
@@ -181,7 +179,7 @@ function pictures(decisionId: string, creativeId: string): Picture[] {
   ];
 }
 
-async function take(from: Browser, owner: PanelClient, picture: Picture): Promise<void> {
+async function takePicture(from: Browser, owner: PanelClient, picture: Picture): Promise<void> {
   const { name, path, viewport = desktop, colorScheme = 'light', make } = picture;
   const context = await from.newContext({ viewport, colorScheme, reducedMotion: 'reduce' });
   const [cookie = '', value = ''] = owner.cookie()?.split('=') ?? [];

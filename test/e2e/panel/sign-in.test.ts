@@ -20,7 +20,7 @@ const signIn = async (page: Page, email: string, secret: string) => {
 const openLink = (link: string) => site.open(new URL(link).hash.slice(1), { as: 'nobody' });
 const overview = (page: Page) => page.getByRole('heading', { name: 'Overview', level: 1 });
 
-test('the setup page keeps its input, no matter how long the setup takes', async () => {
+test('the setup page keeps its input while the user takes a long time', async () => {
   const page = await site.open('/setup?token=none', { as: 'nobody' });
   await page.clock.install();
   const requests: string[] = [];
@@ -31,12 +31,12 @@ test('the setup page keeps its input, no matter how long the setup takes', async
   await name.fill('Ada');
   for (let second = 0; second < 60; second += 5) await page.clock.runFor(5_000);
   expect(await name.inputValue()).toBe('Ada');
-  // There is no session yet, so requesting one could only lead to the sign-in page.
+  // There is no session yet. A request for the session would lead to the sign-in page.
   expect(requests).not.toContain('/panel/api/session');
   await page.context().close();
 });
 
-test('the first owner sets up an account with the one-time link, enables one-time codes and signs in with a code', async () => {
+test('the first owner sets up an account and signs in with a one-time code', async () => {
   const page = await openLink(site.setupUrl);
   await page.getByRole('textbox', { name: 'E-mail' }).fill('ada@example.com');
   await page.getByLabel('Your name').fill('Ada');
@@ -51,8 +51,8 @@ test('the first owner sets up an account with the one-time link, enables one-tim
   await page.getByRole('button', { name: 'Profile' }).click();
   await page.getByRole('menuitem', { name: 'Your account' }).click();
   await page.getByRole('button', { name: 'Turn on' }).click();
-  const shown = page.getByRole('group', { name: 'Secret for one-time codes' });
-  const secret = (await shown.textContent()) ?? '';
+  const secretGroup = page.getByRole('group', { name: 'Secret for one-time codes' });
+  const secret = (await secretGroup.textContent()) ?? '';
   await page.getByRole('img', { name: 'QR code for your authenticator app' }).waitFor();
   await page.getByLabel('Six-digit code').fill(codeAt(secret));
   await page.getByRole('button', { name: 'Confirm' }).click();
@@ -63,17 +63,17 @@ test('the first owner sets up an account with the one-time link, enables one-tim
   await signIn(page, 'ada@example.com', 'not my password');
   await page.getByText('is wrong').waitFor();
   await signIn(page, 'ada@example.com', password);
-  // A code can be used only once. The next code is accepted 30 s early, because phone clocks differ.
+  // A code can be used only once. The next code is accepted 30 s early, because the clocks of phones differ.
   await page.getByLabel('One-time code').fill(codeAt(secret, Date.now() + 30_000));
   await page.getByRole('button', { name: 'Sign in' }).click();
   await overview(page).waitFor();
   expect(await page.evaluate(() => document.cookie)).toBe('');
 
-  await toLiveAndBack(page);
-  await invite(page);
+  await switchToLiveAndBack(page);
+  await inviteUser(page);
 });
 
-test('after too many failures, the form shows how many seconds to wait', async () => {
+test('after too many failed sign-ins, the form shows how many seconds to wait', async () => {
   const page = await site.open('/', { as: 'nobody' });
   for (let attempt = 0; attempt < 6; attempt += 1) {
     const responded = page.waitForResponse((response) => response.request().method() === 'POST');
@@ -83,16 +83,16 @@ test('after too many failures, the form shows how many seconds to wait', async (
   await page.getByText(/Too many failed attempts\. Try again in \d+ s\./).waitFor();
 });
 
-/** Checks that an invited user sets a password with the shown link and has the chosen role. */
-async function invite(page: Page): Promise<void> {
+/** Checks that an invited user can set a password with the link, and has the chosen role. */
+async function inviteUser(page: Page): Promise<void> {
   await page.goto(`${site.url}/panel/#/users/create`);
   await page.getByRole('textbox', { name: 'E-mail' }).fill('grace@example.com');
   await page.getByRole('textbox', { name: 'Name' }).fill('Grace');
   await page.getByRole('combobox', { name: 'Role' }).click();
   await page.getByRole('option', { name: 'Viewer' }).click();
   await page.getByRole('button', { name: 'Save' }).click();
-  const shown = page.getByRole('dialog', { name: 'Invitation link' });
-  const link = await shown.getByRole('group').textContent();
+  const invitationDialog = page.getByRole('dialog', { name: 'Invitation link' });
+  const link = await invitationDialog.getByRole('group').textContent();
   const invited = await openLink(link ?? '');
   await expect
     .poll(() => invited.getByRole('textbox', { name: 'E-mail' }).inputValue())
@@ -105,24 +105,28 @@ async function invite(page: Page): Promise<void> {
 }
 
 /** Checks that switching to live asks for confirmation, and that every page shows the environment. */
-async function toLiveAndBack(page: Page): Promise<void> {
-  const band = page.getByRole('note', { name: 'Environment' });
-  expect(await band.textContent()).toContain('Sandbox');
-  const sandboxColor = await band.evaluate((element) => getComputedStyle(element).backgroundColor);
+async function switchToLiveAndBack(page: Page): Promise<void> {
+  const environmentBanner = page.getByRole('note', { name: 'Environment' });
+  expect(await environmentBanner.textContent()).toContain('Sandbox');
+  const sandboxColor = await environmentBanner.evaluate(
+    (element) => getComputedStyle(element).backgroundColor,
+  );
   await page.getByRole('button', { name: 'Live', exact: true }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
-  expect(await band.textContent()).toContain('Sandbox');
+  expect(await environmentBanner.textContent()).toContain('Sandbox');
 
   await page.getByRole('button', { name: 'Live', exact: true }).click();
   const requests = page.waitForRequest((request) => request.url().includes('/v1/reports'));
   await page.getByRole('button', { name: 'Switch to live' }).click();
   expect((await requests).headers()['trueward-environment']).toBe('live');
-  await expect.poll(() => band.textContent()).toContain('Live');
-  const liveColor = await band.evaluate((element) => getComputedStyle(element).backgroundColor);
+  await expect.poll(() => environmentBanner.textContent()).toContain('Live');
+  const liveColor = await environmentBanner.evaluate(
+    (element) => getComputedStyle(element).backgroundColor,
+  );
   expect(liveColor).not.toBe(sandboxColor);
 
   await page.reload();
-  await expect.poll(() => band.textContent()).toContain('Live');
+  await expect.poll(() => environmentBanner.textContent()).toContain('Live');
   await page.getByRole('button', { name: 'Sandbox' }).click();
-  await expect.poll(() => band.textContent()).toContain('Sandbox');
+  await expect.poll(() => environmentBanner.textContent()).toContain('Sandbox');
 }

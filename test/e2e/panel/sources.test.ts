@@ -22,7 +22,7 @@ const addSource = async (outcome: string): Promise<Source> => {
   return body;
 };
 
-test('an operator tries a source, submits its creative for review, and sees it with a preview', async () => {
+test('an operator can try a source and submit its creative for review', async () => {
   const source = await addSource('wrapper');
   const page = await site.open(`/sources/${source.id}`);
   const card = page.getByRole('region', { name: 'Try it' });
@@ -51,18 +51,15 @@ test.for([
   ['timeout', 'The source did not respond within 300 ms.'],
   ['error', 'The source failed: The response has status 500'],
   ['invalid', 'The ad cannot be used: '],
-] as const)(
-  'a trial of a source with the outcome %s says why there is no ad',
-  async ([outcome, text]) => {
-    const source = await addSource(outcome);
-    const page = await site.open(`/sources/${source.id}`);
-    const card = page.getByRole('region', { name: 'Try it' });
-    await card.getByRole('button', { name: 'Try it' }).click();
-    await card.getByText(text).waitFor();
-  },
-);
+] as const)('trying a source shows why there is no ad (%s)', async ([outcome, text]) => {
+  const source = await addSource(outcome);
+  const page = await site.open(`/sources/${source.id}`);
+  const card = page.getByRole('region', { name: 'Try it' });
+  await card.getByRole('button', { name: 'Try it' }).click();
+  await card.getByText(text).waitFor();
+});
 
-test('the page of a source shows its health, even to viewers, who cannot try the source', async () => {
+test('the page of a source shows its health to viewers', async () => {
   const source = await addSource('no_bid');
   for (let player = 0; player < 3; player += 1)
     await site.game.decide({ placement: 'revive', user_ref: `health-${player}` });

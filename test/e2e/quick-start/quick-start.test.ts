@@ -33,7 +33,7 @@ it.beforeEach(async () => {
 });
 it.afterEach(() => page.close());
 
-/** Presses the button, watches the ad, and closes its end card. */
+/** Clicks the button, watches the ad, and closes its end card. */
 async function watchAd(): Promise<void> {
   await page.getByRole('button', { name: 'Watch an ad for 25 coins' }).click();
   await page.getByRole('link', { name: 'Learn more' }).first().waitFor();
@@ -43,8 +43,8 @@ async function watchAd(): Promise<void> {
   await expect.poll(() => page.getByText('Advertisement', { exact: true }).isVisible()).toBe(false);
 }
 
-/** Runs a program of the quick start. Resolves with its first line of output that contains `words`. */
-function run(args: string[], env: Record<string, string>, words: string): Promise<string> {
+/** Runs a program of the quick start. Resolves with the first line of output that contains `expectedText`. */
+function run(args: string[], env: Record<string, string>, expectedText: string): Promise<string> {
   const child = spawn(process.execPath, args, {
     cwd: reader.folder,
     env: { ...process.env, ...env },
@@ -56,12 +56,12 @@ function run(args: string[], env: Record<string, string>, words: string): Promis
   return new Promise((resolve, reject) => {
     child.once('exit', () => reject(new Error(`${args[0]} exited: ${errors}`)));
     createInterface({ input: child.stdout }).on('line', (line) => {
-      if (line.includes(words)) resolve(line);
+      if (line.includes(expectedText)) resolve(line);
     });
   });
 }
 
-it('the npm page delivers 25 coins for an ad, and the quick start’s server credits them', async () => {
+it('the server of the quick start credits the coins that the npm page delivers', async () => {
   const port = String(await getPort({ host: '127.0.0.1' }));
   const forward = ['--service', stack.serviceUrl, '--forward-to', `http://localhost:${port}`];
   const listening = await run(

@@ -7,12 +7,12 @@ import type { Stack } from '../stack.ts';
 
 const page = 'docs/quick-start.md';
 
-/** The project of a reader who follows the quick start, with the package installed from the clone. */
+/** The project of a reader who follows the quick start. The package is installed from the clone. */
 export interface Reader {
   folder: string;
   /** Builds and serves the page of the section “With npm”. Resolves with its URL. */
   startPage(): Promise<string>;
-  /** Builds and serves the scripts of the Cocos sample on a fake engine. Resolves with the URL. */
+  /** Builds and serves the scripts of the Cocos sample with a fake engine. Resolves with the URL. */
   startCocosSample(options: { loose: boolean }): Promise<string>;
   leave(): Promise<void>;
 }
@@ -28,20 +28,20 @@ export function createReader(stack: Stack): Reader {
   const parent = join(root, 'node_modules', '.cache');
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(join(parent, 'trueward-reader-'));
-  // Like `npm install ../trueward`.
+  // Does the same as `npm install ../trueward`.
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(root, join(folder, 'node_modules', 'trueward'), 'junction');
   const write = (name: string, code: string): void =>
-    writeFileSync(join(folder, name), fillIn(code, stack));
+    writeFileSync(join(folder, name), fillInKeys(code, stack));
   write('index.html', findBlock('html', 'main.ts'));
   write('main.ts', findBlock('ts', 'createAds'));
   write('server.mjs', findBlock('js', 'createServer'));
-  const closes: (() => Promise<void>)[] = [];
+  const closeServers: (() => Promise<void>)[] = [];
   const serve = async (options: InlineConfig): Promise<string> => {
-    const all: InlineConfig = { ...options, configFile: false, logLevel: 'error' };
-    await build(all);
-    const server = await preview({ ...all, preview: { host: '127.0.0.1', port: 0 } });
-    closes.push(() => server.close());
+    const viteConfig: InlineConfig = { ...options, configFile: false, logLevel: 'error' };
+    await build(viteConfig);
+    const server = await preview({ ...viteConfig, preview: { host: '127.0.0.1', port: 0 } });
+    closeServers.push(() => server.close());
     return server.resolvedUrls?.local[0] ?? '';
   };
   return {
@@ -62,23 +62,23 @@ export function createReader(stack: Stack): Reader {
       return `${url}?${new URLSearchParams({ key: keys.sandbox.publishable, service: serviceUrl })}`;
     },
     async leave() {
-      await Promise.all(closes.map((close) => close()));
+      await Promise.all(closeServers.map((close) => close()));
       rmSync(folder, { recursive: true });
     },
   };
 }
 
-/** Finds the first block of the quick start in this language that contains `words`. */
-function findBlock(language: string, words: string): string {
+/** Finds the first block of the quick start in this language that contains `expectedText`. */
+function findBlock(language: string, expectedText: string): string {
   const block = readCodeBlocks(page).find(
-    (each) => each.language === language && each.code.includes(words),
+    (block) => block.language === language && block.code.includes(expectedText),
   );
-  if (!block) throw new Error(`${page} has no ${language} with ${words}.`);
+  if (!block) throw new Error(`${page} has no ${language} block that contains ${expectedText}.`);
   return block.code;
 }
 
 /** Replaces the key and the URL with those of the running service, as a reader would. */
-const fillIn = (code: string, { keys, serviceUrl }: Stack): string =>
+const fillInKeys = (code: string, { keys, serviceUrl }: Stack): string =>
   code
     .replace('pk_sandbox_…', keys.sandbox.publishable)
     .replace('http://127.0.0.1:8787', serviceUrl);

@@ -5,12 +5,12 @@ import { expect } from 'vitest';
 import { show } from '../browser.ts';
 import { openRawBrowser } from '../outbox/raw-browser.ts';
 import { it } from '../worker.ts';
-import { fetchStatus, tap } from './cheat.ts';
+import { fetchStatus, recordTraffic } from './cheat.ts';
 
-// The ads take five seconds, so that these attacks stay impossible on a slow machine.
+// The ads take five seconds, so that the attacks cannot succeed on a slow machine.
 const watched = { timeout: 30_000, interval: 100 };
 
-it('two devices of one player that watch simultaneously earn one reward', async ({
+it('two devices of one player earn one reward for two simultaneous ads', async ({
   browser,
   stack,
 }) => {
@@ -20,23 +20,23 @@ it('two devices of one player that watch simultaneously earn one reward', async 
   try {
     const pages = await Promise.all(devices.map((device) => device.newPage()));
     for (const page of pages) await page.goto(stack.pageFor(name));
-    const taps = pages.map(tap);
+    const recordings = pages.map(recordTraffic);
     await Promise.all(pages.map((page) => show(page, 'showRewarded', 'long')));
-    const decisions = await Promise.all(
-      taps.map(async ({ decisions: made }) => {
-        await expect.poll(() => made.length, watched).toBe(1);
-        return made[0]?.id ?? '';
+    const decisionIds = await Promise.all(
+      recordings.map(async ({ decisions }) => {
+        await expect.poll(() => decisions.length, watched).toBe(1);
+        return decisions[0]?.id ?? '';
       }),
     );
-    const states = () => Promise.all(decisions.map((id) => fetchStatus(stack, id)));
+    const states = () => Promise.all(decisionIds.map((id) => fetchStatus(stack, id)));
     await expect
       .poll(async () => (await states()).map(({ state }) => state), watched)
       .toContain('earned');
-    // The second reward is denied. It is pending if the page loaded so slowly that there was time to watch two ads.
+    // The second reward is denied, or pending if the page loaded slowly enough to watch two ads.
     await expect
       .poll(async () => (await states()).map(({ reason }) => reason), watched)
       .toContain('overlapping_watch');
-    // The game server receives the earned reward by webhook, a moment after the status can be read.
+    // The game server receives the reward by webhook, shortly after the status can be read.
     await expect.poll(() => coins(), watched).toBe(25);
     expect((await stack.account(name)).credits).toHaveLength(1);
   } finally {
@@ -53,7 +53,7 @@ it('an ad in a background tab accrues no watch time until the player returns', a
   const raw = openRawBrowser(profile);
   try {
     const tab = await raw.openTab(stack.pageFor(name));
-    // The initial empty page of a tab also counts as complete.
+    // The initial empty page of a tab is also complete.
     await expect.poll(() => tab.evaluate('typeof window.ads'), watched).toBe('object');
     await tab.activate();
     await expect.poll(() => tab.evaluate('document.visibilityState'), watched).toBe('visible');
@@ -65,7 +65,7 @@ it('an ad in a background tab accrues no watch time until the player returns', a
     await (await raw.openTab('about:blank')).activate();
     await expect.poll(() => tab.evaluate('document.visibilityState'), watched).toBe('hidden');
     await tab.evaluate('void (window.hiddenAt = performance.now())');
-    // Waits longer than the ad lasts.
+    // This is longer than the ad takes.
     await expect
       .poll(() => tab.evaluate('performance.now() - hiddenAt > 7000'), watched)
       .toBe(true);

@@ -6,7 +6,14 @@ import { deliveredRewards, getResult, show } from '../browser.ts';
 import { speedUp } from '../speed-up.ts';
 import type { Stack } from '../stack.ts';
 import { it } from '../worker.ts';
-import { copyDatabases, type Filled, forgedEvents, post, fetchStatus, tap } from './cheat.ts';
+import {
+  copyDatabases,
+  type Filled,
+  createForgedEvents,
+  post,
+  fetchStatus,
+  recordTraffic,
+} from './cheat.ts';
 
 const watched = { timeout: 30_000, interval: 100 };
 
@@ -17,13 +24,13 @@ let player = 0;
 it.beforeAll(({ stack: running }) => {
   stack = running;
 });
-// Each test has its own storage, so that undelivered rewards do not reach the next player.
+// Each test has its own storage. Otherwise, the next player could receive undelivered rewards.
 it.beforeEach(async ({ browser: shared }) => {
   browser = await shared.newContext();
 });
 it.afterEach(() => browser.close());
 
-/** Opens the page of a player. The page's time passes `speed` times as fast. */
+/** Opens the page of a player. The page's time passes `speed` times as fast as real time. */
 async function open(name: string, speed?: number): Promise<Page> {
   const page = await browser.newPage();
   if (speed !== undefined) await page.addInitScript(speedUp, speed);
@@ -36,26 +43,26 @@ const coins = (name: string) => stack.account(name).then((account) => account.co
 const sentAt = () => new Date().toISOString();
 const requestDecision = (page: Page, placement: string, name: string): Promise<Filled> =>
   post(page, stack, '/v1/decisions', { placement, user_ref: name });
-async function first<T>(items: T[]): Promise<T> {
+async function waitForFirst<T>(items: T[]): Promise<T> {
   await expect.poll(() => items.length, watched).toBeGreaterThan(0);
   const [item] = items;
   if (item === undefined) throw new Error('Expected at least one item.');
   return item;
 }
 
-it('an honest player is rewarded, so the attacks below fail for their own reasons', async () => {
+it('an honest player earns a reward', async () => {
   const name = newPlayer();
   const page = await open(name);
   await show(page, 'showRewarded', 'revive');
   await expect.poll(() => coins(name), watched).toBe(25);
 });
 
-it('a page running at 16 times normal speed is denied the reward', async () => {
+it('a page that runs 16 times as fast is denied the reward', async () => {
   const name = newPlayer();
   const page = await open(name, 16);
-  const tapped = tap(page);
+  const traffic = recordTraffic(page);
   await show(page, 'showRewarded', 'long');
-  const { id } = await first(tapped.decisions);
+  const { id } = await waitForFirst(traffic.decisions);
   await expect
     .poll(() => fetchStatus(stack, id), watched)
     .toMatchObject({ state: 'denied', reason: 'impossible_timing' });
@@ -63,27 +70,27 @@ it('a page running at 16 times normal speed is denied the reward', async () => {
   expect(await deliveredRewards(page)).toEqual([]);
 });
 
-it('a video played at 4 times normal speed is denied the reward', async () => {
+it('a video that plays 4 times as fast is denied the reward', async () => {
   const name = newPlayer();
-  // Not 16, because the SDK's load and stall timeouts would also shrink, and the ad would fail.
+  // At 16 times the speed, the SDK's load and stall timeouts would be so short that the ad would fail.
   const page = await open(name, 4);
-  const tapped = tap(page);
+  const traffic = recordTraffic(page);
   await show(page, 'showRewarded', 'long-film');
-  const { id } = await first(tapped.decisions);
+  const { id } = await waitForFirst(traffic.decisions);
   await expect.poll(() => fetchStatus(stack, id), watched).toMatchObject({ state: 'denied' });
   await closeControl(page).click();
   expect((await getResult(page))?.outcome).toMatch(/^(denied|pending)$/);
   expect(await coins(name)).toBe(0);
 });
 
-it('a completion forged by a script is denied, with a valid token and with a modified one', async () => {
+it('a script that forges a completion is denied the reward', async () => {
   const name = newPlayer();
   const page = await open(name);
   const decision = await requestDecision(page, 'long', name);
   const report = (token: string) =>
     post<EventBatchResult>(page, stack, '/v1/events', {
       sent_at: sentAt(),
-      events: forgedEvents({ ...decision, token }),
+      events: createForgedEvents({ ...decision, token }),
     });
   const earlier = (issuedAtMs: string): string => String(Number(issuedAtMs) - 60_000);
   const edited = decision.token.replace(/(?<=~)\d{13}(?=~)/, earlier);
@@ -99,7 +106,7 @@ it('a completion forged by a script is denied, with a valid token and with a mod
 it('a proxy that turns an early close into a completion earns nothing', async () => {
   const name = newPlayer();
   const page = await open(name);
-  const tapped = tap(page);
+  const traffic = recordTraffic(page);
   await page.route('**/v1/events', async (route) => {
     const batch = route.request().postDataJSON() as EventBatch;
     const events = batch.events.map((event) =>
@@ -112,20 +119,20 @@ it('a proxy that turns an early close into a completion earns nothing', async ()
   await show(page, 'showRewarded', 'long-film');
   await closeControl(page).click();
   await page.getByRole('button', { name: 'Close anyway' }).click();
-  const { id } = await first(tapped.decisions);
+  const { id } = await waitForFirst(traffic.decisions);
   await expect
     .poll(() => fetchStatus(stack, id), watched)
     .toMatchObject({ state: 'denied', reason: 'impossible_timing' });
   expect(await coins(name)).toBe(0);
 });
 
-it('replaying every request in parallel earns nothing more', async () => {
+it('replaying every request in parallel earns no further reward', async () => {
   const name = newPlayer();
   const page = await open(name);
-  const tapped = tap(page);
+  const traffic = recordTraffic(page);
   await show(page, 'showRewarded', 'revive');
   await expect.poll(() => coins(name), watched).toBe(25);
-  const recorded = [...tapped.batches];
+  const recorded = [...traffic.batches];
   const responses = await Promise.all(
     Array.from({ length: 20 }, () => recorded)
       .flat()
@@ -136,7 +143,7 @@ it('replaying every request in parallel earns nothing more', async () => {
   expect((await stack.account(name)).credits).toHaveLength(1);
 });
 
-it('ads requested simultaneously earn no more than the elapsed time allows', async () => {
+it('simultaneously requested ads earn no more rewards than the elapsed time allows', async () => {
   const name = newPlayer();
   const page = await open(name);
   const startMs = performance.now();
@@ -148,7 +155,7 @@ it('ads requested simultaneously earn no more than the elapsed time allows', asy
   for (const decision of preloaded)
     await post(page, stack, '/v1/events', {
       sent_at: sentAt(),
-      events: forgedEvents(decision),
+      events: createForgedEvents(decision),
     });
   const states = await Promise.all(preloaded.map(({ id }) => fetchStatus(stack, id)));
   const earned = states.filter(({ state }) => state === 'earned').length;
@@ -157,7 +164,7 @@ it('ads requested simultaneously earn no more than the elapsed time allows', asy
   expect(earned).toBeLessThanOrEqual(Math.floor(time / 4_750));
 });
 
-it('a ledger edited with the developer tools affects only its own page, not the server', async () => {
+it('editing the ledger with the developer tools does not affect the server', async () => {
   const name = newPlayer();
   const page = await open(name);
   await show(page, 'showRewarded', 'long-film');
@@ -194,7 +201,7 @@ it('a ledger edited with the developer tools affects only its own page, not the 
   await expect(verifyReceipt('a.b.c', keys, { accountId: 'acc_x' })).rejects.toThrow('receipt');
 });
 
-it('a device whose storage is restored to its state before the reward is credited once', async () => {
+it('a device with restored storage is credited once', async () => {
   const name = newPlayer();
   const page = await open(name);
   await page.route('**/v1/events', (route) => route.abort('internetdisconnected'));
@@ -208,13 +215,13 @@ it('a device whose storage is restored to its state before the reward is credite
   await expect.poll(() => coins(name), watched).toBe(25);
   await closeControl(page).click();
   await expect.poll(() => deliveredRewards(page), watched).toHaveLength(1);
-  const tapped = tap(page);
+  const traffic = recordTraffic(page);
   await savedDatabases.restore();
   await page.reload();
-  // The page reports everything again and receives its reward again. A game credits each decision only once.
-  await first(tapped.batches);
+  // The page reports all events again and receives its reward again. A game credits each decision only once.
+  await waitForFirst(traffic.batches);
   await expect.poll(() => deliveredRewards(page), watched).toHaveLength(2);
-  const [one, again] = await deliveredRewards(page);
-  expect(again?.decisionId).toBe(one?.decisionId);
+  const [delivery, repeatedDelivery] = await deliveredRewards(page);
+  expect(repeatedDelivery?.decisionId).toBe(delivery?.decisionId);
   expect((await stack.account(name)).credits).toHaveLength(1);
 });

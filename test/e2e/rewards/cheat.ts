@@ -15,8 +15,8 @@ export async function fetchStatus(stack: Stack, decisionId: string): Promise<Rew
 const isEvents = (request: Request): boolean =>
   request.method() === 'POST' && request.url().endsWith('/v1/events');
 
-/** Records the requests of a page to the service, as a player can with the developer tools. */
-export function tap(page: Page): { decisions: Filled[]; batches: EventBatch[] } {
+/** Records a page's requests to the service, as a player could with the developer tools. */
+export function recordTraffic(page: Page): { decisions: Filled[]; batches: EventBatch[] } {
   const decisions: Filled[] = [];
   const batches: EventBatch[] = [];
   page.on('request', (request) => {
@@ -26,7 +26,7 @@ export function tap(page: Page): { decisions: Filled[]; batches: EventBatch[] } 
     if (response.request().method() !== 'POST' || !response.url().endsWith('/v1/decisions')) return;
     response.json().then(
       (decision: Filled) => decisions.push(decision),
-      // The page was closed in the meantime. If a test still waits for the decision, it fails.
+      // The page was closed in the meantime. A test that waits for the decision fails.
       () => undefined,
     );
   });
@@ -47,8 +47,8 @@ export const post = <T>(page: Page, stack: Stack, path: string, body: object): P
     [`${stack.serviceUrl}${path}`, stack.keys.sandbox.publishable, JSON.stringify(body)] as const,
   );
 
-/** Creates the events of a complete ad view, as a script would forge them. */
-export function forgedEvents({ id, token }: Filled, endedMs = Date.now()): AdEvent[] {
+/** Creates the events of a complete ad view as a script would forge them. */
+export function createForgedEvents({ id, token }: Filled, endedMs = Date.now()): AdEvent[] {
   const at = (beforeMs: number) => ({
     id: crypto.randomUUID(),
     decision_id: id,
@@ -91,5 +91,5 @@ export async function copyDatabases(page: Page): Promise<{ restore(): Promise<vo
       }
     };
   });
-  return { restore: () => copy.evaluate((putBack) => putBack()) };
+  return { restore: () => copy.evaluate((restore) => restore()) };
 }

@@ -6,7 +6,7 @@ import type { DecisionRewardedEvent } from '../../../src/server/index.ts';
 import { createDemand } from '../../../service/test/demo-demand.ts';
 import { it } from '../worker.ts';
 
-it('the webhook carries the custom data of the call that showed the ad, even if an ad was preloaded with other data', async ({
+it('the webhook contains the custom data of the call that showed the ad', async ({
   browser,
   stack,
 }) => {
@@ -28,13 +28,15 @@ it('the webhook carries the custom data of the call that showed the ad, even if 
     });
     await page.goto(stack.pageFor('custom-data'));
     await page.evaluate(() => window.ads.preload('revive', { customData: 'level-6' }));
-    const shown = page.evaluate(() => window.ads.showRewarded('revive', { customData: 'level-7' }));
+    const running = page.evaluate(() =>
+      window.ads.showRewarded('revive', { customData: 'level-7' }),
+    );
     await page.getByText('Your reward is on its way').first().waitFor();
     await page.getByRole('button', { name: 'Close ad' }).first().click();
-    const { decisionId = '', outcome } = await shown;
+    const { decisionId = '', outcome } = await running;
     expect(outcome).toBe('rewarded');
     await expect.poll(() => rewarded.get(decisionId)).toBe('level-7');
-    // The stack is shared with other tests, whose rewards would also be delivered to this webhook.
+    // Other tests use the same stack. Their rewards would also be delivered to this webhook.
     await demand.call('PATCH', `webhooks/${webhook.id}`, { status: 'disabled' });
   } finally {
     await page.context().close();

@@ -33,8 +33,8 @@ const requireIdentity = (identity: Placement['identity']): Promise<void> =>
 const coins = (name: string) => stack.account(name).then((account) => account.coins);
 const watched = { timeout: 30_000, interval: 100 };
 const request = { placement: 'vouched', user_ref: 'somebody' };
-/** Resolves when a user reference without a token no longer receives an ad. */
-const untilEnforced = () =>
+/** Resolves when requests with only a user reference no longer receive an ad. */
+const waitUntilEnforced = () =>
   expect
     .poll(() => post(page, stack, '/v1/decisions', request), watched)
     .toMatchObject({ code: 'identity_required' });
@@ -46,9 +46,9 @@ async function earn(): Promise<ShowResult | undefined> {
   return getResult(page);
 }
 
-it('a placement that requires user tokens has no ad for a bare user reference, and rewards the user named in a token', async () => {
+it('a placement that requires user tokens has ads only for requests with a token', async () => {
   await requireIdentity('user_token');
-  await untilEnforced();
+  await waitUntilEnforced();
   await show(page, 'showRewarded', 'vouched');
   expect(await getResult(page)).toMatchObject({ outcome: 'error', reason: 'identity_required' });
 
@@ -60,7 +60,7 @@ it('a placement that requires user tokens has no ad for a bare user reference, a
     ([publishableKey, serviceUrl, userToken]) => {
       window.ads.destroy();
       const { Trueward } = window as unknown as { Trueward: { createAds: typeof createAds } };
-      // The function is called for each request, as in a game that runs for hours.
+      // Each request calls the function, as in a game that runs for hours.
       window.ads = Trueward.createAds({ publishableKey, serviceUrl, userToken: () => userToken });
     },
     [stack.keys.sandbox.publishable, stack.serviceUrl, token] as const,
@@ -70,17 +70,17 @@ it('a placement that requires user tokens has no ad for a bare user reference, a
   expect(await coins('somebody')).toBe(0);
 });
 
-it('a placement that requires server-side requests shows and rewards the server’s decision', async () => {
+it('a placement that requires server-side requests shows the server’s decision', async () => {
   await page.reload();
   await requireIdentity('server');
-  await untilEnforced();
+  await waitUntilEnforced();
 
   const decision = await demand.call<Decision>('POST', 'decisions', {
     ...request,
     user_ref: 'named-by-server',
   });
   const availability = await page.evaluate(
-    (made) => window.ads.preload('vouched', { decision: made }),
+    (decision) => window.ads.preload('vouched', { decision }),
     decision,
   );
   expect(availability).toEqual({ available: true });

@@ -10,8 +10,8 @@ import { it } from '../worker.ts';
 import { type Host, startHost } from './host.ts';
 
 /**
- * If this is set, AdLad is tested too. It names a folder that contains AdLad's sources in `adlad`, and the sources of
- * its plugin for Google in `adlad-plugin-google-ad-placement`.
+ * If this folder is set, AdLad is tested too. The folder contains AdLad's sources in `adlad`, and the sources of
+ * AdLad's plugin for Google in `adlad-plugin-google-ad-placement`.
  */
 const adladFolder = process.env['ADLAD_FOLDER'];
 const google = 'https://pagead2.googlesyndication.com/**';
@@ -50,7 +50,7 @@ async function open(head: string): Promise<void> {
   await page.goto(host.url + path);
 }
 
-/** Google's own snippet, and callbacks that log their calls. */
+/** Google's own snippet, and callbacks that log how they are called. */
 const snippet = `<script>
   window.adsbygoogle = window.adsbygoogle || [];
   var adBreak = adConfig = function (o) { adsbygoogle.push(o); };
@@ -66,7 +66,7 @@ const snippet = `<script>
 const calls = () => page.evaluate<string[]>('calls');
 const close = () => page.getByRole('button', { name: 'Close ad' }).first().click();
 
-it('runs breaks that Google’s own snippet pushed before the script loaded, and later ones', async () => {
+it('runs breaks that Google’s own snippet pushed before the script had loaded', async () => {
   await open(`${snippet}<script>
     adsbygoogle.push({});
     adConfig({ preloadAdBreaks: 'on', sound: 'off', onReady: note('onReady') });
@@ -88,7 +88,7 @@ it('runs breaks that Google’s own snippet pushed before the script loaded, and
   expect(errors).toEqual([]);
 });
 
-it('ends every break if its attributes are invalid, and reports the error', async () => {
+it('ends every break and reports the error if an attribute is invalid', async () => {
   await open(`${snippet}<script>adBreak({ type: 'next', ...callbacks });</script>
     ${tag('data-consent="maybe" data-placement-next="level-end"')}`);
   await expect.poll(calls).toEqual(['adBreakDone other']);
@@ -101,7 +101,7 @@ it('reports a tag without a placement', async () => {
   expect(errors).toEqual([expect.stringContaining('data-placement-interstitial')]);
 });
 
-it('shares the SDK of trueward.js, and exports its functions for pages that configure it themselves', async () => {
+it('shares the SDK of trueward.js and exports functions for pages that configure it', async () => {
   const sdk = tag().replace('trueward-ad-placement.js', 'trueward.js');
   await open(`${snippet}${sdk}${tag()}`);
   await page.waitForFunction(
@@ -126,7 +126,7 @@ it('shares the SDK of trueward.js, and exports its functions for pages that conf
   await expect.poll(calls).toEqual(['beforeAd', 'afterAd', 'adBreakDone viewed']);
 });
 
-/** A common interface for the ads libraries below, so that one test covers all of them. */
+/** The common interface through which one test uses all of the libraries below. */
 interface Library {
   canShowRewardedAd(): boolean;
   showRewardedAd(): Promise<unknown>;
@@ -135,7 +135,7 @@ interface Library {
 declare global {
   interface Window {
     library: Library;
-    /** What the library asks of the game. */
+    /** The library's requests to the game: to pause, resume, mute and unmute. */
     needs: string[];
     ended: unknown;
   }
@@ -189,9 +189,9 @@ for (const { name, files, start, needs, viewed, dismissed, noAd } of libraries) 
   const ended = () => expect.poll(() => page.evaluate(() => window.ended));
 
   it.skipIf(name === 'AdLad' && !(adladFolder && existsSync(adladFolder)))(
-    `${name} with a backend for Google’s API works unmodified`,
+    `${name} with a backend for Google’s API works without changes`,
     async () => {
-      // The stub that ad blockers serve instead of Google's script replaces `adsbygoogle`.
+      // Ad blockers serve a stub instead of Google's script. The stub replaces `adsbygoogle`.
       await page.route(google, (route) =>
         route.fulfill({
           contentType: 'text/javascript',
@@ -213,7 +213,7 @@ for (const { name, files, start, needs, viewed, dismissed, noAd } of libraries) 
           body: await readFile(join(import.meta.dirname, 'ads-library.js')),
         }),
       );
-      // This ad is long enough that the test can close it early even on a busy machine.
+      // The ad is so long that the test can close it early, also on a busy machine.
       const long = tag('data-placement-interstitial="level-end" data-placement-reward="long"');
       await open(`${long}<script>needs = [];</script><script type="module">${start}</script>`);
 

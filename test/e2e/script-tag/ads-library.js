@@ -1,5 +1,6 @@
-// A typical ads library with a backend for Google's Ad Placement API. It knows only `window.adsbygoogle` and loads
-// Google's script itself. Whenever a rewarded break ends, it requests a new one, so that an offer is always open.
+// A typical ads library with a backend for Google's Ad Placement API. It uses only `window.adsbygoogle` and loads
+// Google's script itself. When a rewarded break ends, the library requests the next one. An offer is therefore always
+// open.
 window.adsbygoogle = window.adsbygoogle || [];
 
 export function startAdsLibrary(onNeedsPause) {

@@ -1,4 +1,4 @@
-// The page's own script, which runs before the script tag has loaded.
+// The page's own script. It runs before the script tag has loaded.
 window.Trueward = window.Trueward || { queue: [] };
 window.runs = 0;
 

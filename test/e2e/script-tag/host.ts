@@ -6,7 +6,7 @@ import { join } from 'node:path';
 /** A page that the host serves. */
 export interface HostedPage {
   body: string;
-  /** Value of its `Content-Security-Policy` header. */
+  /** The value of the page's `Content-Security-Policy` header. */
   policy?: string;
 }
 
@@ -14,7 +14,7 @@ export interface HostedPage {
 export interface Host {
   /** URL of the server. */
   url: string;
-  /** The same server under another host name, which browsers treat as another site. */
+  /** URL of the server with another host name. Browsers treat it as another site. */
   otherSiteUrl: string;
   set(path: string, page: HostedPage): void;
   stop(): Promise<void>;
@@ -36,7 +36,7 @@ export async function startHost(): Promise<Host> {
     const file = /^\/dist\/[\w-]+\.js$/.test(pathname) ? join(root, pathname) : gameFile;
     readFile(file).then(
       (body) => {
-        // CDNs send this header too. Without it, browsers can't check an integrity hash across origins.
+        // CDNs send this header too. Browsers need the header to check an integrity hash across origins.
         response.writeHead(200, {
           'content-type': 'text/javascript',
           'access-control-allow-origin': '*',

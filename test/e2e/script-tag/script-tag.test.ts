@@ -32,7 +32,7 @@ it.beforeEach(async ({ onTestFailed }) => {
     onTestFailed(() => console.error(`page error: ${error.stack ?? String(error)}`));
   });
   page.on('console', (message) => {
-    // Browsers block autofocus in cross-site frames, so the SDK focuses the ad itself.
+    // Browsers block autofocus in cross-site frames. The SDK focuses the ad itself.
     if (message.type() === 'error' && !message.text().startsWith('Blocked autofocusing'))
       errors.push(message.text());
   });
@@ -40,7 +40,7 @@ it.beforeEach(async ({ onTestFailed }) => {
 it.afterEach(() => page.context().close());
 it.afterAll(() => host?.stop());
 
-/** Reads the tag and the policy from the README, with the URLs and the key of this test. */
+/** Reads the tag and the policy from the README, and fills in the URLs and the key of this test. */
 async function readReadme(): Promise<typeof readme> {
   const text = await readFile(join(root, 'README.md'), 'utf8');
   const [, html = '', policy = ''] =
@@ -70,7 +70,7 @@ async function earn(game: Page | FrameLocator): Promise<void> {
   await game.locator('#outcome', { hasText: 'rewarded' }).waitFor();
 }
 
-it('the README’s tag shows an ad on a page whose policy allows only what the README lists', async () => {
+it('the README’s tag shows an ad under the README’s content security policy', async () => {
   const pagePolicy = `default-src 'none'; img-src data:`;
   const policy = readme.policy
     .replace('script-src', "script-src 'self'")
@@ -84,7 +84,7 @@ it('the README’s tag shows an ad on a page whose policy allows only what the R
   expect(errors).toEqual(expectedErrors);
 });
 
-it('a script that does not match the README’s integrity hash is not run', async () => {
+it('the browser does not run a script that does not match the README’s integrity hash', async () => {
   host.set('/altered', {
     body: createPage(readme.tag.replace('/dist/trueward.js', '/dist/trueward-phaser.js')),
   });
@@ -93,7 +93,7 @@ it('a script that does not match the README’s integrity hash is not run', asyn
   expect(await page.evaluate(() => window.Trueward?.createAds)).toBeUndefined();
 });
 
-it('commands queued before or after loading run only once, no matter how often the tag is on the page', async () => {
+it('queued commands run only once if the page has the tag several times', async () => {
   const tag = addAttributes('data-user-ref="player-2"');
   const phaser = `<script src="${host.url}/dist/trueward-phaser.js"></script>`;
   host.set('/twice', { body: createPage(tag + tag + phaser + phaser) });
@@ -121,37 +121,34 @@ it('commands queued before or after loading run only once, no matter how often t
 it.each([
   ['after', (tag: string, phaser: string) => tag.replace('async', '') + phaser],
   ['before', (tag: string, phaser: string) => phaser + tag],
-] as const)(
-  'the Phaser script %s the tag extends the same global, whatever element ids are on the page',
-  async (order, tags) => {
-    const phaser = `<script src="${host.url}/dist/trueward-phaser.js"></script>`;
-    const elements = '<div id="trueward"></div><div id="Trueward"></div>';
-    const tag = addAttributes('data-user-ref="player-7"');
-    host.set(`/${order}`, {
-      body: createPage('').replace('<canvas>', `${elements}${tags(tag, phaser)}<canvas>`),
-    });
-    await page.goto(`${host.url}/${order}`, { waitUntil: 'load' });
-    const names = await page.evaluate(() => [
-      window.TruewardPlugin === window.Trueward?.TruewardPlugin,
-      window.TruewardScenePlugin === window.Trueward?.TruewardScenePlugin,
-      ...Object.keys(window.Trueward ?? {}).toSorted(),
-    ]);
-    expect(names).toEqual([
-      true,
-      true,
-      'OptionError',
-      'TruewardPlugin',
-      'TruewardScenePlugin',
-      'createAds',
-      'phaserDriver',
-      'queue',
-    ]);
-    await earn(page);
-    expect(errors).toEqual(expectedErrors);
-  },
-);
+] as const)('the Phaser script %s the tag extends the same global', async (order, tags) => {
+  const phaser = `<script src="${host.url}/dist/trueward-phaser.js"></script>`;
+  const elements = '<div id="trueward"></div><div id="Trueward"></div>';
+  const tag = addAttributes('data-user-ref="player-7"');
+  host.set(`/${order}`, {
+    body: createPage('').replace('<canvas>', `${elements}${tags(tag, phaser)}<canvas>`),
+  });
+  await page.goto(`${host.url}/${order}`, { waitUntil: 'load' });
+  const names = await page.evaluate(() => [
+    window.TruewardPlugin === window.Trueward?.TruewardPlugin,
+    window.TruewardScenePlugin === window.Trueward?.TruewardScenePlugin,
+    ...Object.keys(window.Trueward ?? {}).toSorted(),
+  ]);
+  expect(names).toEqual([
+    true,
+    true,
+    'OptionError',
+    'TruewardPlugin',
+    'TruewardScenePlugin',
+    'createAds',
+    'phaserDriver',
+    'queue',
+  ]);
+  await earn(page);
+  expect(errors).toEqual(expectedErrors);
+});
 
-it('the global is defined even on a page with an element of the same id', async () => {
+it('the script defines its global on a page with an element of the same id', async () => {
   host.set('/named', {
     body: `<!doctype html><div id="Trueward"></div><script src="${host.url}/dist/trueward.js"></script>`,
   });
@@ -192,19 +189,19 @@ async function readGuideFrame(src: string): Promise<string> {
   return html.replace('https://games.example.com/your-game/', src);
 }
 
-it('works in a portal’s cross-site frame, and opens the advertiser’s page', async () => {
+it('works in a portal’s cross-site frame', async () => {
   host.set('/game', { body: createPage(addAttributes('data-user-ref="player-4"')) });
   host.set('/portal', { body: `<!doctype html>${await readGuideFrame(`${host.url}/game`)}` });
   await page.goto(`${host.otherSiteUrl}/portal`);
   const game = page.frameLocator('iframe');
   await game.locator('html[data-ready]').waitFor();
   await game.locator('#play').click();
-  // The ad must have the keyboard focus, although browsers ignore `autofocus` in cross-site frames.
+  // Browsers ignore `autofocus` in cross-site frames, but the ad must have keyboard focus.
   const focused = () => document.activeElement?.shadowRoot?.activeElement?.tagName;
   await game.getByRole('link').first().waitFor();
   expect(await page.frames()[1]?.evaluate(focused)).toBeDefined();
   await game.getByText('Your reward is on its way').first().waitFor();
-  // The reward is due, so the ad no longer waits for the player to return.
+  // The reward is due, so the ad does not wait for the player to return.
   const popup = page.waitForEvent('popup');
   await game.getByRole('link').first().click();
   await (await popup).close();
@@ -220,8 +217,8 @@ it('works in a portal’s cross-site frame, and opens the advertiser’s page', 
 });
 
 /**
- * Creates a portal that contains a game and, as its consent dialog, a button. The portal implements TCF only with
- * `postMessage`.
+ * Creates a portal with a game and a consent dialog, which is a button. The portal implements TCF with `postMessage`
+ * only.
  */
 const portalWithDialog = (src: string): string => `<!doctype html><html lang="en">
   <body><button id="agree">Agree</button><iframe name="__tcfapiLocator" hidden></iframe>
@@ -247,7 +244,7 @@ const portalWithDialog = (src: string): string => `<!doctype html><html lang="en
   </script></body></html>`;
 
 it.for(['same', 'other'] as const)(
-  'waits in a frame for the consent dialog of a portal on the %s site',
+  'a game in a frame waits for the consent dialog of a portal on the %s site',
   async (site) => {
     const attributes = `data-user-ref="player-${site}" data-consent="page"`;
     host.set('/consent-game', { body: createPage(addAttributes(attributes)) });
@@ -273,7 +270,7 @@ it.for(['same', 'other'] as const)(
   },
 );
 
-it('works in a sandboxed frame with an opaque origin, where storage is unavailable', async () => {
+it('works in a sandboxed frame without storage', async () => {
   host.set('/opaque-game', { body: createPage(addAttributes('data-user-ref="player-5"')) });
   host.set('/opaque', {
     body: `<!doctype html><iframe sandbox="allow-scripts" width="640" height="480" src="/opaque-game"></iframe>`,
@@ -286,7 +283,7 @@ it('works in a sandboxed frame with an opaque origin, where storage is unavailab
   expect(errors).toEqual(expectedErrors);
 });
 
-it('works on a page opened from a file', async () => {
+it('works on a page that was opened from a file', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'trueward-file-'));
   try {
     const file = join(folder, 'index.html');

@@ -12,7 +12,7 @@ interface ClaimedEvent {
   occurredAtMs?: number;
 }
 
-/** A way to try to earn the rewards of several ads without watching all of them. */
+/** A way to try to earn the rewards of several ads without watching all of the ads. */
 type Cheat = (random: Random, ads: readonly ServedAd[], startMs: number) => Arrival[];
 
 const visible = { ratio: 1, ms: 2_000 };
@@ -33,7 +33,7 @@ const request = (ad: ServedAd, types: readonly AdEvent['type'][], claim: Claimed
   };
 };
 
-/** Creates a cheat whose page runs faster. Only the page's timers are faster, or with `clockToo` also its clock. */
+/** Creates a cheat with a faster page. The page's timers are faster and, with `clockToo`, also its clock. */
 const speedUpPage =
   (speed: number, clockToo: boolean, gapMs: number): Cheat =>
   (_, ads, startMs) => {
@@ -113,7 +113,7 @@ export const cheats: Record<string, Cheat> = {
   'runs its timers 16 times as fast, and pauses': speedUpPage(16, false, 2_000),
   'opens ten tabs': watchInTabs(10),
   'has two devices': watchInTabs(2),
-  'claims as closely as is tolerated': (_, ads, startMs) =>
+  'claims as much as the service tolerates': (_, ads, startMs) =>
     ads.map((ad, index) =>
       request(ad, ['impression', 'complete'], {
         receivedAtMs: startMs + requiredMs + index * 3_000,
@@ -135,8 +135,8 @@ export const cheats: Record<string, Cheat> = {
 };
 
 /**
- * Plays the ads of one cheat, and returns them with the times of their decisions. The decisions are made either
- * immediately before the ads or minutes in advance.
+ * Plays the ads of one cheat, and returns the ads with the times of their decisions. The decisions are made immediately
+ * before the ads or minutes earlier.
  */
 export function playCheat(random: Random, name: string, startMs: number): PlayedSession {
   const cheat = cheats[name];

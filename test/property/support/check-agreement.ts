@@ -8,8 +8,8 @@ type Final = Track & { status: RewardStatus };
 const totalsByWorld = new WeakMap<World, Map<string, number>>();
 
 /**
- * Checks that in the final state, each watched ad has earned its reward once. Also checks that the responses to
- * devices, the statuses, the webhooks, the receipts and the reports agree.
+ * Checks that each watched ad has finally earned its reward once. Also checks that the responses to devices, the
+ * statuses, the webhooks, the receipts and the reports agree.
  */
 export async function checkAgreement(world: World, tracks: Track[]): Promise<number> {
   const finals = await Promise.all(
@@ -43,10 +43,10 @@ function checkVerdict({ expected, status, reportedStates, ...track }: Final): vo
   if (status.state === 'denied') expect(status.reason, about).toBeDefined();
 }
 
-/** Checks that each device's ledger agrees with the service, and that every reward was delivered to the game. */
+/** Checks that each device's ledger agrees with the service, and that each reward was delivered to the game. */
 async function checkDevices(finals: Final[]): Promise<void> {
   await Promise.all(
-    [...new Set(finals.map(({ device }) => device))].map((one) => one.returnToGame()),
+    [...new Set(finals.map(({ device }) => device))].map((device) => device.returnToGame()),
   );
   for (const { decision, device, plan, status } of finals) {
     if (!decision) continue;
@@ -59,22 +59,19 @@ async function checkDevices(finals: Final[]): Promise<void> {
       expect(entry.state, about).toBe(status.state);
       expect(entry.receipt, about).toBe(status.receipt);
     }
-    // A device that was killed before it stored the decision shows no ad, but its events are still sent.
+    // A device that was killed before it stored the decision shows no ad. The test sends its events nevertheless.
     if (!entry) expect(device.kills(), about).toBeGreaterThan(0);
     if (status.state === 'earned' && entry) {
       expect(entry.delivered, about).toBe(true);
       expect(times, about).toBeGreaterThanOrEqual(1);
-      // A reward can only arrive again if the browser was killed after the game had saved the reward but before the
-      // handler finished.
+      // A reward is delivered twice only if the browser was killed between two moments: when the game had saved the
+      // reward and when the handler finished.
       expect(times, about).toBeLessThanOrEqual(1 + device.kills());
     } else expect(times, about).toBe(0);
   }
 }
 
-/**
- * Checks that in any period, no player earns more rewards than there was time to watch ads, whether the player is
- * honest or not.
- */
+/** Checks that no player, honest or not, earns more rewards in any period than there was time to watch ads. */
 function checkRealTime(earned: Final[]): void {
   const issuedAt = ({ decision }: Final): number => Date.parse(decision?.issued_at ?? '');
   for (const first of earned) {
@@ -82,10 +79,10 @@ function checkRealTime(earned: Final[]): void {
       if (first.userRef !== last.userRef) continue;
       const [fromMs, toMs] = [issuedAt(first), last.earnedAtMs ?? Infinity];
       const inside = earned.filter(
-        (each) =>
-          each.userRef === first.userRef &&
-          issuedAt(each) >= fromMs &&
-          (each.earnedAtMs ?? Infinity) <= toMs,
+        (candidate) =>
+          candidate.userRef === first.userRef &&
+          issuedAt(candidate) >= fromMs &&
+          (candidate.earnedAtMs ?? Infinity) <= toMs,
       );
       if (inside.length === 0) continue;
       const about = JSON.stringify(inside.map(({ plan }) => plan));
@@ -137,11 +134,11 @@ async function checkReceipt(world: World, { status, userRef, plan }: Final): Pro
   });
 }
 
-/** Checks the sums in the reports for this batch, which are the current sums minus those of the previous batches. */
+/** Checks the reports' sums for this batch. These are the current sums minus the sums of earlier batches. */
 async function checkReports(world: World, finals: Final[]): Promise<void> {
   const previousTotals = totalsByWorld.get(world) ?? new Map<string, number>();
   totalsByWorld.set(world, previousTotals);
-  const added = async (metric: string): Promise<number> => {
+  const readAdded = async (metric: string): Promise<number> => {
     const total = [...(await world.count(metric)).values()].reduce((sum, count) => sum + count, 0);
     const increase = total - (previousTotals.get(metric) ?? 0);
     previousTotals.set(metric, total);
@@ -149,7 +146,7 @@ async function checkReports(world: World, finals: Final[]): Promise<void> {
   };
   for (const state of ['earned', 'denied', 'expired'] as const) {
     const statuses = finals.filter(({ status }) => status.state === state).length;
-    expect(await added(`rewards_${state}`), state).toBe(statuses);
+    expect(await readAdded(`rewards_${state}`), state).toBe(statuses);
   }
   const served = [...world.events.values()].filter(({ type }) => type === 'decision.served').length;
   const impressions = [...(await world.count('impressions')).values()];

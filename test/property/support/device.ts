@@ -2,19 +2,19 @@ import { createRewards, type Rewards } from '../../../src/reward/rewards.ts';
 import type { Ledger } from '../../../src/reward/ledger.ts';
 import type { LedgerEntry } from '../../../src/reward/reward-machine.ts';
 import type { ServiceResult, Call, Guard } from '../../../src/transport/service-client.ts';
-import { testNetwork, testPage } from '../../support/ports.ts';
+import { createTestNetwork, createTestPage } from '../../support/ports.ts';
 import type { World } from './world.ts';
 
 /**
- * A player's device with the game open in some tabs. It has the SDK's real reward code, and its ledger survives when
- * the browser is killed.
+ * A player's device, with the game open in some tabs. It runs the SDK's real reward code. Its ledger survives when the
+ * browser is killed.
  */
 export interface Device {
   /** The tab in the foreground. */
   page(): Rewards;
   /** Kills the browser at any point, and opens the game again. */
   kill(): void;
-  /** Lets the player return to the game, which then polls everything. Resolves when every reward is delivered. */
+  /** Lets the player return to the game. The game then polls all rewards. Resolves when every reward is delivered. */
   returnToGame(): Promise<void>;
   /** How often each reward was delivered to the game. */
   deliveryCount: ReadonlyMap<string, number>;
@@ -22,7 +22,7 @@ export interface Device {
   entry(decisionId: string): LedgerEntry | undefined;
 }
 
-/** @param toDeviceTime - converts a time of the service to one of the device. */
+/** @param toDeviceTime - converts a time of the service's clock to the device's clock. */
 export function createDevice(
   world: World,
   toDeviceTime: (ms: number) => number,
@@ -35,17 +35,17 @@ export function createDevice(
 
   function openTab() {
     let alive = true;
-    const page = testPage();
+    const page = createTestPage();
     const rewards = createRewards({
       clock: {
         now: () => toDeviceTime(world.clock.nowMs()),
         monotonic: world.clock.nowMs,
-        // No timers: `returnToGame()` does their work instead.
+        // There are no timers. `returnToGame()` does their work instead.
         after: () => () => undefined,
       },
       random: Math.random,
       lifecycle: page,
-      connectivity: testNetwork(),
+      connectivity: createTestNetwork(),
       ledger: ledgerOn(disk, () => alive),
       deliver: (callback) => setImmediate(callback),
       player: { player: () => ({ ref: '' }), identify() {} },
@@ -103,14 +103,14 @@ export function createDevice(
   };
 }
 
-/** Creates a ledger that several tabs share. A killed tab no longer writes to it. */
+/** Creates a ledger that several tabs share. A killed tab no longer writes to the ledger. */
 function ledgerOn(disk: Map<string, LedgerEntry>, isAlive: () => boolean): Ledger {
-  const seen = new Map<string, LedgerEntry>();
+  const entriesById = new Map<string, LedgerEntry>();
   // Asynchronous and atomic, like a database.
   const nextTurn = () => new Promise(setImmediate);
   const put = (entry: LedgerEntry): void => {
     disk.set(entry.decisionId, entry);
-    seen.set(entry.decisionId, entry);
+    entriesById.set(entry.decisionId, entry);
   };
   return {
     async add(entry) {
@@ -125,11 +125,11 @@ function ledgerOn(disk: Map<string, LedgerEntry>, isAlive: () => boolean): Ledge
       put(next);
       return next;
     },
-    cached: () => [...seen.values()],
+    cached: () => [...entriesById.values()],
     async readAll() {
       await nextTurn();
-      for (const entry of disk.values()) seen.set(entry.decisionId, entry);
-      return [...seen.values()];
+      for (const entry of disk.values()) entriesById.set(entry.decisionId, entry);
+      return [...entriesById.values()];
     },
     remove: async (ids) => ids.forEach((id) => disk.delete(id)),
     health: () => ({ storage: 'indexeddb' }),

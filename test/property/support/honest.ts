@@ -4,7 +4,7 @@ import type { Arrival, ServedAd } from './judge.ts';
 
 /** A player's device and its network. Times are in milliseconds. */
 interface Device {
-  /** Converts a time of the service to one of the device. */
+  /** Converts a time of the service's clock to the device's clock. */
   clock(ms: number): number;
   /** Latency of a request. */
   latency(): number;
@@ -14,7 +14,7 @@ interface Device {
   storage(): number;
   /** When the device goes online. It sends no request before that. */
   onlineAtMs: number;
-  /** Probability that an event waits to be sent with the next one. */
+  /** Probability that an event is sent together with the next event. */
   batching: number;
 }
 
@@ -26,7 +26,7 @@ export interface PlayedSession {
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** Watches several ads to their ends, one after the other, on one or two devices. */
+/** Watches several ads to the end, one after the other, on one or two devices. */
 export function playHonestly(random: Random, startMs: number): PlayedSession {
   const devices = [makeDevice(random, startMs)];
   if (random.chance(0.1)) devices.push(makeDevice(random, startMs));
@@ -71,13 +71,13 @@ function makeDevice(random: Random, startMs: number): Device {
     [1_000, 9_000],
     [50, 15_000],
   ] as const);
-  const freezes = random.chance(0.05);
+  const mayFreeze = random.chance(0.05);
   const stores = random.chance(0.1);
   return {
     clock: (ms) => ms + skewMs + (ms >= setAtMs ? setByMs : 0),
     // A sleeping device finishes the request when it wakes up.
     latency: () =>
-      freezes && random.chance(0.2)
+      mayFreeze && random.chance(0.2)
         ? random.integer(minuteMs, 3 * hourMs)
         : random.integer(fastMs, slowMs),
     loss: random.pick([0, 0, 0.05, 0.3]),
@@ -123,7 +123,7 @@ function watch(
 }
 
 /**
- * Sends events alone or in batches until each of them is acknowledged. Responses can be lost too, so some events arrive
+ * Sends events alone or in batches until each event is acknowledged. Responses can be lost too, so some events arrive
  * twice.
  */
 function send(

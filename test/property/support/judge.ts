@@ -8,7 +8,7 @@ import type { RewardVerdict } from '../../../service/src/reward/check-reward.ts'
 import type { AdView } from '../../../service/src/reward/watch-time.ts';
 import type { AdEvent } from '../../../protocol/wire.ts';
 
-/** An ad that the player received. Times are Unix milliseconds. */
+/** An ad that the player received. Times are in milliseconds since 1970. */
 export interface ServedAd {
   id: string;
   issuedAtMs: number;
@@ -36,7 +36,7 @@ const snapshot = compileSnapshot([]);
 const dayMs = 86_400_000;
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** Judges what one player's devices report. It uses the service's own functions, but keeps everything in memory. */
+/** Judges the reports of one player's devices. It uses the service's own functions, but keeps all data in memory. */
 export function judgePlayer(ads: readonly ServedAd[], arrivals: readonly Arrival[]): Judged[] {
   const decisions = new Map(ads.map((ad) => [ad.id, createDecision(ad)]));
   const evidence = new Map(ads.map(({ id }): [string, RecordedEvent[]] => [id, []]));

@@ -3,16 +3,16 @@ import fc from 'fast-check';
 /** How an ad of five seconds is watched or faked. */
 export type Behavior =
   | 'honest'
-  | 'offline' // everything is delivered hours later
-  | 'too-late' // everything is delivered after the late window
-  | 'early' // completes before the ad can have ended
-  | 'sped-up' // a page that runs at 16 times normal speed
+  | 'offline' // sends all events hours later
+  | 'too-late' // sends all events after the late window
+  | 'early' // reports a completion before the ad can have ended
+  | 'sped-up' // runs the page 16 times as fast
   | 'backdated' // claims an earlier start
   | 'unseen' // reports no impression
   | 'hidden' // reports an impression of too few pixels
   | 'edited-token' // names another user in the token
   | 'foreign-token' // sends the events with the token of another decision
-  | 'bot'; // identifies itself as one
+  | 'bot'; // identifies itself as a bot
 
 /** One ad of one player. Times are in milliseconds, by the service's clock. */
 export interface WatchPlan {
@@ -46,7 +46,7 @@ export interface BatchPlan {
   players: PlayerPlan[];
   /** When a kill switch stops the placement double-coins, and for how long. */
   kill: { atMs: number; forMs: number };
-  /** Times at which all connections break, both those of the players and those to the database server. */
+  /** Times at which all connections break: those of the players and those to the database server. */
   cuts: number[];
 }
 
@@ -100,7 +100,7 @@ const playerPlan: fc.Arbitrary<PlayerPlan> = fc.record({
 /** Number of simultaneous players. */
 export const playersPerBatch = 50;
 
-/** The plans of many players of one service. Each player is one sequence. */
+/** The plans of many players of one service. The plan of each player is one sequence. */
 export const batchPlan: fc.Arbitrary<BatchPlan> = fc.record({
   players: fc.array(playerPlan, { minLength: playersPerBatch, maxLength: playersPerBatch }),
   kill: fc.record({ atMs: times(60_000), forMs: times(15_000) }),

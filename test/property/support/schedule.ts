@@ -4,7 +4,7 @@ import { createDevice, type Device } from './device.ts';
 import type { BatchPlan, PlayerPlan, WatchPlan } from './plan.ts';
 import type { World } from './world.ts';
 
-/** An action, and the time by the service's clock at which it happens. */
+/** An action, and the time at which it happens by the service's clock. */
 export interface Action {
   atMs: number;
   run(): Promise<unknown>;
@@ -15,14 +15,14 @@ export interface Track {
   userRef: string;
   plan: WatchPlan;
   device: Device;
-  /** Undefined if there was no ad because of the kill switch. */
+  /** Undefined if the kill switch stopped the ad. */
   decision?: Decision & { token: string };
   /** States in the responses of the service. */
   reportedStates: string[];
   expected: 'earned' | 'not earned' | 'either';
-  /** When the service first reported it as earned. */
+  /** When the service first reported the reward as earned. */
   earnedAtMs?: number;
-  /** When the ad is watched. This is used to check that nobody watches two ads at the same time. */
+  /** When the ad is watched. Used to check that nobody watches two ads at the same time. */
   fromMs: number;
   toMs: number;
 }
@@ -45,7 +45,7 @@ export function schedule(
   }
   for (const cutMs of cuts) {
     const atMs = startMs + cutMs;
-    // The test does not retry changes of the kill switch, so no cut may coincide with one.
+    // The test does not retry changes of the kill switch, so no cut may happen during a change.
     if (atMs !== window.fromMs && atMs !== window.toMs) actions.push({ atMs, run: world.cut });
   }
   for (const player of players) schedulePlayer(world, player, startMs, window, actions, tracks);
@@ -66,7 +66,7 @@ function schedulePlayer(
   tracks: Track[],
 ): void {
   const userRef = `player-${randomUUID()}`;
-  // A device whose clock is changed has only one ad, because the service could not tell two apart.
+  // A device whose clock is changed has only one ad, because the service could not distinguish two ads.
   const watches = player.jumpMs === 0 ? player.watches : player.watches.slice(0, 1);
   const toDeviceTime = deviceClock(player, startMs);
   const device = createDevice(world, toDeviceTime, player.tabs);
@@ -109,8 +109,8 @@ function schedulePlayer(
       }
     }
     track.expected = expectation(plan, occurrences, decideMs, kill, parallel);
-    // The clock was changed after the event. The service therefore corrects the time of an offline event wrongly, and
-    // it can't know how long a cheat watched.
+    // The clock was changed after the event. The service therefore computes a wrong time for an offline event. It also
+    // can't know how long a cheat watched.
     const isLongEnough = isCheat(plan) && passedAtComplete(occurrences, decideMs) >= minWatchMs;
     if (player.jumpMs !== 0 && (plan.behavior === 'offline' || isLongEnough))
       track.expected = 'either';
@@ -120,11 +120,11 @@ function schedulePlayer(
     tracks.push(track);
   }
   if (!playerTracks.some(({ plan, expected }) => isCheat(plan) && expected === 'either')) return;
-  // The times that the cheat claims may be those of an honest ad view.
+  // An honest ad view could have the times that the cheat claims.
   for (const track of playerTracks) if (track.expected === 'earned') track.expected = 'either';
 }
 
-/** Converts times to those of the device's clock. That clock is wrong, and it may be changed during the first ad. */
+/** Converts times to the device's clock. That clock is wrong, and may be changed during the first ad. */
 function deviceClock({ skewMs, jumpMs, watches }: PlayerPlan, startMs: number) {
   const [first] = watches;
   const jumpAtMs = startMs + (first ? first.gapMs + first.preloadedMs : 0) + adMs / 2;
@@ -144,7 +144,7 @@ interface Occurrence {
   more: Pick<AdEvent, 'watched_ms' | 'visible'>;
 }
 
-/** Plans the events on the device, and when they are sent. */
+/** Plans when the events happen on the device and when they are sent. */
 function planOccurrences(plan: WatchPlan, decideMs: number, fromMs: number): Occurrence[] {
   const { behavior, sends, latencyMs } = plan;
   const speed =
@@ -167,7 +167,7 @@ function planOccurrences(plan: WatchPlan, decideMs: number, fromMs: number): Occ
     };
   };
   const sentAt = (happenedMs: number, delay: number): number => {
-    // A cheat does not wait, because five seconds would then really pass for the service.
+    // A cheat does not wait. Otherwise, five seconds would really pass for the service.
     const cheats = speed > 1;
     const ms = happenedMs + (cheats ? 0 : delay) + laterMs + latencyMs;
     return Math.max(decideMs + 1, Math.ceil(ms / 500) * 500);
@@ -182,7 +182,7 @@ function planOccurrences(plan: WatchPlan, decideMs: number, fromMs: number): Occ
   ];
 }
 
-/** The minimum time from the decision to the end of an ad view. */
+/** The minimum time between the decision and the end of an ad view. */
 const minWatchMs = adMs * 0.95;
 
 const passedAtComplete = (occurrences: Occurrence[], decideMs: number): number =>
@@ -198,10 +198,11 @@ function expectation(
   const { behavior, placement } = plan;
   if (isCheat(plan)) {
     const first = (type: AdEvent['type']) =>
-      Math.min(...occurrences.flatMap((each) => (each.type === type ? each.sentMs : [])));
+      Math.min(
+        ...occurrences.flatMap((occurrence) => (occurrence.type === type ? occurrence.sentMs : [])),
+      );
     const reportedStart = behavior !== 'backdated' && first('start') < first('complete');
-    // If enough time for the ad has passed since the decision and no start was reported, the service has no evidence
-    // that the ad was not watched.
+    // Without a reported start, the service has no evidence of cheating if enough time has passed since the decision.
     const passedMs = passedAtComplete(occurrences, decideMs);
     return passedMs >= minWatchMs && !reportedStart ? 'either' : 'not earned';
   }
@@ -238,7 +239,7 @@ async function send(
     decision.token,
     playerTracks.find((other) => other !== track)?.decision?.token,
   );
-  // A page that is killed in the meantime does not receive the response.
+  // If the page is killed in the meantime, it does not receive the response.
   const page = track.device.page();
   const response = await world.report(
     {

@@ -15,8 +15,8 @@ import { openPostgres } from '../../../service/src/store/postgres.ts';
 import { expireRewards } from '../../../service/src/reward/expire-rewards.ts';
 
 /**
- * A service with a manual clock, either as one process or as two processes on one database, and a game server with a
- * webhook.
+ * A game server with a webhook, and a service with a manual clock. The service has one process, or two processes with
+ * one database.
  */
 export interface World {
   clock: ManualClock;
@@ -26,16 +26,16 @@ export interface World {
     bot: boolean,
   ): Promise<(Decision & { token: string }) | undefined>;
   report(event: AdEvent, sentAt: string, bot: boolean): Promise<RewardStatus[]>;
-  /** Returns the status that the customer's server reads. */
+  /** Reads the status as the customer's server does. */
   status(id: string): Promise<RewardStatus>;
-  /** Returns the status that the device reads with the decision token. */
+  /** Reads the status as the device does, with the decision token. */
   statusFor(id: string, token: string): Promise<RewardStatus>;
   /** Breaks every connection, even during a request or a transaction. */
   cut(): Promise<void>;
   kill(on: boolean): Promise<void>;
   /** Expires overdue rewards, and waits until every webhook has arrived. */
   settle(): Promise<void>;
-  /** The webhook events that the game server received and verified, once each. */
+  /** The webhook events that the game server received and verified, without repetitions. */
   events: ReadonlyMap<string, WebhookEvent>;
   /** Returns the sums of a metric, by reason. */
   count(metric: string): Promise<Map<string, number>>;
@@ -46,15 +46,15 @@ export interface World {
 
 const bots = { 'user-agent': 'Mozilla/5.0 (compatible; Examplebot/1.0)' };
 
-/** Retries until there is a response, like a device whose connection broke. */
+/** Retries until there is a response, as a device does when its connection breaks. */
 async function retryUntilResponse<T>(
-  ask: () => Promise<T>,
-  isAnswer: (response: T) => boolean = () => true,
+  sendRequest: () => Promise<T>,
+  isResponse: (response: T) => boolean = () => true,
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const response = await ask();
-      if (isAnswer(response) || attempt === 50) return response;
+      const response = await sendRequest();
+      if (isResponse(response) || attempt === 50) return response;
     } catch (error) {
       if (attempt === 50) throw error;
     }
@@ -122,7 +122,7 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
   const { resources } = first.service;
   const ownDatabase = databaseUrl === undefined ? undefined : openOwn(databaseUrl);
   const database = ownDatabase ?? first.service.database;
-  // This is retried, because a cut may just have broken the connections of the process.
+  // A cut may just have broken the connections of the process, so this is retried.
   const refresh = () =>
     Promise.all(
       processes.map(({ service }) => retryUntilResponse(() => service.configuration.refresh())),

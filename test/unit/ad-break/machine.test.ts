@@ -139,7 +139,7 @@ function checkHistory(effects: BreakEffect[], state: BreakState): void {
 describe('the ad break state machine, for every state and event', () => {
   for (const [name, steps] of Object.entries(pathsTo)) {
     for (const [index, event] of everyEvent.entries()) {
-      it(`${name}, then ${event.type} (${index}), keeps its invariants and can be aborted`, () => {
+      it(`${name}, then ${event.type} (${index}), keeps its invariants and can then be aborted`, () => {
         const once = run(...steps, event);
         checkHistory(once.effects, once.state);
         const aborted = run(...steps, event, { type: 'aborted' });
@@ -208,13 +208,13 @@ describe('the ad break state machine', () => {
     ]);
   });
 
-  it('reports each quartile once when one progress event passes several', () => {
+  it('reports every quartile that a progress event passes', () => {
     expect(
       names(run(startOptions('interstitial'), progress(9000), progress(9500)).effects),
     ).toEqual(['open', 'first_quartile', 'midpoint', 'third_quartile']);
   });
 
-  it('asks for confirmation before a close forfeits the reward, and pauses the ad meanwhile', () => {
+  it('pauses the ad and asks for confirmation when closing would forfeit the reward', () => {
     const prompted = run(...pathTo('prompting'));
     expect(names(prompted.effects).slice(-2)).toEqual(['pause', 'promptClose']);
     const kept = transition(prompted.state, { type: 'closeCancelled' });
@@ -223,7 +223,7 @@ describe('the ad break state machine', () => {
     expect(names(lost.effects)).toEqual(['skip', 'close', 'release', 'settle dismissed']);
   });
 
-  it('stays paused and asks again when the page becomes visible', () => {
+  it('asks for confirmation again when the page becomes visible', () => {
     const { state } = run(...pathTo('prompting'), { type: 'hidden' });
     expect(names(transition(state, { type: 'visible' }).effects)).toEqual(['promptClose']);
   });

@@ -2,18 +2,18 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type AdPlacement, createAdPlacement } from '../../../src/ad-placement/ad-placement.ts';
 import type { AdBreakOptions, BreakType } from '../../../src/ad-placement/run-break.ts';
 import type { Outcome } from '../../../src/outcome.ts';
-import { type FakeAds, fakeAds } from './fake-ads.ts';
+import { type FakeAds, createFakeAds } from './fake-ads.ts';
 
 let log: string[];
 let ads: FakeAds;
 let placement: AdPlacement;
-let reported: unknown[];
+let reportedErrors: unknown[];
 
 beforeEach(() => {
   log = [];
-  reported = [];
-  ads = fakeAds(log);
-  vi.stubGlobal('reportError', (error: unknown) => reported.push(error));
+  reportedErrors = [];
+  ads = createFakeAds(log);
+  vi.stubGlobal('reportError', (error: unknown) => reportedErrors.push(error));
   placement = createAdPlacement(ads, {
     placements: { preroll: 'welcome', next: 'level-end', reward: 'revive', chest: 'double-coins' },
   });
@@ -70,11 +70,14 @@ describe('interstitials', () => {
     ['cooldown', 'frequencyCapped'],
     ['timeout', 'timeout'],
     ['offline', 'other'],
-  ])('when there is no ad (%s), only adBreakDone is called, with %s', async (outcome, status) => {
-    ads.next = { outcome, opens: false };
-    await adBreak('next');
-    expect(log).toEqual(['show level-end', `adBreakDone ${status}`]);
-  });
+  ])(
+    'without an ad (%s), adBreak() only calls adBreakDone, with breakStatus %s',
+    async (outcome, status) => {
+      ads.next = { outcome, opens: false };
+      await adBreak('next');
+      expect(log).toEqual(['show level-end', `adBreakDone ${status}`]);
+    },
+  );
 
   test('a preroll calls only adBreakDone', async () => {
     await adBreak('preroll');
@@ -88,7 +91,7 @@ describe('interstitials', () => {
     expect(log).toEqual(['adBreakDone invalid']);
   });
 
-  test('a break during another ad ends with status other and does not interrupt that ad', async () => {
+  test('a break that starts during another ad ends with status other', async () => {
     let close!: () => void;
     ads.onScreen = new Promise((resolve) => (close = resolve));
     const first = adBreak('next');
@@ -164,13 +167,13 @@ describe('rewarded ads', () => {
     expect(log).toEqual(['adBreakDone noAdPreloaded']);
   });
 
-  test('if the ad is no longer available when the player accepts, only adBreakDone is called', async () => {
+  test('calls only adBreakDone if the ad is no longer available when the player accepts', async () => {
     ads.next = { outcome: 'killed', opens: false };
     await adBreak('reward');
     expect(log.slice(2)).toEqual(['show revive', 'adBreakDone other']);
   });
 
-  test('the next break ends an offer that was not accepted, with status ignored', async () => {
+  test('the next break ends an open offer with status ignored', async () => {
     const offered = adBreak('reward', offerOnly);
     await runMicrotasks();
     expect(log).toEqual(['preload revive', 'beforeReward']);
@@ -179,7 +182,7 @@ describe('rewarded ads', () => {
     expect(log.slice(2)).toEqual(['adBreakDone ignored']);
   });
 
-  test('accepting an offer that was already ignored has no effect', async () => {
+  test('an ignored offer can no longer be accepted', async () => {
     let accept!: () => void;
     const first = adBreak('reward', { beforeReward: (showAdFn) => (accept = showAdFn) });
     await runMicrotasks();
@@ -200,7 +203,7 @@ describe('rewarded ads', () => {
     expect(log.filter((line) => line === 'ad')).toHaveLength(1);
   });
 
-  test('does not offer the reward of a break if another break starts before its ad is ready', async () => {
+  test('a break makes no offer if another break starts before its ad is ready', async () => {
     const first = adBreak('reward', offerOnly);
     await adBreak('browse');
     await first;
@@ -219,26 +222,26 @@ describe('rewarded ads', () => {
     expect(log.slice(-3)).toEqual(['adViewed', 'afterAd', 'adBreakDone viewed']);
   });
 
-  test('a break whose name is mapped to a placement shows that placement', async () => {
+  test('a break shows the placement that its name is mapped to', async () => {
     await adBreak('reward', { name: 'chest' });
     expect(log).toContain('show double-coins');
   });
 });
 
 describe('errors in the game', () => {
-  test('if a callback throws, the break ends with status error and later callbacks are still called in order', async () => {
+  test('a callback that throws ends the break with status error but does not skip the later callbacks', async () => {
     ads.next.outcome = 'rewarded';
     await adBreak('reward', { adViewed: throwError });
     expect(log.slice(-2)).toEqual(['afterAd', 'adBreakDone error']);
-    expect(reported).toEqual([new Error('an error in the game')]);
+    expect(reportedErrors).toEqual([new Error('an error in the game')]);
   });
 
-  test('shows no ad if the game fails to prepare for it, and lets the game resume', async () => {
+  test('shows no ad and lets the game resume if beforeAd throws', async () => {
     await adBreak('next', { beforeAd: throwError });
     expect(log).toEqual(['show level-end', 'afterAd', 'adBreakDone error']);
   });
 
-  test('no ad is shown if beforeReward throws', async () => {
+  test('shows no ad if beforeReward throws', async () => {
     await adBreak('reward', { beforeReward: throwError });
     expect(log).toEqual(['preload revive', 'adBreakDone error']);
   });
@@ -246,13 +249,13 @@ describe('errors in the game', () => {
   test('an error in adBreakDone is reported', async () => {
     placement.adBreak({ type: 'browse', adBreakDone: throwError });
     await runMicrotasks();
-    expect(reported).toEqual([new Error('an error in the game')]);
+    expect(reportedErrors).toEqual([new Error('an error in the game')]);
   });
 
   test('a type without a placement is invalid', async () => {
     await adBreak('pause');
     expect(log).toEqual(['adBreakDone invalid']);
-    expect(reported).toEqual([]);
+    expect(reportedErrors).toEqual([]);
   });
 
   test('a property name of Object.prototype is not a placement', async () => {
@@ -263,10 +266,10 @@ describe('errors in the game', () => {
   test('an unknown type is invalid and reported as an error', async () => {
     await adBreak('postroll' as BreakType);
     expect(log).toEqual(['adBreakDone invalid']);
-    expect(String(reported[0])).toContain('"postroll"');
+    expect(String(reportedErrors[0])).toContain('"postroll"');
   });
 
-  test('a rewarded break without its callbacks is invalid, and the reported error lists the missing ones', async () => {
+  test('the error for a rewarded break without its callbacks lists the missing callbacks', async () => {
     const info = await new Promise((resolve) => {
       placement.adBreak({ type: 'reward', adViewed: throwError, adBreakDone: resolve });
     });
@@ -276,6 +279,6 @@ describe('errors in the game', () => {
       breakFormat: 'reward',
       breakStatus: 'invalid',
     });
-    expect(String(reported[0])).toContain('missing: beforeReward, adDismissed');
+    expect(String(reportedErrors[0])).toContain('missing: beforeReward, adDismissed');
   });
 });

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { createAdPlacement } from '../../../src/ad-placement/ad-placement.ts';
-import { type FakeAds, fakeAds } from './fake-ads.ts';
+import { type FakeAds, createFakeAds } from './fake-ads.ts';
 
 const placements = { next: 'level-end', reward: 'revive', start: 'level-end' };
 let log: string[];
@@ -8,12 +8,12 @@ let ads: FakeAds;
 
 beforeEach(() => {
   log = [];
-  ads = fakeAds(log);
+  ads = createFakeAds(log);
 });
 
 const ready = (config: (onReady: () => void) => void) => new Promise<void>(config);
 
-test('preloadAdBreaks: on preloads every placement once, then calls onReady', async () => {
+test('with preloadAdBreaks on, preloads every placement once and then calls onReady', async () => {
   const { adConfig } = createAdPlacement(ads, { placements });
   await ready((onReady) => adConfig({ preloadAdBreaks: 'on', onReady }));
   expect(log).toEqual(['preload level-end', 'preload revive']);

@@ -20,7 +20,7 @@ beforeEach(() => {
   vi.stubGlobal('window', page);
 });
 
-test('runs earlier pushes in order, and later pushes immediately', () => {
+test('runs queued pushes in order, and later pushes immediately', () => {
   page.adsbygoogle = [{ preloadAdBreaks: 'on' }, { type: 'preroll' }, { sound: 'off' }];
   installAdsbygoogle(placement);
   page.adsbygoogle.push({ type: 'next' }, { onReady: undefined });
@@ -48,7 +48,7 @@ test('ignores pushes for display ads', () => {
   expect(log).toEqual([]);
 });
 
-test('defines adBreak and adConfig on a page only if it lacks them', () => {
+test('defines adBreak and adConfig unless the page already has them', () => {
   const own = vi.fn<AdPlacement['adBreak']>();
   page.adBreak = own;
   installAdsbygoogle(placement);
@@ -66,14 +66,14 @@ test('a second call has no effect, even from another copy of the module', async 
   expect(log).toEqual(['break next']);
 });
 
-test('a later assignment to window.adsbygoogle has no effect and throws no error', () => {
+test('ignores a later assignment to window.adsbygoogle', () => {
   installAdsbygoogle(placement);
   const installed = page.adsbygoogle;
   page.adsbygoogle = { push() {} };
   expect(page.adsbygoogle).toBe(installed);
 });
 
-test('replaces a non-configurable window.adsbygoogle that the page declared', () => {
+test('replaces a window.adsbygoogle that the page declared with `var`', () => {
   const declared: unknown[] = [{ type: 'next' }];
   Object.defineProperty(page, 'adsbygoogle', { value: declared, writable: true });
   installAdsbygoogle(placement);

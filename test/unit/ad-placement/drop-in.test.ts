@@ -1,19 +1,19 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import type { BreakType, PlacementInfo } from '../../../src/ad-placement/run-break.ts';
-import { fakeAds } from './fake-ads.ts';
+import { createFakeAds } from './fake-ads.ts';
 
 // The module keeps state per page, so each test imports a fresh copy.
-async function load() {
+async function loadModule() {
   vi.resetModules();
   return import('../../../src/ad-placement/index.ts');
 }
 
 let log: string[];
-let api: Awaited<ReturnType<typeof load>>;
+let api: Awaited<ReturnType<typeof loadModule>>;
 
 beforeEach(async () => {
   log = [];
-  api = await load();
+  api = await loadModule();
 });
 
 const done = (type: BreakType) =>
@@ -25,11 +25,11 @@ test('a break before startAdPlacement ends with notReady', async () => {
 
 test('configuration set before startAdPlacement takes effect', async () => {
   api.adConfig({ preloadAdBreaks: 'on' });
-  api.startAdPlacement(fakeAds(log), { placements: { next: 'level-end' } });
+  api.startAdPlacement(createFakeAds(log), { placements: { next: 'level-end' } });
   expect(log).toEqual(['preload level-end']);
 });
 
 test('a break after startAdPlacement shows its ad', async () => {
-  api.startAdPlacement(fakeAds(log), { placements: { next: 'level-end' } });
+  api.startAdPlacement(createFakeAds(log), { placements: { next: 'level-end' } });
   expect(await done('next')).toMatchObject({ breakStatus: 'viewed' });
 });

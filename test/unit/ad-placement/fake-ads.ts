@@ -2,7 +2,7 @@ import type { ShowOptions } from '../../../src/ads.ts';
 import type { BreakAds } from '../../../src/ad-placement/run-break.ts';
 import type { Availability, Outcome, ShowResult } from '../../../src/outcome.ts';
 
-/** Fake ads whose outcomes the test sets. They log their calls to `log`, which the test also writes to. */
+/** Fake ads. A test sets their outcomes, and they write their calls to the test's `log`. */
 export interface FakeAds extends BreakAds {
   known: Availability;
   /** The outcome of the next ad. `opens: false` means that the ad never covers the game. */
@@ -12,7 +12,7 @@ export interface FakeAds extends BreakAds {
   showing: boolean;
 }
 
-export function fakeAds(log: string[]): FakeAds {
+export function createFakeAds(log: string[]): FakeAds {
   async function show(placement: string, options: ShowOptions = {}): Promise<ShowResult> {
     log.push(
       options.muted === undefined

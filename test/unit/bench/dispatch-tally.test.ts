@@ -3,18 +3,18 @@ import { compare } from '../../bench/dispatch/report.ts';
 import { median } from '../../bench/dispatch/results.ts';
 import { tally } from '../../bench/dispatch/tally.ts';
 
-test('counts an event without a delivery as lost, and each delivery after the first as a repeat', () => {
+test('counts lost and repeated deliveries', () => {
   const counts = { b: 1, c: 3, d: 2, ofAnotherRun: 5 };
   expect(tally(['a', 'b', 'c', 'd'], counts)).toEqual({ lost: 1, duplicated: 2, repeats: 3 });
   expect(tally(['b'], { b: 1 })).toEqual({ lost: 0, duplicated: 0, repeats: 0 });
 });
 
-test('the median is the middle round, or the mean of the middle two', () => {
+test('the median of an even number of rounds is the mean of the middle two', () => {
   expect(median([3, 1, 2])).toBe(2);
   expect(median([4, 1, 2, 3])).toBe(2.5);
 });
 
-test('reports where a peer is ahead or behind, and leaves out peers that were not run', () => {
+test('reports the metrics in which a peer is ahead or behind', () => {
   const common = { setting: '', tuning: [], lost: 0, duplicated: 0, crashes: [] };
   const lines = compare([
     { ...common, name: 'ours', perSecond: 1_000, totalUs: 200 },

@@ -15,19 +15,19 @@ const costs = (us: number): Record<Unit, Cost> => {
   const cost: Cost = { serviceUs: us, databaseUs: us, storedBytes: us, loggedBytes: us };
   return Object.fromEntries(units.map((unit) => [unit, cost])) as Record<Unit, Cost>;
 };
-const round = (now: number, then: number): Round => ({
+const round = (currentUs: number, previousUs: number): Round => ({
   echoUs: 20,
-  sides: { 'this build': costs(now), 'older build': costs(then) },
+  sides: { 'this build': costs(currentUs), 'older build': costs(previousUs) },
 });
 
-test('ratios are computed within a round, so that load on the machine affects both sides', () => {
+test('computes each ratio from measurements of the same round', () => {
   const rounds = [round(10, 100), round(200, 1_000), round(30, 100)];
   expect(ratios(rounds, 'ad', 'serviceUs')).toEqual([0.1, 0.2, 0.3]);
   const [ad] = judge(rounds);
   expect(ad).toMatchObject({ measured: '0.20 × (0.10–0.30)', held: true });
 });
 
-test('a budget is not met when the median round exceeds it', () => {
+test('a budget is missed when the median round exceeds it', () => {
   const verdicts = judge([round(60, 100), round(60, 100), round(1, 100)]);
   const held = Object.fromEntries(verdicts.map(({ budget, held: isHeld }) => [budget, isHeld]));
   expect(held).toMatchObject({
@@ -37,7 +37,7 @@ test('a budget is not met when the median round exceeds it', () => {
   });
 });
 
-test('the summary of a side is the median of its rounds', () => {
+test('summarizes each side by the median of its rounds', () => {
   const rounds = [round(10, 1), round(30, 1), round(20, 1)];
   expect(summarize(rounds, 'this build').ad.serviceUs).toBe(20);
 });

@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type CocosEngine, createCocosEngine } from '../../fakes/cocos-engine.ts';
 
-// Tests that the fake behaves as measured on the real engine (3.8.5 in Chromium), because the adapter's tests rely on
-// it.
+// The adapter's tests rely on this fake. It has to behave as measured on the real engine, 3.8.5 in Chromium.
 
 let engine: CocosEngine;
 let log: string[];
@@ -83,7 +82,7 @@ describe('pausing', () => {
     engine.game.on('game_on_resume', () => log.push('resume'));
   });
 
-  test('emits one event, as does resuming', () => {
+  test('and resuming emit one event each', () => {
     engine.game.pause();
     engine.game.pause();
     engine.game.resume();
@@ -91,7 +90,7 @@ describe('pausing', () => {
     expect(log).toEqual(['pause', 'resume']);
   });
 
-  test('by the game persists when the page is hidden and shown again', () => {
+  test('by the game outlasts hiding and showing the page', () => {
     engine.game.pause();
     engine.hide();
     engine.show();
@@ -99,7 +98,7 @@ describe('pausing', () => {
     expect(log).toEqual(['pause']);
   });
 
-  test('by the game while the page is hidden ends when it is shown, because the engine paused first', () => {
+  test('by the game while the page is hidden ends when the page is shown', () => {
     engine.hide();
     engine.game.pause();
     engine.show();
@@ -107,14 +106,14 @@ describe('pausing', () => {
     expect(log).toEqual(['pause', 'resume']);
   });
 
-  test('interrupts the sounds that are playing, and resuming restarts only those', () => {
+  test('interrupts the playing sounds, and resuming restarts only those', () => {
     const music = engine.playSound();
-    const silenced = engine.playSound();
-    silenced.pause();
+    const pausedSound = engine.playSound();
+    pausedSound.pause();
     engine.game.pause();
-    expect([music.state, silenced.state]).toEqual(['interrupted', 'paused']);
+    expect([music.state, pausedSound.state]).toEqual(['interrupted', 'paused']);
     engine.game.resume();
-    expect([music.state, silenced.state]).toEqual(['playing', 'paused']);
+    expect([music.state, pausedSound.state]).toEqual(['playing', 'paused']);
   });
 });
 
@@ -129,7 +128,7 @@ describe('listeners', () => {
     expect(engine.listenerCount()).toBe(0);
   });
 
-  test('added while an event is emitted are first called for the next one', () => {
+  test('that are added while an event is emitted are not called for that event', () => {
     engine.director.once('director_after_update', () => {
       engine.director.on('director_after_update', () => log.push('late'));
     });

@@ -3,7 +3,7 @@ import { createTruewardComponent, type TruewardComponent } from '../../../src/co
 import { createCocosEngine } from '../../fakes/cocos-engine.ts';
 import { compileForCreator } from '../../support/compile-for-creator.ts';
 
-test('a component compiled to loose ES5 extends the script tag’s native class', async () => {
+test('a component compiled to loose ES5 can extend a native class', async () => {
   const engine = createCocosEngine();
   const code = await compileForCreator(`
     class GameAds extends Base {

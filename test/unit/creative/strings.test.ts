@@ -18,19 +18,19 @@ describe('the overlay strings', () => {
     expect((await loadStrings('in')).language).toBe('id');
   });
 
-  it('accept locales in operating system notation', async () => {
+  it('accept locales in the notation of operating systems', async () => {
     expect((await loadStrings('de_AT')).language).toBe('de');
     expect((await loadStrings('fr@euro')).language).toBe('fr');
   });
 
-  it('exist in at least ten languages, two of them right-to-left', async () => {
+  it('exist in at least ten languages, of which two are written right to left', async () => {
     expect(languages.length).toBeGreaterThanOrEqual(10);
     const translations = await Promise.all(languages.map(loadStrings));
     expect(translations.filter(({ direction }) => direction === 'rtl')).toHaveLength(2);
   });
 
   it.each(languages)(
-    'are complete in %s, with the same placeholders as in English',
+    'have the same keys and placeholders in %s as in English',
     async (language) => {
       const english = await loadStrings('en');
       const strings = await loadStrings(`${language}-XX`);
@@ -42,7 +42,7 @@ describe('the overlay strings', () => {
     },
   );
 
-  it('keep only the placeholders that have no value', () => {
+  it('keep placeholders that have no value', () => {
     expect(fillTemplate('{seconds} s of {reward}', { seconds: 0, reward: '5 coins' })).toBe(
       '0 s of 5 coins',
     );

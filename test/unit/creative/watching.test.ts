@@ -3,11 +3,11 @@ import type { MediaFile } from '../../../protocol/wire.ts';
 import { chooseFile } from '../../../src/creative/screen.ts';
 import { createStallWatchdog } from '../../../src/ad-break/stage.ts';
 import { createWatchedTime } from '../../../src/creative/video.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 
-/** Creates a clock whose time jumps. Timers that become due fire after the jump, as on a page that was frozen. */
-function jumpingClock() {
-  const clock = manualClock();
+/** Creates a clock whose time can jump. Timers that become due fire after the jump, as on a frozen page. */
+function createJumpingClock() {
+  const clock = createManualClock();
   const pass = (ms: number): Promise<void> => {
     clock.freeze(ms);
     return clock.advance(0);
@@ -17,7 +17,7 @@ function jumpingClock() {
 
 describe('watched time', () => {
   function watch() {
-    const { clock, pass } = jumpingClock();
+    const { clock, pass } = createJumpingClock();
     const watched = createWatchedTime(clock);
     let media = 0;
     return {
@@ -73,8 +73,8 @@ describe('watched time', () => {
 });
 
 describe('the stall watchdog', () => {
-  it('fires once after the limit without progress', async () => {
-    const { clock, pass } = jumpingClock();
+  it('fires once after a period without progress', async () => {
+    const { clock, pass } = createJumpingClock();
     let stalls = 0;
     const watchdog = createStallWatchdog(clock, 8000, () => (stalls += 1));
     watchdog.reset();
@@ -87,7 +87,7 @@ describe('the stall watchdog', () => {
   });
 
   it('does not fire while stopped', async () => {
-    const { clock, pass } = jumpingClock();
+    const { clock, pass } = createJumpingClock();
     const watchdog = createStallWatchdog(clock, 8000, () => expect.unreachable());
     watchdog.reset();
     watchdog.stop();
@@ -95,8 +95,8 @@ describe('the stall watchdog', () => {
     expect(clock.timers()).toBe(0);
   });
 
-  it('does not count device sleep as a stall, but detects a stall after it', async () => {
-    const { clock, pass } = jumpingClock();
+  it('does not count device sleep as a stall', async () => {
+    const { clock, pass } = createJumpingClock();
     let stalls = 0;
     createStallWatchdog(clock, 8000, () => (stalls += 1)).reset();
     await pass(3_600_000);
@@ -120,11 +120,11 @@ describe('the chosen media file', () => {
     expect(chooseFile(files, 360, () => true)?.width).toBe(640);
   });
 
-  it('is the largest file if none fills the screen', () => {
+  it('is the largest file if no file fills the screen', () => {
     expect(chooseFile(files, 3840, () => true)?.width).toBe(1920);
   });
 
-  it('is one that the browser can play', () => {
+  it('is a file that the browser can play', () => {
     expect(chooseFile(files, 800, (mime) => mime === 'video/mp4')?.width).toBe(1920);
     expect(chooseFile(files, 800, () => false)).toBeUndefined();
   });

@@ -5,9 +5,9 @@ import { createDecisions } from '../../../src/decision/decisions.ts';
 import type { ReadyAd } from '../../../src/decision/request-ad.ts';
 import type { NoAd } from '../../../src/decision/no-ad.ts';
 import type { ServiceResult, Call, Guard } from '../../../src/transport/service-client.ts';
-import { deferred } from '../../support/deferred.ts';
-import { manualClock, runPendingWork } from '../../support/manual-clock.ts';
-import { decisionPorts, testPage } from '../../support/ports.ts';
+import { createDeferred } from '../../support/deferred.ts';
+import { createManualClock, runPendingWork } from '../../support/manual-clock.ts';
+import { decisionPorts, createTestPage } from '../../support/ports.ts';
 
 const filled = (id: string, creativeId = 'crv_1', livesS = 600): Decision => ({
   id,
@@ -34,9 +34,9 @@ beforeEach(() => void vi.stubGlobal('innerWidth', 800).stubGlobal('innerHeight',
 afterEach(() => void vi.unstubAllGlobals());
 
 function setUp() {
-  const clock = manualClock();
+  const clock = createManualClock();
   const responses: (ServiceResult<Decision> | Promise<ServiceResult<Decision>>)[] = [];
-  const page = testPage();
+  const page = createTestPage();
   const log = { requests: 0, loads: 0, destroyed: 0, aborted: 0, changes: 0 };
   let online = true;
   let loading: () => Promise<void> = () => Promise.resolve();
@@ -72,14 +72,14 @@ function setUp() {
 const getDecisionId = (result: ReadyAd | NoAd) =>
   'creative' in result ? result.decision.id : result;
 
-test('take requests and loads an ad, and returns each ad only once', async () => {
+test('take() never returns the same ad twice', async () => {
   const { decisions, log } = setUp();
   expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_1');
   expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
   expect(log).toMatchObject({ requests: 2, loads: 2, destroyed: 0 });
 });
 
-test('take returns a preloaded ad without a request', async () => {
+test('take() returns a preloaded ad without a request', async () => {
   const { decisions, log } = setUp();
   expect(await decisions.preload('revive', never)).toEqual({ available: true });
   expect(await decisions.preload('revive', never)).toEqual({ available: true });
@@ -89,7 +89,7 @@ test('take returns a preloaded ad without a request', async () => {
 
 test('concurrent calls for a placement share one request', async () => {
   const { decisions, log, responses } = setUp();
-  const response = deferred<ServiceResult<Decision>>();
+  const response = createDeferred<ServiceResult<Decision>>();
   responses.push(response.promise);
   const preloaded = decisions.preload('revive', never);
   const request = decisions.take('revive', never);
@@ -99,7 +99,7 @@ test('concurrent calls for a placement share one request', async () => {
   expect(log.requests).toBe(1);
 });
 
-test('after 60 s a preloaded decision is requested again, and the loaded media is reused', async () => {
+test('requests a preloaded decision again after 60 s, and reuses its media', async () => {
   const { decisions, log, clock } = setUp();
   await decisions.preload('revive', never);
   await clock.advance(60_000);
@@ -117,7 +117,7 @@ test('a kill switch discards a preloaded ad', async () => {
   expect(log.destroyed).toBe(1);
 });
 
-test('a different creative replaces the preloaded one', async () => {
+test('replaces the preloaded creative if the new decision has a different one', async () => {
   const { decisions, log, clock, responses } = setUp();
   await decisions.preload('revive', never);
   await clock.advance(60_000);
@@ -154,7 +154,7 @@ test('sends no request before the retry time returned by the service', async () 
   expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
 });
 
-test('calls onChange when a cooldown ends, and when a placement without fill can be requested again', async () => {
+test('calls onChange when a placement can be requested again', async () => {
   const { decisions, log, clock, responses } = setUp();
   responses.push(ok(unfilled('2026-01-01T00:00:45.000Z')), ok(unfilled()));
   await decisions.take('revive', never);
@@ -172,7 +172,7 @@ test('calls onChange when a cooldown ends, and when a placement without fill can
   expect(clock.timers()).toBe(0);
 });
 
-test('calls onChange within 30 s after waking if a cooldown ended while the device slept', async () => {
+test('if a cooldown ends while the device sleeps, calls onChange within 30 s of waking', async () => {
   const { decisions, log, clock, responses } = setUp();
   responses.push(ok(unfilled('2026-01-01T09:00:00.000Z')));
   await decisions.take('revive', never);
@@ -183,7 +183,7 @@ test('calls onChange within 30 s after waking if a cooldown ended while the devi
   expect(log.changes).toBe(1);
 });
 
-test('keeps no timers once destroyed, or for a placement that does not exist', async () => {
+test('leaves no timers for a placement that does not exist or after destroy()', async () => {
   const { decisions, log, clock, responses } = setUp();
   responses.push(ok(unfilled('2026-01-01T00:00:45.000Z')));
   await decisions.take('revive', never);
@@ -197,7 +197,7 @@ test('keeps no timers once destroyed, or for a placement that does not exist', a
   expect([log.changes, others.clock.timers()]).toEqual([0, 0]);
 });
 
-test('without a retry time, a placement without fill can be requested again immediately', async () => {
+test('after a no-fill without a retry time, a placement can be requested again immediately', async () => {
   const { decisions, clock, responses } = setUp();
   responses.push(ok(unfilled()));
   await decisions.take('revive', never);
@@ -209,7 +209,7 @@ test('without a retry time, a placement without fill can be requested again imme
   expect(decisions.availability('revive')).toEqual({ available: true });
 });
 
-test('a failed request does not affect the availability of the placement', async () => {
+test('a failed request does not change the placement’s availability', async () => {
   const { decisions, responses } = setUp();
   responses.push({ kind: 'unreachable', cause: 'timeout' });
   expect(await decisions.take('revive', never)).toEqual({ outcome: 'timeout', reason: 'timeout' });
@@ -224,7 +224,7 @@ test('offline, only a preloaded ad is available', async () => {
   expect(decisions.availability('double-coins')).toEqual({ available: false, reason: 'offline' });
 });
 
-test('offline, a preloaded ad that has to be requested again is not available', async () => {
+test('offline, a stale preloaded ad is not available', async () => {
   const { responses, clock, decisions, goOffline } = setUp();
   await decisions.preload('revive', never);
   await clock.advance(60_000);
@@ -234,7 +234,7 @@ test('offline, a preloaded ad that has to be requested again is not available', 
   expect(await decisions.take('revive', never)).toMatchObject({ outcome: 'offline' });
 });
 
-test('media that fails to load is an error, and media that loads too slowly a timeout', async () => {
+test('the outcome is error or timeout if the media does not load in time', async () => {
   const { decisions, clock, loadBy } = setUp();
   loadBy(() => Promise.reject(new Error('decode')));
   expect(await decisions.take('revive', never)).toEqual({
@@ -243,7 +243,7 @@ test('media that fails to load is an error, and media that loads too slowly a ti
     detail: 'decode',
     decisionId: 'dec_1',
   });
-  const slow = deferred();
+  const slow = createDeferred();
   loadBy(() => slow.promise);
   const result = decisions.take('revive', never);
   await clock.advance(5_000);
@@ -256,7 +256,7 @@ test('media that fails to load is an error, and media that loads too slowly a ti
 
 test('a creative that loads after its timeout is destroyed', async () => {
   const { decisions, clock, loadBy, log } = setUp();
-  const slow = deferred();
+  const slow = createDeferred();
   loadBy(() => slow.promise);
   const result = decisions.take('revive', never);
   await clock.advance(5_000);
@@ -266,9 +266,9 @@ test('a creative that loads after its timeout is destroyed', async () => {
   expect(log.destroyed).toBe(1);
 });
 
-test('a shared request is aborted only when its last caller aborts', async () => {
+test('a shared request is aborted when its last caller aborts', async () => {
   const { decisions, responses, log } = setUp();
-  const response = deferred<ServiceResult<Decision>>();
+  const response = createDeferred<ServiceResult<Decision>>();
   responses.push(response.promise);
   const first = new AbortController();
   const second = new AbortController();
@@ -283,12 +283,12 @@ test('a shared request is aborted only when its last caller aborts', async () =>
   expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
 });
 
-test('forget discards preloaded ads and cooldowns, and restarts requests in flight', async () => {
+test('forget() discards preloaded ads and cooldowns, and restarts requests in flight', async () => {
   const { decisions, responses, log } = setUp();
   await decisions.preload('revive', never);
   responses.push(ok(unfilled('2026-11-21T13:00:00.000Z')));
   await decisions.preload('lobby', never);
-  const response = deferred<ServiceResult<Decision>>();
+  const response = createDeferred<ServiceResult<Decision>>();
   responses.push(response.promise);
   const waiting = decisions.take('double-coins', never);
   await vi.waitFor(() => expect(log.requests).toBe(3));
@@ -301,7 +301,7 @@ test('forget discards preloaded ads and cooldowns, and restarts requests in flig
   expect(log.destroyed).toBe(2);
 });
 
-test('a supplied decision for another placement is rejected, and does not affect availability', async () => {
+test('rejects a supplied decision for another placement', async () => {
   const { decisions } = setUp();
   const elsewhere = { ...filled('dec_given'), placement: 'lobby' };
   const rejected = await decisions.preload('revive', never, { decision: elsewhere });
@@ -310,10 +310,10 @@ test('a supplied decision for another placement is rejected, and does not affect
   expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_1');
 });
 
-test('a loaded creative is either kept or destroyed, whenever a caller aborts', async () => {
+test('at whatever moment a caller aborts, a loaded creative is either kept or destroyed', async () => {
   for (let ticks = 0; ticks < 12; ticks += 1) {
     const { decisions, loadBy, log } = setUp();
-    const slow = deferred();
+    const slow = createDeferred();
     loadBy(() => slow.promise);
     const caller = new AbortController();
     const result = decisions.take('revive', caller.signal);
@@ -328,10 +328,10 @@ test('a loaded creative is either kept or destroyed, whenever a caller aborts', 
   }
 });
 
-test('destroy aborts requests and destroys preloaded creatives', async () => {
+test('destroy() aborts requests and destroys preloaded creatives', async () => {
   const { decisions, responses, log, clock } = setUp();
   await decisions.preload('revive', never);
-  const response = deferred<ServiceResult<Decision>>();
+  const response = createDeferred<ServiceResult<Decision>>();
   responses.push(response.promise);
   const waiting = decisions.take('double-coins', never);
   await vi.waitFor(() => expect(log.requests).toBe(2));
@@ -345,7 +345,7 @@ test('destroy aborts requests and destroys preloaded creatives', async () => {
 
 const hourMs = 3_600_000;
 
-test('an ad that expired while the device slept is requested again', async () => {
+test('requests a preloaded ad again if it expired while the device slept', async () => {
   const { decisions, log, clock } = setUp();
   await decisions.preload('revive', never);
   clock.sleep(9 * hourMs);
@@ -353,7 +353,7 @@ test('an ad that expired while the device slept is requested again', async () =>
   expect(log).toMatchObject({ requests: 2, loads: 2, destroyed: 1 });
 });
 
-test('an ad that became stale while the device slept is requested again, and its media is reused', async () => {
+test('requests an ad again if it became stale while the device slept', async () => {
   const { decisions, log, clock } = setUp();
   await decisions.preload('revive', never);
   clock.sleep(5 * 60_000);
@@ -361,9 +361,9 @@ test('an ad that became stale while the device slept is requested again, and its
   expect(log).toMatchObject({ requests: 2, loads: 1, destroyed: 0 });
 });
 
-test('a decision that expired in flight while the device slept is requested again', async () => {
+test('requests a decision again if it expired in flight while the device slept', async () => {
   const { responses, clock, decisions, log } = setUp();
-  const response = deferred<ServiceResult<Decision>>();
+  const response = createDeferred<ServiceResult<Decision>>();
   responses.push(response.promise);
   const request = decisions.take('revive', never);
   await vi.waitFor(() => expect(log.requests).toBe(1));
@@ -373,9 +373,9 @@ test('a decision that expired in flight while the device slept is requested agai
   expect(log.destroyed).toBe(1);
 });
 
-test('an ad that expired while it loaded and the device slept is requested again', async () => {
+test('requests an ad again if it expired while its media loaded and the device slept', async () => {
   const { clock, decisions, loadBy, log } = setUp();
-  const slow = deferred();
+  const slow = createDeferred();
   loadBy(() => slow.promise);
   const request = decisions.take('revive', never);
   await vi.waitFor(() => expect(log.loads).toBe(1));
@@ -385,7 +385,7 @@ test('an ad that expired while it loaded and the device slept is requested again
   expect(log.destroyed).toBe(1);
 });
 
-test('a decision from the game’s server that expired while the device slept is replaced', async () => {
+test('replaces a decision from the game’s server that expired while the device slept', async () => {
   const { decisions, clock } = setUp();
   await decisions.preload('revive', never, { decision: filled('dec_given') });
   clock.sleep(9 * hourMs);
@@ -395,18 +395,21 @@ test('a decision from the game’s server that expired while the device slept is
 test.each([
   ['the device slept', 'sleep'],
   ['the page was frozen', 'freeze'],
-] as const)('a retry time that passed while %s no longer blocks requests', async (_, pass) => {
-  const { responses, clock, decisions } = setUp();
-  responses.push(ok(unfilled('2026-01-01T01:00:00.000Z')));
-  await decisions.take('revive', never);
-  clock[pass](hourMs - 1);
-  expect(decisions.availability('revive').available).toBe(false);
-  clock[pass](1);
-  expect(decisions.availability('revive')).toEqual({ available: true });
-  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
-});
+] as const)(
+  'a retry time does not block requests after it has passed while %s',
+  async (_, pass) => {
+    const { responses, clock, decisions } = setUp();
+    responses.push(ok(unfilled('2026-01-01T01:00:00.000Z')));
+    await decisions.take('revive', never);
+    clock[pass](hourMs - 1);
+    expect(decisions.availability('revive').available).toBe(false);
+    clock[pass](1);
+    expect(decisions.availability('revive')).toEqual({ available: true });
+    expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
+  },
+);
 
-test('setting the device clock neither extends nor ends the life of a preloaded ad', async () => {
+test('setting the device clock does not change when a preloaded ad expires', async () => {
   const { decisions, clock, log } = setUp();
   await decisions.preload('revive', never);
   clock.setWallTime(0);
@@ -418,7 +421,7 @@ test('setting the device clock neither extends nor ends the life of a preloaded 
   expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
 });
 
-test('if a cooldown ended while the device slept, onChange is called as soon as the page is visible', async () => {
+test('if a cooldown ended during sleep, calls onChange as soon as the page is visible', async () => {
   const { responses, clock, decisions, log, page } = setUp();
   responses.push(ok(unfilled('2026-01-01T01:00:00.000Z')));
   await decisions.take('revive', never);

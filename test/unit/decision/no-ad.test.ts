@@ -39,7 +39,7 @@ test('an unknown reason from a newer service falls back to the status', () => {
   expect(noAdFromDecision({ ...decision, reason, status: 'blocked' }, now).outcome).toBe('blocked');
 });
 
-test('retryAt is correct on a device whose clock is wrong', () => {
+test('retryAt is correct on a device with a wrong clock', () => {
   const retry_at = '2026-01-01T00:00:45.000Z';
   expect(noAdFromDecision({ ...decision, retry_at }, now).retryAt).toEqual(new Date(now + 45_000));
 });

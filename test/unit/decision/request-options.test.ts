@@ -7,8 +7,8 @@ import type { NoAd } from '../../../src/decision/no-ad.ts';
 import type { RequestOptions } from '../../../src/options.ts';
 import type { Profile } from '../../../src/player-context.ts';
 import type { ServiceResult, Call, Guard } from '../../../src/transport/service-client.ts';
-import { deferred } from '../../support/deferred.ts';
-import { manualClock, runPendingWork } from '../../support/manual-clock.ts';
+import { createDeferred } from '../../support/deferred.ts';
+import { createManualClock, runPendingWork } from '../../support/manual-clock.ts';
 import { decisionPorts } from '../../support/ports.ts';
 
 const never = new AbortController().signal;
@@ -19,11 +19,11 @@ beforeEach(() => void vi.stubGlobal('innerWidth', 800).stubGlobal('innerHeight',
 afterEach(() => void vi.unstubAllGlobals());
 
 /**
- * Creates decisions with a fake service, which puts the custom data into the decision id. All decisions use the same
- * creative.
+ * Creates decisions with a fake service. The service puts the custom data into the decision id, and all decisions have
+ * the same creative.
  */
 function setUp(user: Profile['user'] = {}) {
-  const clock = manualClock();
+  const clock = createManualClock();
   const requests: DecisionRequest[] = [];
   const responses: (Partial<Decision> | Promise<Partial<Decision>>)[] = [];
   const log = { loads: 0, destroyed: 0, aborted: 0 };
@@ -66,7 +66,7 @@ const getDecisionId = (result: ReadyAd | NoAd) =>
   'creative' in result ? result.decision.id : result;
 
 describe('custom data and segments of one call', () => {
-  test('override those of the options', async () => {
+  test('override those in the options of the SDK', async () => {
     const { decisions, requests } = setUp({ customData: 'all', segments: ['newcomer'] });
     await decisions.take('revive', never);
     await decisions.take('revive', never, { customData: '', segments: [] });
@@ -94,7 +94,7 @@ describe('custom data and segments of one call', () => {
   });
 
   test.each<[RequestOptions]>([[{}], [red], [{ ...blue, segments: ['newcomer'] }]])(
-    'cause a new request that reuses the media if the preloaded ad has different ones: %j',
+    'cause a new request if the ad was preloaded with different values: %j',
     async (options) => {
       const { decisions, log, requests } = setUp();
       await decisions.preload('revive', never, blue);
@@ -105,9 +105,9 @@ describe('custom data and segments of one call', () => {
     },
   );
 
-  test('give concurrent callers with different values separate ads', async () => {
+  test('keep the ads of concurrent callers with different values apart', async () => {
     const { responses, decisions } = setUp();
-    const first = deferred<Partial<Decision>>();
+    const first = createDeferred<Partial<Decision>>();
     responses.push(first.promise);
     const preloaded = decisions.preload('revive', never, blue);
     await runPendingWork();
@@ -117,24 +117,24 @@ describe('custom data and segments of one call', () => {
     expect(getDecisionId(await decisions.take('revive', never, blue))).toBe('dec_blue');
   });
 
-  test('do not reuse media of an ad that was shown while the request was in flight', async () => {
+  test('do not reuse the media of an ad that was shown while the request was in flight', async () => {
     const { responses, decisions, log } = setUp();
     await decisions.preload('revive', never, blue);
-    const second = deferred<Partial<Decision>>();
+    const second = createDeferred<Partial<Decision>>();
     responses.push(second.promise);
     const preloaded = decisions.preload('revive', never, red);
     await runPendingWork();
-    const shown = await decisions.take('revive', never, blue);
+    const shownAd = await decisions.take('revive', never, blue);
     second.resolve({});
     await preloaded;
     const next = await decisions.take('revive', never, red);
     expect(log.loads).toBe(2);
-    expect('creative' in shown && 'creative' in next && shown.creative !== next.creative).toBe(
+    expect('creative' in shownAd && 'creative' in next && shownAd.creative !== next.creative).toBe(
       true,
     );
   });
 
-  test('share a cooldown if only the custom data differs, but not if the segments do', async () => {
+  test('share a cooldown unless the segments differ', async () => {
     const { responses, decisions, requests } = setUp();
     const retryAt = '2026-01-01T00:01:00.000Z';
     responses.push({ status: 'blocked', reason: 'cooldown', retry_at: retryAt });
@@ -145,7 +145,7 @@ describe('custom data and segments of one call', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test('leave no request running when the SDK is destroyed', async () => {
+  test('leave no request in flight when the SDK is destroyed', async () => {
     const { responses, decisions, log } = setUp();
     responses.push(new Promise(() => undefined), new Promise(() => undefined));
     const preloads = [blue, red].map((options) => decisions.preload('revive', never, options));
@@ -158,7 +158,7 @@ describe('custom data and segments of one call', () => {
 });
 
 describe('a user token function', () => {
-  test('is called and awaited for each request', async () => {
+  test('is awaited for each request', async () => {
     let calls = 0;
     const { decisions, requests } = setUp({ userToken: async () => `token-${(calls += 1)}` });
     await decisions.take('revive', never);
@@ -176,8 +176,8 @@ describe('a user token function', () => {
     ],
     ['rejects', () => Promise.reject(new Error('no session')), 'no session'],
     ['resolves with a number', async () => 7 as unknown as string, 'got number'],
-  ])('that %s fails only the current request', async (_what, failing, detail) => {
-    const userToken = vi.fn<() => string | Promise<string>>(failing);
+  ])('that %s fails only the current request', async (_description, userTokenFunction, detail) => {
+    const userToken = vi.fn<() => string | Promise<string>>(userTokenFunction);
     const { decisions, requests } = setUp({ userToken });
     expect(await decisions.take('revive', never)).toEqual({
       outcome: 'error',
@@ -189,7 +189,7 @@ describe('a user token function', () => {
     expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_none');
   });
 
-  test('that hangs fails only its own request, after the load timeout', async () => {
+  test('that never settles fails only its own request, after the load timeout', async () => {
     const userToken = vi.fn<() => string | Promise<string>>(() => new Promise(() => undefined));
     const { clock, decisions, requests } = setUp({ userToken });
     const preloaded = decisions.preload('revive', never);
@@ -201,7 +201,7 @@ describe('a user token function', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('does not hold up a call that was aborted', async () => {
+  test('does not delay a call that was aborted', async () => {
     const { clock, decisions } = setUp({ userToken: () => new Promise(() => undefined) });
     const abort = new AbortController();
     const request = decisions.take('revive', abort.signal);

@@ -39,7 +39,7 @@ const rewarded = (id: string, decisionId: string, amount = 50): DecisionRewarded
   },
 });
 
-it('credits a decision once, even if it arrives several times or with different event ids', async () => {
+it('credits a decision once, no matter how often its webhook arrives', async () => {
   const { bank, credited, close } = await openBank();
   const results = await Promise.all([
     bank.credit(rewarded('evt_1', 'dec_1')),
@@ -64,7 +64,7 @@ it('remembers its credits after a restart', async () => {
   await second.close();
 });
 
-it('credits an entry again if a crash left it half-written', async () => {
+it('ignores a journal entry that a crash left incomplete', async () => {
   const first = await openBank();
   await first.bank.credit(rewarded('evt_1', 'dec_1'));
   await first.close();
@@ -79,16 +79,16 @@ it('credits an entry again if a crash left it half-written', async () => {
   await third.close();
 });
 
-it('does not credit a reward whose write failed, and continues', async () => {
-  let fails = true;
+it('does not credit a reward if writing it to the journal failed', async () => {
+  let shouldFail = true;
   const journal = {
     entries: [],
-    append: () => (fails ? Promise.reject(new Error('disk full')) : Promise.resolve()),
+    append: () => (shouldFail ? Promise.reject(new Error('disk full')) : Promise.resolve()),
     close: () => Promise.resolve(),
   };
   const bank = createBank({ journal, now: () => new Date(0), onCredit() {} });
   await expect(bank.credit(rewarded('evt_1', 'dec_1'))).rejects.toThrow('disk full');
   expect(bank.account('player-1').coins).toBe(0);
-  fails = false;
+  shouldFail = false;
   expect(await bank.credit(rewarded('evt_1', 'dec_1'))).toBe('credited');
 });

@@ -2,18 +2,18 @@ import { expect, it } from 'vitest';
 import { createCourse, type Stretch } from '../../../demo/src/game/course.ts';
 import { seededRandom } from '../../../demo/src/game/random.ts';
 
-function stretches(seed: number, count = 300): Stretch[] {
+function createStretches(seed: number, count = 300): Stretch[] {
   const next = createCourse(seededRandom(seed));
   return Array.from({ length: count }, next);
 }
 
-it('generates the same course for the same seed, and a different one for another seed', () => {
-  expect(stretches(7)).toEqual(stretches(7));
-  expect(stretches(7)).not.toEqual(stretches(8));
+it('generates the same course for the same seed', () => {
+  expect(createStretches(7)).toEqual(createStretches(7));
+  expect(createStretches(7)).not.toEqual(createStretches(8));
 });
 
-it('always leaves a gap to pass, and room between obstacles to change height', () => {
-  const obstacles = stretches(3).map(({ obstacle }) => obstacle);
+it('always leaves the player a way through', () => {
+  const obstacles = createStretches(3).map(({ obstacle }) => obstacle);
   for (const [index, { x, length }] of obstacles.entries()) {
     expect(length).toBeLessThanOrEqual(0.56);
     const previous = obstacles[index - 1];
@@ -22,7 +22,7 @@ it('always leaves a gap to pass, and room between obstacles to change height', (
 });
 
 it('places no spark inside an obstacle', () => {
-  for (const { obstacle, sparks } of stretches(5)) {
+  for (const { obstacle, sparks } of createStretches(5)) {
     for (const { y } of sparks) {
       if (obstacle.kind === 'reed') expect(y).toBeLessThan(1 - obstacle.length);
       else expect(y).toBeGreaterThan(obstacle.length);

@@ -9,7 +9,7 @@ it('shows how many seconds, minutes or hours remain until the next ad', () => {
   expect(text(3 * 3_600_000)).toContain('Try again in 3 h.');
 });
 
-it('offers an available ad, and otherwise shows why there is none', () => {
+it('shows why there is no ad to offer', () => {
   expect(offerText({ available: true }, 0)).toBe('Watch a short ad');
   expect(offerText({ available: false, reason: 'offline' }, 0)).toBe('You are offline.');
   expect(offerText({ available: false }, 0)).toBe('There is no ad right now.');

@@ -10,8 +10,8 @@ const pages = [
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
 ];
-// Blocks marked `tested` are excerpts of files that are compiled and run elsewhere. The quick start's
-// page and script are built and run by an e2e test.
+// Blocks marked `tested` are excerpts of files that other tests compile and run. An e2e test builds and runs the page
+// and the script of the quick start.
 const blocks = pages
   .flatMap(readCodeBlocks)
   .filter(({ mark }) => mark !== 'tested')
@@ -44,7 +44,7 @@ mkdirSync(parent, { recursive: true });
 const folder = mkdtempSync(join(parent, 'trueward-guides-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('the code in the guides compiles in a reader’s project', () => {
+test('the code of the guides compiles in a reader’s project', () => {
   expect(blocks.length).toBeGreaterThan(15);
   const names = new Map(blocks.map((block) => [toFileName(block), block]));
   for (const [name, { code }] of names) writeFileSync(join(folder, name), `${code}\nexport {};\n`);
@@ -59,7 +59,7 @@ test('the code in the guides compiles in a reader’s project', () => {
         types: ['node', '@cocos/creator-types/engine'],
         lib: ['ES2023', 'DOM', 'DOM.Iterable'],
         experimentalDecorators: true,
-        // Compiler options of this project that a reader's project may not have.
+        // Turns off compiler options that a reader's project may not have.
         noImplicitOverride: false,
         exactOptionalPropertyTypes: false,
       },

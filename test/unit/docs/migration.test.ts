@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest';
-import { fakeAds } from '../ad-placement/fake-ads.ts';
+import { createFakeAds } from '../ad-placement/fake-ads.ts';
 import { findRunnableBlock } from './code-blocks.ts';
 
 const page = 'docs/migration.md';
-/** Runs a block as a reader would paste it, and returns the function that it declares. */
+/** Runs a block as a reader would, and returns the function that the block declares. */
 async function evaluateBlock(block: string, name: string): Promise<unknown> {
   const code = `${findRunnableBlock(page, block)}\nexport { ${name} as it };`;
   const url = `data:text/javascript,${encodeURIComponent(code)}`;
@@ -21,7 +21,7 @@ type RequestAd = (
 ) => Promise<void>;
 
 test('the Poki replacements resolve as the Poki SDK does', async () => {
-  const ads = fakeAds([]);
+  const ads = createFakeAds([]);
   const breaks = ((await evaluateBlock('poki', 'pokiBreaks')) as PokiBreaks)(ads);
   const onStart = vi.fn();
   for (const [outcome, watched] of [
@@ -40,7 +40,7 @@ test('the Poki replacements resolve as the Poki SDK does', async () => {
 });
 
 test('the CrazyGames requestAd() calls its callbacks once, with CrazyGames error codes', async () => {
-  const ads = fakeAds([]);
+  const ads = createFakeAds([]);
   const requestAd = (await evaluateBlock('crazygames', 'requestAd')) as RequestAd;
   const calls: unknown[] = [];
   const callbacks = {

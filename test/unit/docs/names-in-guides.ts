@@ -12,7 +12,7 @@ type Handler = (
   response: { sendStatus(status: number): void },
 ) => Promise<void>;
 
-/** Names that the guides expect to exist in the reader's game and on the reader's server. */
+/** Names that the guides expect in the reader's game and on the reader's server. */
 declare global {
   /** Defined by the script tags. */
   const Trueward: ScriptTags;
@@ -45,7 +45,7 @@ declare global {
   const startPlaying: Call;
   interface Window {
     get Trueward(): ScriptTags;
-    // A page may create it before the script tags do.
+    // A page may create the queue before the script tags do.
     set Trueward(made: { queue: object });
   }
   const request: Request;

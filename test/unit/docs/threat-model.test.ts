@@ -10,8 +10,8 @@ const files = new Map(
     path ?? '',
   ]),
 );
-/** Splits `B “one”, “two”; XR “three”` into pairs of a file's letters and a test name. */
-const named = page
+/** Splits `B “one”, “two”; XR “three”` into pairs: the letters of a file and the name of a test. */
+const quotedTests = page
   .split('\n')
   .filter((line) => line.startsWith('| '))
   .flatMap((line) => (line.split(' | ')[2] ?? '').split(/(?=\b[A-Z]{1,2} “)/))
@@ -21,14 +21,14 @@ const named = page
 
 test('the threat model lists its test files and tests', () => {
   expect(files.size).toBeGreaterThan(9);
-  expect(named.length).toBeGreaterThan(35);
+  expect(quotedTests.length).toBeGreaterThan(35);
 });
 
-test.each(named)('the test that the threat model names exists: %s “%s”', (letter, name) => {
+test.each(quotedTests)('the test %s “%s” of the threat model exists', (letter, name) => {
   const path = files.get(letter);
   expect(path, `the file ${letter}`).toBeDefined();
   const text = readFileSync(join(root, path ?? ''), 'utf8');
-  // `%s` is replaced with the name of a case, so the text around it has to identify the test.
+  // `%s` stands for the name of a case, so the text around it has to identify the test.
   const names = [...text.matchAll(/'((?:[^'\\\n]|\\.)+)'/g)]
     .map(([, found = '']) => found)
     .filter((found) => found.replaceAll('%s', '').length > 10)

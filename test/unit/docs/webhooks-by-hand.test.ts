@@ -32,19 +32,19 @@ async function signAttempt(atS = now, signingSecret = secret): Promise<Attempt> 
   };
 }
 
-/** Webhooks for the tests. `accept` says whether verification has to accept them. */
+/** Webhooks for the tests. Verification must accept those with `accept: true` and reject all others. */
 const genuine = await signAttempt();
-const foreign = await signAttempt(now, 'whsec_vutsrqponmlkjihgfedcba9876543210');
+const forged = await signAttempt(now, 'whsec_vutsrqponmlkjihgfedcba9876543210');
 const attempts: (Attempt & { name: string; accept: boolean })[] = [
   { name: 'a genuine webhook', ...genuine, accept: true },
   {
     name: 'the second of two signatures',
     ...genuine,
-    signatures: `${foreign.signatures}, ${genuine.signatures}`,
+    signatures: `${forged.signatures}, ${genuine.signatures}`,
     accept: true,
   },
   { name: 'a changed body', ...genuine, body: body.replace('zoë', 'bob'), accept: false },
-  { name: 'another secret', ...foreign, accept: false },
+  { name: 'another secret', ...forged, accept: false },
   { name: 'an old webhook', ...(await signAttempt(now - 400)), accept: false },
   { name: 'a webhook from the future', ...(await signAttempt(now + 400)), accept: false },
   { name: 'an invalid timestamp', ...genuine, timestamp: 'soon', accept: false },
@@ -59,7 +59,8 @@ test('the Node function accepts only genuine webhooks', async () => {
   const { isGenuine } = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as {
     isGenuine(timestamp: string, signatures: string, body: string, secret: string): boolean;
   };
-  const check = (each: Attempt) => isGenuine(each.timestamp, each.signatures, each.body, secret);
+  const check = (attempt: Attempt) =>
+    isGenuine(attempt.timestamp, attempt.signatures, attempt.body, secret);
   expect(listAccepted(check)).toEqual(expected);
 });
 
@@ -76,15 +77,15 @@ test('the worker returns 204 for genuine webhooks and 400 for others', async () 
   const worker = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as {
     default: { fetch(request: Request, env: object): Promise<Response> };
   };
-  const statuses = attempts.map(async (each) => {
+  const statuses = attempts.map(async (attempt) => {
     const headers = {
-      'service-timestamp': each.timestamp,
-      'service-signature': each.signatures,
+      'service-timestamp': attempt.timestamp,
+      'service-signature': attempt.signatures,
     };
     const request = new Request('https://game.example', {
       method: 'POST',
       headers,
-      body: each.body,
+      body: attempt.body,
     });
     return (await worker.default.fetch(request, { WEBHOOK_SECRET: secret })).status;
   });
@@ -92,7 +93,7 @@ test('the worker returns 204 for genuine webhooks and 400 for others', async () 
 });
 
 test('the server with the library returns 204 for genuine webhooks and 400 for others', async () => {
-  // The file is in this folder, so that the import of the library resolves.
+  // The import of the library resolves only from this folder.
   const file = join(import.meta.dirname, `with-library-${process.pid}.mjs`);
   const code = findRunnableBlock(page, 'standardwebhooks').replace(
     'process.env.WEBHOOK_SECRET',
@@ -121,7 +122,7 @@ test('the server with the library returns 204 for genuine webhooks and 400 for o
   await new Promise((resolve) => server.close(resolve));
 });
 
-/** How to run the function of one language as a standalone program. */
+/** How to run the function in one language as a standalone program. */
 interface Language {
   name: string;
   version: string[];
@@ -130,8 +131,8 @@ interface Language {
   command(file: string): string[];
 }
 
-const literal = (text: string): string => JSON.stringify(text);
-const calls = (call: (each: Attempt) => string): string => attempts.map(call).join('\n');
+const toLiteral = (text: string): string => JSON.stringify(text);
+const createCalls = (call: (attempt: Attempt) => string): string => attempts.map(call).join('\n');
 
 const languages: Language[] = [
   {
@@ -139,9 +140,9 @@ const languages: Language[] = [
     version: ['python3', '--version'],
     file: 'by_hand.py',
     wrap: (code) =>
-      `from __future__ import annotations\n${code}\n${calls(
-        (each) =>
-          `print(str(is_genuine(${literal(each.timestamp)}, ${literal(each.signatures)}, ${literal(each.body)}.encode(), ${literal(secret)})).lower())`,
+      `from __future__ import annotations\n${code}\n${createCalls(
+        (attempt) =>
+          `print(str(is_genuine(${toLiteral(attempt.timestamp)}, ${toLiteral(attempt.signatures)}, ${toLiteral(attempt.body)}.encode(), ${toLiteral(secret)})).lower())`,
       )}`,
     command: (file) => ['python3', file],
   },
@@ -150,9 +151,9 @@ const languages: Language[] = [
     version: ['php', '--version'],
     file: 'by_hand.php',
     wrap: (code) =>
-      `${code}\n${calls(
-        (each) =>
-          `echo var_export(is_genuine(${literal(each.timestamp)}, ${literal(each.signatures)}, ${literal(each.body)}, ${literal(secret)}), true), "\\n";`,
+      `${code}\n${createCalls(
+        (attempt) =>
+          `echo var_export(is_genuine(${toLiteral(attempt.timestamp)}, ${toLiteral(attempt.signatures)}, ${toLiteral(attempt.body)}, ${toLiteral(secret)}), true), "\\n";`,
       )}`,
     command: (file) => ['php', file],
   },
@@ -161,9 +162,9 @@ const languages: Language[] = [
     version: ['ruby', '--version'],
     file: 'by_hand.rb',
     wrap: (code) =>
-      `${code}\n${calls(
-        (each) =>
-          `puts genuine?(${literal(each.timestamp)}, ${literal(each.signatures)}, ${literal(each.body)}, ${literal(secret)})`,
+      `${code}\n${createCalls(
+        (attempt) =>
+          `puts genuine?(${toLiteral(attempt.timestamp)}, ${toLiteral(attempt.signatures)}, ${toLiteral(attempt.body)}, ${toLiteral(secret)})`,
       )}`,
     command: (file) => ['ruby', file],
   },
@@ -172,9 +173,9 @@ const languages: Language[] = [
     version: ['go', 'version'],
     file: 'by_hand.go',
     wrap: (code) =>
-      `${code.replace('package webhook', 'package main')}\nfunc main() {\n${calls(
-        (each) =>
-          `println(IsGenuine(${literal(each.timestamp)}, ${literal(each.signatures)}, []byte(${literal(each.body)}), ${literal(secret)}, time.Now()))`,
+      `${code.replace('package webhook', 'package main')}\nfunc main() {\n${createCalls(
+        (attempt) =>
+          `println(IsGenuine(${toLiteral(attempt.timestamp)}, ${toLiteral(attempt.signatures)}, []byte(${toLiteral(attempt.body)}), ${toLiteral(secret)}, time.Now()))`,
       )}\n}\n`,
     command: (file) => ['go', 'run', file],
   },
@@ -183,12 +184,12 @@ const languages: Language[] = [
     version: ['java', '-version'],
     file: 'ByHand.java',
     wrap: (code) => {
-      const [imports = '', rest = ''] = code.split(/(?=^final class)/m);
-      const lines = calls(
-        (each) =>
-          `System.out.println(Webhook.isGenuine(${literal(each.timestamp)}, ${literal(each.signatures)}, ${literal(each.body)}.getBytes(StandardCharsets.UTF_8), ${literal(secret)}, System.currentTimeMillis() / 1000));`,
+      const [imports = '', declarations = ''] = code.split(/(?=^final class)/m);
+      const lines = createCalls(
+        (attempt) =>
+          `System.out.println(Webhook.isGenuine(${toLiteral(attempt.timestamp)}, ${toLiteral(attempt.signatures)}, ${toLiteral(attempt.body)}.getBytes(StandardCharsets.UTF_8), ${toLiteral(secret)}, System.currentTimeMillis() / 1000));`,
       );
-      return `${imports}public class ByHand { public static void main(String[] a) throws Exception {\n${lines}\n} }\n${rest}`;
+      return `${imports}public class ByHand { public static void main(String[] a) throws Exception {\n${lines}\n} }\n${declarations}`;
     },
     command: (file) => ['java', file],
   },
@@ -204,7 +205,7 @@ describe.each(languages)('$name', ({ name, version, file, wrap, command }) => {
     const [program = '', ...args] = command(path);
     // Go’s `println` writes to standard error.
     const { stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', cwd: folder });
-    const printed = (name === 'go' ? stderr : stdout).trim().split('\n');
-    expect(printed, stderr).toEqual(expected.map(String));
+    const outputLines = (name === 'go' ? stderr : stdout).trim().split('\n');
+    expect(outputLines, stderr).toEqual(expected.map(String));
   });
 });

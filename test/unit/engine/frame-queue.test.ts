@@ -46,7 +46,7 @@ describe('the frame queue', () => {
     expect(called).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
-  it('starts no further callback once the frame’s time budget is used up', () => {
+  it('starts no callback after the frame’s time budget is used up', () => {
     const { clock, driver, frame, spend } = setUp();
     const queue = createFrameQueue(driver, clock);
     let calls = 0;
@@ -62,7 +62,7 @@ describe('the frame queue', () => {
     expect(calls).toBe(3);
   });
 
-  it('still runs the next callback after one throws, and surfaces the error', async () => {
+  it('reports the error of a callback and runs the next one', async () => {
     const { clock, driver, frame } = setUp();
     const queue = createFrameQueue(driver, clock);
     const surfaced = new Promise((resolve) => {
@@ -84,7 +84,7 @@ describe('the frame queue', () => {
     expect(await surfaced).toBe(gameError);
   });
 
-  it('runs a callback that was pushed beyond the limit on the next frame', () => {
+  it('runs callbacks beyond the limit on the next frame', () => {
     const { clock, driver, frame, listeners } = setUp();
     const queue = createFrameQueue(driver, clock);
     let calls = 0;
@@ -96,7 +96,7 @@ describe('the frame queue', () => {
     expect([calls, listeners.size]).toEqual([1, 0]);
   });
 
-  it('drops queued callbacks and its listener when destroyed', () => {
+  it('destroy() removes the callbacks and the listener', () => {
     const { clock, driver, frame, listeners } = setUp();
     const queue = createFrameQueue(driver, clock);
     let calls = 0;

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { adEvent } from '../../support/event-service.ts';
+import { createAdEvent } from '../../support/event-service.ts';
 import { runPendingWork } from '../../support/manual-clock.ts';
 import { openBrowser } from './open-browser.ts';
 
@@ -14,20 +14,20 @@ vi.mock('../../../src/outbox/evict.ts', () => ({
 
 const offline = async () => ({ kind: 'retry', status: 503, retryAfterMs: 3_600_000 }) as const;
 
-test('the eviction chunk is loaded long before a limit is reached, and never for a few events', async () => {
+test('loads the eviction chunk long before a limit is reached', async () => {
   const { service, openTab } = openBrowser();
   service.faults.push(offline);
   const { outbox } = openTab({ bounds: { events: 100, bytes: 1e9 } });
   evictionCode.loads = 0;
-  for (let index = 0; index < 5; index++) await outbox.enqueue(adEvent());
+  for (let index = 0; index < 5; index++) await outbox.enqueue(createAdEvent());
   await runPendingWork();
   expect(evictionCode.loads).toBe(0);
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await runPendingWork();
   expect(evictionCode.loads).toBeGreaterThan(0);
 });
 
-test('nothing is lost if the eviction chunk cannot be loaded', async () => {
+test('loses no event if the eviction chunk cannot be loaded', async () => {
   const { service, store, openTab } = openBrowser();
   service.faults.push(offline);
   let full = false;
@@ -37,9 +37,9 @@ test('nothing is lost if the eviction chunk cannot be loaded', async () => {
     bounds: { events: 5, bytes: 1e9 },
     store: { ...store, append, close: () => undefined },
   });
-  for (let index = 0; index < 10; index++) await outbox.enqueue(adEvent('midpoint'));
+  for (let index = 0; index < 10; index++) await outbox.enqueue(createAdEvent('midpoint'));
   expect(outbox.diagnostics()).toMatchObject({ storage: 'indexeddb', stored: 10, dropped: {} });
   full = true;
-  await outbox.enqueue(adEvent('complete'));
+  await outbox.enqueue(createAdEvent('complete'));
   expect(outbox.diagnostics()).toMatchObject({ storage: 'memory', stored: 11, dropped: {} });
 });

@@ -1,22 +1,27 @@
-// Loaded in advance, so that the outbox's dynamic import resolves immediately.
+// Loads the chunk in advance, so that the outbox's dynamic import resolves immediately.
 import '../../../src/outbox/drain.ts';
 import { createMemoryStore, type EventStore } from '../../../src/outbox/event-store.ts';
 import { createOutbox, type OutboxDeps } from '../../../src/outbox/outbox.ts';
-import { eventService } from '../../support/event-service.ts';
-import { manualClock } from '../../support/manual-clock.ts';
-import { sharedLocks, sharedTabChannel, testNetwork, testPage } from '../../support/ports.ts';
+import { createEventService } from '../../support/event-service.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+import {
+  createSharedLocks,
+  createSharedTabChannel,
+  createTestNetwork,
+  createTestPage,
+} from '../../support/ports.ts';
 
 /** Opens a simulated browser. Its tabs share a store, locks and channels. */
 export function openBrowser() {
-  const clock = manualClock();
-  const service = eventService();
+  const clock = createManualClock();
+  const service = createEventService();
   const store = createMemoryStore();
-  const locks = sharedLocks();
-  const openTabChannel = sharedTabChannel();
+  const locks = createSharedLocks();
+  const openTabChannel = createSharedTabChannel();
   let ids = 0;
   const openTab = (deps: Partial<OutboxDeps> = {}) => {
-    const lifecycle = testPage();
-    const connectivity = testNetwork();
+    const lifecycle = createTestPage();
+    const connectivity = createTestNetwork();
     const outbox = createOutbox({
       name: 'test',
       client: service,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Problem } from '../../../protocol/wire.ts';
-import { deferred } from '../../support/deferred.ts';
-import { adEvent } from '../../support/event-service.ts';
+import { createDeferred } from '../../support/deferred.ts';
+import { createAdEvent } from '../../support/event-service.ts';
 import { runPendingWork } from '../../support/manual-clock.ts';
 import { openBrowser, recordsIn } from './open-browser.ts';
 
@@ -10,11 +10,14 @@ const problem = (status: number, code: Problem['code']): { kind: 'refused'; prob
   problem: { type: '', title: '', status, detail: '', code, request_id: '' },
 });
 
-test('a rejected event is set aside and counted, and does not block the others', async () => {
+test('a rejected event does not block the others', async () => {
   const { service, store, openTab } = openBrowser();
   const { outbox } = openTab();
   service.reject = ({ type }) => (type === 'click' ? 'token_invalid' : undefined);
-  await Promise.all([outbox.enqueue(adEvent('click')), outbox.enqueue(adEvent('complete'))]);
+  await Promise.all([
+    outbox.enqueue(createAdEvent('click')),
+    outbox.enqueue(createAdEvent('complete')),
+  ]);
   await runPendingWork();
   expect(service.counted).toEqual(['event-0002']);
   expect(outbox.diagnostics()).toMatchObject({ sent: 1, rejected: { token_invalid: 1 } });
@@ -36,7 +39,7 @@ test.each([
       return problem(status, code);
     };
     const events = Array.from({ length: 30 }, (_, index) =>
-      outbox.enqueue(adEvent('start', index === 17 ? 'bad' : 'good')),
+      outbox.enqueue(createAdEvent('start', index === 17 ? 'bad' : 'good')),
     );
     await Promise.all(events);
     await runPendingWork();
@@ -47,27 +50,27 @@ test.each([
   },
 );
 
-test('keeps every event when the key is rejected', async () => {
+test('keeps all events when the key is rejected', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox } = openTab();
   service.faults.push(async () => problem(401, 'key_revoked'));
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await runPendingWork();
   expect(outbox.diagnostics()).toMatchObject({ stored: 1, lastError: 'key_revoked' });
   await clock.advance(1_000);
   expect(service.counted).toHaveLength(1);
 });
 
-test('sends no further request to a rate-limited service until its Retry-After has passed', async () => {
+test('sends no request to a rate-limiting service before Retry-After has passed', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox, connectivity, lifecycle } = openTab();
   service.faults.push(async () => ({ kind: 'retry', status: 429, retryAfterMs: 60_000 }));
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await clock.advance(30_000);
   connectivity.reconnect();
   lifecycle.emit('hidden');
   lifecycle.emit('visible');
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await outbox.flush();
   await clock.advance(29_999);
   expect(service.requests).toHaveLength(1);
@@ -75,11 +78,11 @@ test('sends no further request to a rate-limited service until its Retry-After h
   expect(service.counted).toHaveLength(2);
 });
 
-test('retries immediately if Retry-After elapsed while the device slept', async () => {
+test('retries immediately if Retry-After passed while the device slept', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox, lifecycle } = openTab();
   service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 3_600_000 }));
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await runPendingWork();
   lifecycle.emit('hidden');
   // The back-off adds up to a second of jitter.
@@ -90,13 +93,13 @@ test('retries immediately if Retry-After elapsed while the device slept', async 
 });
 
 test.each(['foreign_answer', 'network', 'timeout'] as const)(
-  'backs off after %s, and retries immediately when the network is available again',
+  'backs off after %s, but retries immediately when the device is online again',
   async (cause) => {
     const { clock, service, openTab } = openBrowser();
     const { outbox, connectivity } = openTab();
     const fail = async () => ({ kind: 'unreachable', cause }) as const;
     service.faults.push(fail, fail, fail);
-    await outbox.enqueue(adEvent());
+    await outbox.enqueue(createAdEvent());
     await clock.advance(3_000);
     expect(service.requests).toHaveLength(3);
     expect(clock.timers()).toBe(1);
@@ -107,9 +110,9 @@ test.each(['foreign_answer', 'network', 'timeout'] as const)(
   },
 );
 
-test('retries when a back-off ends while the store is still being read', async () => {
+test('retries if a back-off ends while the store is being read', async () => {
   const { clock, service, store, openTab } = openBrowser();
-  const slow = deferred();
+  const slow = createDeferred();
   const read: typeof store.read = async (after, limit) => {
     if (after > 0) await slow.promise;
     return store.read(after, limit);
@@ -117,21 +120,21 @@ test('retries when a back-off ends while the store is still being read', async (
   const { outbox } = openTab({ store: { ...store, read, close: () => undefined } });
   service.faults.push(async () => ({ kind: 'retry', status: 429 }));
   await runPendingWork();
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await clock.advance(1_000);
   slow.resolve();
   await runPendingWork();
   expect(service.counted).toHaveLength(1);
 });
 
-test('every event is counted in exactly one of the counts', async () => {
+test('counts every event as stored, sent, dropped or rejected', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox } = openTab({ bounds: { events: 20, bytes: 1e9 } });
   const respondUnavailable = async () => ({ kind: 'unreachable', cause: 'network' }) as const;
   service.faults.push(respondUnavailable, respondUnavailable);
   service.reject = ({ type }) => (type === 'click' ? 'late' : undefined);
   for (const type of ['midpoint', 'click', 'complete'] as const)
-    for (let index = 0; index < 10; index++) await outbox.enqueue(adEvent(type));
+    for (let index = 0; index < 10; index++) await outbox.enqueue(createAdEvent(type));
   const sum = () => {
     const { stored, sent, dropped, rejected } = outbox.diagnostics();
     const counts = [stored, sent, ...Object.values(dropped), ...Object.values(rejected)];
@@ -143,15 +146,15 @@ test('every event is counted in exactly one of the counts', async () => {
   expect(sum()).toBe(30);
 });
 
-test('reports dropped events to the service once, with reasons', async () => {
+test('reports each dropped event to the service once, with the reason', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox } = openTab();
-  await outbox.enqueue(adEvent('error', 'x'.repeat(70_000)));
-  await outbox.enqueue(adEvent('error', 'x'.repeat(70_000)));
+  await outbox.enqueue(createAdEvent('error', 'x'.repeat(70_000)));
+  await outbox.enqueue(createAdEvent('error', 'x'.repeat(70_000)));
   service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await clock.advance(1_000);
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await runPendingWork();
   expect(service.requests.map(({ batch }) => batch.dropped)).toEqual([
     { too_large: 2 },

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { deferred } from '../../support/deferred.ts';
-import { adEvent, type EventService } from '../../support/event-service.ts';
+import { createDeferred } from '../../support/deferred.ts';
+import { createAdEvent, type EventService } from '../../support/event-service.ts';
 import { runPendingWork } from '../../support/manual-clock.ts';
 import { openBrowser, recordsIn } from './open-browser.ts';
 
-test('sends the events of one task in one request, empties the store and stops', async () => {
+test('sends the events of one task in one request and then empties the store', async () => {
   const { clock, service, store, openTab } = openBrowser();
   const { outbox } = openTab();
-  await Promise.all([1, 2, 3].map(() => outbox.enqueue(adEvent())));
+  await Promise.all([1, 2, 3].map(() => outbox.enqueue(createAdEvent())));
   await outbox.flush();
   await runPendingWork();
   expect(service.requests).toHaveLength(1);
@@ -22,10 +22,10 @@ test('emits the rewards in a response until the listener is removed', async () =
   const { outbox } = openTab();
   const received: unknown[] = [];
   const unsubscribe = outbox.onRewards((rewards) => received.push(rewards));
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await runPendingWork();
   unsubscribe();
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await runPendingWork();
   expect(received).toEqual([[{ id: 'dec_1', state: 'pending' }]]);
 });
@@ -35,21 +35,21 @@ const batchSizes = ({ requests }: EventService): number[] =>
 const storedEvent = (id: string, detail?: string) => ({
   v: 1 as const,
   at: 0,
-  events: [JSON.stringify({ ...adEvent('start', detail), id })],
+  events: [JSON.stringify({ ...createAdEvent('start', detail), id })],
 });
 
-test('a large backlog is sent in growing requests, and a single event alone', async () => {
+test('sends a large backlog in growing requests', async () => {
   const { service, store, openTab } = openBrowser();
   await store.append(Array.from({ length: 2_000 }, (_, index) => storedEvent(`old-${index}`)));
   const { outbox } = openTab();
   await outbox.flush();
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await runPendingWork();
   expect(batchSizes(service)).toEqual([100, 200, 400, 500, 500, 300, 1]);
   expect(new Set(service.counted).size).toBe(2_001);
 });
 
-test('no request contains more than 250,000 characters of events', async () => {
+test('sends at most 250,000 characters of events per request', async () => {
   const { service, store, openTab } = openBrowser();
   const long = 'x'.repeat(3_000);
   await store.append(Array.from({ length: 400 }, (_, index) => storedEvent(`old-${index}`, long)));
@@ -66,7 +66,7 @@ test.each([
   [413, 'body_too_large'],
   [422, 'invalid_request'],
 ] as const)(
-  'a service that rejects more than a hundred events with %d receives smaller requests from then on',
+  'after rejecting a large request with %d, the service receives only small ones',
   async (status, code) => {
     const { service, store, openTab } = openBrowser();
     await store.append(Array.from({ length: 2_000 }, (_, index) => storedEvent(`old-${index}`)));
@@ -89,7 +89,7 @@ test.each([
   },
 );
 
-test('the first request after a failure contains few events, so that few are sent twice', async () => {
+test('the first request after a failure contains few events', async () => {
   const { clock, service, store, openTab } = openBrowser();
   await store.append(Array.from({ length: 400 }, (_, index) => storedEvent(`old-${index}`)));
   service.faults.push(undefined, async () => ({ kind: 'unreachable', cause: 'network' }));
@@ -99,14 +99,14 @@ test('the first request after a failure contains few events, so that few are sen
   expect(service.counted).toHaveLength(400);
 });
 
-test('sends a batch again with the same ids when its response is lost', async () => {
+test('sends a batch again with the same event ids if its response was lost', async () => {
   const { clock, service, store, openTab } = openBrowser();
   const { outbox } = openTab();
   service.faults.push(async (batch) => {
     service.accept(batch);
     return { kind: 'unreachable', cause: 'network' };
   });
-  await outbox.enqueue(adEvent('complete'));
+  await outbox.enqueue(createAdEvent('complete'));
   await runPendingWork();
   expect(await recordsIn(store)).toBe(1);
   await clock.advance(1_000);
@@ -133,13 +133,15 @@ test('reads the next records while a batch is in flight', async () => {
   expect(reads).toContainEqual({ after: 200, requests: 1 });
 });
 
-test('reads only as many events as a few requests can contain, however many a record has', async () => {
+test('never reads many more events than a few requests can contain', async () => {
   const { service, store, openTab } = openBrowser();
-  const json = JSON.stringify(adEvent());
+  const json = JSON.stringify(createAdEvent());
   const records = Array.from({ length: 100 }, (_, index) => ({
     v: 1 as const,
     at: 0,
-    events: Array.from({ length: 50 }, (__, nth) => json.replace('{', `{"id":"${index}-${nth}",`)),
+    events: Array.from({ length: 50 }, (__, eventIndex) =>
+      json.replace('{', `{"id":"${index}-${eventIndex}",`),
+    ),
   }));
   await store.append(records);
   const limits: number[] = [];
@@ -152,22 +154,22 @@ test('reads only as many events as a few requests can contain, however many a re
   await runPendingWork();
   expect(service.counted).toHaveLength(5_000);
   const [, , ...ofDrain] = limits;
-  // Each record has 50 events, which is unknown before the first read.
+  // Each record has 50 events. The outbox learns that from the first read.
   expect(Math.max(...ofDrain)).toBeLessThanOrEqual(25);
 });
 
-test('sends recent events once in a keepalive request, within its quota', async () => {
+test('when the page is closed, sends recent events in a keepalive request within its quota', async () => {
   const { service, store, openTab } = openBrowser();
   const { outbox, lifecycle } = openTab();
-  const blocked = deferred();
+  const blocked = createDeferred();
   service.faults.push(async (batch) => {
     await blocked.promise;
     return service.accept(batch);
   });
-  await outbox.enqueue(adEvent('start'));
+  await outbox.enqueue(createAdEvent('start'));
   await runPendingWork();
   const long = 'x'.repeat(200);
-  const stored = Array.from({ length: 80 }, () => outbox.enqueue(adEvent('complete', long)));
+  const stored = Array.from({ length: 80 }, () => outbox.enqueue(createAdEvent('complete', long)));
   lifecycle.emit('leaving');
   const [inFlight, leaving] = service.requests;
   expect(inFlight?.batch.events).toHaveLength(1);
@@ -185,21 +187,21 @@ test('sends recent events once in a keepalive request, within its quota', async 
   expect(await recordsIn(store)).toBe(0);
 });
 
-test('destroy leaves no timer, and enqueue still resolves', async () => {
+test('destroy() leaves no timer', async () => {
   const { clock, service, openTab } = openBrowser();
   service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
   const { outbox } = openTab();
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await runPendingWork();
   outbox.destroy();
   outbox.destroy();
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   expect(clock.timers()).toBe(0);
 });
 
-test('an event that is too large for a request is dropped and reported', async () => {
+test('drops and reports an event that is too large for a request', async () => {
   const { openTab } = openBrowser();
   const { outbox } = openTab();
-  await outbox.enqueue(adEvent('error', 'x'.repeat(70_000)));
+  await outbox.enqueue(createAdEvent('error', 'x'.repeat(70_000)));
   expect(outbox.diagnostics()).toMatchObject({ stored: 0, dropped: { too_large: 1 } });
 });

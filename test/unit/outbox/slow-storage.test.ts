@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { deferred } from '../../support/deferred.ts';
-import { adEvent } from '../../support/event-service.ts';
+import { createDeferred } from '../../support/deferred.ts';
+import { createAdEvent } from '../../support/event-service.ts';
 import { runPendingWork } from '../../support/manual-clock.ts';
 import { openBrowser, recordsIn } from './open-browser.ts';
 
 /** Creates a browser whose database opens when `opened` resolves. */
-function slowBrowser() {
+function openSlowBrowser() {
   const browser = openBrowser();
-  const opened = deferred();
+  const opened = createDeferred();
   const { store } = browser;
   const openTab = () =>
     browser.openTab({
@@ -22,16 +22,16 @@ function slowBrowser() {
   return { ...browser, opened, openTab };
 }
 
-test('while the database opens, events are sent from memory with the time at which they occurred', async () => {
-  const { clock, opened, service, store, openTab } = slowBrowser();
+test('sends events from memory while the database opens, with their original times', async () => {
+  const { clock, opened, service, store, openTab } = openSlowBrowser();
   const { outbox } = openTab();
   const began = clock.now();
-  void outbox.enqueue(adEvent('start'));
+  void outbox.enqueue(createAdEvent('start'));
   await clock.advance(1_000);
   expect(service.counted).toHaveLength(1);
-  void outbox.enqueue(adEvent('midpoint'));
+  void outbox.enqueue(createAdEvent('midpoint'));
   await clock.advance(1_000);
-  const stored = outbox.enqueue(adEvent('complete'));
+  const stored = outbox.enqueue(createAdEvent('complete'));
   await clock.advance(1_000);
   const sent = service.requests.flatMap(({ batch }) => batch.events);
   expect(sent.map(({ type }) => type)).toEqual(['start', 'midpoint', 'complete']);
@@ -39,20 +39,20 @@ test('while the database opens, events are sent from memory with the time at whi
   opened.resolve();
   await stored;
   await outbox.flush();
-  // The events were stored, and then removed without being sent again.
+  // The events were stored and then removed. They were not sent again.
   expect(service.requests).toHaveLength(3);
   expect(await recordsIn(store)).toBe(0);
   expect(outbox.diagnostics()).toMatchObject({ storage: 'indexeddb', stored: 0, sent: 3 });
   expect(clock.timers()).toBe(0);
 });
 
-test('events that could not be sent while the database opened are sent once it is open, and only once', async () => {
-  const { clock, opened, service, openTab } = slowBrowser();
+test('sends each remaining event once when the database is open', async () => {
+  const { clock, opened, service, openTab } = openSlowBrowser();
   const { outbox } = openTab();
   service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 10_000 }));
-  void outbox.enqueue(adEvent('start'));
+  void outbox.enqueue(createAdEvent('start'));
   await clock.advance(1_000);
-  const stored = outbox.enqueue(adEvent('complete'));
+  const stored = outbox.enqueue(createAdEvent('complete'));
   await clock.advance(1_000);
   expect(service.counted).toEqual([]);
   opened.resolve();
@@ -62,10 +62,10 @@ test('events that could not be sent while the database opened are sent once it i
   expect(outbox.diagnostics()).toMatchObject({ stored: 0, sent: 2 });
 });
 
-test('a page that is hidden while the database opens sends its events', async () => {
-  const { service, openTab } = slowBrowser();
+test('sends the events of a page that is hidden while the database opens', async () => {
+  const { service, openTab } = openSlowBrowser();
   const { outbox, lifecycle } = openTab();
-  void outbox.enqueue(adEvent('start'));
+  void outbox.enqueue(createAdEvent('start'));
   await runPendingWork();
   expect(service.requests).toEqual([]);
   lifecycle.emit('hidden');
@@ -73,15 +73,15 @@ test('a page that is hidden while the database opens sends its events', async ()
   expect(service.requests).toMatchObject([{ keepalive: true }]);
 });
 
-test('a delayed event keeps its original time and its position', async () => {
+test('a delayed event keeps its time and its position', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox } = openTab();
-  const remembered = deferred();
+  const remembered = createDeferred();
   const began = clock.now();
-  void outbox.enqueue(adEvent('complete'), remembered.promise);
+  void outbox.enqueue(createAdEvent('complete'), remembered.promise);
   await clock.advance(3_000);
   expect(service.counted).toEqual([]);
-  void outbox.enqueue(adEvent('close'), remembered.promise);
+  void outbox.enqueue(createAdEvent('close'), remembered.promise);
   remembered.resolve();
   await runPendingWork();
   const sent = service.requests.flatMap(({ batch }) => batch.events);

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { createMemoryStore } from '../../../src/outbox/event-store.ts';
-import { adEvent } from '../../support/event-service.ts';
+import { createAdEvent } from '../../support/event-service.ts';
 import { runPendingWork } from '../../support/manual-clock.ts';
 import { openBrowser, recordsIn } from './open-browser.ts';
 
-test('falls back to memory and reports it when the store fails', async () => {
+test('falls back to memory when the store fails, and reports the error', async () => {
   const { service, openTab } = openBrowser();
   const broken = {
     ...createMemoryStore(),
@@ -12,7 +12,7 @@ test('falls back to memory and reports it when the store fails', async () => {
     append: () => Promise.reject(new Error('no database here')),
   };
   const { outbox } = openTab({ store: broken });
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await runPendingWork();
   expect(service.counted).toHaveLength(1);
   expect(outbox.diagnostics()).toMatchObject({
@@ -21,15 +21,15 @@ test('falls back to memory and reports it when the store fails', async () => {
   });
 });
 
-test('evicts quartiles before impressions, and completions last', async () => {
+test('evicts quartiles first, then impressions, and completions last', async () => {
   const { service, store, openTab } = openBrowser();
   const respondUnavailable = async () => ({ kind: 'unreachable', cause: 'network' }) as const;
   service.faults.push(respondUnavailable);
   const { outbox } = openTab({ bounds: { events: 10, bytes: 1e9 } });
-  await outbox.enqueue(adEvent('complete'));
+  await outbox.enqueue(createAdEvent('complete'));
   await runPendingWork();
   for (const type of ['midpoint', 'impression', 'complete'] as const)
-    await Promise.all(Array.from({ length: 4 }, () => outbox.enqueue(adEvent(type))));
+    await Promise.all(Array.from({ length: 4 }, () => outbox.enqueue(createAdEvent(type))));
   const remaining = (await store.read(-1, 100)).flatMap(
     ({ value }) => (value as { events: string[] }).events,
   );
@@ -40,7 +40,7 @@ test('evicts quartiles before impressions, and completions last', async () => {
   expect(outbox.diagnostics()).toMatchObject({ stored: 9, dropped: { too_many: 4 } });
 });
 
-test('makes room and stores the event when the quota is exceeded', async () => {
+test('when the quota is exceeded, evicts old events and stores the new one', async () => {
   const { store, service, openTab } = openBrowser();
   service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
   let full = false;
@@ -52,9 +52,9 @@ test('makes room and stores the event when the quota is exceeded', async () => {
     await store.append(records);
   };
   const { outbox } = openTab({ store: { ...store, append, close: () => undefined } });
-  for (let index = 0; index < 10; index++) await outbox.enqueue(adEvent('midpoint'));
+  for (let index = 0; index < 10; index++) await outbox.enqueue(createAdEvent('midpoint'));
   full = true;
-  await outbox.enqueue(adEvent('complete'));
+  await outbox.enqueue(createAdEvent('complete'));
   const { storage, dropped } = outbox.diagnostics();
   expect(storage).toBe('indexeddb');
   expect(dropped.too_many).toBeGreaterThan(0);
@@ -62,7 +62,7 @@ test('makes room and stores the event when the quota is exceeded', async () => {
   expect(remaining).toContain('complete');
 });
 
-test('sets aside damaged records and those of unknown releases, and continues', async () => {
+test('sets aside damaged records and records of unknown releases', async () => {
   const { store, service, openTab } = openBrowser();
   const damaged = ['{broken', 'null', '{}'].map((json) => ({
     v: 1 as const,
@@ -70,17 +70,17 @@ test('sets aside damaged records and those of unknown releases, and continues', 
     events: [json],
   }));
   await store.append([{ v: 9, things: [] } as never, ...damaged]);
-  const aside: unknown[] = [];
-  const setAside: typeof store.setAside = async (entries) => void aside.push(...entries);
+  const setAsideEntries: unknown[] = [];
+  const setAside: typeof store.setAside = async (entries) => void setAsideEntries.push(...entries);
   const { outbox } = openTab({ store: { ...store, setAside, close: () => undefined } });
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await runPendingWork();
-  expect(aside).toHaveLength(4);
+  expect(setAsideEntries).toHaveLength(4);
   expect(service.counted).toHaveLength(1);
   expect(await recordsIn(store)).toBe(0);
 });
 
-test('an event is kept until the service responds, no matter how old it is by the device’s clock', async () => {
+test('keeps an event of any age until the service responds', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox, connectivity } = openTab();
   service.faults.push(
@@ -88,7 +88,7 @@ test('an event is kept until the service responds, no matter how old it is by th
     async () => ({ kind: 'retry', status: 503 }),
     async () => ({ kind: 'unreachable', cause: 'foreign_answer' }),
   );
-  await outbox.enqueue(adEvent('complete'));
+  await outbox.enqueue(createAdEvent('complete'));
   await runPendingWork();
   for (let attempt = 0; attempt < 2; attempt += 1) {
     clock.setWallTime(clock.now() + 30 * 86_400_000);
@@ -103,26 +103,26 @@ test('an event is kept until the service responds, no matter how old it is by th
   expect(outbox.diagnostics()).toMatchObject({ stored: 0, sent: 1, dropped: {} });
 });
 
-test('if eviction frees too little space, later events do not evict even more', async () => {
+test('stops evicting if eviction does not free enough space', async () => {
   const { store, service, openTab } = openBrowser();
   service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 3_600_000 }));
   let full = false;
   const append: typeof store.append = (records) =>
     full ? Promise.reject(new DOMException('full', 'QuotaExceededError')) : store.append(records);
   const { outbox } = openTab({ store: { ...store, append, close: () => undefined } });
-  for (let index = 0; index < 20; index++) await outbox.enqueue(adEvent('midpoint'));
+  for (let index = 0; index < 20; index++) await outbox.enqueue(createAdEvent('midpoint'));
   full = true;
-  for (let index = 0; index < 5; index++) await outbox.enqueue(adEvent('complete'));
+  for (let index = 0; index < 5; index++) await outbox.enqueue(createAdEvent('complete'));
   const { dropped, stored, storage } = outbox.diagnostics();
   expect(storage).toBe('memory');
   expect(dropped.too_many).toBeLessThanOrEqual(6);
   expect(stored).toBe(25 - (dropped.too_many ?? 0));
   full = false;
-  await outbox.enqueue(adEvent('complete'));
+  await outbox.enqueue(createAdEvent('complete'));
   expect(outbox.diagnostics().storage).toBe('indexeddb');
 });
 
-test('a full disk evicts whole records when none can be rewritten', async () => {
+test('evicts whole records if the disk is too full to rewrite one', async () => {
   const { store, service, openTab } = openBrowser();
   service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 3_600_000 }));
   let full = false;
@@ -135,9 +135,9 @@ test('a full disk evicts whole records when none can be rewritten', async () => 
     full ? Promise.reject(new DOMException('full', 'QuotaExceededError')) : store.append(records);
   const { outbox } = openTab({ store: { ...store, append, rewrite, close: () => undefined } });
   for (let burst = 0; burst < 4; burst++)
-    await Promise.all(Array.from({ length: 5 }, () => outbox.enqueue(adEvent('midpoint'))));
+    await Promise.all(Array.from({ length: 5 }, () => outbox.enqueue(createAdEvent('midpoint'))));
   full = true;
-  await outbox.enqueue(adEvent('complete'));
+  await outbox.enqueue(createAdEvent('complete'));
   expect(outbox.diagnostics()).toMatchObject({
     storage: 'indexeddb',
     stored: 16,

@@ -1,51 +1,51 @@
 import { expect, test } from 'vitest';
-import { deferred } from '../../support/deferred.ts';
-import { adEvent } from '../../support/event-service.ts';
+import { createDeferred } from '../../support/deferred.ts';
+import { createAdEvent } from '../../support/event-service.ts';
 import { runPendingWork } from '../../support/manual-clock.ts';
 import { openBrowser, recordsIn } from './open-browser.ts';
 
-test('only one tab sends at a time, and another takes over when it closes', async () => {
+test('one tab sends at a time, and another one takes over when that tab closes', async () => {
   const { service, store, openTab } = openBrowser();
   const first = openTab();
   const second = openTab();
   await runPendingWork();
-  await second.outbox.enqueue(adEvent());
+  await second.outbox.enqueue(createAdEvent());
   await runPendingWork();
   expect(service.counted).toHaveLength(1);
   const sent = () => first.outbox.diagnostics().sent + second.outbox.diagnostics().sent;
   expect(sent()).toBe(1);
   first.outbox.destroy();
-  await second.outbox.enqueue(adEvent());
+  await second.outbox.enqueue(createAdEvent());
   await runPendingWork();
   expect(sent()).toBe(2);
   expect(await recordsIn(store)).toBe(0);
 });
 
-test('when a tab is frozen, another one sends, and the frozen tab can lead again when it returns', async () => {
+test('a frozen tab stops leading, and can lead again when it returns', async () => {
   const { openTab } = openBrowser();
   const first = openTab();
   const second = openTab();
   await runPendingWork();
   first.lifecycle.emit('frozen');
-  await second.outbox.enqueue(adEvent());
+  await second.outbox.enqueue(createAdEvent());
   await runPendingWork();
   expect(second.outbox.diagnostics().sent).toBe(1);
   second.outbox.destroy();
   first.lifecycle.emit('returned');
-  await first.outbox.enqueue(adEvent());
+  await first.outbox.enqueue(createAdEvent());
   await runPendingWork();
   expect(first.outbox.diagnostics().sent).toBe(1);
 });
 
-test('every tab receives rewards and counts queued events, whichever tab sends', async () => {
+test('all tabs receive the rewards and count the stored events, no matter which tab sends', async () => {
   const { clock, service, openTab } = openBrowser();
   const [first, second] = [openTab(), openTab()];
   const received: unknown[] = [];
   second.outbox.onRewards((rewards) => received.push(rewards));
   await runPendingWork();
   service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
-  await Promise.all([1, 2, 3].map(() => second.outbox.enqueue(adEvent())));
-  await first.outbox.enqueue(adEvent());
+  await Promise.all([1, 2, 3].map(() => second.outbox.enqueue(createAdEvent())));
+  await first.outbox.enqueue(createAdEvent());
   await runPendingWork();
   expect([first, second].map(({ outbox }) => outbox.diagnostics().stored)).toEqual([4, 4]);
   service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
@@ -57,16 +57,16 @@ test('every tab receives rewards and counts queued events, whichever tab sends',
   expect(received).toEqual([[{ id: 'dec_1', state: 'pending' }]]);
 });
 
-test('messages from another release in another tab are harmless', async () => {
+test('ignores unknown messages from another release in another tab', async () => {
   const { openTab, signal } = openBrowser();
   const { outbox } = openTab();
   for (const message of [0, 'news', { something: 1 }]) signal('test:outbox').send(message);
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await runPendingWork();
   expect(outbox.diagnostics()).toMatchObject({ stored: 0, sent: 1 });
 });
 
-test('when the store of a tab fails, another tab sends', async () => {
+test('another tab sends if the leader’s store fails', async () => {
   const { service, store, openTab } = openBrowser();
   let broken = false;
   const read: typeof store.read = (after, limit) =>
@@ -75,25 +75,25 @@ test('when the store of a tab fails, another tab sends', async () => {
   const second = openTab();
   await runPendingWork();
   broken = true;
-  await second.outbox.enqueue(adEvent());
+  await second.outbox.enqueue(createAdEvent());
   await runPendingWork();
   expect(service.counted).toHaveLength(1);
   expect(second.outbox.diagnostics().sent).toBe(1);
   expect(first.outbox.diagnostics().lastError).toBe('Error: closed for an upgrade');
 });
 
-test('a tab that is suspended while it sends blocks the others for at most twenty seconds', async () => {
+test('a tab that is suspended while sending blocks other tabs for at most twenty seconds', async () => {
   const { clock, service, openTab } = openBrowser();
-  const suspended = deferred();
+  const suspended = createDeferred();
   const { outbox: first } = openTab();
   service.faults.push(async (batch) => {
     await suspended.promise;
     return service.accept(batch);
   });
-  await first.enqueue(adEvent('start'));
+  await first.enqueue(createAdEvent('start'));
   await runPendingWork();
   const { outbox: second } = openTab();
-  await second.enqueue(adEvent('complete'));
+  await second.enqueue(createAdEvent('complete'));
   await clock.advance(19_999);
   expect(service.counted).toEqual([]);
   await clock.advance(1);
@@ -103,24 +103,24 @@ test('a tab that is suspended while it sends blocks the others for at most twent
   expect(service.counted).toHaveLength(2);
   for (const { stored } of [first.diagnostics(), second.diagnostics()]) expect(stored).toBe(0);
   // The resumed tab can lead again.
-  await first.enqueue(adEvent());
+  await first.enqueue(createAdEvent());
   await runPendingWork();
   expect(service.counted).toHaveLength(3);
   expect(clock.timers()).toBe(0);
 });
 
-test('when the sending tab is hidden, a waiting tab takes over immediately', async () => {
+test('a waiting tab takes over immediately when the sending tab is hidden', async () => {
   const { service, openTab } = openBrowser();
   const first = openTab();
-  const suspended = deferred();
+  const suspended = createDeferred();
   service.faults.push(async (batch) => {
     await suspended.promise;
     return service.accept(batch);
   });
-  await first.outbox.enqueue(adEvent('start'));
+  await first.outbox.enqueue(createAdEvent('start'));
   await runPendingWork();
   const second = openTab();
-  await second.outbox.enqueue(adEvent('complete'));
+  await second.outbox.enqueue(createAdEvent('complete'));
   await runPendingWork();
   expect(service.counted).toEqual([]);
   first.lifecycle.emit('hidden');
@@ -134,19 +134,19 @@ test('a single hidden tab keeps sending', async () => {
   const { service, openTab } = openBrowser();
   const { outbox, lifecycle } = openTab();
   lifecycle.emit('hidden');
-  await outbox.enqueue(adEvent());
+  await outbox.enqueue(createAdEvent());
   await runPendingWork();
   expect(service.counted).toHaveLength(1);
 });
 
-test('while the service throttles one tab, no tab sends', async () => {
+test('no tab sends while the service throttles one of them', async () => {
   const { clock, service, openTab } = openBrowser();
   const [first, second] = [openTab(), openTab()];
   await runPendingWork();
   service.faults.push(async () => ({ kind: 'retry', status: 429, retryAfterMs: 60_000 }));
-  await first.outbox.enqueue(adEvent());
+  await first.outbox.enqueue(createAdEvent());
   await runPendingWork();
-  await second.outbox.enqueue(adEvent());
+  await second.outbox.enqueue(createAdEvent());
   second.connectivity.reconnect();
   second.lifecycle.emit('hidden');
   second.lifecycle.emit('visible');

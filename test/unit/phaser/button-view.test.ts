@@ -10,10 +10,10 @@ import {
 } from '../../../src/phaser/button-view.ts';
 
 const now = 1_000_000;
-const until = (ms: number) => ({ available: false, retryAt: new Date(now + ms) });
+const unavailableFor = (ms: number) => ({ available: false, retryAt: new Date(now + ms) });
 
 describe('an idle button', () => {
-  it('is ready when an ad is available, and schedules no further check', () => {
+  it('is ready when an ad is available', () => {
     expect(restingView({ available: true }, now)).toEqual({ state: 'ready', secondsLeft: 0 });
     expect(nextUpdateMs({ available: true }, now)).toBeUndefined();
   });
@@ -24,13 +24,16 @@ describe('an idle button', () => {
     [1000, 1, 1000],
     [1001, 2, 1],
     [65_400, 66, 400],
-  ])('%d ms before the next ad shows %d s, and checks again after %d ms', (ms, seconds, again) => {
-    expect(restingView(until(ms), now)).toEqual({ state: 'cooldown', secondsLeft: seconds });
-    expect(nextUpdateMs(until(ms), now)).toBe(again);
+  ])('%d ms before the next ad, shows %d s and checks again after %d ms', (ms, seconds, again) => {
+    expect(restingView(unavailableFor(ms), now)).toEqual({
+      state: 'cooldown',
+      secondsLeft: seconds,
+    });
+    expect(nextUpdateMs(unavailableFor(ms), now)).toBe(again);
   });
 
   it('checks again after 30 s when the retry time is missing or has passed', () => {
-    for (const availability of [{ available: false }, until(0), until(-5000)]) {
+    for (const availability of [{ available: false }, unavailableFor(0), unavailableFor(-5000)]) {
       expect(restingView(availability, now).state).toBe('unavailable');
       expect(nextUpdateMs(availability, now)).toBe(30_000);
     }
@@ -48,11 +51,11 @@ describe('an idle button', () => {
 
 describe('the button strings', () => {
   const folder = join(import.meta.dirname, '../../../src/creative/languages');
-  const overlay = readdirSync(folder)
+  const overlayLanguages = readdirSync(folder)
     .map((name) => name.replace('.json', ''))
     .filter((language) => language !== 'en');
 
-  it.each(overlay)('exist in %s, like those of the overlay', (language) => {
+  it.each(overlayLanguages)('exist in %s, a language of the overlay', (language) => {
     const translated = getButtonStrings(`${language}-XX`);
     expect(translated?.language).toBe(language);
     const labels = Object.entries(translated?.strings ?? {});
@@ -63,7 +66,7 @@ describe('the button strings', () => {
       );
   });
 
-  it('stay English for other languages, and accept the old codes for Hebrew and Indonesian', () => {
+  it('are English for languages without a translation', () => {
     expect(['en-GB', 'sv', 'eo'].map(getButtonStrings)).toEqual([undefined, undefined, undefined]);
     expect(['iw', 'in-ID'].map((locale) => getButtonStrings(locale)?.language)).toEqual([
       'he',

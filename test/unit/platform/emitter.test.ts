@@ -8,7 +8,7 @@ interface Events {
 const callsIn = (log: string[], name: string) => (x: number) => void log.push(`${name} ${x}`);
 
 describe('The emitter', () => {
-  it('calls every handler even if one throws, and rejects if one failed', async () => {
+  it('calls every handler and then rejects if one of them failed', async () => {
     const events = createEmitter<Events>();
     const log: string[] = [];
     events.on('moved', () => {
@@ -20,7 +20,7 @@ describe('The emitter', () => {
     expect(log).toEqual(['third 7']);
   });
 
-  it('calls a once() handler once, even if it emits the event again', async () => {
+  it('calls a once() handler once, even if the handler emits the event again', async () => {
     const events = createEmitter<Events>();
     const once = vi.fn(() => events.emit('stopped'));
     events.once('stopped', once);
@@ -45,7 +45,7 @@ describe('The emitter', () => {
     expect(player.x).toBe(3);
   });
 
-  it('the function that on() returned removes only its own registration', () => {
+  it('the disposer from on() removes only its own registration', () => {
     const events = createEmitter<Events>();
     const log: string[] = [];
     const handler = callsIn(log, 'heard');
@@ -57,7 +57,7 @@ describe('The emitter', () => {
     expect(log).toEqual(['heard 1']);
   });
 
-  it('off() removes a handler, a handler with one context, or all handlers for the event', () => {
+  it('off() removes a handler, a handler with a given context, or all handlers of an event', () => {
     const events = createEmitter<Events>();
     const log: string[] = [];
     const handler = callsIn(log, 'heard');

@@ -8,7 +8,7 @@ test.each([
   ['available', crypto],
   ['missing', undefined],
   ['refused', rejected],
-])('ids are unique with cryptographic random numbers %s', async (_, numbers) => {
+])('ids are unique if cryptographic random numbers are %s', async (_, numbers) => {
   vi.stubGlobal('crypto', numbers);
   const { newRandomId } = await import('../../../src/platform/ids.ts');
   const [first, second] = [newRandomId(), newRandomId()];

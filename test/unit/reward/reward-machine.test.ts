@@ -29,7 +29,8 @@ const watched: RewardEvent = { type: 'watched' };
 const delivered: RewardEvent = { type: 'delivered' };
 
 /**
- * The expected states. Rows are the previous state. Columns are the event `watched`, then each status from the service.
+ * The expected states. The rows are the previous states. The columns are the event `watched` and each status from the
+ * service.
  */
 const table: Record<RewardState, RewardState[]> = {
   none: ['pending', 'none', 'pending', 'earned', 'denied', 'expired'],
@@ -50,7 +51,7 @@ test.each(states)('only an earned reward can be delivered, not a reward in state
   expect(after.state).toBe(state);
 });
 
-test('an earned reward is due until it is delivered, even if the service repeats its status', () => {
+test('an earned reward is due until it is delivered', () => {
   const earned = advance(entry('pending'), statusEvent('earned'));
   expect(earned.earnedAt).toBe(7);
   expect(isDue(earned)).toBe(true);
@@ -59,7 +60,7 @@ test('an earned reward is due until it is delivered, even if the service repeats
   expect(advance(done, statusEvent('earned'))).toEqual(done);
 });
 
-test('a claim is exclusive until it is released or expires, even if the clock is changed', () => {
+test('a claim is exclusive until it is released or expires', () => {
   const earned = advance(entry('pending'), statusEvent('earned'));
   const at = 1e12;
   const claimed = advance(earned, { type: 'claimed', at });
@@ -81,7 +82,7 @@ test.each(states)('only a reward that is due can be claimed, not a reward in sta
 });
 
 test.each(states)(
-  'a reward in state %s is transferred only if it is open, and only from its player',
+  'a reward in state %s is transferred from its player only while it is open',
   (state) => {
     const held = { ...entry(state), earnedBy: 'guest', heldFor: 'guest' };
     expect(transferEntry(held, 'bob', 'ann')).toBe(held);

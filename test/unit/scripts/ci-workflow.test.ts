@@ -15,7 +15,7 @@ const job = (command: string) =>
   Object.values(jobs).find(({ steps }) => steps.some(({ run }) => run === command));
 
 test.each(['npm test', 'npm run test:full'])(
-  'the workflow runs `%s` on the oldest supported Node and on the container image’s Node',
+  'the workflow runs `%s` on the oldest supported Node and the container image’s Node',
   (command) => {
     const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
     const [, image] = /^FROM \S*\bnode:(\d+)/m.exec(read('deploy/Containerfile')) ?? [];

@@ -6,13 +6,13 @@ import { expect, onTestFinished, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
-test('create-trueward from a clone prints how to install that clone’s package, which is not on npm yet', () => {
+test('in a clone, create-trueward prints how to install the clone’s package', () => {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-starter-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const game = join(folder, 'my-game');
-  const printed = execFileSync(process.execPath, [join(root, 'create-trueward/index.js'), game], {
+  const output = execFileSync(process.execPath, [join(root, 'create-trueward/index.js'), game], {
     encoding: 'utf8',
     cwd: folder,
   });
-  expect(printed).toContain(`\n  npm install ${relative(game, root)}\n`);
+  expect(output).toContain(`\n  npm install ${relative(game, root)}\n`);
 });

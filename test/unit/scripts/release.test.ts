@@ -41,10 +41,7 @@ function commit(): void {
   run('git', '-c', 'user.name=test', '-c', 'user.email=test@example.com', 'commit', '-qm', 'Test');
 }
 
-/**
- * Creates a repository in which both packages have the version 1.2.3, and in which the build and check scripts do
- * nothing.
- */
+/** Creates a repository with two packages of version 1.2.3, whose build and check scripts do nothing. */
 beforeEach(() => {
   project = mkdtempSync(join(tmpdir(), 'trueward-release-'));
   for (const file of ['scripts/release.mjs', 'scripts/lib/run.mjs', '.changeset/config.json'])
@@ -79,13 +76,13 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(project, { recursive: true }));
 
-test('an unpublished version is released as is', () => {
+test('releases an unpublished version as it is', () => {
   const { status, output } = release('--dry-run');
   expect(output).toContain('trueward and create-trueward: 1.2.3');
   expect(status).toBe(0);
 });
 
-test('changesets before the first publication are rejected, because they would skip its version', () => {
+test('rejects changesets before the first publication', () => {
   write('.changeset/early.md', "---\n'trueward': minor\n---\n\nAds in a circle.\n");
   commit();
   const { status, output } = release();
@@ -93,7 +90,7 @@ test('changesets before the first publication are rejected, because they would s
   expect(status).toBe(1);
 });
 
-test('after the first publication, changesets determine the version of both packages and the changelog', () => {
+test('after the first publication, the changesets determine the new version and the changelog', () => {
   run('git', 'tag', 'trueward@1.2.3');
   write('.changeset/circle.md', "---\n'trueward': minor\n---\n\nAds in a circle.\n");
   commit();

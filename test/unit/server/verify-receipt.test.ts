@@ -18,9 +18,9 @@ const options = { accountId: 'acc_1', now: () => issuedAtS * 1_000 };
 const verifyAndGetCode = (
   receipt: string,
   more: Partial<VerifyReceiptOptions> = {},
-  given = keys,
+  keySource = keys,
 ) =>
-  verifyReceipt(receipt, given, { ...options, ...more }).then(
+  verifyReceipt(receipt, keySource, { ...options, ...more }).then(
     () => 'accepted',
     (error: unknown) => (error instanceof ReceiptError ? error.code : error),
   );
@@ -41,7 +41,7 @@ describe('verifyReceipt', () => {
     });
   });
 
-  test('accepts the service’s own evidence, and other evidence only if it is listed', async () => {
+  test('accepts evidence other than the service’s own only if it is listed', async () => {
     const verifyEvidence = async (evidence: unknown, acceptEvidence?: string[]) => {
       const receiptOptions = acceptEvidence ? { ...options, acceptEvidence } : options;
       return (await verifyReceipt(await signer.sign({ evidence }), keys, receiptOptions)).evidence;
@@ -58,10 +58,10 @@ describe('verifyReceipt', () => {
     );
   });
 
-  test('rejects a receipt if any character is changed', async () => {
+  test('rejects a receipt after any change of one character', async () => {
     const receipt = await signer.sign();
     for (let at = 0; at < receipt.length; at += 1) {
-      // The last character of base64url has unused bits, so the replacement has to differ in the bits that are used.
+      // The last character of base64url has unused bits. The replacement has to differ in the other bits.
       const other = receipt[at] === 'A' ? 'Q' : 'A';
       const changed = receipt.slice(0, at) + other + receipt.slice(at + 1);
       expect(await verifyAndGetCode(changed), `at ${at}`).not.toBe('accepted');
@@ -99,18 +99,18 @@ describe('verifyReceipt', () => {
     ['without an expiry time', { exp: undefined }, {}, 'malformed'],
     ['without a user', { sub: undefined }, {}, 'malformed'],
     ['without an amount', { reward: { type: 'coins' } }, {}, 'malformed'],
-  ])('rejects a receipt %s', async (_which, changed, more, code) => {
+  ])('rejects a receipt %s', async (_description, changed, more, code) => {
     expect(await verifyAndGetCode(await signer.sign(changed), more)).toBe(code);
   });
 
   test.each(['', 'x', 'a.b', 'a.b.c', '..', 'a.b.c.d', 'ä.b.c', `${'a'.repeat(9_000)}.b.c`])(
-    'rejects %.20s, which is not a receipt',
+    'rejects the malformed receipt %.20s',
     async (text) => {
       expect(await verifyAndGetCode(text)).toBe('malformed');
     },
   );
 
-  test('limits clock skew in both directions', async () => {
+  test('tolerates limited clock skew in both directions', async () => {
     const at = (seconds: number) => ({ now: () => (issuedAtS + seconds) * 1_000 });
     const receipt = await signer.sign();
     expect(await verifyAndGetCode(receipt, at(-60))).toBe('accepted');
@@ -119,7 +119,7 @@ describe('verifyReceipt', () => {
     expect(await verifyAndGetCode(receipt, at(2_592_000 + 60))).toBe('expired');
   });
 
-  test('caches the keys at a URL, fetches them again for an unknown id, and reports their absence with a code', async () => {
+  test('caches the keys from a URL and fetches them again for an unknown key id', async () => {
     let requests = 0;
     let set: object = keys;
     const server = createServer((_request, response) => {
@@ -129,7 +129,7 @@ describe('verifyReceipt', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks.json`;
     let nowS = issuedAtS;
-    const check = async (receipt: string) =>
+    const verify = async (receipt: string) =>
       verifyReceipt(receipt, url, {
         accountId: 'acc_1',
         issuer: 'https://ads.example',
@@ -139,7 +139,7 @@ describe('verifyReceipt', () => {
         (error: ReceiptError) => error.code,
       );
     const receipt = await signer.sign();
-    expect([await check(receipt), await check(receipt), requests]).toEqual([
+    expect([await verify(receipt), await verify(receipt), requests]).toEqual([
       'accepted',
       'accepted',
       1,
@@ -147,15 +147,15 @@ describe('verifyReceipt', () => {
     const next = await makeSigner('key-2');
     set = { keys: [next.jwk, signer.jwk] };
     const fresh = await next.sign();
-    // Made-up key ids must not each cause a request.
-    expect([await check(fresh), requests]).toEqual(['key_unknown', 1]);
+    // Requests with made-up key ids must not cause a request each.
+    expect([await verify(fresh), requests]).toEqual(['key_unknown', 1]);
     nowS += 31;
-    expect([await check(fresh), requests]).toEqual(['accepted', 2]);
+    expect([await verify(fresh), requests]).toEqual(['accepted', 2]);
     await new Promise((resolve) => server.close(resolve));
     nowS += 3_601;
-    // While the service is down, known keys still work, and unknown keys cause a specific error code.
-    expect(await check(fresh)).toBe('accepted');
-    expect(await check(await (await makeSigner('key-3')).sign())).toBe('keys_unavailable');
+    // While the service is down, known keys work. An unknown key causes an error with its own code.
+    expect(await verify(fresh)).toBe('accepted');
+    expect(await verify(await (await makeSigner('key-3')).sign())).toBe('keys_unavailable');
   });
 });
 
@@ -172,7 +172,7 @@ describe('createUsedReceipts', () => {
     expect([used.seen('dec_1'), used.seen('dec_2')]).toEqual([true, false]);
   });
 
-  test('removes only expired ids, and throws rather than credit twice', () => {
+  test('throws when it is full of ids that have not expired', () => {
     let now = issuedAtS * 1_000;
     const used = createUsedReceipts({ capacity: 2, now: () => now });
     used.claim(receipt('dec_1'));
@@ -186,7 +186,7 @@ describe('createUsedReceipts', () => {
 
 describe('signUserToken', () => {
   const secret = 'utk_live_secret';
-  test('signs user and expiry with HMAC-SHA256', async () => {
+  test('signs the user and the expiry time with HMAC-SHA256', async () => {
     const token = await signUserToken('player 1', secret, { now: options.now, lifetimeS: 60 });
     const [header = '', body = '', mac] = token.split('.');
     const read = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()) as object;

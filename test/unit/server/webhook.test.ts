@@ -35,7 +35,7 @@ async function getErrorCode(verification: Promise<unknown>): Promise<string> {
 }
 
 describe('signWebhook', () => {
-  test('signs timestamp, full stop and body with the whole secret, in lowercase hex', async () => {
+  test('signs the timestamp, a period and the body with the whole secret', async () => {
     const expected = createHmac('sha256', secret).update(`${signedAtS}.${body}`).digest('hex');
     expect(await signWebhook(body, secret, signedAtS)).toEqual({
       'service-timestamp': String(signedAtS),
@@ -54,7 +54,7 @@ describe('signWebhook', () => {
     );
   });
 
-  test('adds the headers of Standard Webhooks if there is an id', async () => {
+  test('adds the headers of Standard Webhooks if it receives an id', async () => {
     // The example from the tests of the Standard Webhooks libraries.
     const headers = await signWebhook(
       '{"test": 2432232314}',
@@ -76,7 +76,7 @@ describe('signWebhook', () => {
     await expect(signWebhook(body, secret, signedAtS, id)).rejects.toThrow(RangeError);
   });
 
-  test('rejects a secret that is not base64 if Standard Webhooks needs its bytes', async () => {
+  test('rejects a secret that is not base64 if Standard Webhooks headers are needed', async () => {
     const variant = signWebhook(body, 'whsec_a-secret', signedAtS, 'evt_1');
     expect(await getErrorCode(variant)).toBe('secret_wrong_kind');
     expect(await getErrorCode(signWebhook(body, 'whsec_a-secret', signedAtS))).toBe('accepted');
@@ -92,7 +92,7 @@ describe('signWebhook', () => {
 });
 
 describe('verifyWebhook', () => {
-  test('returns the event of a signed body, as text or bytes', async () => {
+  test('returns the event of a signed body that is text or bytes', async () => {
     const bytes = new TextEncoder().encode(body);
     for (const rawBody of [body, bytes, Buffer.from(body)] satisfies RawBody[]) {
       const headers = await signWebhook(rawBody, secret, signedAtS);
@@ -101,7 +101,7 @@ describe('verifyWebhook', () => {
     }
   });
 
-  test('reads Headers and plain records in any case, with repeated headers as lists', async () => {
+  test('reads header names in any case, from Headers or a plain record', async () => {
     const signed = await signWebhook(body, secret, signedAtS);
     const [timestamp, signature] = [signed['service-timestamp'], signed['service-signature']];
     const forms = [
@@ -119,7 +119,7 @@ describe('verifyWebhook', () => {
     }
   });
 
-  test('uses the headers of Standard Webhooks if the others are missing', async () => {
+  test('falls back to the headers of Standard Webhooks', async () => {
     const signed = await signWebhook(body, [secret, nextSecret], signedAtS, 'evt_1');
     const { 'service-timestamp': _time, 'service-signature': signature, ...standard } = signed;
     const verify = (headers: Record<string, string>, offsetS = 0) =>
@@ -148,7 +148,7 @@ describe('verifyWebhook', () => {
     expect(await verify([nextSecret], [secret])).toBe('mismatch');
   });
 
-  test('rejects the body if any of its bytes is changed, removed or added', async () => {
+  test('rejects a body in which any byte is changed, removed or added', async () => {
     const headers = await signWebhook(body, secret, signedAtS);
     const bytes = new TextEncoder().encode(body);
     for (let index = 0; index < bytes.length; index += 1) {
@@ -161,7 +161,7 @@ describe('verifyWebhook', () => {
     }
   });
 
-  test('rejects the headers if any of their characters is changed', async () => {
+  test('rejects headers in which any character is changed', async () => {
     const signed = await signWebhook(body, secret, signedAtS);
     for (const name of ['service-timestamp', 'service-signature'] as const) {
       const value = signed[name];
@@ -178,7 +178,7 @@ describe('verifyWebhook', () => {
     }
   });
 
-  test('limits the timestamp in the past and in the future', async () => {
+  test('limits how far the timestamp may be in the past or the future', async () => {
     const headers = await signWebhook(body, secret, signedAtS);
     const codeAt = (offsetS: number, toleranceS?: number) =>
       getErrorCode(
@@ -220,7 +220,7 @@ describe('verifyWebhook', () => {
     },
   );
 
-  test('reports a missing header, and an argument that is not headers', async () => {
+  test('reports missing headers', async () => {
     expect(await getErrorCode(verifyWebhook(body, {}, secret))).toBe('headers_missing');
     expect(await getErrorCode(verifyWebhook(body, new Headers(), secret))).toBe('headers_missing');
     expect(await getErrorCode(verifyWebhook(body, undefined as never, secret))).toBe(
@@ -249,14 +249,14 @@ describe('verifyWebhook', () => {
   );
 
   test.each(['', 'no json', '[]', 'null', '{"id":"evt_1"}', '{"id":1,"type":"x","data":{}}'])(
-    'rejects the signed body %j, which is not an event',
+    'rejects the signed body %j because it is not an event',
     async (text) => {
       const headers = await signWebhook(text, secret, signedAtS);
       expect(await getErrorCode(verifyWebhook(text, headers, secret, at(0)))).toBe('body_not_json');
     },
   );
 
-  test('accepts rewards verified by the service, and others only if their evidence is listed', async () => {
+  test('accepts rewards that the service did not verify only if their evidence is listed', async () => {
     const codeFor = async (evidence: unknown, acceptEvidence?: string[], type?: string) => {
       const event = { id: 'evt_1', type: type ?? 'decision.rewarded', data: { evidence } };
       const text = JSON.stringify(event);

@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
-import { manualClock } from '../../support/manual-clock.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 
 const noon = Date.UTC(2026, 10, 22, 12);
 
 /** Creates a clock with a timer every second for an hour, and a log of when each ran. */
-function tickingClock() {
-  const clock = manualClock(noon);
+function createTickingClock() {
+  const clock = createManualClock(noon);
   const ran: number[] = [];
   for (let second = 1; second <= 3_600; second += 1)
     clock.after(second * 1_000, () => ran.push(clock.monotonic()));
   return { clock, ran };
 }
 
-test('advance moves wall time and monotonic time together, and runs each timer when it is due', async () => {
-  const { clock, ran } = tickingClock();
+test('advance() moves both times and runs each timer when it is due', async () => {
+  const { clock, ran } = createTickingClock();
   const startMs = clock.monotonic();
   await clock.advance(2_500);
   expect(clock.now()).toBe(noon + 2_500);
@@ -21,8 +21,8 @@ test('advance moves wall time and monotonic time together, and runs each timer w
   expect(ran).toEqual([startMs + 1_000, startMs + 2_000]);
 });
 
-test('sleep moves only wall time, and timers neither run during it nor catch up afterwards', async () => {
-  const { clock, ran } = tickingClock();
+test('sleep() moves only wall time and delays all timers', async () => {
+  const { clock, ran } = createTickingClock();
   await clock.advance(500);
   const startMs = clock.monotonic();
   clock.sleep(3_600_000);
@@ -35,7 +35,7 @@ test('sleep moves only wall time, and timers neither run during it nor catch up 
 });
 
 test('setting wall time forward or back does not affect durations', async () => {
-  const { clock, ran } = tickingClock();
+  const { clock, ran } = createTickingClock();
   clock.setWallTime(noon + 86_400_000);
   expect(clock.now()).toBe(noon + 86_400_000);
   expect(clock.monotonic()).toBe(0);
@@ -46,8 +46,8 @@ test('setting wall time forward or back does not affect durations', async () => 
   expect(ran).toHaveLength(1);
 });
 
-test('on a frozen page, both clocks advance and timers that became due run late', async () => {
-  const clock = manualClock(noon);
+test('freeze() moves both times, and timers that became due run late', async () => {
+  const clock = createManualClock(noon);
   const ran: number[] = [];
   clock.after(1_000, () => ran.push(clock.monotonic()));
   clock.freeze(60_000);
@@ -57,8 +57,8 @@ test('on a frozen page, both clocks advance and timers that became due run late'
   expect(ran).toEqual([60_000]);
 });
 
-test('runNextTimer advances to the next timer and runs all that are due then, in order', async () => {
-  const clock = manualClock(noon);
+test('runNextTimer() advances to the next timer and runs every timer that is then due, in order', async () => {
+  const clock = createManualClock(noon);
   const ran: string[] = [];
   clock.after(20_000, () => ran.push('late'));
   clock.after(300, () => ran.push('first'));
@@ -72,7 +72,7 @@ test('runNextTimer advances to the next timer and runs all that are due then, in
 });
 
 test('a canceled timer does not run', async () => {
-  const clock = manualClock(noon);
+  const clock = createManualClock(noon);
   const cancel = clock.after(10, () => expect.unreachable());
   cancel();
   expect(clock.timers()).toBe(0);

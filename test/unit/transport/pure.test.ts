@@ -12,7 +12,7 @@ test.each([
   ['Thu, 01 Jan 2026 12:00:30 GMT', 30_000],
   ['Thu, 01 Jan 2026 11:00:00 GMT', 0],
   ['Fri, 02 Jan 2026 12:00:00 GMT', 3_600_000],
-])('Retry-After %j is %d ms', (value, expected) =>
+])('Retry-After %j means %d ms', (value, expected) =>
   expect(parseRetryAfter(value, now)).toBe(expected),
 );
 
@@ -28,6 +28,6 @@ test('back-off doubles from one second to five minutes, with full jitter', () =>
   expect(backOffMs(5, () => 0.5)).toBe(8_000);
 });
 
-test('back-off never ends before the Retry-After of the service', () => {
+test('back-off never ends before the service’s Retry-After', () => {
   expect(backOffMs(1, () => 0, 30_000)).toBe(30_000);
 });

@@ -7,8 +7,8 @@ import { systemClock } from '../../../src/platform/clock.ts';
 import { createServiceClient } from '../../../src/transport/service-client.ts';
 import { readReward } from '../../../src/transport/read-reward.ts';
 import { requestDecision } from '../../../src/decision/request-ad.ts';
-import { deferred } from '../../support/deferred.ts';
-import { manualClock, runPendingWork } from '../../support/manual-clock.ts';
+import { createDeferred } from '../../support/deferred.ts';
+import { createManualClock, runPendingWork } from '../../support/manual-clock.ts';
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -61,28 +61,28 @@ const decision = {
 };
 
 test('sends the key and the request’s JSON, and returns the response’s body', async () => {
-  const seen: unknown[] = [];
+  const received: unknown[] = [];
   const client = await serve((request, response) => {
     let body = '';
     request.on('data', (chunk) => (body += String(chunk)));
     request.on('end', () => {
-      seen.push(request.method, request.url, request.headers.authorization, JSON.parse(body));
+      received.push(request.method, request.url, request.headers.authorization, JSON.parse(body));
       respond(200, JSON.stringify(decision))(request, response);
     });
   });
   const result = await client.requestDecision(request);
   expect(result).toMatchObject({ kind: 'ok', body: decision });
-  expect(seen).toEqual(['POST', '/v1/decisions', 'Bearer pk_sandbox_key', request]);
+  expect(received).toEqual(['POST', '/v1/decisions', 'Bearer pk_sandbox_key', request]);
 });
 
 test('requests a reward status with its token and wait time', async () => {
-  let seen = '';
+  let received = '';
   const client = await serve((request, response) => {
-    seen = `${request.method} ${request.url} ${String(request.headers['decision-token'])}`;
+    received = `${request.method} ${request.url} ${String(request.headers['decision-token'])}`;
     respond(200, '{"id":"dec_1","state":"pending"}')(request, response);
   });
   await client.readReward('dec_1', 'signed', { waitS: 25 });
-  expect(seen).toBe('GET /v1/decisions/dec_1?wait_s=25 signed');
+  expect(received).toBe('GET /v1/decisions/dec_1?wait_s=25 signed');
 });
 
 test.each([408, 425, 429, 500, 502, 503])('a %d is retryable', async (status) => {
@@ -94,7 +94,7 @@ test.each([408, 425, 429, 500, 502, 503])('a %d is retryable', async (status) =>
   });
 });
 
-test('a problem document is a rejection', async () => {
+test('a problem document rejects the request', async () => {
   const client = await serve(problem(404, 'placement_not_found'));
   expect(await client.requestDecision(request)).toMatchObject({
     kind: 'refused',
@@ -102,7 +102,7 @@ test('a problem document is a rejection', async () => {
   });
 });
 
-test('a 413 from a proxy is a rejection of the body', async () => {
+test('a 413 from a proxy rejects the body', async () => {
   const client = await serve(respond(413, '<h1>Too large</h1>'));
   expect(await client.requestDecision(request)).toMatchObject({
     kind: 'refused',
@@ -130,7 +130,7 @@ test.each(['{"results":[null],"decisions":[]}', '{"results":[],"decisions":[7]}'
   },
 );
 
-test('sends the same JSON on a page whose library adds toJSON() to arrays and objects', async () => {
+test('sends the same JSON if a library on the page adds toJSON() to arrays and objects', async () => {
   const bodies: unknown[] = [];
   const client = await serve((request, response) => {
     request.on('data', (data: Buffer) => bodies.push(data.toString()));
@@ -146,8 +146,8 @@ test('sends the same JSON on a page whose library adds toJSON() to arrays and ob
 });
 
 test('a server that does not respond is a timeout', async () => {
-  const clock = manualClock();
-  const arrived = deferred();
+  const clock = createManualClock();
+  const arrived = createDeferred();
   const client = await serve(() => arrived.resolve(), 5_000, clock);
   const result = client.requestDecision(request);
   await arrived.promise;
@@ -156,8 +156,8 @@ test('a server that does not respond is a timeout', async () => {
   expect(clock.timers()).toBe(0);
 });
 
-test('an abort ends a request before it starts and while it is in flight', async () => {
-  const arrived = deferred();
+test('a request can be aborted before it starts and while it is in flight', async () => {
+  const arrived = createDeferred();
   const client = await serve(() => arrived.resolve());
   const controller = new AbortController();
   const result = client.requestDecision(request, controller.signal);
@@ -167,7 +167,7 @@ test('an abort ends a request before it starts and while it is in flight', async
   expect(await client.requestDecision(request, controller.signal)).toEqual(await result);
 });
 
-test('a decision request that fails while the service is reachable is blocked', async () => {
+test('a failed decision request counts as blocked if the service is reachable', async () => {
   const client = await serve((request, response) => {
     if (request.url === '/healthz') respond(200, '{}')(request, response);
     else request.socket.destroy();
@@ -175,7 +175,7 @@ test('a decision request that fails while the service is reachable is blocked', 
   expect(await client.requestDecision(request)).toEqual({ kind: 'unreachable', cause: 'blocked' });
 });
 
-test('a failed connection to an unreachable service is a network failure', async () => {
+test('a failed request counts as a network failure if the service is unreachable', async () => {
   let requests = 0;
   const client = await serve((request) => {
     requests++;

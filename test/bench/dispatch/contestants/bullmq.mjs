@@ -22,7 +22,7 @@ export async function openProducer({ databaseUrl, redisPort }) {
       await inTransaction(pool, (client) =>
         writeCauses((text, values) => client.query(text, values), ids),
       );
-      // PostgreSQL and Redis share no transaction, so a process that dies here leaves rewards without deliveries.
+      // PostgreSQL and Redis cannot share a transaction. If the process dies here, some rewards have no delivery.
       for (let at = 0; at < count; at += bulk) {
         await queue.addBulk(
           ids.slice(at, at + bulk).map((id) => ({
@@ -36,7 +36,7 @@ export async function openProducer({ databaseUrl, redisPort }) {
     async count() {
       const { failed = 0, ...rest } = await queue.getJobCounts();
       const { completed: _, ...open } = rest;
-      return { pending: Object.values(open).reduce((sum, one) => sum + one, 0), failed };
+      return { pending: Object.values(open).reduce((sum, count) => sum + count, 0), failed };
     },
   };
 }

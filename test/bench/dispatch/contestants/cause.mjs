@@ -1,6 +1,6 @@
-/** The causes of deliveries: rewards with one event each. All contestants have the same causes. */
+/** The causes of deliveries are rewards with one event each. All contestants have the same causes. */
 
-/** Returns the id of a reward from its run and its number, so that lost rewards can be counted without a database. */
+/** Builds the id of a reward from its run and its number. Lost rewards can then be counted without a database. */
 export const causeId = (run, index) => `dec_${run}_${String(index).padStart(6, '0')}`;
 
 export const createCauseTable =
@@ -14,7 +14,7 @@ const amount = 10;
 /** Writes the rewards. `query` runs in the same transaction that enqueues the deliveries. */
 export const writeCauses = (query, ids) => query(insertCauses, [ids, userRef, amount]);
 
-/** Creates the data of a webhook event, as the service sends it to receivers. */
+/** Creates the data of a webhook event as the service sends it. */
 export const createEventData = (id) => ({
   decision_id: id,
   placement: 'revive',

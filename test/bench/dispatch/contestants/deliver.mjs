@@ -5,7 +5,7 @@ const timeoutMs = 10_000;
 
 /**
  * Delivers a webhook with the code that a team would write for a job queue. It signs the request according to Standard
- * Webhooks, keeps connections alive, and rejects unless the status is 2xx, so that the queue retries.
+ * Webhooks and keeps connections alive. If the status is not 2xx, it rejects and the queue retries.
  */
 export function createDeliver({ url, secret, connections }) {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');

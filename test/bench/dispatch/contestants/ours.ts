@@ -14,8 +14,8 @@ interface Options {
 }
 
 /**
- * Writes rewards and their events with the service's own event writer. The running service would dispatch an event as
- * soon as it is committed, so the transaction stays open until deliveries may start.
+ * Writes rewards and their events with the service's own event writer. The running service dispatches an event when it
+ * is committed. The transaction therefore stays open until deliveries may start.
  */
 export async function openProducer({ databaseUrl, scope, webhook }: Options) {
   const database = openPostgres(databaseUrl, (error) => console.error(error));
@@ -49,7 +49,7 @@ export async function openProducer({ databaseUrl, scope, webhook }: Options) {
       await written;
       openCommit = { commit, done };
     },
-    /** Commits the pending writes, and returns whether there were any. */
+    /** Commits the pending writes. Returns whether there were any. */
     async release(): Promise<boolean> {
       if (!openCommit) return false;
       const { commit, done } = openCommit;

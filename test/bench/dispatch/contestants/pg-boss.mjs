@@ -52,9 +52,9 @@ export async function openWorker({ databaseUrl, url, secret, setting }) {
   const startOne = async () => {
     const options = { batchSize, pollingIntervalSeconds: 0.5 };
     const id = await boss.work(queue, options, async (jobs) => {
-      // After a full batch, fetches again without waiting for the polling interval.
+      // After a full batch, fetches the next one without waiting for the polling interval.
       if (notify && jobs.length === batchSize) boss.notifyWorker(id);
-      // One failed delivery must not fail the batch.
+      // A failed delivery must not fail the whole batch.
       await Promise.all(
         jobs.map((job) =>
           deliver(job.data).catch((error) => boss.fail(queue, job.id, { message: error.message })),

@@ -36,13 +36,13 @@ function startGame(): Promise<Phaser.Game> {
   });
 }
 
-let now = performance.now();
-/** How long to let a contestant finish its startup work, in milliseconds. */
+let currentMs = performance.now();
+/** How long a contestant may take for its startup work, in milliseconds. */
 const settleMs = 800;
 
 /** Steps the game by hand through `count` frames, without waiting between them. */
 function step(game: Phaser.Game, count: number): void {
-  for (let index = 0; index < count; index += 1) game.step((now += 1000 / 60), 1000 / 60);
+  for (let index = 0; index < count; index += 1) game.step((currentMs += 1000 / 60), 1000 / 60);
 }
 
 let current: Phaser.Game | undefined;
@@ -57,7 +57,7 @@ function requireGame(): Phaser.Game {
   return current;
 }
 
-/** Prepares a warmed-up game that has the contestant installed and whose loop is stopped. */
+/** Prepares a warmed-up game with the contestant. The game's loop is stopped. */
 async function prepare(contestant: Contestant): Promise<void> {
   current = await startGame();
   current.loop.sleep();
@@ -68,7 +68,7 @@ async function prepare(contestant: Contestant): Promise<void> {
 }
 
 /**
- * Alternates between blocks of steps without and with the contestant, and returns each block's microseconds per step.
+ * Alternates between blocks of steps without and with the contestant. Returns the microseconds per step of each block.
  */
 async function compare(
   contestant: Contestant,
@@ -95,8 +95,8 @@ async function compare(
 }
 
 /**
- * Holds and releases the game `count` times, and returns the delta of the first frame after each release, in
- * milliseconds. Also returns the same number of ordinary frame deltas.
+ * Holds and releases the game `count` times. Returns the delta of the first frame after each release in milliseconds,
+ * and the same number of ordinary frame deltas.
  */
 async function firstDeltas(count: number): Promise<{ first: number[]; ordinary: number[] }> {
   const game = await startGame();
@@ -143,7 +143,7 @@ async function drain(): Promise<{
   };
 }
 
-/** Runs the same game without the SDK for the same time, to measure the cost of the machine and the game. */
+/** Runs the same game without the SDK for the same time, to measure the cost of the game and the machine. */
 async function playAlone(ms: number): Promise<void> {
   requireGame();
   await new Promise((resolve) => setTimeout(resolve, ms));

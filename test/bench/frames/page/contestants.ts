@@ -29,21 +29,21 @@ export { options as adsOptions };
 
 /** The contestants. All of them except the SDK and the peer were written for this benchmark. */
 export const contestants = {
-  /** The game alone, which shows how much two halves of the same run differ. */
+  /** The game alone. This shows how much two halves of the same run differ. */
   nothing: () => () => {},
-  /** The plugin in a game without pending rewards, in which it has no frame listener. */
+  /** The plugin in a game without pending rewards. It then has no frame listener. */
   trueward(game) {
     Sdk.TruewardPlugin.install(game, options());
     return () => {};
   },
-  /** The worst case, in which the plugin delivers something in every frame. */
+  /** The worst case: the plugin delivers something in every frame. */
   truewardDelivering(game) {
     const queue = Sdk.createFrameQueue(Sdk.phaserDriver(game), Sdk.systemClock);
     return onEachStep(game, function pushOne() {
       queue.push(takeReward);
     });
   },
-  /** A permanent listener that has nothing to do, which is the least that polling can cost. */
+  /** A permanent listener that does nothing. This is the minimum cost of polling. */
   alwaysAttached(game) {
     const waiting: (() => void)[] = [];
     return onEachStep(game, function deliverWaiting() {
@@ -51,8 +51,8 @@ export const contestants = {
     });
   },
   /**
-   * Follows the documented behavior of a published plugin, which searches for the running scenes by class name in each
-   * step to report loading and gameplay to the ad platform.
+   * Does the same as a published plugin according to its documentation. In each step, it searches the running scenes by
+   * class name, in order to report loading and gameplay to the ad platform.
    */
   sceneWatcher(game) {
     let before = '';

@@ -3,10 +3,10 @@ import type { Decision } from '../../../../protocol/wire.ts';
 import type { TruewardPlugin } from '../../../../src/phaser/index.ts';
 import type { ServiceClient } from '../../../../src/transport/service-client.ts';
 
-/** A service client that never responds, so that nothing leaves the storage while it is being filled. */
+/** A service client that never responds. Nothing leaves the storage while it is filled. */
 const silent: ServiceClient = { call: () => new Promise(() => {}) };
 
-/** Fills the storage as an earlier visit would have left it, with queued events and rewards whose ads were watched. */
+/** Fills the storage like an earlier visit, with queued events and with rewards of watched ads. */
 export async function fillStorage(
   { publishableKey, serviceUrl }: { publishableKey: string; serviceUrl: string },
   events: number,
@@ -50,7 +50,7 @@ export async function fillStorage(
 
 function decide(run: string, index: number): Decision {
   return {
-    // The ids are unique to each run, because a decision's reward is delivered only once.
+    // Each run has its own ids, because a decision's reward is delivered only once.
     id: `dec_${run}${String(index).padStart(6, '0')}`,
     status: 'filled',
     placement: 'revive',
@@ -63,18 +63,18 @@ function decide(run: string, index: number): Decision {
 }
 
 /**
- * Does a fixed amount of work, to measure how fast the machine currently is. Like a delivery, it takes about 45
- * microseconds.
+ * Does a fixed amount of work, in order to measure the current speed of the machine. Takes about 45 microseconds, like
+ * a delivery.
  */
-function spin(): number {
+function runFixedWork(): number {
   let sum = 0;
   for (let index = 0; index < 12_000; index += 1) sum += Math.sqrt(index ^ sum);
   return sum;
 }
 
 /**
- * Measures what the `step` listener costs in each frame with a delivery, in milliseconds, by wrapping the listener when
- * it is added. `control` is what a fixed amount of work costs in the same frames.
+ * Wraps the `step` listener when it is added, and measures its cost in each frame with a delivery, in milliseconds.
+ * `control` is the cost of a fixed amount of work in the same frames.
  */
 export function measureDeliveries(game: Phaser.Game): { costs: number[]; control: number[] } {
   const costs: number[] = [];
@@ -88,7 +88,7 @@ export function measureDeliveries(game: Phaser.Game): { costs: number[]; control
       const startMs = performance.now();
       callback();
       const between = performance.now();
-      spin();
+      runFixedWork();
       costs.push(between - startMs);
       control.push(performance.now() - between);
     };

@@ -1,8 +1,8 @@
 import type { SampleEvent } from '../page/sample-event.ts';
 
-/** The common interface of all queues, implemented by their adapters. */
+/** The common interface of all queues. Each queue has an adapter. */
 export interface Contestant {
-  /** Sets up the queue. Its requests go to `endpoint`, and the receiver accepts any path below that URL. */
+  /** Sets up the queue with the URL of the receiver. The receiver accepts any path below `endpoint`. */
   init(endpoint: string): Promise<void>;
   /**
    * Enqueues an event. The promise resolves when the queue reports that the event is stored. Many queues never report

@@ -14,7 +14,7 @@ window.contestant = {
         polyfillIfRequired: false,
         storage: { type: 'localStorage' },
         sessions: { autoTrack: false },
-        // By default it keeps 100 events and sends each separately.
+        // By default, RudderStack keeps 100 events and sends each event separately.
         queueOptions: { maxItems: 20_000, batch: { enabled: true } },
         onLoaded: resolve,
       });

@@ -9,7 +9,7 @@ window.contestant = {
       url,
       recordDroppedEvent: () => undefined,
       flushAtStartup: true,
-      // By default it keeps 30 events and drops the rest.
+      // By default, Sentry keeps 30 events and drops all others.
       maxQueueSize: 100_000,
       bufferSize: 100_000,
     });

@@ -4,14 +4,14 @@ import type { Deliveries, Tally } from '../deliveries.ts';
 import { nextRun, openContestant, waitForArrivals, withBrowser, withProfile } from './setting.ts';
 import type { Setting } from './setting.ts';
 
-/** The result of sending under the two faults that cause duplicates. */
+/** The result of sending events under the two faults that cause duplicates. */
 export interface FaultyDrainResult extends Tally {
   made: number;
 }
 
 /**
- * Sends stored events. The response to the second request is lost. When half of the events have arrived, the browser is
- * killed and restarted.
+ * Sends stored events, with two faults. The response to the second request is lost. When half of the events have
+ * arrived, the browser is killed and restarted.
  */
 export const measureFaultyDrain = (
   setting: Setting,

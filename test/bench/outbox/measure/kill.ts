@@ -5,17 +5,17 @@ import type { ContestantInfo } from '../contestants.ts';
 import type { Report } from '../page/bench.ts';
 import { nextRun, openContestant, withBrowser, withProfile, type Setting } from './setting.ts';
 
-/** How many events survive when the whole browser is killed. */
+/** The events that survive when the whole browser is killed. */
 export interface KillResult {
   events: number;
   delayMs: number;
-  /** Number of events enqueued within the time budget. A slow contestant enqueues fewer. */
+  /** Number of events that the contestant enqueued within the time budget. */
   made: number;
   /** How many of these events are in the browser's storage after a restart. */
   survived: number;
   /**
-   * How many events had a promise that resolved, as far as the page could report it, and how many of those events were
-   * lost.
+   * Number of events whose promise resolved, as far as the page could report it. `acknowledgedLost` is how many of
+   * these events were lost.
    */
   acknowledged: number;
   acknowledgedLost: number;
@@ -29,7 +29,7 @@ export interface KillCase {
 
 const stormBudgetMs = 6_000;
 
-/** Enqueues events offline, kills the browser `delayMs` after the last one, and counts the events that remain. */
+/** Enqueues events offline, kills the browser `delayMs` after the last event, and counts the remaining events. */
 export const measureKill = (
   setting: Setting,
   contestant: ContestantInfo,
@@ -42,10 +42,10 @@ export const measureKill = (
       const page = await openContestant(setting, browser, run, contestant);
       await page.setOffline(true);
       await sleep(400);
-      return stormAndKill(browser, page, { events, perFrame, delayMs });
+      return enqueueAndKill(browser, page, { events, perFrame, delayMs });
     });
     const stored = await withBrowser(profile, async (browser) => {
-      // The contestant does not start here, because it could change the storage before the events are counted.
+      // The contestant is not started, because it could change the storage before the events are counted.
       const page = await openPage(browser, setting.receiver.origin, run);
       return new Set(await page.call('storedEventIds', []));
     });
@@ -59,7 +59,7 @@ export const measureKill = (
     };
   });
 
-async function stormAndKill(
+async function enqueueAndKill(
   browser: Browser,
   page: BenchPage,
   { events, perFrame, delayMs }: KillCase,
@@ -71,7 +71,7 @@ async function stormAndKill(
     if ('made' in report) end(report.made);
     else acknowledged.push(...report.acknowledged);
   });
-  // This call never returns, because the browser is killed first.
+  // This call never returns. The browser is killed before that.
   const storm = page.call('storm', [events, perFrame, stormBudgetMs]);
   const created = await Promise.race([ended, storm.then(() => ended)]);
   if (delayMs > 0) await sleep(delayMs);

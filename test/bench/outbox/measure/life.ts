@@ -8,9 +8,9 @@ import type { WakeUps } from '../page/wake-ups.ts';
 import { nextRun, openContestant, waitForArrivals, withBrowser, withProfile } from './setting.ts';
 import type { Setting } from './setting.ts';
 
-/** What it costs to enqueue an event at one queue length. */
+/** The cost of enqueuing an event at one queue length. */
 export interface LengthResult extends Compared {
-  /** The intended queue length, and the number of events that had actually been enqueued before the measurement. */
+  /** The intended queue length, and the number of events that were actually enqueued before the measurement. */
   length: number;
   made: number;
   /** Main-thread CPU time per event in milliseconds, including work in later tasks. */
@@ -19,18 +19,18 @@ export interface LengthResult extends Compared {
 
 export interface DrainResult extends Tally {
   made: number;
-  /** Number of events in the browser's storage when the network came back. */
+  /** Number of events in the browser's storage when the network returned. */
   stored: number;
   /** Time until the last event arrived. */
   ms: number;
   frames: FrameTimes | undefined;
 }
 
-/** What one page measured: idling, enqueuing events offline, and draining the queue. */
+/** The measurements of one page: idling, enqueuing events offline, and draining the queue. */
 export interface PageResult {
   idle: WakeUps & { requests: number; cpuMsPerSecond: number };
   lengths: LengthResult[];
-  /** Times of frames with 8 ms of game work, while one event per frame is enqueued into the longest queue. */
+  /** Times of frames with 8 ms of game work. In each frame, one event is enqueued into the longest queue. */
   framesWhileEnqueuing: FrameTimes;
   burst: { cost: number; stored: number | undefined };
   drain: DrainResult | undefined;
@@ -101,8 +101,7 @@ async function measureLengths(
     if (length > made) made += await page.call('fill', [length - made, budgetMs]);
     budgetMs = Math.max(0, budgetMs - (performance.now() - startedAt));
     await sleep(500);
-    // Takes fewer samples at length 0, because each sample adds an event and the queue would otherwise grow beyond the
-    // next length.
+    // Takes fewer samples at length 0. Each sample adds an event, and the queue must not grow beyond the next length.
     const samples = length === 0 ? Math.min(plan.samples, 100) : plan.samples;
     const measured = await measureCost(page, samples);
     lengths.push({ length, made, ...measured });
@@ -136,14 +135,14 @@ async function measureDrain(
   const before = deliveries.tally();
   await page.call('meter', [gameMs]);
   await page.setOffline(false);
-  // Not awaited, because a page that freezes while it sends would respond late or never.
+  // This does not wait for the call. A page that freezes while it sends would respond late or never.
   page.call('flush', []).catch(() => undefined);
   const { ms } = await waitForArrivals(deliveries, {
     count: before.arrived + made,
     quietMs: 4_000,
     budgetMs: plan.drainBudgetMs,
   });
-  // A page that does not respond is frozen, which is a result too.
+  // A page that does not respond is frozen. That is a result too.
   const frames = await page.call('endMeter', [], 5_000).catch(() => undefined);
   const after = deliveries.tally();
   return {

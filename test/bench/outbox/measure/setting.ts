@@ -6,7 +6,7 @@ import type { Deliveries } from '../deliveries.ts';
 import type { Plan } from '../plan.ts';
 import type { Receiver } from '../receiver.ts';
 
-/** What all measurements need. */
+/** The setting that all measurements share. */
 export interface Setting {
   plan: Plan;
   receiver: Receiver;
@@ -14,10 +14,10 @@ export interface Setting {
 
 let runs = 0;
 
-/** Returns a unique name for a run, so that events of an earlier run do not count toward it. */
+/** Returns a unique name for a run, so that it does not count the events of an earlier run. */
 export const nextRun = (): string => `r${++runs}`;
 
-/** Calls `work` with a fresh browser profile, and removes the profile afterwards. */
+/** Calls `work` with a new browser profile, and removes the profile afterwards. */
 export async function withProfile<T>(work: (profile: string) => Promise<T>): Promise<T> {
   const profile = await newProfile();
   try {
@@ -27,7 +27,7 @@ export async function withProfile<T>(work: (profile: string) => Promise<T>): Pro
   }
 }
 
-/** Calls `work` with a browser on this profile, and closes the browser afterwards. */
+/** Calls `work` with a browser that uses this profile, and closes the browser afterwards. */
 export async function withBrowser<T>(
   profile: string,
   work: (browser: Browser) => Promise<T>,
@@ -61,8 +61,8 @@ export async function waitForArrivals(
   let newestAt = startedAt;
   for (let arrived = 0; ; await sleep(20)) {
     const now = performance.now();
-    const { arrived: seen } = deliveries.tally();
-    if (seen !== arrived) [arrived, newestAt] = [seen, now];
+    const { arrived: arrivedNow } = deliveries.tally();
+    if (arrivedNow !== arrived) [arrived, newestAt] = [arrivedNow, now];
     const isDone = now - newestAt > quietMs || now - startedAt > budgetMs;
     if (arrived >= count || isDone) return { ms: newestAt - startedAt };
   }

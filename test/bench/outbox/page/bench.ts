@@ -7,14 +7,14 @@ import { countWakeUps, wakeUpsSoFar, type WakeUps } from './wake-ups.ts';
 import { openYardstick, type Yardstick } from './yardstick.ts';
 
 export interface Paced {
-  /** Main-thread time for each event, in milliseconds: the call and its microtasks. */
+  /** Main-thread time of each event in milliseconds, for the call and its microtasks. */
   cost: number[];
   /** Time from each call until its promise resolved, in milliseconds. Empty if the queue returns no promises. */
   acknowledgement: number[];
   frames: FrameTimes;
 }
 
-/** The cost of events, and of the baseline that runs between them. */
+/** The cost of events, and of the baseline that runs in the frames in between. */
 export interface Compared extends Omit<Paced, 'frames'> {
   yardstickCost: number[];
 }
@@ -46,7 +46,7 @@ countWakeUps();
 
 type Store = (event: SampleEvent) => Promise<unknown> | undefined;
 
-/** Stores `count` events in one frame, and returns how long it took until their microtasks were done. */
+/** Stores `count` events in one frame. Returns the time until the microtasks of the events were done. */
 const storeInFrame = (
   count: number,
   store: Store,
@@ -62,7 +62,7 @@ const storeInFrame = (
         if (stored !== undefined) use(stored, startedAt);
       }
     });
-    // The browser runs all microtasks before it calls the next callback of a frame, so this callback ends the
+    // The browser runs all microtasks before it calls the frame's next callback. This callback therefore ends the
     // measurement.
     requestAnimationFrame(() => resolve(performance.now() - startedAt));
   });
@@ -84,8 +84,8 @@ async function storeEach(
   const waiting: Promise<unknown>[] = [];
   for (let made = 0; made < count; made++) {
     const spent = await storeInFrame(1, enqueue, (stored, at) => {
-      const note = (): void => void acknowledgement.push(performance.now() - at);
-      waiting.push(stored.then(note, () => undefined));
+      const recordAcknowledgment = (): void => void acknowledgement.push(performance.now() - at);
+      waiting.push(stored.then(recordAcknowledgment, () => undefined));
     });
     cost.push(spent);
     await between();
@@ -131,7 +131,7 @@ const bench = {
     return { cost, acknowledgement, frames: end() };
   },
 
-  /** Alternates frames: one frame enqueues an event, and the next stores an event with the baseline. */
+  /** Alternates between two kinds of frames: one enqueues an event, and the other stores an event with the baseline. */
   async compared(count: number): Promise<Compared> {
     const yardstickCost: number[] = [];
     const measured = await storeEach(count, async () => {
@@ -149,8 +149,8 @@ const bench = {
   },
 
   /**
-   * Enqueues many events in one task. Returns how long it took, in milliseconds, until the task ended and until all
-   * events were stored.
+   * Enqueues many events in one task. Returns the time until the task ended and until all events were stored, in
+   * milliseconds.
    */
   async burst(count: number): Promise<{ cost: number; stored: number | undefined }> {
     let startedAt = 0;
@@ -164,15 +164,15 @@ const bench = {
   },
 
   /**
-   * Enqueues many events per frame until `count` or `budgetMs` is reached. Reports each acknowledgment, and at the end
-   * the number of events.
+   * Enqueues many events per frame until `count` or `budgetMs` is reached. Reports each acknowledgment and finally the
+   * number of events.
    */
   async storm(count: number, perFrame: number, budgetMs: number): Promise<void> {
     const endAt = performance.now() + budgetMs;
-    const report = (said: Report): void => window.report?.(JSON.stringify(said));
+    const report = (content: Report): void => window.report?.(JSON.stringify(content));
     let acknowledged: string[] = [];
-    const note = (id: string): void => {
-      // One report for all events that resolve together, to keep reporting cheap.
+    const recordAcknowledgment = (id: string): void => {
+      // Events that resolve together share a report, which makes reporting cheap.
       if (acknowledged.push(id) === 1)
         queueMicrotask(() => {
           report({ acknowledged });
@@ -186,7 +186,7 @@ const bench = {
         const event = make();
         const stored = window.contestant.enqueue(event);
         stored?.then(
-          () => note(event.id),
+          () => recordAcknowledgment(event.id),
           () => undefined,
         );
       }
@@ -212,7 +212,7 @@ const bench = {
 
   endMeter: (): FrameTimes | undefined => endMeter?.(),
 
-  /** Starts sending. The receiver detects when everything has arrived. */
+  /** Starts sending. The receiver detects when all events have arrived. */
   flush(): void {
     window.contestant.flush().catch(() => undefined);
   },
@@ -222,5 +222,6 @@ const bench = {
 
 export type Bench = typeof bench;
 
-// Not declared as a global type, because all benchmarks are type-checked together and each page has a different one.
+// This is no global declaration, because all benchmarks are type-checked together and each page has a different
+// `bench`.
 Reflect.set(window, 'outboxBench', bench);

@@ -13,7 +13,7 @@ interface LongTask {
   duration: number;
 }
 
-// Captured before a contestant or `countWakeUps()` wraps the function.
+// Saves the function before a contestant or `countWakeUps()` wraps it.
 const nextFrame = window.requestAnimationFrame.bind(window);
 
 const longTasks: LongTask[] = [];
@@ -31,7 +31,7 @@ const burn = (ms: number): void => {
 const rank = (sorted: number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
 
-/** Measures frames that each do `busyMs` of game work, until the returned function is called. */
+/** Measures frames with `busyMs` of game work each, until the returned function is called. */
 export function meterFrames(busyMs: number): () => FrameTimes {
   const startedAt = performance.now();
   const times: number[] = [];

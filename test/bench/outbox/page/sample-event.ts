@@ -1,4 +1,4 @@
-/** An event as a game would report it, about the same size on the wire as one of our own events. */
+/** An event as a game would report it. It is about as large as one of the outbox's own events. */
 export interface SampleEvent {
   id: string;
   type: 'impression' | 'complete';
@@ -22,7 +22,7 @@ export const createSampleEvents = (run: string): (() => SampleEvent) => {
       id: `eid-${run}-${number}`,
       type: number % 3 === 0 ? 'complete' : 'impression',
       decision: `dec_${String(number).padStart(26, '0')}`,
-      // Signed tokens do not compress, so only the length of this text matters.
+      // A signed token cannot be compressed. Only the length of this text matters.
       token: 'v1.'.padEnd(120, 'k3Jx9QzLw7'),
       watchedMs: 15_000,
       visibleRatio: 0.98,

@@ -1,6 +1,6 @@
 import { sampleIds } from './sample-event.ts';
 
-/** Returns all text in a stored value, no matter how the value is wrapped. */
+/** Returns all text in a stored value of any structure. */
 async function readText(value: unknown): Promise<string> {
   if (typeof value === 'string') return value;
   if (value instanceof ArrayBuffer) return new TextDecoder().decode(value);
@@ -29,8 +29,8 @@ async function readDatabase(name: string): Promise<string[]> {
 }
 
 /**
- * Returns the distinct ids of the events in this origin's storage. All contestants are scanned in the same way and
- * without their own code, so that none of them can miscount.
+ * Returns the distinct ids of the events in this origin's storage. It reads the storage of all contestants in the same
+ * way, without their own code.
  */
 export async function storedEventIds(): Promise<string[]> {
   const strings = Object.values({ ...localStorage }) as string[];

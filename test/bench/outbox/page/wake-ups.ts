@@ -1,4 +1,4 @@
-/** What a page does without being prompted. */
+/** The activity of an idle page. */
 export interface WakeUps {
   timers: number;
   transactions: number;
@@ -25,7 +25,7 @@ function countCalls(owner: object, method: string, name: 'transactions' | 'stora
   });
 }
 
-/** Starts to count. Must be called before a contestant is loaded. */
+/** Starts counting. Must be called before a contestant is loaded. */
 export function countWakeUps(): void {
   Reflect.set(window, 'setTimeout', counted(window.setTimeout.bind(window) as Timer));
   Reflect.set(window, 'setInterval', counted(window.setInterval.bind(window) as Timer));

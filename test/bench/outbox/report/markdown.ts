@@ -1,6 +1,9 @@
 const none = '–';
 
-/** Formats a number: with three significant digits below 100, otherwise as an integer with thousands separators. */
+/**
+ * Formats a number below 100 with three significant digits, and a larger number as an integer with thousands
+ * separators.
+ */
 export function format(value: number | undefined, unit = ''): string {
   if (value === undefined || !Number.isFinite(value)) return none;
   const rounded = Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3));

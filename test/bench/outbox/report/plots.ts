@@ -26,8 +26,8 @@ function survivors(report: Report): [string, string][] {
   const kills = report.summaries.flatMap((summary) => summary.kills);
   const sizes = [...new Set(kills.map(({ events }) => events))];
   return sizes.map((events) => {
-    const same = kills.filter((kill) => kill.events === events);
-    const delays = [...new Set(same.map(({ delayMs }) => delayMs))];
+    const sameSizeKills = kills.filter((kill) => kill.events === events);
+    const delays = [...new Set(sameSizeKills.map(({ delayMs }) => delayMs))];
     const svg = draw(report, {
       title: `Survivors of a SIGKILL of the browser, of ${format(events)} events`,
       axis: '% of the events that were made',
@@ -36,7 +36,7 @@ function survivors(report: Report): [string, string][] {
       includes: isQueue,
       valuesOf: ({ kills: ownSummary }) =>
         delays.map((delay) => {
-          const kill = ownSummary.find((one) => one.events === events && one.delayMs === delay);
+          const kill = ownSummary.find((kill) => kill.events === events && kill.delayMs === delay);
           return kill && (100 * kill.survived) / kill.made;
         }),
     });
@@ -72,7 +72,9 @@ export function drawPlots(report: Report): Map<string, string> {
     series: ['events a second'],
     style: 'dots',
     includes: sends,
-    valuesOf: ({ drain: one }) => [one && one.ms > 0 ? one.arrived / (one.ms / 1_000) : undefined],
+    valuesOf: ({ drain: result }) => [
+      result && result.ms > 0 ? result.arrived / (result.ms / 1_000) : undefined,
+    ],
   };
   const bytes: PlotOptions = {
     title: 'Bytes in the page',

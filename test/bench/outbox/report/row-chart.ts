@@ -1,4 +1,4 @@
-/** A chart that compares contestants, with a row for each contestant and a mark for each series. */
+/** A chart that compares contestants. It has a row for each contestant and a mark for each series. */
 export interface RowChart {
   title: string;
   /** The axis title, with its unit. */
@@ -6,23 +6,23 @@ export interface RowChart {
   /** Names of the series, in the order of the marks. A single series needs no legend. */
   series: string[];
   rows: { label: string; emphasized: boolean; values: (number | undefined)[] }[];
-  /** `dots` on a logarithmic axis, or `bars` from 0. */
+  /** `dots` have a logarithmic axis. `bars` start at 0. */
   style: 'dots' | 'bars';
   format: (value: number) => string;
 }
 
-/** Colors from light to dark that color-blind readers can tell apart, as can everyone in a printout. */
+/** Colors from light to dark. They can be distinguished by color-blind readers and in a black-and-white printout. */
 const colors = ['#9ecae1', '#4292c6', '#08519c', '#021d3f'];
 const ink = '#1b2430';
 const faint = '#d5dbe3';
 const size = { width: 860, left: 130, right: 90, bottom: 44 };
 const plotWidth = size.width - size.left - size.right;
 
-const escape = (text: string): string =>
+const escapeXml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 const text = (x: number, y: number, content: string, attributes = ''): string =>
-  `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${attributes}>${escape(content)}</text>`;
+  `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${attributes}>${escapeXml(content)}</text>`;
 
 const selectColor = (index: number, count: number): string =>
   colors[count === 1 ? 2 : index + (count === 2 ? 1 : 0)] ?? ink;
@@ -44,7 +44,9 @@ function logarithmicAxis(values: number[]): Axis {
 function linearAxis(values: number[]): Axis {
   const highest = Math.max(1, ...values);
   const magnitude = 10 ** Math.floor(Math.log10(highest));
-  const step = [0.2, 0.5, 1].map((part) => part * magnitude).find((one) => highest / one <= 6);
+  const step = [0.2, 0.5, 1]
+    .map((part) => part * magnitude)
+    .find((candidate) => highest / candidate <= 6);
   const tick = step ?? magnitude * 2;
   const count = Math.ceil(highest / tick - 1e-9);
   return {
@@ -69,7 +71,7 @@ export function drawRowChart(chart: RowChart): string {
   );
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size.width} ${height}" width="${size.width}" height="${height}" role="img" font-family="system-ui, sans-serif" font-size="13" fill="${ink}">`,
-    `<title>${escape(chart.title)}</title>`,
+    `<title>${escapeXml(chart.title)}</title>`,
     `<rect width="${size.width}" height="${height}" fill="#ffffff"/>`,
     text(16, 28, chart.title, 'font-size="17" font-weight="600"'),
     drawLegend(chart.series),

@@ -1,7 +1,7 @@
 import type { Report, Summary } from '../summary.ts';
 import { format, formatAll, table } from './markdown.ts';
 
-/** A table of the report, with its plots and a description of how it was measured. */
+/** A table of the report, with its plots and the method of measurement. */
 export interface Section {
   title: string;
   plots: string[];
@@ -97,9 +97,11 @@ function frames(report: Report): Section {
 function survivors(report: Report): Section {
   const allKills = report.summaries.flatMap(({ kills }) => kills);
   const cases = allKills.filter(
-    (one, index) =>
+    (result, index) =>
       index ===
-      allKills.findIndex((same) => same.events === one.events && same.delayMs === one.delayMs),
+      allKills.findIndex(
+        (candidate) => candidate.events === result.events && candidate.delayMs === result.delayMs,
+      ),
   );
   return {
     title: 'Events that survive a SIGKILL of the whole browser',
@@ -113,7 +115,7 @@ function survivors(report: Report): Section {
         formatName(summary),
         ...cases.map(({ events, delayMs }) => {
           const kill = summary.kills.find(
-            (one) => one.events === events && one.delayMs === delayMs,
+            (result) => result.events === events && result.delayMs === delayMs,
           );
           if (kill === undefined) return '–';
           const lost = kill.acknowledged > 0 ? ` (${format(kill.acknowledgedLost)})` : '';
@@ -135,11 +137,11 @@ function drain(report: Report): Section {
     table: table(
       ['', 'made', 'stored', 'arrived', 's', 'events/s', 'requests', 'duplicate sends'],
       report.summaries.filter(sends).flatMap((summary) => {
-        const { drain: one } = summary;
-        if (one === undefined) return [];
-        const rate = one.ms > 0 ? one.arrived / (one.ms / 1_000) : undefined;
-        const figures = [one.made, one.stored, one.arrived, one.ms / 1_000, rate];
-        const counts = [...figures, one.requests, one.duplicateSends];
+        const { drain: result } = summary;
+        if (result === undefined) return [];
+        const rate = result.ms > 0 ? result.arrived / (result.ms / 1_000) : undefined;
+        const figures = [result.made, result.stored, result.arrived, result.ms / 1_000, rate];
+        const counts = [...figures, result.requests, result.duplicateSends];
         return [[formatName(summary), ...counts.map((count) => format(count))]];
       }),
     ),
@@ -155,12 +157,16 @@ function duplicates(report: Report): Section {
     table: table(
       ['', 'made', 'lost', 'duplicate sends', 'after de-duplication', 'requests'],
       report.summaries.filter(sends).flatMap((summary) => {
-        const { faultyDrain: one } = summary;
-        if (one === undefined) return [];
-        const lost = one.made - one.arrived;
-        const counts = [one.duplicateSends, one.duplicatesAfterDeduplication, one.requests];
+        const { faultyDrain: result } = summary;
+        if (result === undefined) return [];
+        const lost = result.made - result.arrived;
+        const counts = [
+          result.duplicateSends,
+          result.duplicatesAfterDeduplication,
+          result.requests,
+        ];
         return [
-          [formatName(summary), ...[one.made, lost, ...counts].map((count) => format(count))],
+          [formatName(summary), ...[result.made, lost, ...counts].map((count) => format(count))],
         ];
       }),
     ),
@@ -177,9 +183,9 @@ function idle(report: Report): Section {
     table: table(
       ['', 'timers', 'transactions', 'storage accesses', 'requests', 'CPU ms/s'],
       report.summaries.flatMap((summary) => {
-        const { idle: one } = summary;
-        if (one === undefined) return [];
-        const { timers, transactions, storageAccesses, requests, cpuMsPerSecond } = one;
+        const { idle: result } = summary;
+        if (result === undefined) return [];
+        const { timers, transactions, storageAccesses, requests, cpuMsPerSecond } = result;
         const counts = [timers, transactions, storageAccesses, requests, cpuMsPerSecond];
         return [[formatName(summary), ...counts.map((count) => format(count))]];
       }),
@@ -210,4 +216,6 @@ function bytes(report: Report): Section {
 
 /** Creates the tables of the report, in order. */
 export const sections = (report: Report): Section[] =>
-  [cost, laterCost, frames, survivors, drain, duplicates, idle, bytes].map((make) => make(report));
+  [cost, laterCost, frames, survivors, drain, duplicates, idle, bytes].map((createSection) =>
+    createSection(report),
+  );

@@ -2,11 +2,11 @@ import { ratio } from '../statistics.ts';
 import type { Report, Summary } from '../summary.ts';
 import { format } from './markdown.ts';
 
-/** A claim about the outbox, and what was measured. */
+/** A claim about the outbox, and its measurement. */
 export interface Verdict {
   claim: string;
   value: string;
-  /** Undefined if this run did not measure it. */
+  /** Whether the claim is true. Undefined if this run did not measure it. */
   met: boolean | undefined;
 }
 
@@ -31,7 +31,7 @@ const findBest = (
 
 function judgeGrowth({ ours }: Field): Verdict {
   const [first, last] = [ours.lengths[0], ours.lengths.at(-1)];
-  // Based on the ratios to raw IndexedDB in the same frames, since the speed of the machine varies.
+  // The speed of the machine varies, so this uses the ratios to raw IndexedDB in the same frames.
   const grows = ratio(last?.p50ToRaw, first?.p50ToRaw);
   const [wall, cpu] = [ratio(last?.p50, first?.p50), ratio(last?.cpu, first?.cpu)];
   return {
@@ -41,10 +41,7 @@ function judgeGrowth({ ours }: Field): Verdict {
   };
 }
 
-/**
- * Whether any of the queue's events survive a killed browser. A queue that keeps its events in memory does not meet
- * that requirement.
- */
+/** Returns whether events of the queue survive a killed browser. A queue in memory loses its events. */
 const isDurable = ({ kills }: Summary): boolean => kills.some(({ survived }) => survived > 0);
 
 function compareWithDurablePeers({ ours, peers, control }: Field): Verdict {
@@ -59,7 +56,7 @@ function compareWithPeers({ ours, peers }: Field): Verdict {
   const rows = ours.lengths.map(({ length, p50 }) => {
     const best = findBest(
       peers,
-      (peer) => peer.lengths.find((one) => one.length === length)?.p50,
+      (peer) => peer.lengths.find((entry) => entry.length === length)?.p50,
       'least',
     );
     return { length, p50, best };
@@ -85,8 +82,8 @@ function compareWithRaw({ ours }: Field): Verdict {
   const cpu = ours.lengths.map(({ cpuToRaw }) => format(cpuToRaw)).join(', ');
   return {
     claim: 'Main-thread cost ≤ 1.5 × raw IndexedDB in the same run',
-    value: `${ratios.map((one) => format(one)).join(', ')} × (p50, by length); ${cpu} × (all CPU)`,
-    met: ratios.length === 0 ? undefined : ratios.every((one) => one <= 1.5),
+    value: `${ratios.map((value) => format(value)).join(', ')} × (p50, by length); ${cpu} × (all CPU)`,
+    met: ratios.length === 0 ? undefined : ratios.every((value) => value <= 1.5),
   };
 }
 
@@ -101,13 +98,17 @@ function judgePromises({ ours }: Field): Verdict {
 }
 
 function compareSurvivors({ ours, peers }: Field): Verdict {
-  const share = (one: { survived: number; made: number } | undefined): number | undefined =>
-    ratio(one?.survived, one?.made);
+  const share = (counts: { survived: number; made: number } | undefined): number | undefined =>
+    ratio(counts?.survived, counts?.made);
   const rows = ours.kills.map((kill) => {
     const best = findBest(
       peers,
       ({ kills }) =>
-        share(kills.find((one) => one.events === kill.events && one.delayMs === kill.delayMs)),
+        share(
+          kills.find(
+            (candidate) => candidate.events === kill.events && candidate.delayMs === kill.delayMs,
+          ),
+        ),
       'most',
     );
     return { kill, share: share(kill) ?? 0, best };
@@ -129,8 +130,8 @@ function compareSurvivors({ ours, peers }: Field): Verdict {
 }
 
 function judgeCounts({ ours }: Field): Verdict {
-  const counts = [ours.drain, ours.faultyDrain].flatMap((one) =>
-    one === undefined ? [] : [one.duplicatesAfterDeduplication],
+  const counts = [ours.drain, ours.faultyDrain].flatMap((result) =>
+    result === undefined ? [] : [result.duplicatesAfterDeduplication],
   );
   const total = counts.reduce((sum, count) => sum + count, 0);
   return {
@@ -197,7 +198,7 @@ export function judge({ summaries }: Report): Verdict[] {
   const peers = summaries.filter(({ facts }) => facts.kind === 'peer');
   const control = summaries.find(({ facts }) => facts.kind === 'control');
   const field = { ours, peers, control };
-  return judges.map((one) => one(field));
+  return judges.map((judgeClaim) => judgeClaim(field));
 }
 
 export const describeVerdict = ({ met }: Verdict): string =>

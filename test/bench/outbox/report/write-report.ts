@@ -27,15 +27,15 @@ export async function writeReport(results: Results, isComplete: boolean): Promis
     );
 }
 
-/** Formats and writes a file, because the format check includes generated files. */
+/** Formats and writes a file. The format check includes generated files. */
 const writePretty = async (file: string, content: string): Promise<void> =>
   writeFile(file, await prettify(content, { ...(await resolveConfig(file)), filepath: file }));
 
 const toJson = (value: unknown): string => {
   // Rounds times to the resolution of the browser's clock.
-  const short = (_: string, member: unknown): unknown =>
+  const roundNumber = (_: string, member: unknown): unknown =>
     typeof member === 'number' ? Number(member.toFixed(3)) : member;
-  return JSON.stringify(value, short);
+  return JSON.stringify(value, roundNumber);
 };
 
 function write(report: Report, verdicts: Verdict[]): string {

@@ -27,7 +27,7 @@ function show(): void {
   window.breakPage.shown = ads.showRewarded(query.get('placement') ?? 'video');
 }
 document.querySelector('#play')?.addEventListener('click', show);
-// Logged for tests that must not evaluate in the page, because evaluating counts as a user gesture.
+// Some tests must not evaluate code in the page, because that counts as a user gesture. They read this log.
 ads.on('start', () => console.info('started'));
 // Some games show an ad without a user gesture.
 if (query.has('immediately')) show();

@@ -1,6 +1,6 @@
 /**
- * The parts of the module `cc` that the sample project uses, on top of the fake engine. They exist because only the
- * editor can create the nodes and components of a scene. Frames come from the page.
+ * Implements the parts of the module `cc` that the sample project uses, with the fake engine. Without Cocos Creator's
+ * editor, nothing else creates the nodes and components of a scene. Frames come from the page.
  */
 import type { CocosModule } from '../../../../src/cocos/cocos-module.ts';
 import { createCocosEngine } from '../../../fakes/cocos-engine.ts';
@@ -11,7 +11,7 @@ export const game: CocosModule['game'] = engine.game;
 export const director: CocosModule['director'] = engine.director;
 
 const scheduled: (() => void)[] = [];
-/** Whether the engine is in an update, which is when a game expects its state to change. */
+/** Whether the engine is running an update. A game expects that its state changes only during an update. */
 export let updating = false;
 engine.onUpdate = () => {
   updating = true;
@@ -30,7 +30,7 @@ requestAnimationFrame(frame);
 const nodes = new Map<string, Node>();
 export const find = (name: string): Node | undefined => nodes.get(name);
 
-/** A scene node, with the members that the sample's scripts use. */
+/** A scene node with the members that the sample's scripts use. */
 export class Node {
   readonly #components: Component[] = [];
   readonly #events = new EventTarget();
@@ -39,7 +39,7 @@ export class Node {
     nodes.set(name, this);
   }
 
-  /** Sets the properties, then calls the lifecycle methods, like the engine when it loads a scene. */
+  /** Sets the properties and then calls the lifecycle methods, as the engine does when it loads a scene. */
   addComponent<C extends Component>(type: new () => C, properties: Partial<C>): C {
     const component = Object.assign(new type(), properties, { node: this });
     this.#components.push(component);
@@ -49,7 +49,7 @@ export class Node {
   }
 
   getComponent<C extends Component>(type: new () => C): C | undefined {
-    return this.#components.find((each): each is C => each instanceof type);
+    return this.#components.find((component): component is C => component instanceof type);
   }
 
   on(type: string, callback: () => void, target: object): void {
@@ -76,7 +76,7 @@ export class Button extends Component {
   static readonly EventType = { CLICK: 'click' };
 }
 
-/** In a real project, this is set in the editor. Here, the page sets `emit`. */
+/** In a real project, handlers are set in the editor. Here, the page sets `emit`. */
 export class EventHandler {
   emit: () => void = () => {};
 }
@@ -87,5 +87,5 @@ const decorate = (): void => {};
 export const _decorator = {
   ccclass: () => decorate,
   requireComponent: () => decorate,
-  property: (...given: unknown[]) => (given.length > 1 ? undefined : decorate),
+  property: (...values: unknown[]) => (values.length > 1 ? undefined : decorate),
 };
