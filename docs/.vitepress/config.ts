@@ -11,7 +11,7 @@ export default defineConfig({
   description: 'Rewarded ads and house ads for web games, with server-confirmed rewards.',
   lang: 'en',
   srcDir: '..',
-  // Pages outside docs/: the ones in the project root, and the Cocos sample's.
+  // Includes pages outside of docs/: those in the project root, and the pages of the Cocos sample.
   srcExclude: ['!(docs|demo)/**/*', 'demo/!(cocos)/**'],
   rewrites: pageOf,
   markdown: {
@@ -29,7 +29,7 @@ export default defineConfig({
     outline: [2, 3],
     search: { provider: 'local' },
   },
-  // Not part of the site; pages only link to it.
+  // Pages link to these files, which VitePress does not copy.
   buildEnd({ outDir }) {
     cpSync(join(import.meta.dirname, '../images'), join(outDir, 'images'), { recursive: true });
     cpSync(join(import.meta.dirname, '../../LICENSE'), join(outDir, 'LICENSE.txt'));

@@ -99,12 +99,12 @@ const sections: { text: string; entries: Entry[] }[] = [
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** The path of a project file on the site: `docs/phaser.md` is the page `phaser.md`. */
+/** Returns the path of a file's page on the site. For example, `docs/phaser.md` becomes `phaser.md`. */
 export function pageOf(file: string): string {
   return file.replace(/^docs\//, '');
 }
 
-/** The sections with their pages, except pages whose files are missing. */
+/** The sections with their pages. Pages whose files are missing are left out. */
 export const sidebar = sections.map(({ text, entries }) => ({
   text,
   items: entries

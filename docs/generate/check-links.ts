@@ -5,7 +5,7 @@ import { deadLinks } from './dead-links.ts';
 const brokenLinks = deadLinks(join(import.meta.dirname, '..', '..'));
 if (brokenLinks.length > 0) {
   console.error(
-    `Broken links, whose page or heading does not exist:\n  ${brokenLinks.join('\n  ')}`,
+    `These links are broken, because the page or heading does not exist:\n  ${brokenLinks.join('\n  ')}`,
   );
   process.exitCode = 1;
 }

@@ -5,8 +5,8 @@ import { slugify } from '../.vitepress/slugify.ts';
 const skipped = new Set(['node_modules', 'dist', 'fixtures']);
 
 /**
- * Returns the relative links in all Markdown files below `root` whose target file or heading does not exist, each as
- * `page: link`. Building the site also rejects missing pages, but is far slower and ignores headings.
+ * Checks the relative links in all Markdown files below `root`. Returns the links whose file or heading does not exist,
+ * as `page: link`. The build of the site also rejects missing pages, but it is much slower and does not check headings.
  */
 export function deadLinks(root: string): string[] {
   return markdownFiles(root).flatMap((file) =>

@@ -3,8 +3,8 @@ import { cell, describeSchema, memberTable } from './schema-text.ts';
 
 const introduction = `# HTTP reference
 
-Every operation and every schema of the service, generated from its OpenAPI document, which a running service serves at
-\`/openapi.json\`. [HTTP API](../api.md) describes what they have in common.
+This page lists all operations and schemas of the service. It is generated from the OpenAPI document that a running service
+serves at \`/openapi.json\`. [HTTP API](../api.md) describes the conventions that apply to all operations.
 
 `;
 

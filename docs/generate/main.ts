@@ -1,6 +1,6 @@
 /**
- * Writes `docs/reference/`, the pages that are generated from the code and not committed. `npm run docs` runs this
- * before it builds the site, and `npm run check` runs it if the code has changed since.
+ * Writes `docs/reference/`, the pages that are generated from the code and not committed. `npm run docs` runs this script
+ * before it builds the site. `npm run check` runs it if the code has changed since the last run.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

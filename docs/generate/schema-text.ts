@@ -1,11 +1,11 @@
 import type { Schema } from './open-api.ts';
 
-/** Escapes text for a table cell: no line breaks, and no unescaped bars. */
+/** Escapes text for a table cell: replaces line breaks and escapes vertical bars. */
 export const cell = (text: string): string => text.replaceAll('\n', ' ').replaceAll('|', '\\|');
 
 const code = (value: unknown): string => `\`${String(value)}\``;
 
-/** A short description of a schema, with links to the schemas it refers to. */
+/** Returns a short description of a schema, with links to the schemas that it refers to. */
 export function describeSchema(schema: Schema): string {
   const name = schema.$ref?.split('/').at(-1);
   if (name !== undefined) return `[${name}](#${name.toLowerCase()})`;
@@ -27,7 +27,7 @@ function bounds(schema: Schema): string {
   return maximum === undefined ? `, at least ${minimum}` : `, ${minimum} to ${maximum}`;
 }
 
-/** A table of an object's fields; required ones are marked. */
+/** Returns a table of an object's fields. Required fields are marked. */
 export function memberTable({ properties = {}, required = [] }: Schema): string {
   const rows = Object.entries(properties).map(([name, member]) => {
     const need = required.includes(name) ? 'yes' : '';
