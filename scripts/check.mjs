@@ -1,6 +1,6 @@
 /**
- * `npm run check`: runs all static checks, or only the ones passed as arguments: `npm run check -- lint types`. `--full`
- * adds the slow checks of `npm run test:full`. Requires a build.
+ * `npm run check` runs all static checks. With arguments, it runs only these checks: `npm run check -- lint types`.
+ * `--full` adds the slow checks of `npm run test:full`. Requires a build.
  */
 import { checks } from './lib/checks.mjs';
 import { runSteps } from './lib/run-steps.mjs';
@@ -11,7 +11,7 @@ const selectedNames = args.filter((argument) => argument !== '--full');
 const unknownNames = selectedNames.filter((name) => !all.some((check) => check.name === name));
 if (unknownNames.length > 0) {
   const names = all.map(({ name }) => name).join(', ');
-  console.error(`Unknown check: ${unknownNames.join(', ')}. Expected one or more of ${names}.`);
+  console.error(`Unknown check: ${unknownNames.join(', ')}. Use one or more of ${names}.`);
   process.exit(1);
 }
 const { failed } = await runSteps(

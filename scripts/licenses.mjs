@@ -1,7 +1,7 @@
 /**
- * `npm run licenses` writes docs/licenses.md from package-lock.json; with `--check`, it fails if the file is out of
- * date. It also fails for a license that is not listed here. Tools such as license-checker read node_modules, which
- * lacks packages for other platforms.
+ * `npm run licenses` writes docs/licenses.md from package-lock.json. With `--check`, it fails if the file is out of date.
+ * It also fails if a package has a license that is not listed here. Tools such as license-checker read node_modules,
+ * where the packages for other platforms are missing.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,9 +25,9 @@ const permissive = [
   'Python-2.0',
   'Unlicense',
 ];
-/** Licenses that require us to publish our changes to the package's own files, or to name its authors. */
+/** Licenses that require us to publish our changes to a package's files or to name its authors. */
 const weakCopyleft = ['MPL-2.0', 'CC-BY-4.0'];
-/** Packages whose metadata only refers to a license file, each with the license that the file contains. */
+/** Packages whose metadata only refers to a license file. We have read the license in that file. */
 const readByHand = new Map([['node_modules/spawndamnit', 'MIT']]);
 
 /**
@@ -47,7 +47,7 @@ const unlistedPackages = installedPackages.filter(
 );
 for (const [path, { license }] of unlistedPackages)
   console.error(
-    `${path}: check the license (${license ?? 'not stated'}) and list it in scripts/licenses.mjs.`,
+    `${path}: review the license (${license ?? 'none stated'}) and add it to scripts/licenses.mjs.`,
   );
 
 const target = join(root, 'docs', 'licenses.md');

@@ -1,6 +1,6 @@
 /**
- * `npm run release` prepares a release: it runs `changeset version`, and then does what Changesets doesn't: update
- * the other files that contain the version, build and check. `changeset publish` publishes. See `--help`.
+ * `npm run release` prepares a release. It runs `changeset version`, updates the other files that contain the version,
+ * builds the packages and runs all checks. `changeset publish` publishes the release. See `--help`.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,8 +9,8 @@ import { root, run, tool } from './lib/run.mjs';
 const help = `npm run release [-- --dry-run]
 
 Applies the files in .changeset: writes the new version into package.json and CHANGELOG.md
-(\`changeset version\`), the starter, the Cocos sample and README.md, builds, and runs all
-checks. A version without a tag has not been published yet, and is released unchanged.
+(\`changeset version\`), the starter, the Cocos sample and README.md. Then builds and runs all
+checks. A version without a tag has not been published yet, so it is released unchanged.
 Publishes nothing, but prints the commands that do.
 
   --dry-run   prints the next version and changes nothing.`;
@@ -53,8 +53,8 @@ async function release(isDryRun) {
   for (const script of ['build', 'script-tags', 'format', 'check'])
     await execute(['npm', 'run', script]);
   console.log(`
-Commit this as “Release ${version()}”. Then publish it from a CI job with the permission
-id-token: write, in which npm signs where the packages were built:
+Commit this as “Release ${version()}”. Then publish it in a CI job with the permission
+id-token: write. There, npm signs where the packages were built:
 
   npm ci && npm run build
   NPM_CONFIG_PROVENANCE=true npx changeset publish
@@ -66,8 +66,8 @@ id-token: write, in which npm signs where the packages were built:
 }
 
 /**
- * Throws if there are changesets. They describe changes since the last published version, so there must be none before
- * the first version is published.
+ * Throws if there are changesets. They describe changes since the last published version. Before the first version is
+ * published, there must be none.
  *
  * @param {string} unpublishedVersion
  */

@@ -1,7 +1,7 @@
 /**
- * The last step of the SDK's build: API Extractor rolls up the emitted declarations into one file per entry point, in
- * dist/types, and generates the API reports that `npm run api-report` compares. API Extractor drops `declare module`
- * and `declare global`, so this script appends the ones in the entry points.
+ * The last step of the SDK's build. API Extractor combines the emitted declarations into one file per entry point in
+ * dist/types, and generates the API reports that `npm run api-report` compares. It drops `declare module` and
+ * `declare global`, so this script appends those of the entry points.
  */
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const configs = Object.entries(entryPoints).map(([name, source]) => ({
 }));
 const entryFiles = configs.map(({ config }) => config.mainEntryPointFilePath);
 const [{ config: anyConfig }] = /** @type {[typeof configs[number]]} */ (configs);
-// All entry points share one program, which is faster than one program each.
+// All entry points share one program, which is faster than separate programs.
 const compilerState = CompilerState.create(anyConfig, { additionalEntryPoints: entryFiles });
 for (const { name, config } of configs) {
   const { errorCount } = Extractor.invoke(config, {
@@ -35,7 +35,7 @@ for (const { name, config } of configs) {
   addAugmentations(name, readFileSync(config.mainEntryPointFilePath, 'utf8'));
 }
 
-// A script tag's types are only globals, so there is nothing to roll up.
+// The types of a script tag are only globals, so there is nothing to combine.
 const scriptTag = readFileSync(join(emittedDir, 'src', 'script-tag', 'cocos.d.ts'), 'utf8');
 const globals = scriptTag.replaceAll("'../cocos/index.ts'", "'./cocos.js'");
 writeFileSync(join(target, 'trueward-cocos.d.ts'), globals);

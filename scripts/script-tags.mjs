@@ -1,6 +1,6 @@
 /**
- * `npm run script-tags` writes the script tags, their integrity hashes and the content security policy that they require
- * into README.md; with `--check`, it fails if README.md doesn't match the build.
+ * `npm run script-tags` writes the script tags, their integrity hashes and their content security policy into README.md.
+ * With `--check`, it fails if README.md doesn't match the build.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';

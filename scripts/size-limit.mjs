@@ -1,7 +1,7 @@
 /**
- * The size-limit configuration. It bundles the SDK first, because only a bundler knows which chunks a game loads together.
- * As in a game, the bundle is minified and includes dependencies. Sizes are gzipped. Code that the core and the first
- * request have already loaded does not count again.
+ * The size-limit configuration. It bundles the SDK first, because only a bundler knows which chunks a game loads
+ * together. As in a game, the bundle is minified and includes dependencies. Sizes are gzipped. The size of a chunk does
+ * not include code that the core or the first request has loaded before.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { root } from './lib/run.mjs';
 const core = `export { createAds } from './dist/index.js'`;
 const requests = 'requests';
 
-/** Parts of the SDK. `chunk` is loaded later than `code`. Limits are in bytes after gzip compression. */
+/** The parts of the SDK. `chunk` is loaded later than `code`. `limit` is in bytes after gzip compression. */
 const parts = [
   { name: 'core', code: core, limit: 13_000 },
   { name: 'requests, prefetched', code: core, chunk: requests, limit: 4_000 },
@@ -62,7 +62,7 @@ export default [
   ...parts.map(({ name, code, chunk, limit }, index) => {
     const path = join(folder, `part-${index}.js`);
     const chunks = findChunks(bundles.get(code) ?? [], chunk);
-    // Writes one file, because the game's bundler decides how the code is split into chunks.
+    // Writes a single file, because a game's bundler decides how to split the code into chunks.
     writeFileSync(path, chunks.map((each) => each.code).join(''));
     return { name, path, gzip: true, limit: `${limit} B` };
   }),
@@ -98,8 +98,8 @@ async function bundle(code) {
 }
 
 /**
- * Returns the chunk with this name and its imports, except chunks that are already loaded. Without a name, returns the
- * chunks that are loaded at the start.
+ * Returns the chunk with this name and its imports, without chunks that have been loaded before. If there is no name,
+ * returns the chunks that are loaded at the start.
  *
  * @param {Chunk[]} chunks
  * @param {string} [chunkName]
@@ -132,7 +132,7 @@ function withImports(chunks, isSelected) {
 }
 
 /**
- * Returns the files that the panel loads for its first page: the panel, the overview and its plots.
+ * Returns the files that the panel loads for its first page: the panel, the overview and the plots.
  */
 function panelFiles() {
   const panel = join(root, 'service', 'dist', 'panel');

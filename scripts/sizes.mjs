@@ -1,6 +1,6 @@
 /**
- * `npm run sizes` measures the download sizes with size-limit and writes them into README.md, which size-limit can't
- * do; with `--check`, it fails if one is over its limit or README.md is out of date.
+ * `npm run sizes` measures the download sizes with size-limit and writes them into README.md. With `--check`, it fails if
+ * a size is over its limit or README.md is out of date.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ async function measure() {
     const result = JSON.parse(output);
     if (Array.isArray(result)) return result;
   } catch {
-    // The error is reported below, like one that size-limit reports as JSON.
+    // Not JSON: the error below contains the output.
   }
-  throw new Error(`size-limit failed; is everything built (\`npm run build\`)?\n${output}`);
+  throw new Error(`size-limit failed. Run \`npm run build\` first, if you haven't.\n${output}`);
 }

@@ -16,11 +16,11 @@ them; \`npm test\` runs it in Chromium. The browsers must be installed:
   apt-get install --no-install-recommends webkit2gtk-driver libwebkit2gtk-4.1-0 \\
     gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav xvfb xauth
 
-With \`pages\`: test/e2e/true-rewards, whole pages with the real service, in Firefox only.
+With \`pages\`, runs test/e2e/true-rewards in Firefox: whole pages with the real service.
 
 Tests that need a sound device are skipped, with a message, unless pulseaudio is installed.
 
-Environment: FIREFOX_PATH and WEBKIT_PATH (MiniBrowser) are their executables.`;
+Environment: FIREFOX_PATH and WEBKIT_PATH (MiniBrowser) are the executables of the browsers.`;
 
 const folder = join(root, 'test', 'browsers');
 const browsers = [
@@ -30,7 +30,7 @@ const browsers = [
     programs: /** @type {string[]} */ ([]),
     /** Tests to skip without a sound device, with the reason. */
     skippedWithoutSound: {
-      'wakes the sound that the device interrupted during the ad':
+      'resumes audio that the device interrupted during the ad':
         'audio contexts stay suspended without a sound device, and pulseaudio is not installed',
     },
     env: { NODE_OPTIONS: `--import ${join(folder, 'use-older-playwright.mjs')}` },
@@ -95,7 +95,7 @@ function inPath(program) {
   return folders.map((path) => join(path, program)).find((path) => existsSync(path));
 }
 
-/** Installs the Playwright version that drives Firefox. It is separate because only this script needs it. */
+/** Installs the Playwright version that controls Firefox, which only this script needs. */
 async function ensurePlaywright() {
   if (existsSync(join(folder, 'node_modules', 'playwright'))) return;
   const command = ['npm', 'ci', '--prefix', folder, '--omit=optional', '--ignore-scripts'];

@@ -1,6 +1,6 @@
 /**
- * Simulates service processes that write to one PostgreSQL server in group commits, and the server's cores and disk.
- * Transactions don't wait for each other's row locks.
+ * Simulates the cores and the disk of a PostgreSQL server to which service processes write in group commits. In the
+ * simulation, transactions never wait for row locks.
  *
  * @typedef {{
  *   rate: number, processes: number, cores: number, serviceUs: number, databaseUs: number,
@@ -12,9 +12,9 @@
 const maxBatch = 200;
 
 /**
- * Requests arrive at random (a Poisson process). Each uses its process's CPU, waits for the running transaction, and
- * joins the next one together with all other waiting requests. A transaction uses one of the server's cores and then
- * waits for a disk flush. Returns latencies in milliseconds.
+ * Requests arrive at random times (a Poisson process). Each request uses CPU time of its process and waits for the
+ * running transaction. The next transaction contains all waiting requests. A transaction uses one of the server's cores
+ * and then waits for a disk flush. Returns latencies in milliseconds.
  *
  * @param {Cell} cell
  * @param {() => number} random
@@ -62,13 +62,13 @@ export function simulate(cell, random) {
     p50: percentile(0.5),
     p99: percentile(0.99),
     batch: waits.length / batches,
-    // Finishing long after the last request has arrived means that the queue kept growing.
+    // If the last transaction ends long after the last request has arrived, the queue kept growing.
     canKeepUp: overrunMs < endMs / 20,
   };
 }
 
 /**
- * Returns the times at which requests arrive at one process and are ready for their transaction.
+ * Returns the times at which the requests of one process arrive and become ready for their transaction.
  *
  * @param {number} rate
  * @param {number} workMs
@@ -105,7 +105,7 @@ function nextLane(lanes, position, busyUntil) {
 }
 
 /**
- * A seeded random number generator, so that every run uses the same numbers.
+ * Returns a seeded random number generator, so that every run uses the same numbers.
  *
  * @param {number} seed
  */
