@@ -17,7 +17,7 @@ mkdirSync(target, { recursive: true });
 
 const configs = Object.entries(entryPoints).map(([name, source]) => ({
   name,
-  config: prepare(name, join(emittedDir, source.replace(/\.ts$/, '.d.ts'))),
+  config: prepareConfig(name, join(emittedDir, source.replace(/\.ts$/, '.d.ts'))),
 }));
 const entryFiles = configs.map(({ config }) => config.mainEntryPointFilePath);
 const [{ config: anyConfig }] = /** @type {[typeof configs[number]]} */ (configs);
@@ -45,9 +45,9 @@ writeFileSync(join(builtReportsDir, 'trueward-cocos.api.md'), codeBlock(globals)
  * @param {string} name
  * @param {string} entry
  */
-function prepare(name, entry) {
+function prepareConfig(name, entry) {
   /** @type {import('@microsoft/api-extractor').IConfigMessageReportingTable} */
-  const silent = { default: { logLevel: /** @type {any} */ ('none') } };
+  const silentReporting = { default: { logLevel: /** @type {any} */ ('none') } };
   return ExtractorConfig.prepare({
     configObjectFullPath: undefined,
     packageJsonFullPath: join(root, 'package.json'),
@@ -84,8 +84,8 @@ function prepare(name, entry) {
       messages: {
         compilerMessageReporting: { default: { logLevel: /** @type {any} */ ('error') } },
         // TypeDoc checks the comments and their links.
-        extractorMessageReporting: silent,
-        tsdocMessageReporting: silent,
+        extractorMessageReporting: silentReporting,
+        tsdocMessageReporting: silentReporting,
       },
     },
   });

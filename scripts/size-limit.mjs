@@ -63,12 +63,12 @@ export default [
     const path = join(folder, `part-${index}.js`);
     const chunks = findChunks(bundles.get(code) ?? [], chunk);
     // Writes a single file, because a game's bundler decides how to split the code into chunks.
-    writeFileSync(path, chunks.map((each) => each.code).join(''));
+    writeFileSync(path, chunks.map((loadedChunk) => loadedChunk.code).join(''));
     return { name, path, gzip: true, limit: `${limit} B` };
   }),
   {
     name: 'administration panel, until its first page is shown',
-    path: panelFiles(),
+    path: findPanelFiles(),
     gzip: true,
     limit: '500000 B',
   },
@@ -107,13 +107,13 @@ async function bundle(code) {
 function findChunks(chunks, chunkName) {
   const isNamed = (/** @type {Chunk} */ chunk, /** @type {string} */ name) =>
     chunk.name.startsWith(`${name}-`);
-  const initial = withImports(chunks, ({ isEntry }) => isEntry);
+  const initial = selectWithImports(chunks, ({ isEntry }) => isEntry);
   if (chunkName === undefined) return initial;
   const loaded =
     chunkName === requests
       ? initial
-      : withImports(chunks, (chunk) => chunk.isEntry || isNamed(chunk, requests));
-  const laterChunks = withImports(chunks, (chunk) => isNamed(chunk, chunkName));
+      : selectWithImports(chunks, (chunk) => chunk.isEntry || isNamed(chunk, requests));
+  const laterChunks = selectWithImports(chunks, (chunk) => isNamed(chunk, chunkName));
   if (laterChunks.length === 0) throw new Error(`The SDK has no chunk ${chunkName}.`);
   return laterChunks.filter((chunk) => !loaded.includes(chunk));
 }
@@ -124,7 +124,7 @@ function findChunks(chunks, chunkName) {
  * @param {Chunk[]} chunks
  * @param {(chunk: Chunk) => boolean} isSelected
  */
-function withImports(chunks, isSelected) {
+function selectWithImports(chunks, isSelected) {
   const selected = new Set(chunks.filter(isSelected));
   for (const { imports } of selected)
     for (const chunk of chunks) if (imports.includes(chunk.fileName)) selected.add(chunk);
@@ -134,18 +134,18 @@ function withImports(chunks, isSelected) {
 /**
  * Returns the files that the panel loads for its first page: the panel, the overview and the plots.
  */
-function panelFiles() {
+function findPanelFiles() {
   const panel = join(root, 'service', 'dist', 'panel');
   /** @type {Record<string, { file: string, imports?: string[], css?: string[] }>} */
   const manifest = JSON.parse(readFileSync(join(panel, 'manifest.json'), 'utf8'));
   const keys = new Set(
     ['index.html', 'src/overview/overview.tsx', 'src/overview/plots.tsx'].map((name) => {
-      const key = Object.keys(manifest).find((each) => each.endsWith(name));
+      const key = Object.keys(manifest).find((path) => path.endsWith(name));
       if (key === undefined) throw new Error(`The panel has no ${name}.`);
       return key;
     }),
   );
-  for (const key of keys) for (const each of manifest[key]?.imports ?? []) keys.add(each);
+  for (const key of keys) for (const imported of manifest[key]?.imports ?? []) keys.add(imported);
   const files = Array.from(keys).flatMap((key) => {
     const { file = '', css = [] } = manifest[key] ?? {};
     return [file, ...css];

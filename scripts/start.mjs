@@ -41,14 +41,14 @@ stopWithNpm();
 
 try {
   mkdirSync(dataDirectory, { recursive: true });
-  const acquired = (lock = acquireStartLock(dataDirectory));
+  const startLock = (lock = acquireStartLock(dataDirectory));
   await ensureInstall();
   await buildStale({ signal: building.signal });
   // Imported dynamically, because it needs installed packages.
   const { startEverything } = await import('./lib/start-everything.mjs');
   const processes = startEverything(
     dataDirectory,
-    acquired.addChild,
+    startLock.addChild,
     (reason) => void stop(reason),
   );
   stopEverything = processes.stop;

@@ -26,7 +26,7 @@ const folder = join(root, 'test', 'browsers');
 const browsers = [
   {
     name: 'firefox',
-    path: process.env.FIREFOX_PATH || inPath('firefox-esr') || inPath('firefox'),
+    path: process.env.FIREFOX_PATH || findInPath('firefox-esr') || findInPath('firefox'),
     programs: /** @type {string[]} */ ([]),
     /** Tests to skip without a sound device, with the reason. */
     skippedWithoutSound: {
@@ -49,31 +49,32 @@ if (args.includes('--help')) {
   console.log(help);
   process.exit();
 }
-const wholePages = args.includes('pages');
-const browserArguments = wholePages ? ['firefox'] : args;
+const isPagesRun = args.includes('pages');
+const browserArguments = isPagesRun ? ['firefox'] : args;
 const names = browsers.map(({ name }) => name).filter((name) => browserArguments.includes(name));
 const vitestArguments = args.filter((argument) => ![...names, 'pages'].includes(argument));
 await ensureInstall();
 await ensurePlaywright();
 // These tests use the built SDK and service.
-if (wholePages) await buildStale();
+if (isPagesRun) await buildStale();
 for (const browser of browsers)
-  if (names.length === 0 || names.includes(browser.name)) await test(browser);
+  if (names.length === 0 || names.includes(browser.name)) await runTests(browser);
 
 /** @param {typeof browsers[number]} browser */
-async function test({ name, programs, env, path = '', skippedWithoutSound }) {
-  const missingPrograms = programs.filter((program) => inPath(program) === undefined);
+async function runTests({ name, programs, env, path = '', skippedWithoutSound }) {
+  const missingPrograms = programs.filter((program) => findInPath(program) === undefined);
   if (!existsSync(path)) missingPrograms.unshift(path || name);
   if (missingPrograms.length > 0) {
     console.error(`Skipped ${name}: ${missingPrograms.join(', ')} is not installed. See --help.`);
     process.exitCode = 1;
     return;
   }
-  const sound = skippedWithoutSound && inPath('pulseaudio') ? await startSilentSound() : undefined;
+  const sound =
+    skippedWithoutSound && findInPath('pulseaudio') ? await startSilentSound() : undefined;
   const skipped = sound ? {} : (skippedWithoutSound ?? {});
   for (const [test, reason] of Object.entries(skipped))
     console.log(`Skipped in ${name}: “${test}”, because ${reason}.`);
-  const config = join(folder, wholePages ? 'pages.config.ts' : 'vitest.config.ts');
+  const config = join(folder, isPagesRun ? 'pages.config.ts' : 'vitest.config.ts');
   const command = [...tool('vitest'), 'run', '--config', config, ...vitestArguments];
   const { code } = await run(command, {
     env: {
@@ -90,7 +91,7 @@ async function test({ name, programs, env, path = '', skippedWithoutSound }) {
 }
 
 /** @param {string} program */
-function inPath(program) {
+function findInPath(program) {
   const folders = (process.env.PATH ?? '').split(delimiter);
   return folders.map((path) => join(path, program)).find((path) => existsSync(path));
 }

@@ -37,19 +37,19 @@ else if (report === undefined) {
 } else print(report);
 
 /** @param {import('./lib/test-report.mjs').TestReport} report */
-function print({ startedAt, ms, files: all }) {
-  const files = all
+function print({ startedAt, ms, files: allFiles }) {
+  const files = allFiles
     .filter(({ project }) => values.project === undefined || project.startsWith(values.project))
     .map((file) => ({
       ...file,
       totalMs: (file.importMs ?? 0) + file.hooksMs + file.testDurationMs,
     }))
-    .toSorted((one, other) => other.totalMs - one.totalMs);
-  const shown = files.slice(0, Number(values.count));
+    .toSorted((a, b) => b.totalMs - a.totalMs);
+  const shownFiles = files.slice(0, Number(values.count));
   const header = ['total', 'cpu', 'wait', 'import', 'hooks', 'tests', 'file', 'slowest'];
   printTable([
     header,
-    ...shown.map(
+    ...shownFiles.map(
       ({ totalMs, cpuMs, importMs, hooksMs, testDurationMs, file, project, slowest }) => [
         formatSeconds(totalMs),
         formatSeconds(cpuMs),
@@ -64,7 +64,7 @@ function print({ startedAt, ms, files: all }) {
   ]);
   const sum = files.reduce((total, { totalMs }) => total + totalMs, 0);
   console.log(
-    `\n${shown.length} of ${files.length} files. All files together took ${seconds(sum)}. The run at ${startedAt} took ${seconds(ms)}.`,
+    `\n${shownFiles.length} of ${files.length} files. All files together took ${seconds(sum)}. The run at ${startedAt} took ${seconds(ms)}.`,
   );
 }
 

@@ -2,7 +2,7 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitepress';
 import { addPageLinks } from './page-links.ts';
-import { pageOf, sidebar } from './sidebar.ts';
+import { getPagePath, sidebar } from './sidebar.ts';
 import { slugify } from './slugify.ts';
 
 /** The documentation site, built from the repository's Markdown files. Dead links fail the build. */
@@ -13,7 +13,7 @@ export default defineConfig({
   srcDir: '..',
   // Includes pages outside of docs/: those in the project root, and the pages of the Cocos sample.
   srcExclude: ['!(docs|demo)/**/*', 'demo/!(cocos)/**'],
-  rewrites: pageOf,
+  rewrites: getPagePath,
   markdown: {
     theme: { light: 'github-light', dark: 'github-dark' },
     anchor: { slugify },

@@ -100,7 +100,7 @@ const sections: { text: string; entries: Entry[] }[] = [
 const root = join(import.meta.dirname, '..', '..');
 
 /** Returns the path of a file's page on the site. For example, `docs/phaser.md` becomes `phaser.md`. */
-export function pageOf(file: string): string {
+export function getPagePath(file: string): string {
   return file.replace(/^docs\//, '');
 }
 
@@ -111,6 +111,6 @@ export const sidebar = sections.map(({ text, entries }) => ({
     .filter(([, file]) => existsSync(join(root, file)))
     .map(([title, file]) => ({
       text: title,
-      link: `/${pageOf(file).replace(/\.md$/, '')}`,
+      link: `/${getPagePath(file).replace(/\.md$/, '')}`,
     })),
 }));

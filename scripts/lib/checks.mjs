@@ -26,7 +26,7 @@ const reference = {
  *
  * @type {readonly (import('./run-steps.mjs').Step & { fullCommands?: string[][] })[]}
  */
-const all = [
+const allChecks = [
   {
     name: 'types',
     commands: [[...tool('typescript', 'tsc'), '--build']],
@@ -107,7 +107,7 @@ const all = [
 
 /** @param {{ full: boolean }} options */
 export const checks = ({ full }) =>
-  all.map(({ name, commands, fullCommands = [] }) => ({
+  allChecks.map(({ name, commands, fullCommands = [] }) => ({
     name,
     commands: full ? [...commands, ...fullCommands] : commands,
   }));

@@ -26,15 +26,15 @@ export async function runSteps(steps, { concurrency = 1 } = {}) {
 
 /** @param {Step} step */
 async function runStep({ name, commands }) {
-  let total = 0;
+  let totalMs = 0;
   for (const command of commands) {
     const { code, output, ms } = await run(command);
-    total += ms;
+    totalMs += ms;
     if (code !== 0) {
-      console.log(`✗ ${name} (${seconds(total)}, exit code ${code})\n${output.trimEnd()}\n`);
+      console.log(`✗ ${name} (${seconds(totalMs)}, exit code ${code})\n${output.trimEnd()}\n`);
       return false;
     }
   }
-  console.log(`✓ ${name} (${seconds(total)})`);
+  console.log(`✓ ${name} (${seconds(totalMs)})`);
   return true;
 }

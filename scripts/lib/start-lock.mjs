@@ -65,7 +65,7 @@ function tryLink(existingPath, newPath) {
 function removeAbandoned(file) {
   const text = readText(file);
   if (text === undefined) return;
-  const owner = parse(text);
+  const owner = parseLock(text);
   if (owner !== undefined && isAlive(owner)) {
     throw new Error(
       `Trueward is already running with this data directory (process ${owner.pid}; ${file}).\n` +
@@ -99,7 +99,7 @@ function readText(file) {
  * @param {string} text
  * @returns {(ProcessId & { children: ProcessId[] }) | undefined}
  */
-function parse(text) {
+function parseLock(text) {
   try {
     return JSON.parse(text);
   } catch {

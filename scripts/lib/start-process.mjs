@@ -48,9 +48,9 @@ export function startProcess(name, command, env, logFile) {
     exited,
     async stop() {
       child.kill('SIGTERM');
-      const kill = setTimeout(() => child.kill('SIGKILL'), 4000);
+      const killTimer = setTimeout(() => child.kill('SIGKILL'), 4000);
       await exited;
-      clearTimeout(kill);
+      clearTimeout(killTimer);
     },
   };
 }

@@ -82,7 +82,7 @@ function readTiming(module) {
     module.diagnostic();
   const tests = [...module.children.allTests()]
     .map((test) => ({ name: test.name, ms: test.diagnostic()?.duration ?? 0 }))
-    .toSorted((one, other) => other.ms - one.ms);
+    .toSorted((a, b) => b.ms - a.ms);
   // The durations of concurrent tests can add up to more than the file's duration.
   const testDurationMs = Math.min(
     duration,
