@@ -1,7 +1,7 @@
 /**
- * `npm run api-report` copies the API reports from the build to `test/types/api`, so that reviewers see every change
- * to the public API; with `--check`, it fails if they differ. API Extractor itself compares reports only while it
- * generates them, which happens during the build.
+ * `npm run api-report` copies the API reports from the build to `test/types/api`, where reviewers see every change to the
+ * public API. With `--check`, the script fails if the reports differ. API Extractor itself could compare reports only
+ * during the build.
  */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

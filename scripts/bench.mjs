@@ -1,6 +1,6 @@
 /**
- * `npm run bench:<name>`: installs and builds the requirements of the benchmark `test/bench/<name>`, and runs it. All other
- * arguments are passed to the benchmark; see `--help`.
+ * `npm run bench:<name>` installs and builds everything that the benchmark `test/bench/<name>` needs, and runs the
+ * benchmark with all other arguments. See `--help`.
  */
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -8,8 +8,8 @@ import { ensureInstall } from './lib/ensure-install.mjs';
 import { buildStale, root, run } from './lib/run.mjs';
 
 /**
- * `competitors`: the download size of the packages that Trueward is compared with. The project itself does not install
- * them.
+ * `competitors` is the download size of the packages that Trueward is compared with. They are not dependencies of the
+ * project.
  *
  * @type {Record<string, { build?: boolean, browser?: boolean, competitors?: string, omitOptional?: boolean, help?: string }>}
  */
@@ -18,13 +18,15 @@ const benchmarks = {
   'first-paint': {
     build: true,
     browser: true,
-    help: 'npm run bench:first-paint [-- ROUNDS]   20 rounds by default; takes about a minute',
+    help: 'npm run bench:first-paint [-- ROUNDS]   20 rounds by default, about a minute',
   },
   frames: {
     browser: true,
-    help: `npm run bench:frames [-- --peer <folder>]   takes about 3 minutes; slow frames are not a failure
+    help: `npm run bench:frames [-- --peer <folder>]
 
-  --peer <folder>  a checkout of github.com/poki/phaser-plugin to compare with`,
+Takes about 3 minutes. Slow frames are not a failure.
+
+  --peer <folder>  compare with this checkout of github.com/poki/phaser-plugin`,
   },
   outbox: { browser: true, competitors: '160 MB', omitOptional: true },
 };
@@ -77,7 +79,7 @@ async function installCompetitors(folder, size, omitOptional) {
     statSync(installedLockfile).mtimeMs >= statSync(lock).mtimeMs
   )
     return;
-  console.log(`Installing the packages to compare with (about ${size}) …`);
+  console.log(`Installing the packages that Trueward is compared with (about ${size}) …`);
   const options = ['--ignore-scripts', '--no-audit', '--no-fund'];
   if (omitOptional) options.push('--omit=optional');
   const { code } = await run(['npm', 'ci', '--prefix', folder, ...options], { show: true });

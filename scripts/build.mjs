@@ -1,12 +1,12 @@
 /**
- * `npm run build`: builds all parts into their `dist` folders; with `--stale`, only the parts whose sources are newer than
- * their output. Uses no task runner, because there are only a few parts, which are built in sequence.
+ * `npm run build` builds all parts into their `dist` folders. With `--stale`, it builds only the parts whose sources are
+ * newer than their output. There is no task runner, because the few parts are built in sequence.
  */
 import { buildParts, isStale } from './lib/build-parts.mjs';
 import { runSteps } from './lib/run-steps.mjs';
 
 const parts = process.argv.includes('--stale') ? buildParts.filter(isStale) : buildParts;
 if (parts.length > 0) console.log(`Building ${parts.map(({ name }) => name).join(', ')} …`);
-// Built one at a time, because a small machine has too little memory for more.
+// Builds one part at a time, because small machines don't have enough memory for two.
 const { failed } = await runSteps(parts);
 process.exitCode = failed > 0 ? 1 : 0;

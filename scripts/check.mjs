@@ -1,21 +1,23 @@
 /**
- * `npm run check`: runs all static checks, or only the ones passed as arguments: `npm run check -- lint types`. `--full`
- * adds the slow checks of `npm run test:full`. Requires a build.
+ * `npm run check` runs all static checks. With arguments, it runs only these checks: `npm run check -- lint types`.
+ * `--full` adds the slow checks of `npm run test:full`. Requires a build.
  */
 import { checks } from './lib/checks.mjs';
 import { runSteps } from './lib/run-steps.mjs';
 
 const args = process.argv.slice(2);
-const all = checks({ full: args.includes('--full') });
+const allChecks = checks({ full: args.includes('--full') });
 const selectedNames = args.filter((argument) => argument !== '--full');
-const unknownNames = selectedNames.filter((name) => !all.some((check) => check.name === name));
+const unknownNames = selectedNames.filter(
+  (name) => !allChecks.some((check) => check.name === name),
+);
 if (unknownNames.length > 0) {
-  const names = all.map(({ name }) => name).join(', ');
-  console.error(`Unknown check: ${unknownNames.join(', ')}. Expected one or more of ${names}.`);
+  const names = allChecks.map(({ name }) => name).join(', ');
+  console.error(`Unknown check: ${unknownNames.join(', ')}. Use one or more of ${names}.`);
   process.exit(1);
 }
 const { failed } = await runSteps(
-  all.filter(({ name }) => selectedNames.length === 0 || selectedNames.includes(name)),
+  allChecks.filter(({ name }) => selectedNames.length === 0 || selectedNames.includes(name)),
   { concurrency: 2 },
 );
 process.exitCode = failed > 0 ? 1 : 0;

@@ -1,6 +1,6 @@
 /**
- * `npm run property:rewards`: runs many random players, with cheats, faults and clock jumps, against the real service
- * on both databases. See `--help`.
+ * `npm run property:rewards` runs many random players against the real service, on both databases. It includes cheating,
+ * faults and clock jumps. See `--help`.
  */
 import { parseArgs } from 'node:util';
 import { ensureInstall } from './lib/ensure-install.mjs';
@@ -8,11 +8,11 @@ import { ensureInstall } from './lib/ensure-install.mjs';
 const help = `npm run property:rewards -- [--sequences 10000] [--seed N [--shrink]]
 
   --sequences N   players per database, 50 at a time; 10,000 take about 30 minutes
-  --seed N        replays the batch that failed with this seed, and only that one
+  --seed N        runs only the batch that failed with this seed
   --shrink        shrinks the failing batch (slow)
 
-Environment: DATABASE_URL is the PostgreSQL server to use; by default, a private one is started
-if PostgreSQL is installed.`;
+Environment: DATABASE_URL is the PostgreSQL server to use. By default, the tests start a server if
+PostgreSQL is installed.`;
 
 const { values } = parseArgs({
   options: {

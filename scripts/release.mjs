@@ -1,6 +1,6 @@
 /**
- * `npm run release` prepares a release: it runs `changeset version`, and then does what Changesets doesn't: update
- * the other files that contain the version, build and check. `changeset publish` publishes. See `--help`.
+ * `npm run release` prepares a release. It runs `changeset version`, updates the other files that contain the version,
+ * builds the packages and runs all checks. `changeset publish` publishes the release. See `--help`.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,8 +9,8 @@ import { root, run, tool } from './lib/run.mjs';
 const help = `npm run release [-- --dry-run]
 
 Applies the files in .changeset: writes the new version into package.json and CHANGELOG.md
-(\`changeset version\`), the starter, the Cocos sample and README.md, builds, and runs all
-checks. A version without a tag has not been published yet, and is released unchanged.
+(\`changeset version\`), the starter, the Cocos sample and README.md. Then builds and runs all
+checks. A version without a tag has not been published yet, so it is released unchanged.
 Publishes nothing, but prints the commands that do.
 
   --dry-run   prints the next version and changes nothing.`;
@@ -30,8 +30,9 @@ try {
 
 /** @param {boolean} isDryRun */
 async function release(isDryRun) {
-  const currentVersion = version();
-  const isPublished = (await output(['git', 'tag', '--list', `trueward@${currentVersion}`])) !== '';
+  const currentVersion = readVersion();
+  const isPublished =
+    (await readOutput(['git', 'tag', '--list', `trueward@${currentVersion}`])) !== '';
   if (isDryRun && isPublished) return execute([...changeset, 'status', '--verbose']);
   if (!isPublished) {
     console.log(
@@ -40,34 +41,34 @@ async function release(isDryRun) {
     rejectChangesets(currentVersion);
     if (isDryRun) return;
   }
-  if ((await output(['git', 'status', '--porcelain'])) !== '')
+  if ((await readOutput(['git', 'status', '--porcelain'])) !== '')
     throw new Error('There are uncommitted changes: commit or remove them first.');
 
   if (isPublished) {
     await execute([...changeset, 'version']);
-    if (version() === currentVersion)
+    if (readVersion() === currentVersion)
       throw new Error('Nothing to release: .changeset has no changeset.');
-    for (const file of dependents) updateDependency(file, currentVersion, version());
+    for (const file of dependents) updateDependency(file, currentVersion, readVersion());
     await execute(['npm', 'install', '--package-lock-only', '--no-audit', '--no-fund']);
   }
   for (const script of ['build', 'script-tags', 'format', 'check'])
     await execute(['npm', 'run', script]);
   console.log(`
-Commit this as “Release ${version()}”. Then publish it from a CI job with the permission
-id-token: write, in which npm signs where the packages were built:
+Commit this as “Release ${readVersion()}”. Then publish it in a CI job with the permission
+id-token: write. There, npm signs where the packages were built:
 
   npm ci && npm run build
   NPM_CONFIG_PROVENANCE=true npx changeset publish
   git push --follow-tags`);
-  if (!('repository' in manifest()))
+  if (!('repository' in readManifest()))
     console.log(
       '\nnpm rejects provenance without `repository`: add it to both package.json files.',
     );
 }
 
 /**
- * Throws if there are changesets. They describe changes since the last published version, so there must be none before
- * the first version is published.
+ * Throws if there are changesets. They describe changes since the last published version. Before the first version is
+ * published, there must be none.
  *
  * @param {string} unpublishedVersion
  */
@@ -97,13 +98,13 @@ function updateDependency(file, oldVersion, newVersion) {
   writeFileSync(path, updatedText);
 }
 
-function manifest() {
+function readManifest() {
   return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 }
 
 /** @returns {string} */
-function version() {
-  return manifest().version;
+function readVersion() {
+  return readManifest().version;
 }
 
 /** @param {string[]} command */
@@ -113,6 +114,6 @@ async function execute(command) {
 }
 
 /** @param {string[]} command */
-async function output(command) {
+async function readOutput(command) {
   return (await run(command)).output.trim();
 }

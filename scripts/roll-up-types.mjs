@@ -1,7 +1,7 @@
 /**
- * The last step of the SDK's build: API Extractor rolls up the emitted declarations into one file per entry point, in
- * dist/types, and generates the API reports that `npm run api-report` compares. API Extractor drops `declare module`
- * and `declare global`, so this script appends the ones in the entry points.
+ * The last step of the SDK's build. API Extractor combines the emitted declarations into one file per entry point in
+ * dist/types, and generates the API reports that `npm run api-report` compares. It drops `declare module` and
+ * `declare global`, so this script appends those of the entry points.
  */
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,11 +17,11 @@ mkdirSync(target, { recursive: true });
 
 const configs = Object.entries(entryPoints).map(([name, source]) => ({
   name,
-  config: prepare(name, join(emittedDir, source.replace(/\.ts$/, '.d.ts'))),
+  config: prepareConfig(name, join(emittedDir, source.replace(/\.ts$/, '.d.ts'))),
 }));
 const entryFiles = configs.map(({ config }) => config.mainEntryPointFilePath);
 const [{ config: anyConfig }] = /** @type {[typeof configs[number]]} */ (configs);
-// All entry points share one program, which is faster than one program each.
+// All entry points share one program, which is faster than separate programs.
 const compilerState = CompilerState.create(anyConfig, { additionalEntryPoints: entryFiles });
 for (const { name, config } of configs) {
   const { errorCount } = Extractor.invoke(config, {
@@ -35,7 +35,7 @@ for (const { name, config } of configs) {
   addAugmentations(name, readFileSync(config.mainEntryPointFilePath, 'utf8'));
 }
 
-// A script tag's types are only globals, so there is nothing to roll up.
+// The types of a script tag are only globals, so there is nothing to combine.
 const scriptTag = readFileSync(join(emittedDir, 'src', 'script-tag', 'cocos.d.ts'), 'utf8');
 const globals = scriptTag.replaceAll("'../cocos/index.ts'", "'./cocos.js'");
 writeFileSync(join(target, 'trueward-cocos.d.ts'), globals);
@@ -45,9 +45,9 @@ writeFileSync(join(builtReportsDir, 'trueward-cocos.api.md'), codeBlock(globals)
  * @param {string} name
  * @param {string} entry
  */
-function prepare(name, entry) {
+function prepareConfig(name, entry) {
   /** @type {import('@microsoft/api-extractor').IConfigMessageReportingTable} */
-  const silent = { default: { logLevel: /** @type {any} */ ('none') } };
+  const silentReporting = { default: { logLevel: /** @type {any} */ ('none') } };
   return ExtractorConfig.prepare({
     configObjectFullPath: undefined,
     packageJsonFullPath: join(root, 'package.json'),
@@ -84,8 +84,8 @@ function prepare(name, entry) {
       messages: {
         compilerMessageReporting: { default: { logLevel: /** @type {any} */ ('error') } },
         // TypeDoc checks the comments and their links.
-        extractorMessageReporting: silent,
-        tsdocMessageReporting: silent,
+        extractorMessageReporting: silentReporting,
+        tsdocMessageReporting: silentReporting,
       },
     },
   });

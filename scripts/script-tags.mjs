@@ -1,6 +1,6 @@
 /**
- * `npm run script-tags` writes the script tags, their integrity hashes and the content security policy that they require
- * into README.md; with `--check`, it fails if README.md doesn't match the build.
+ * `npm run script-tags` writes the script tags, their integrity hashes and their content security policy into README.md.
+ * With `--check`, it fails if README.md doesn't match the build.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -8,21 +8,21 @@ import { join } from 'node:path';
 import { format } from 'prettier';
 import { root } from './lib/run.mjs';
 
-const target = join(root, 'README.md');
-const readme = readFileSync(target, 'utf8');
+const readmePath = join(root, 'README.md');
+const readme = readFileSync(readmePath, 'utf8');
 const block = /(?<=<!-- script-tags -->\n)[^]*(?=<!-- \/script-tags -->)/;
 if (!block.test(readme))
   throw new Error('README.md has no block <!-- script-tags --> … <!-- /script-tags -->.');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const cdn = `https://cdn.jsdelivr.net/npm/trueward@${version}/dist/`;
-const updatedReadme = readme.replace(block, () => `\n${describe()}\n`);
+const updatedReadme = readme.replace(block, () => `\n${renderScriptTags()}\n`);
 const text = await format(updatedReadme, {
   parser: 'markdown',
   singleQuote: true,
   printWidth: 100,
 });
 
-if (!process.argv.includes('--check')) writeFileSync(target, text);
+if (!process.argv.includes('--check')) writeFileSync(readmePath, text);
 else if (text !== readme) {
   console.error(
     'The script tags in README.md are out of date: run `npm run build && npm run script-tags`.',
@@ -30,7 +30,7 @@ else if (text !== readme) {
   process.exitCode = 1;
 }
 
-function describe() {
+function renderScriptTags() {
   const rows = [
     'trueward.js',
     'trueward-phaser.js',

@@ -1,6 +1,6 @@
 /**
- * `npm run capacity`: calculates the resources for 1,000 to 1,000,000 decisions per second from the costs that `npm
- * run bench:costs` measured, and simulates a PostgreSQL server of the assumed size.
+ * `npm run capacity` calculates the resources for 1,000 to 1,000,000 decisions per second. It uses the costs that
+ * `npm run bench:costs` has measured. It also simulates a PostgreSQL server of the assumed size.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const { values } = parseArgs({
 if (values.help === true) {
   console.log(`npm run capacity [-- --write] [-- --<assumption> <number>…]
 
-Prints the tables of docs/scale.md; --write writes them into it. Assumptions:
+Prints the tables of docs/scale.md. With --write, writes them into that page. Assumptions:
 ${Object.entries(assumptions)
   .map(([name, value]) => `  --${name} (${value})`)
   .join('\n')}`);
@@ -30,33 +30,33 @@ ${Object.entries(assumptions)
     ...assumptions,
     ...Object.fromEntries(changedOptions.map(([name, value]) => [name, Number(value)])),
   };
-  const tables = calculate(assumed);
+  const tables = renderTables(assumed);
   if (values.write === true) writeGuide(tables);
   else console.log(tables);
 }
 
 /** @param {import('./lib/capacity-model.mjs').Assumptions} assumed */
-function calculate(assumed) {
+function renderTables(assumed) {
   /** @type {{ measured: { date: string, machine: string }, costs: import('./lib/capacity-model.mjs').Costs & { ad: import('./lib/capacity-model.mjs').Cost } }} */
-  const { measured, costs } = JSON.parse(read('docs/benchmarks/service/costs.json'));
+  const { measured, costs } = JSON.parse(readProjectFile('docs/benchmarks/service/costs.json'));
   const average = calculateAdCost(costs, assumed);
   const plans = [1e3, 1e4, 1e5, 1e6].map((rate) => plan(rate, average, assumed));
   const { decision, start, quartiles, finish, delivery, ad } = costs;
   return [
     `Measured ${measured.date} on ${measured.machine}.`,
-    table(
+    renderTable(
       ['', 'service, µs', 'PostgreSQL, µs', 'stored, bytes', 'WAL, bytes'],
       [
-        ['decision', ...numbers(decision)],
-        ['request with the start event', ...numbers(start)],
-        ['request with three quartiles', ...numbers(quartiles)],
-        ['request with impression, completion and reward', ...numbers(finish)],
-        ['webhook delivery', ...numbers(delivery)],
-        ['**whole ad, measured as one**', ...numbers(ad)],
-        ['average ad, calculated', ...numbers(average)],
+        ['decision', ...roundCosts(decision)],
+        ['request with the start event', ...roundCosts(start)],
+        ['request with three quartiles', ...roundCosts(quartiles)],
+        ['request with impression, completion and reward', ...roundCosts(finish)],
+        ['webhook delivery', ...roundCosts(delivery)],
+        ['**whole ad, measured as one**', ...roundCosts(ad)],
+        ['average ad, calculated', ...roundCosts(average)],
       ],
     ),
-    table(
+    renderTable(
       [
         'decisions/s',
         'requests/s',
@@ -78,7 +78,7 @@ function calculate(assumed) {
         Math.round(monthly / 100) * 100,
       ]),
     ),
-    table(
+    renderTable(
       [
         'decisions/s per server',
         'processes',
@@ -134,7 +134,7 @@ function simulateServer(share, ad, assumed) {
 }
 
 /** @param {import('./lib/capacity-model.mjs').Cost} cost */
-function numbers({ serviceUs, databaseUs, storedBytes, loggedBytes }) {
+function roundCosts({ serviceUs, databaseUs, storedBytes, loggedBytes }) {
   return [serviceUs, databaseUs, storedBytes, loggedBytes].map(Math.round);
 }
 
@@ -142,7 +142,7 @@ function numbers({ serviceUs, databaseUs, storedBytes, loggedBytes }) {
  * @param {string[]} head
  * @param {(string | number)[][]} rows
  */
-function table(head, rows) {
+function renderTable(head, rows) {
   const format = (/** @type {string | number} */ cell) =>
     typeof cell === 'number' ? cell.toLocaleString('en') : cell;
   return [head, head.map(() => '---'), ...rows.map((row) => row.map(format))]
@@ -151,13 +151,13 @@ function table(head, rows) {
 }
 
 /** @param {string} path */
-function read(path) {
+function readProjectFile(path) {
   return readFileSync(join(root, path), 'utf8');
 }
 
 /** @param {string} tables */
 function writeGuide(tables) {
-  const guide = read('docs/scale.md');
+  const guide = readProjectFile('docs/scale.md');
   const [before = ''] = guide.split(startMark);
   const [, after = ''] = guide.split(endMark);
   writeFileSync(

@@ -1,7 +1,7 @@
 /**
- * The size-limit configuration. It bundles the SDK first, because only a bundler knows which chunks a game loads together.
- * As in a game, the bundle is minified and includes dependencies. Sizes are gzipped. Code that the core and the first
- * request have already loaded does not count again.
+ * The size-limit configuration. It bundles the SDK first, because only a bundler knows which chunks a game loads
+ * together. As in a game, the bundle is minified and includes dependencies. Sizes are gzipped. The size of a chunk does
+ * not include code that the core or the first request has loaded before.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { root } from './lib/run.mjs';
 const core = `export { createAds } from './dist/index.js'`;
 const requests = 'requests';
 
-/** Parts of the SDK. `chunk` is loaded later than `code`. Limits are in bytes after gzip compression. */
+/** The parts of the SDK. `chunk` is loaded later than `code`. `limit` is in bytes after gzip compression. */
 const parts = [
   { name: 'core', code: core, limit: 13_000 },
   { name: 'requests, prefetched', code: core, chunk: requests, limit: 4_000 },
@@ -62,13 +62,13 @@ export default [
   ...parts.map(({ name, code, chunk, limit }, index) => {
     const path = join(folder, `part-${index}.js`);
     const chunks = findChunks(bundles.get(code) ?? [], chunk);
-    // Writes one file, because the game's bundler decides how the code is split into chunks.
-    writeFileSync(path, chunks.map((each) => each.code).join(''));
+    // Writes a single file, because a game's bundler decides how to split the code into chunks.
+    writeFileSync(path, chunks.map((loadedChunk) => loadedChunk.code).join(''));
     return { name, path, gzip: true, limit: `${limit} B` };
   }),
   {
     name: 'administration panel, until its first page is shown',
-    path: panelFiles(),
+    path: findPanelFiles(),
     gzip: true,
     limit: '500000 B',
   },
@@ -98,8 +98,8 @@ async function bundle(code) {
 }
 
 /**
- * Returns the chunk with this name and its imports, except chunks that are already loaded. Without a name, returns the
- * chunks that are loaded at the start.
+ * Returns the chunk with this name and its imports, without chunks that have been loaded before. If there is no name,
+ * returns the chunks that are loaded at the start.
  *
  * @param {Chunk[]} chunks
  * @param {string} [chunkName]
@@ -107,13 +107,13 @@ async function bundle(code) {
 function findChunks(chunks, chunkName) {
   const isNamed = (/** @type {Chunk} */ chunk, /** @type {string} */ name) =>
     chunk.name.startsWith(`${name}-`);
-  const initial = withImports(chunks, ({ isEntry }) => isEntry);
+  const initial = selectWithImports(chunks, ({ isEntry }) => isEntry);
   if (chunkName === undefined) return initial;
   const loaded =
     chunkName === requests
       ? initial
-      : withImports(chunks, (chunk) => chunk.isEntry || isNamed(chunk, requests));
-  const laterChunks = withImports(chunks, (chunk) => isNamed(chunk, chunkName));
+      : selectWithImports(chunks, (chunk) => chunk.isEntry || isNamed(chunk, requests));
+  const laterChunks = selectWithImports(chunks, (chunk) => isNamed(chunk, chunkName));
   if (laterChunks.length === 0) throw new Error(`The SDK has no chunk ${chunkName}.`);
   return laterChunks.filter((chunk) => !loaded.includes(chunk));
 }
@@ -124,7 +124,7 @@ function findChunks(chunks, chunkName) {
  * @param {Chunk[]} chunks
  * @param {(chunk: Chunk) => boolean} isSelected
  */
-function withImports(chunks, isSelected) {
+function selectWithImports(chunks, isSelected) {
   const selected = new Set(chunks.filter(isSelected));
   for (const { imports } of selected)
     for (const chunk of chunks) if (imports.includes(chunk.fileName)) selected.add(chunk);
@@ -132,20 +132,20 @@ function withImports(chunks, isSelected) {
 }
 
 /**
- * Returns the files that the panel loads for its first page: the panel, the overview and its plots.
+ * Returns the files that the panel loads for its first page: the panel, the overview and the plots.
  */
-function panelFiles() {
+function findPanelFiles() {
   const panel = join(root, 'service', 'dist', 'panel');
   /** @type {Record<string, { file: string, imports?: string[], css?: string[] }>} */
   const manifest = JSON.parse(readFileSync(join(panel, 'manifest.json'), 'utf8'));
   const keys = new Set(
     ['index.html', 'src/overview/overview.tsx', 'src/overview/plots.tsx'].map((name) => {
-      const key = Object.keys(manifest).find((each) => each.endsWith(name));
+      const key = Object.keys(manifest).find((path) => path.endsWith(name));
       if (key === undefined) throw new Error(`The panel has no ${name}.`);
       return key;
     }),
   );
-  for (const key of keys) for (const each of manifest[key]?.imports ?? []) keys.add(each);
+  for (const key of keys) for (const imported of manifest[key]?.imports ?? []) keys.add(imported);
   const files = Array.from(keys).flatMap((key) => {
     const { file = '', css = [] } = manifest[key] ?? {};
     return [file, ...css];

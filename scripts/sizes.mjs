@@ -1,6 +1,6 @@
 /**
- * `npm run sizes` measures the download sizes with size-limit and writes them into README.md, which size-limit can't
- * do; with `--check`, it fails if one is over its limit or README.md is out of date.
+ * `npm run sizes` measures the download sizes with size-limit and writes them into README.md. With `--check`, it fails if
+ * a size is over its limit or README.md is out of date.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { root, run, tool } from './lib/run.mjs';
 
 /** @typedef {{ name: string, passed: boolean, size: number, sizeLimit: number }} Part */
 
-const parts = await measure();
+const parts = await measureSizes();
 for (const { name, size, sizeLimit } of parts)
   console.log(`${name}: ${size} bytes of ${sizeLimit}`);
 for (const { name, size, sizeLimit } of parts.filter(({ passed }) => !passed)) {
@@ -17,8 +17,8 @@ for (const { name, size, sizeLimit } of parts.filter(({ passed }) => !passed)) {
   process.exitCode = 1;
 }
 
-const target = join(root, 'README.md');
-const readme = readFileSync(target, 'utf8');
+const readmePath = join(root, 'README.md');
+const readme = readFileSync(readmePath, 'utf8');
 const block = /(?<=<!-- sizes -->\n)[^]*(?=<!-- \/sizes -->)/;
 if (!block.test(readme))
   throw new Error('README.md has no block <!-- sizes --> … <!-- /sizes -->.');
@@ -30,21 +30,21 @@ const text = await format(
   readme.replace(block, () => `\n${table}\n\n`),
   { parser: 'markdown', singleQuote: true, printWidth: 100 },
 );
-if (!process.argv.includes('--check')) writeFileSync(target, text);
+if (!process.argv.includes('--check')) writeFileSync(readmePath, text);
 else if (text !== readme) {
   console.error('The sizes in README.md are out of date: run `npm run build && npm run sizes`.');
   process.exitCode = 1;
 }
 
 /** @returns {Promise<Part[]>} */
-async function measure() {
+async function measureSizes() {
   const command = [...tool('size-limit'), '--config', 'scripts/size-limit.mjs', '--json'];
   const { output } = await run(command);
   try {
     const result = JSON.parse(output);
     if (Array.isArray(result)) return result;
   } catch {
-    // The error is reported below, like one that size-limit reports as JSON.
+    // Not JSON: the error below contains the output.
   }
-  throw new Error(`size-limit failed; is everything built (\`npm run build\`)?\n${output}`);
+  throw new Error(`size-limit failed. Run \`npm run build\` first, if you haven't.\n${output}`);
 }

@@ -1,5 +1,5 @@
 /**
- * `npm start`: runs the service, the game server and the demo game on this machine. See `--help`.
+ * `npm start` runs the service, the game server and the demo game on this machine. See `--help`.
  */
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -9,18 +9,19 @@ import { acquireStartLock } from './lib/start-lock.mjs';
 
 const help = `npm start
 
-Installs missing packages, builds outdated parts, starts the ad service (with an embedded
+Installs missing packages and builds outdated parts. Starts the ad service (with an embedded
 database and demo keys for sandbox and live), the demo game and its game server, and prints
 their URLs.
 Ctrl-C stops everything.
 
 Environment:
-  TRUEWARD_DATA_DIR   directory for all data (default .trueward), kept for the
-                      next start. While everything runs, dev.json in it has the URLs
-                      and keys.
+  TRUEWARD_DATA_DIR   directory for all data (default .trueward), which is kept for
+                      the next start. While everything runs, its dev.json contains
+                      the URLs and keys.
   TRUEWARD_NO_OPEN=1  does not open a browser.
 
-Ports: those of the last start, or else 8787 (service) and 8788 (game); if in use, free ports.`;
+Ports: the first start uses 8787 (service) and 8788 (game), and later starts use the same
+ports again. If a port is in use, a free port is used instead.`;
 
 if (process.argv.includes('--help')) {
   console.log(help);
@@ -40,14 +41,14 @@ stopWithNpm();
 
 try {
   mkdirSync(dataDirectory, { recursive: true });
-  const acquired = (lock = acquireStartLock(dataDirectory));
+  const startLock = (lock = acquireStartLock(dataDirectory));
   await ensureInstall();
   await buildStale({ signal: building.signal });
   // Imported dynamically, because it needs installed packages.
   const { startEverything } = await import('./lib/start-everything.mjs');
   const processes = startEverything(
     dataDirectory,
-    acquired.addChild,
+    startLock.addChild,
     (reason) => void stop(reason),
   );
   stopEverything = processes.stop;
@@ -56,7 +57,9 @@ try {
   await stop(error instanceof Error ? error.message : String(error));
 }
 
-/** Stops everything when npm stops: npm sends SIGTERM to its shell, which exits without forwarding the signal. */
+/**
+ * Stops everything when npm stops. This process gets no signal: npm sends SIGTERM to its shell, which does not forward it.
+ */
 function stopWithNpm() {
   if (process.env.npm_lifecycle_event === undefined) return;
   const parent = process.ppid;
@@ -66,7 +69,7 @@ function stopWithNpm() {
 }
 
 /**
- * Stops everything once and exits, with exit code 1 if there was a failure.
+ * Stops everything and exits, with exit code 1 if there was a failure. Later calls have no effect.
  *
  * @param {string} [failure]
  */

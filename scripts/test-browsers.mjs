@@ -16,21 +16,21 @@ them; \`npm test\` runs it in Chromium. The browsers must be installed:
   apt-get install --no-install-recommends webkit2gtk-driver libwebkit2gtk-4.1-0 \\
     gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav xvfb xauth
 
-With \`pages\`: test/e2e/true-rewards, whole pages with the real service, in Firefox only.
+With \`pages\`, runs test/e2e/true-rewards in Firefox: whole pages with the real service.
 
 Tests that need a sound device are skipped, with a message, unless pulseaudio is installed.
 
-Environment: FIREFOX_PATH and WEBKIT_PATH (MiniBrowser) are their executables.`;
+Environment: FIREFOX_PATH and WEBKIT_PATH (MiniBrowser) are the executables of the browsers.`;
 
 const folder = join(root, 'test', 'browsers');
 const browsers = [
   {
     name: 'firefox',
-    path: process.env.FIREFOX_PATH || inPath('firefox-esr') || inPath('firefox'),
+    path: process.env.FIREFOX_PATH || findInPath('firefox-esr') || findInPath('firefox'),
     programs: /** @type {string[]} */ ([]),
     /** Tests to skip without a sound device, with the reason. */
     skippedWithoutSound: {
-      'wakes the sound that the device interrupted during the ad':
+      'resumes audio that the device interrupted during the ad':
         'audio contexts stay suspended without a sound device, and pulseaudio is not installed',
     },
     env: { NODE_OPTIONS: `--import ${join(folder, 'use-older-playwright.mjs')}` },
@@ -49,31 +49,32 @@ if (args.includes('--help')) {
   console.log(help);
   process.exit();
 }
-const wholePages = args.includes('pages');
-const browserArguments = wholePages ? ['firefox'] : args;
+const isPagesRun = args.includes('pages');
+const browserArguments = isPagesRun ? ['firefox'] : args;
 const names = browsers.map(({ name }) => name).filter((name) => browserArguments.includes(name));
 const vitestArguments = args.filter((argument) => ![...names, 'pages'].includes(argument));
 await ensureInstall();
 await ensurePlaywright();
 // These tests use the built SDK and service.
-if (wholePages) await buildStale();
+if (isPagesRun) await buildStale();
 for (const browser of browsers)
-  if (names.length === 0 || names.includes(browser.name)) await test(browser);
+  if (names.length === 0 || names.includes(browser.name)) await runTests(browser);
 
 /** @param {typeof browsers[number]} browser */
-async function test({ name, programs, env, path = '', skippedWithoutSound }) {
-  const missingPrograms = programs.filter((program) => inPath(program) === undefined);
+async function runTests({ name, programs, env, path = '', skippedWithoutSound }) {
+  const missingPrograms = programs.filter((program) => findInPath(program) === undefined);
   if (!existsSync(path)) missingPrograms.unshift(path || name);
   if (missingPrograms.length > 0) {
     console.error(`Skipped ${name}: ${missingPrograms.join(', ')} is not installed. See --help.`);
     process.exitCode = 1;
     return;
   }
-  const sound = skippedWithoutSound && inPath('pulseaudio') ? await startSilentSound() : undefined;
+  const sound =
+    skippedWithoutSound && findInPath('pulseaudio') ? await startSilentSound() : undefined;
   const skipped = sound ? {} : (skippedWithoutSound ?? {});
   for (const [test, reason] of Object.entries(skipped))
     console.log(`Skipped in ${name}: “${test}”, because ${reason}.`);
-  const config = join(folder, wholePages ? 'pages.config.ts' : 'vitest.config.ts');
+  const config = join(folder, isPagesRun ? 'pages.config.ts' : 'vitest.config.ts');
   const command = [...tool('vitest'), 'run', '--config', config, ...vitestArguments];
   const { code } = await run(command, {
     env: {
@@ -90,12 +91,12 @@ async function test({ name, programs, env, path = '', skippedWithoutSound }) {
 }
 
 /** @param {string} program */
-function inPath(program) {
+function findInPath(program) {
   const folders = (process.env.PATH ?? '').split(delimiter);
   return folders.map((path) => join(path, program)).find((path) => existsSync(path));
 }
 
-/** Installs the Playwright version that drives Firefox. It is separate because only this script needs it. */
+/** Installs the Playwright version that controls Firefox, which only this script needs. */
 async function ensurePlaywright() {
   if (existsSync(join(folder, 'node_modules', 'playwright'))) return;
   const command = ['npm', 'ci', '--prefix', folder, '--omit=optional', '--ignore-scripts'];

@@ -1,17 +1,17 @@
-/** `npm run test:database -- --url …`: runs the service tests against the specified database server. See `--help`. */
+/** `npm run test:database -- --url …` runs the service's tests on the specified database server. See `--help`. */
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 
 const help = `npm run test:database -- --url postgres://user@host:port/database [--kill-worker] [-- test files]
 
-Runs the service's statements in that database, then the tests of the service over HTTP, and the
-tests with random players. Each test file uses a new database on that server, which is not deleted.
-The last line is \`N passed, N failed\`.
+Runs the service's statements in that database, then the HTTP tests of the service, and the tests
+with random players. Each test file uses a new database on that server. These databases are not
+deleted. The last line is \`N passed, N failed\`.
 The role must be allowed to create databases. If the database has the Citus extension, the new
-databases are created on all nodes. Without --url, nothing is run.
+databases are created on all nodes. Without --url, no tests are run.
 
-  --kill-worker  then kills (SIGKILL) a worker of the cluster under load, restarts it, and checks that
-                 accounts on other workers are not affected and no acknowledged decision is lost.
+  --kill-worker  finally kills (SIGKILL) a worker of the cluster under load and restarts it. Accounts
+                 on other workers must not be affected, and no acknowledged decision may be lost.
                  All nodes must run on this machine, and you need permission to kill them.`;
 
 const { values, positionals } = parseArgs({
@@ -23,7 +23,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 
-/** Tests over HTTP. Store tests use their own statements, such as triggers, which a cluster rejects. */
+/** The HTTP tests. The store tests are excluded, because a cluster rejects some of their statements, such as triggers. */
 const files =
   `access authority creative- daily-caps delivery-leases event-batches fuzz keys limits media operations
   origin-claims external-decisions panel- policy processes reports request-bodies request-headers resources responses reward
@@ -36,7 +36,7 @@ const files =
 if (values.help) {
   console.log(help);
 } else if (values.url === undefined) {
-  console.log('Skipped: pass --url with a PostgreSQL server or a Citus coordinator.');
+  console.log('Skipped: set --url to the URL of a PostgreSQL server or a Citus coordinator.');
 } else {
   const server = { TRUEWARD_TEST_SERVER: values.url };
   const selectedFiles = positionals.length > 0 ? positionals : files;
@@ -57,7 +57,7 @@ if (values.help) {
 }
 
 /**
- * Runs a script that prints a line with `ok` or `FAILED` for each check.
+ * Runs a script that prints a line starting with `ok` or `FAILED` for each check.
  *
  * @param {string[]} command
  * @param {Record<string, string>} [env]
@@ -87,7 +87,7 @@ async function runVitest(args, env) {
     { env, show: true },
   );
   const tally = readTestReport()?.tally ?? { passed: 0, failed: 0, skipped: 0 };
-  // Something outside the tests failed, or there were none.
+  // Something outside of the tests failed, or no tests were found.
   return tally.failed === 0 && (code !== 0 || tally.passed === 0) ? { ...tally, failed: 1 } : tally;
 }
 

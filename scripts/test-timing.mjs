@@ -1,5 +1,5 @@
 /**
- * `npm run test:timing`: shows the slowest test files of the last run and how they spent their time. See `--help`.
+ * `npm run test:timing` shows the slowest test files of the last run and how they spent their time. See `--help`.
  */
 import { parseArgs } from 'node:util';
 import { seconds } from './lib/run.mjs';
@@ -7,10 +7,10 @@ import { readTestReport } from './lib/test-report.mjs';
 
 const help = `npm run test:timing [-- --count 25] [-- --project service]
 
-Prints the slowest files of the last \`npm test\` or \`npm run test:full\`, even a partial run,
-slowest first:
+Prints the slowest files of the last \`npm test\` or \`npm run test:full\`, slowest first. The run
+may have been a partial one. All times are in seconds:
 
-  total    seconds from the start of the file to its end: import, hooks and tests
+  total    from the start of the file to its end: import, hooks and tests
   cpu      CPU time of the file's process and of its child processes that have exited;
            unknown for tests in a browser, and incomplete for Chromium
   wait     total minus cpu: timers, responses, other processes, a busy machine
@@ -32,24 +32,24 @@ const { values } = parseArgs({
 const report = values.help ? undefined : readTestReport();
 if (values.help) console.log(help);
 else if (report === undefined) {
-  console.error('No report of a finished test run found. Run `npm test` first.');
+  console.error('There is no report of a finished test run. Run `npm test` first.');
   process.exitCode = 1;
 } else print(report);
 
 /** @param {import('./lib/test-report.mjs').TestReport} report */
-function print({ startedAt, ms, files: all }) {
-  const files = all
+function print({ startedAt, ms, files: allFiles }) {
+  const files = allFiles
     .filter(({ project }) => values.project === undefined || project.startsWith(values.project))
     .map((file) => ({
       ...file,
       totalMs: (file.importMs ?? 0) + file.hooksMs + file.testDurationMs,
     }))
-    .toSorted((one, other) => other.totalMs - one.totalMs);
-  const shown = files.slice(0, Number(values.count));
+    .toSorted((a, b) => b.totalMs - a.totalMs);
+  const shownFiles = files.slice(0, Number(values.count));
   const header = ['total', 'cpu', 'wait', 'import', 'hooks', 'tests', 'file', 'slowest'];
   printTable([
     header,
-    ...shown.map(
+    ...shownFiles.map(
       ({ totalMs, cpuMs, importMs, hooksMs, testDurationMs, file, project, slowest }) => [
         formatSeconds(totalMs),
         formatSeconds(cpuMs),
@@ -64,7 +64,7 @@ function print({ startedAt, ms, files: all }) {
   ]);
   const sum = files.reduce((total, { totalMs }) => total + totalMs, 0);
   console.log(
-    `\n${shown.length} of ${files.length} files, which took ${seconds(sum)} together; the run of ${startedAt} took ${seconds(ms)}.`,
+    `\n${shownFiles.length} of ${files.length} files. All files together took ${seconds(sum)}. The run at ${startedAt} took ${seconds(ms)}.`,
   );
 }
 

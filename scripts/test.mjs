@@ -1,6 +1,6 @@
 /**
- * `npm test` and `npm run test:full`: install missing packages, find or install Chromium, build, and run checks and
- * tests. The last line is `N passed, N failed`. See `--help`.
+ * `npm test` and `npm run test:full` install missing packages, find or install Chromium, build outdated parts, and run
+ * all checks and tests. The last line is `N passed, N failed`. See `--help`.
  */
 import { ensureInstall } from './lib/ensure-install.mjs';
 
@@ -9,18 +9,19 @@ npm run test:full [-- <Vitest arguments>]
 
 Installs missing packages, builds outdated parts, and runs all checks and all tests.
 
-With arguments, runs only the tests they select, and no checks:
+With arguments, runs only the selected tests, and no checks:
   npm test -- --project unit
   npm test -- --project browser overlay
 
-test:full adds tests that are slow, or that repeat a case that npm test covers once:
+test:full adds slow tests, and repetitions of tests with other versions or states:
   - the test files named *.full.test.ts
-  - tests and table rows conditional on inject('full')
-  - the build of the documentation site, and attw, which checks that every module
-    resolution finds the types of the package
+  - tests and table rows that depend on inject('full')
+  - the build of the documentation site
+  - attw, which checks that the types of the package are found in every module
+    resolution mode
 
-Environment: CHROMIUM_PATH selects the browser; by default, an installed one is used,
-or one is installed.`;
+Environment: CHROMIUM_PATH is the executable of the browser. By default, an installed
+Chromium or Chrome is used. If there is none, Chromium is installed.`;
 
 const args = process.argv.slice(2);
 const isFull = args.includes('--full');
@@ -42,7 +43,7 @@ try {
 
 /** @returns {Promise<Tally[]>} */
 async function buildAndTest() {
-  // Imported dynamically, because it needs packages that may just have been installed.
+  // Imported dynamically, because it needs the packages that `ensureInstall()` installs.
   const { ensureChromium } = await import('./lib/find-chromium.mjs');
   const { run } = await import('./lib/run.mjs');
   const chromium = await ensureChromium();
@@ -79,7 +80,7 @@ async function runVitest(chromium) {
     show: true,
   });
   const tally = readTestReport()?.tally ?? { passed: 0, failed: 0, skipped: 0 };
-  // Vitest can also fail outside of tests: unhandled rejections, invalid arguments, no tests found.
+  // Vitest can also fail outside of tests, because of an unhandled rejection, invalid arguments or missing tests.
   if (tally.failed === 0 && (code !== 0 || tally.passed === 0)) return { ...tally, failed: 1 };
   return tally;
 }

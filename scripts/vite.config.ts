@@ -1,4 +1,4 @@
-/** The SDK's build: ES modules by default; with a mode, the script tag with that name. */
+/** The SDK's build. By default, it builds the ES modules; with a mode, the script tag with that name. */
 import { defineConfig } from 'vite';
 import { entryPoints } from './lib/public-api.mjs';
 

@@ -1,4 +1,4 @@
 #!/bin/sh
-# Runs when a node creates its data directory: lets the standby connect.
+# Allows the standby to connect. Runs when a node creates its data directory.
 set -eu
 echo 'host replication all all scram-sha-256' >>"$PGDATA/pg_hba.conf"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# connect.sh <coordinator> <worker…>: connects the nodes. From then on, each node acknowledges a commit only after its standby has stored it.
+# connect.sh <coordinator> <worker…>
+# Connects the nodes, and makes replication synchronous: a node acknowledges a commit only after its standby has stored it.
 set -eu
 coordinator=$1
 port=${PGPORT:-5432}

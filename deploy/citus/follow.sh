@@ -1,5 +1,6 @@
 #!/bin/sh
-# follow.sh <primary> <settings…>: copies the primary on the first start, then replicates from it, with PGUSER and PGPASSWORD.
+# follow.sh <primary> <command…>
+# Copies the primary on the first start, with PGUSER and PGPASSWORD. Then runs the command, which starts the standby.
 set -eu
 primary=$1
 shift

@@ -2,7 +2,7 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitepress';
 import { addPageLinks } from './page-links.ts';
-import { pageOf, sidebar } from './sidebar.ts';
+import { getPagePath, sidebar } from './sidebar.ts';
 import { slugify } from './slugify.ts';
 
 /** The documentation site, built from the repository's Markdown files. Dead links fail the build. */
@@ -11,9 +11,9 @@ export default defineConfig({
   description: 'Rewarded ads and house ads for web games, with server-confirmed rewards.',
   lang: 'en',
   srcDir: '..',
-  // Pages outside docs/: the ones in the project root, and the Cocos sample's.
+  // Includes pages outside of docs/: those in the project root, and the pages of the Cocos sample.
   srcExclude: ['!(docs|demo)/**/*', 'demo/!(cocos)/**'],
-  rewrites: pageOf,
+  rewrites: getPagePath,
   markdown: {
     theme: { light: 'github-light', dark: 'github-dark' },
     anchor: { slugify },
@@ -29,7 +29,7 @@ export default defineConfig({
     outline: [2, 3],
     search: { provider: 'local' },
   },
-  // Not part of the site; pages only link to it.
+  // Pages link to these files, which VitePress does not copy.
   buildEnd({ outDir }) {
     cpSync(join(import.meta.dirname, '../images'), join(outDir, 'images'), { recursive: true });
     cpSync(join(import.meta.dirname, '../../LICENSE'), join(outDir, 'LICENSE.txt'));

@@ -1,6 +1,6 @@
 import { dirname, join, posix, relative, resolve } from 'node:path';
 import type { MarkdownRenderer } from 'vitepress';
-import { pageOf } from './sidebar.ts';
+import { getPagePath } from './sidebar.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -13,7 +13,7 @@ export function addPageLinks(markdown: MarkdownRenderer): void {
       if (token.attrGet('href') === 'LICENSE') token.attrSet('href', '/LICENSE.txt');
       if (file === undefined) continue;
       const target = relative(root, resolve(dirname(env.realPath ?? env.path), file));
-      token.attrSet('href', `/${pageOf(target.replaceAll('\\', posix.sep))}${anchor ?? ''}`);
+      token.attrSet('href', `/${getPagePath(target.replaceAll('\\', posix.sep))}${anchor ?? ''}`);
     }
   });
 }

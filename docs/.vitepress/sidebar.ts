@@ -99,18 +99,18 @@ const sections: { text: string; entries: Entry[] }[] = [
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** The path of a project file on the site: `docs/phaser.md` is the page `phaser.md`. */
-export function pageOf(file: string): string {
+/** Returns the path of a file's page on the site. For example, `docs/phaser.md` becomes `phaser.md`. */
+export function getPagePath(file: string): string {
   return file.replace(/^docs\//, '');
 }
 
-/** The sections with their pages, except pages whose files are missing. */
+/** The sections with their pages. Pages whose files are missing are left out. */
 export const sidebar = sections.map(({ text, entries }) => ({
   text,
   items: entries
     .filter(([, file]) => existsSync(join(root, file)))
     .map(([title, file]) => ({
       text: title,
-      link: `/${pageOf(file).replace(/\.md$/, '')}`,
+      link: `/${getPagePath(file).replace(/\.md$/, '')}`,
     })),
 }));

@@ -1,4 +1,4 @@
-/** Returns a heading's anchor. It is the same as on Git hosts, so that links work there and on the site. */
+/** Returns a heading's anchor. Git hosts use the same anchors, so links work there and on the site. */
 export const slugify = (heading: string): string =>
   heading
     .trim()

@@ -1,11 +1,11 @@
 /** Fails if a link between the project's pages, including the generated ones, is broken. */
 import { join } from 'node:path';
-import { deadLinks } from './dead-links.ts';
+import { findDeadLinks } from './dead-links.ts';
 
-const brokenLinks = deadLinks(join(import.meta.dirname, '..', '..'));
+const brokenLinks = findDeadLinks(join(import.meta.dirname, '..', '..'));
 if (brokenLinks.length > 0) {
   console.error(
-    `Broken links, whose page or heading does not exist:\n  ${brokenLinks.join('\n  ')}`,
+    `These links are broken, because the page or heading does not exist:\n  ${brokenLinks.join('\n  ')}`,
   );
   process.exitCode = 1;
 }

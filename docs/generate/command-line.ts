@@ -6,18 +6,20 @@ const program = join(import.meta.dirname, '../../service/dist/main.js');
 const run = promisify(execFile);
 
 /** Generates the command-line page from the `--help` output of every command. */
-export async function readCommandLine(): Promise<string> {
-  const overview = await help();
+export async function renderCommandLinePage(): Promise<string> {
+  const overview = await readHelp();
   const [, list = ''] = /\nCommands\n(.*?)\n\n/s.exec(overview) ?? [];
   const names = list.split('\n').map((line) => line.trim().split(/ {2,}/)[0] ?? '');
-  const helps = await Promise.all(names.map((name) => help(...name.split(' '))));
-  const commands = names.map((name, index) => `## ${name}\n\n${fenced(helps[index] ?? '')}`);
-  return `# Command line reference\n\nThe output of \`--help\`. For an introduction, see [Command line](../cli.md).\n\n${fenced(overview)}\n${commands.join('\n')}`;
+  const helpTexts = await Promise.all(names.map((name) => readHelp(...name.split(' '))));
+  const commands = names.map(
+    (name, index) => `## ${name}\n\n${formatCodeBlock(helpTexts[index] ?? '')}`,
+  );
+  return `# Command line reference\n\nThe output of \`--help\`. For an introduction, see [Command line](../cli.md).\n\n${formatCodeBlock(overview)}\n${commands.join('\n')}`;
 }
 
-async function help(...words: string[]): Promise<string> {
+async function readHelp(...words: string[]): Promise<string> {
   const { stdout } = await run(process.execPath, [program, ...words, '--help']);
   return stdout;
 }
 
-const fenced = (text: string): string => `\`\`\`text\n${text.trim()}\n\`\`\`\n`;
+const formatCodeBlock = (text: string): string => `\`\`\`text\n${text.trim()}\n\`\`\`\n`;

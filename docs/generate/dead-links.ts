@@ -2,30 +2,32 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { slugify } from '../.vitepress/slugify.ts';
 
-const skipped = new Set(['node_modules', 'dist', 'fixtures']);
+const skippedFolders = new Set(['node_modules', 'dist', 'fixtures']);
 
 /**
- * Returns the relative links in all Markdown files below `root` whose target file or heading does not exist, each as
- * `page: link`. Building the site also rejects missing pages, but is far slower and ignores headings.
+ * Checks the relative links in all Markdown files below `root`. Returns the links whose file or heading does not exist,
+ * as `page: link`. The build of the site also rejects missing pages, but it is much slower and does not check headings.
  */
-export function deadLinks(root: string): string[] {
-  return markdownFiles(root).flatMap((file) =>
-    linksOf(file)
+export function findDeadLinks(root: string): string[] {
+  return findMarkdownFiles(root).flatMap((file) =>
+    findLinks(file)
       .filter((link) => isDead(root, file, link))
       .map((link) => `${relative(root, file)}: ${link}`),
   );
 }
 
-function markdownFiles(folder: string): string[] {
+function findMarkdownFiles(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
     if (entry.isDirectory())
-      return skipped.has(entry.name) || entry.name.startsWith('.') ? [] : markdownFiles(path);
+      return skippedFolders.has(entry.name) || entry.name.startsWith('.')
+        ? []
+        : findMarkdownFiles(path);
     return entry.name.endsWith('.md') ? [path] : [];
   });
 }
 
-function linksOf(file: string): string[] {
+function findLinks(file: string): string[] {
   const prose = readFileSync(file, 'utf8')
     .replaceAll(/^```.*?^```$/gms, '')
     .replaceAll(/`[^`\n]*`/g, '');
@@ -39,13 +41,13 @@ function isDead(root: string, file: string, link: string): boolean {
   if (path.startsWith('/')) return !existsSync(join(root, 'docs', `${path}.md`));
   const target = path === '' ? file : join(dirname(file), path);
   if (!existsSync(target)) return true;
-  return anchor !== undefined && statSync(target).isFile() && !anchorsOf(target).includes(anchor);
+  return anchor !== undefined && statSync(target).isFile() && !findAnchors(target).includes(anchor);
 }
 
 /**
  * Returns the anchors of headings (`## Heading`, `## Heading {#anchor}`) and of HTML elements in generated tables.
  */
-function anchorsOf(file: string): string[] {
+function findAnchors(file: string): string[] {
   const text = readFileSync(file, 'utf8');
   const headings = [...text.matchAll(/^#+ (.*?)(?: \{#(\S+)\})?$/gm)].map(
     ([, heading = '', anchor]) => anchor ?? slugify(heading.replaceAll(/\[|\]\([^)]*\)/g, '')),

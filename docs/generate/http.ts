@@ -1,42 +1,42 @@
 import type { OpenApi, Operation, Schema } from './open-api.ts';
-import { cell, describeSchema, memberTable } from './schema-text.ts';
+import { escapeCell, describeSchema, renderMemberTable } from './schema-text.ts';
 
 const introduction = `# HTTP reference
 
-Every operation and every schema of the service, generated from its OpenAPI document, which a running service serves at
-\`/openapi.json\`. [HTTP API](../api.md) describes what they have in common.
+This page lists all operations and schemas of the service. It is generated from the OpenAPI document that a running service
+serves at \`/openapi.json\`. [HTTP API](../api.md) describes the conventions that apply to all operations.
 
 `;
 
 /** Generates the page with all operations and schemas. */
-export function httpPage({ paths, components }: OpenApi): string {
+export function renderHttpPage({ paths, components }: OpenApi): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => operationText(method, path, operation)),
+    Object.entries(methods).map(([method, operation]) => renderOperation(method, path, operation)),
   );
   const schemas = Object.entries(components.schemas).map(([name, schema]) =>
-    schemaText(name, schema),
+    renderSchema(name, schema),
   );
   return `${introduction}## Operations\n\n${operations.join('\n')}\n## Schemas\n\n${schemas.join('\n')}`;
 }
 
-function operationText(method: string, path: string, operation: Operation): string {
-  const keys = (operation.security ?? []).flatMap((each) => Object.keys(each));
-  const kinds = keys.map((key) => (key === 'publishableKey' ? 'publishable' : 'secret'));
+function renderOperation(method: string, path: string, operation: Operation): string {
+  const keys = (operation.security ?? []).flatMap((scheme) => Object.keys(scheme));
+  const keyKinds = keys.map((key) => (key === 'publishableKey' ? 'publishable' : 'secret'));
   const body = operation.requestBody?.content?.['application/json']?.schema;
-  const facts = [
-    `Key: ${kinds.length === 0 ? 'none' : kinds.join(' or ')}.`,
+  const details = [
+    `Key: ${keyKinds.length === 0 ? 'none' : keyKinds.join(' or ')}.`,
     ...(body ? [`Body: ${describeSchema(body)}.`] : []),
-    ...responseFacts(operation),
+    ...describeResponses(operation),
   ];
   return `### ${method.toUpperCase()} \`${path}\` {#${operation.operationId}}
 
 ${[operation.summary, operation.description].filter(Boolean).join('. ').replace(/\.$/, '')}.
 
-${facts.map((fact) => `- ${fact}`).join('\n')}
-${parameterTable(operation)}`;
+${details.map((detail) => `- ${detail}`).join('\n')}
+${renderParameterTable(operation)}`;
 }
 
-const responseFacts = ({ responses }: Operation): string[] =>
+const describeResponses = ({ responses }: Operation): string[] =>
   Object.entries(responses)
     .filter(([status]) => status !== 'default')
     .map(([status, { description, content = {} }]) => {
@@ -44,19 +44,19 @@ const responseFacts = ({ responses }: Operation): string[] =>
       return `Response ${status}: ${description}${shapes.length === 0 ? '' : ` ${shapes.join(' or ')}.`}`;
     });
 
-function parameterTable({ parameters = [] }: Operation): string {
+function renderParameterTable({ parameters = [] }: Operation): string {
   if (parameters.length === 0) return '';
   const rows = parameters.map(
-    ({ name, in: where, required, schema, description = '' }) =>
-      `| \`${name}\` | ${where}${required ? ', required' : ''} | ${cell(describeSchema(schema))} | ${cell(description)} |`,
+    ({ name, in: location, required, schema, description = '' }) =>
+      `| \`${name}\` | ${location}${required ? ', required' : ''} | ${escapeCell(describeSchema(schema))} | ${escapeCell(description)} |`,
   );
   return `\n| Parameter | In | Value | Meaning |\n| --- | --- | --- | --- |\n${rows.join('\n')}\n`;
 }
 
-function schemaText(name: string, schema: Schema): string {
+function renderSchema(name: string, schema: Schema): string {
   const choices = schema.anyOf ?? schema.oneOf ?? [schema];
   const shapes = choices.map((choice) =>
-    choice.properties ? memberTable(choice) : describeSchema(choice),
+    choice.properties ? renderMemberTable(choice) : describeSchema(choice),
   );
   return `### ${name} {#${name.toLowerCase()}}\n\n${schema.description ?? ''}\n\n${shapes.join('\n\nor\n\n')}\n`;
 }

@@ -1,12 +1,12 @@
 /**
- * Writes `docs/reference/`, the pages that are generated from the code and not committed. `npm run docs` runs this
- * before it builds the site, and `npm run check` runs it if the code has changed since.
+ * Writes `docs/reference/`, the pages that are generated from the code and not committed. `npm run docs` runs this script
+ * before it builds the site. `npm run check` runs it if the code has changed since the last run.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startService } from '../../service/test/start-service.ts';
-import { readCommandLine } from './command-line.ts';
-import { httpPage } from './http.ts';
+import { renderCommandLinePage } from './command-line.ts';
+import { renderHttpPage } from './http.ts';
 import type { OpenApi } from './open-api.ts';
 import { writeSdkPages } from './sdk.ts';
 
@@ -16,10 +16,10 @@ mkdirSync(folder);
 
 const [document, commandLine] = await Promise.all([
   readDocument(),
-  readCommandLine(),
+  renderCommandLinePage(),
   writeSdkPages(),
 ]);
-writeFileSync(join(folder, 'http.md'), httpPage(document));
+writeFileSync(join(folder, 'http.md'), renderHttpPage(document));
 writeFileSync(join(folder, 'cli.md'), commandLine);
 
 async function readDocument(): Promise<OpenApi> {

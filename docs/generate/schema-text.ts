@@ -1,25 +1,27 @@
 import type { Schema } from './open-api.ts';
 
-/** Escapes text for a table cell: no line breaks, and no unescaped bars. */
-export const cell = (text: string): string => text.replaceAll('\n', ' ').replaceAll('|', '\\|');
+/** Escapes text for a table cell: replaces line breaks and escapes vertical bars. */
+export const escapeCell = (text: string): string =>
+  text.replaceAll('\n', ' ').replaceAll('|', '\\|');
 
-const code = (value: unknown): string => `\`${String(value)}\``;
+const formatCode = (value: unknown): string => `\`${String(value)}\``;
 
-/** A short description of a schema, with links to the schemas it refers to. */
+/** Returns a short description of a schema, with links to the schemas that it refers to. */
 export function describeSchema(schema: Schema): string {
   const name = schema.$ref?.split('/').at(-1);
   if (name !== undefined) return `[${name}](#${name.toLowerCase()})`;
-  if (schema.const !== undefined) return code(schema.const);
-  if (schema.enum) return schema.enum.map(code).join(', ');
+  if (schema.const !== undefined) return formatCode(schema.const);
+  if (schema.enum) return schema.enum.map(formatCode).join(', ');
   const choices = schema.anyOf ?? schema.oneOf;
   if (choices) return choices.map(describeSchema).join(' or ');
-  if (schema.items) return `list of ${describeSchema(schema.items)}${bounds(schema)}`;
-  if (schema.properties) return `object of ${Object.keys(schema.properties).map(code).join(', ')}`;
+  if (schema.items) return `list of ${describeSchema(schema.items)}${describeBounds(schema)}`;
+  if (schema.properties)
+    return `object of ${Object.keys(schema.properties).map(formatCode).join(', ')}`;
   const type = [schema.type ?? 'anything'].flat().join(' or ');
-  return (schema.format ?? type) + bounds(schema);
+  return (schema.format ?? type) + describeBounds(schema);
 }
 
-function bounds(schema: Schema): string {
+function describeBounds(schema: Schema): string {
   const minimum = schema.minimum ?? schema.minItems;
   const maximum = schema.maximum ?? schema.maxItems ?? schema.maxLength;
   if (minimum === undefined && maximum === undefined) return '';
@@ -27,12 +29,12 @@ function bounds(schema: Schema): string {
   return maximum === undefined ? `, at least ${minimum}` : `, ${minimum} to ${maximum}`;
 }
 
-/** A table of an object's fields; required ones are marked. */
-export function memberTable({ properties = {}, required = [] }: Schema): string {
+/** Returns a table of an object's fields. Required fields are marked. */
+export function renderMemberTable({ properties = {}, required = [] }: Schema): string {
   const rows = Object.entries(properties).map(([name, member]) => {
-    const need = required.includes(name) ? 'yes' : '';
+    const requirement = required.includes(name) ? 'yes' : '';
     const { description = '' } = member;
-    return `| ${code(name)} | ${cell(describeSchema(member))} | ${need} | ${cell(description)} |`;
+    return `| ${formatCode(name)} | ${escapeCell(describeSchema(member))} | ${requirement} | ${escapeCell(description)} |`;
   });
   return ['| Member | Value | Required | Meaning |', '| --- | --- | --- | --- |', ...rows].join(
     '\n',

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 const docs = join(import.meta.dirname, '..');
 
 /**
- * Writes the SDK pages with TypeDoc, in a separate process because it brings its own TypeScript.
+ * Writes the SDK pages with TypeDoc. It runs in a separate process, because it uses its own version of TypeScript.
  *
  * @throws if TypeDoc reports a problem, such as a broken link in a comment.
  */

@@ -84,7 +84,7 @@ export const buildParts = [
 ];
 
 /**
- * Whether an output is missing or older than a source.
+ * Returns whether an output is missing or older than a source.
  *
  * @param {{ sources: readonly string[], outputs: readonly string[] }} part
  */
@@ -96,7 +96,7 @@ export function isStale({ sources, outputs }) {
 }
 
 /**
- * The modification time of the newest file in a folder, or 0 if there is none.
+ * Returns the modification time of the newest file in a folder, or 0 if there is no file.
  *
  * @param {string} path
  * @returns {number}

@@ -10,7 +10,7 @@
  * }} Plan
  */
 
-/** Values that are not measured. Each one is an option of `npm run capacity`. */
+/** Values that are assumed instead of measured. Each is an option of `npm run capacity`. */
 export const assumptions = {
   /** Share of decisions whose ad starts. */
   shown: 0.8,
@@ -23,7 +23,7 @@ export const assumptions = {
   serverLogMbS: 300,
   /** Retention in days: how long rows are kept before their partition is dropped. */
   keptDays: 30,
-  /** Dollars per month for a core including memory, and for a gigabyte of fast disk. */
+  /** Dollars per month for a core with its memory, and for a gigabyte of fast disk. */
   coreDollars: 25,
   gigabyteDollars: 0.1,
 };
@@ -59,8 +59,8 @@ export function calculateAdCost(costs, { shown, finished }) {
 }
 
 /**
- * Returns the resources that a rate of decisions per second requires. A process uses one core. If one server of the
- * assumed size is not enough, the accounts are distributed over several.
+ * Returns the resources that a number of decisions per second requires. A process uses one core. If one server of the
+ * assumed size is not enough, the accounts are distributed over several servers.
  *
  * @param {number} rate
  * @param {AdCost} ad

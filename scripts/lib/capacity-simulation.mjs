@@ -1,42 +1,43 @@
 /**
- * Simulates service processes that write to one PostgreSQL server in group commits, and the server's cores and disk.
- * Transactions don't wait for each other's row locks.
+ * Simulates the cores and the disk of a PostgreSQL server to which service processes write in group commits. In the
+ * simulation, transactions never wait for row locks.
  *
  * @typedef {{
  *   rate: number, processes: number, cores: number, serviceUs: number, databaseUs: number,
  *   transactionUs: number, syncMs: number, seconds: number,
- * }} Cell
+ * }} Scenario
  */
 
 /** The maximum number of requests in a transaction, as in `service/src/store/group-commit.ts`. */
 const maxBatch = 200;
 
 /**
- * Requests arrive at random (a Poisson process). Each uses its process's CPU, waits for the running transaction, and
- * joins the next one together with all other waiting requests. A transaction uses one of the server's cores and then
- * waits for a disk flush. Returns latencies in milliseconds.
+ * Requests arrive at random times (a Poisson process). Each request uses CPU time of its process and waits for the
+ * running transaction. The next transaction contains all waiting requests. A transaction uses one of the server's cores
+ * and then waits for a disk flush. Returns latencies in milliseconds.
  *
- * @param {Cell} cell
+ * @param {Scenario} scenario
  * @param {() => number} random
  * @returns {{ p50: number, p99: number, batch: number, canKeepUp: boolean }}
  */
-export function simulate(cell, random) {
-  const { rate, processes, cores, serviceUs, databaseUs, transactionUs, syncMs, seconds } = cell;
+export function simulate(scenario, random) {
+  const { rate, processes, cores, serviceUs, databaseUs, transactionUs, syncMs, seconds } =
+    scenario;
   const endMs = seconds * 1_000;
   const coreFreeMs = Array.from({ length: cores }, () => 0);
   const lanes = Array.from({ length: processes }, () =>
     arrivals(rate / processes, serviceUs / 1_000, endMs, random),
   );
-  const position = lanes.map(() => 0);
+  const positions = lanes.map(() => 0);
   const busyUntil = lanes.map(() => 0);
   /** @type {number[]} */
-  const waits = [];
+  const latenciesMs = [];
   let batches = 0;
   for (;;) {
-    const lane = nextLane(lanes, position, busyUntil);
+    const lane = nextLane(lanes, positions, busyUntil);
     if (lane < 0) break;
     const requests = lanes[lane] ?? [];
-    const first = position[lane] ?? 0;
+    const first = positions[lane] ?? 0;
     const batchReadyMs = Math.max(busyUntil[lane] ?? 0, requests[first]?.readyMs ?? 0);
     let end = first;
     while (
@@ -51,24 +52,25 @@ export function simulate(cell, random) {
     coreFreeMs[core] = doneMs;
     busyUntil[lane] = doneMs + syncMs;
     for (let index = first; index < end; index += 1)
-      waits.push(doneMs + syncMs - (requests[index]?.arrivedMs ?? 0));
-    position[lane] = end;
+      latenciesMs.push(doneMs + syncMs - (requests[index]?.arrivedMs ?? 0));
+    positions[lane] = end;
     batches += 1;
   }
   const overrunMs = Math.max(...busyUntil) - endMs;
-  waits.sort((a, b) => a - b);
-  const percentile = (/** @type {number} */ share) => waits[Math.floor(waits.length * share)] ?? 0;
+  latenciesMs.sort((a, b) => a - b);
+  const percentile = (/** @type {number} */ share) =>
+    latenciesMs[Math.floor(latenciesMs.length * share)] ?? 0;
   return {
     p50: percentile(0.5),
     p99: percentile(0.99),
-    batch: waits.length / batches,
-    // Finishing long after the last request has arrived means that the queue kept growing.
+    batch: latenciesMs.length / batches,
+    // If the last transaction ends long after the last request has arrived, the queue kept growing.
     canKeepUp: overrunMs < endMs / 20,
   };
 }
 
 /**
- * Returns the times at which requests arrive at one process and are ready for their transaction.
+ * Returns the times at which the requests of one process arrive and become ready for their transaction.
  *
  * @param {number} rate
  * @param {number} workMs
@@ -90,14 +92,14 @@ function arrivals(rate, workMs, endMs, random) {
  * Returns the lane whose next transaction can start first, or -1 if no requests remain.
  *
  * @param {{ readyMs: number }[][]} lanes
- * @param {number[]} position
+ * @param {number[]} positions
  * @param {number[]} busyUntil
  */
-function nextLane(lanes, position, busyUntil) {
+function nextLane(lanes, positions, busyUntil) {
   let best = -1;
   let bestMs = Infinity;
   lanes.forEach((requests, lane) => {
-    const next = requests[position[lane] ?? 0];
+    const next = requests[positions[lane] ?? 0];
     const ms = next ? Math.max(next.readyMs, busyUntil[lane] ?? 0) : Infinity;
     if (ms < bestMs) [best, bestMs] = [lane, ms];
   });
@@ -105,7 +107,7 @@ function nextLane(lanes, position, busyUntil) {
 }
 
 /**
- * A seeded random number generator, so that every run uses the same numbers.
+ * Returns a seeded random number generator, so that every run uses the same numbers.
  *
  * @param {number} seed
  */

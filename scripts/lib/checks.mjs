@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { isStale } from './build-parts.mjs';
 import { root, tool } from './run.mjs';
 
-/** Cached results for unchanged files. */
+/** The folder with cached results for unchanged files. */
 const cache = join(root, 'node_modules', '.cache', 'checks');
 
 const node = (/** @type {string[]} */ ...args) => [process.execPath, ...args];
 
-/** The reference pages, which are generated from the code. The page in `outputs` is the one that is written last. */
+/** The reference pages, which are generated from the code. `outputs` contains the page that is written last. */
 const reference = {
   sources: [
     'src',
@@ -21,12 +21,12 @@ const reference = {
 };
 
 /**
- * All checks. Slow ones come first: two run at a time, so a slow check at the end would run alone. `fullCommands` run
- * only with `--full`.
+ * All checks, with slow checks first: two checks run at a time, and a slow check at the end would run alone.
+ * `fullCommands` run only with `--full`.
  *
  * @type {readonly (import('./run-steps.mjs').Step & { fullCommands?: string[][] })[]}
  */
-const all = [
+const allChecks = [
   {
     name: 'types',
     commands: [[...tool('typescript', 'tsc'), '--build']],
@@ -46,7 +46,7 @@ const all = [
         '--cache',
         '--cache-location',
         join(cache, 'prettier'),
-        // Files are compared by content, because a checkout changes their modification times.
+        // Compares files by content, because a checkout changes their modification times.
         '--cache-strategy',
         'content',
         '.',
@@ -84,7 +84,7 @@ const all = [
     fullCommands: [
       [
         ...tool('@arethetypeswrong/cli', 'attw'),
-        // Script tags aren't modules, and CommonJS isn't supported.
+        // Skips script tags, which aren't modules, and CommonJS, which isn't supported.
         '--pack',
         '.',
         '--profile',
@@ -107,7 +107,7 @@ const all = [
 
 /** @param {{ full: boolean }} options */
 export const checks = ({ full }) =>
-  all.map(({ name, commands, fullCommands = [] }) => ({
+  allChecks.map(({ name, commands, fullCommands = [] }) => ({
     name,
     commands: full ? [...commands, ...fullCommands] : commands,
   }));

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { root, run, seconds } from './run.mjs';
 
 /**
- * Installs the packages in package-lock.json unless exactly those versions are already installed.
+ * Installs the packages in package-lock.json, unless exactly these versions are installed.
  *
  * @throws when `npm ci` fails.
  */
 export async function ensureInstall() {
   if (isInstalled()) return;
-  console.log('Installing packages with `npm ci` (a minute or two on a first run) …');
+  console.log('Installing packages with `npm ci` (this takes a minute or two on the first run) …');
   const startedAt = performance.now();
   // npm shows its progress only in terminals.
   const progress = setInterval(() => {
@@ -23,7 +23,7 @@ export async function ensureInstall() {
   );
 }
 
-/** npm records what it installed in a hidden lockfile, which lacks packages for other platforms. */
+/** Reads npm's hidden lockfile, which lists the installed packages. Packages for other platforms are not in it. */
 function isInstalled() {
   const hiddenLockfile = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(hiddenLockfile)) return false;

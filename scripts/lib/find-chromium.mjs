@@ -14,11 +14,11 @@ const usualPaths = {
 };
 
 /**
- * Returns the path of a Chromium or Chrome for the tests, and installs one if none is found. Playwright itself finds only
- * browsers that it has downloaded.
+ * Returns the path of Chromium or Chrome for the tests, and installs Chromium if neither is found. Playwright itself
+ * finds only browsers that it has downloaded.
  *
  * @returns {Promise<string>}
- * @throws when there is none and installing one fails. The message contains instructions.
+ * @throws when neither is found and the installation fails. The message contains instructions.
  */
 export async function ensureChromium() {
   const chromium = readConfiguredPath() ?? findInstalled() ?? (await findDownloaded());
@@ -29,7 +29,7 @@ export async function ensureChromium() {
     if (path !== undefined) return path;
   }
   throw new Error(
-    'The tests need Chromium or Chrome, and none was found or could be installed. ' +
+    'The tests need Chromium or Chrome. Neither was found, and Chromium could not be installed. ' +
       'Install one of them, or set CHROMIUM_PATH to its executable.',
   );
 }
@@ -40,7 +40,7 @@ function readConfiguredPath() {
   if (existsSync(path)) return path;
   throw new Error(
     `CHROMIUM_PATH is ${JSON.stringify(path)}, which does not exist. Set it to the executable of ` +
-      'Chromium or Chrome, or unset it to use an installed one.',
+      'Chromium or Chrome, or unset it to use an installed browser.',
   );
 }
 
@@ -61,7 +61,7 @@ async function findDownloaded() {
 }
 
 async function downloadWithPlaywright() {
-  console.log('No Chromium found: downloading one with Playwright …');
+  console.log('Chromium was not found. Downloading it with Playwright …');
   const { code } = await run([...tool('playwright'), 'install', 'chromium'], { show: true });
   return code === 0 ? findDownloaded() : undefined;
 }
@@ -69,7 +69,7 @@ async function downloadWithPlaywright() {
 async function installOnDebian() {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return undefined;
   console.log(
-    'No Chromium found: installing Debian’s chromium package, which takes about a minute …',
+    'Chromium was not found. Installing Debian’s chromium package (this takes about a minute) …',
   );
   const env = { DEBIAN_FRONTEND: 'noninteractive' };
   const commands = [

@@ -1,4 +1,4 @@
-/** This repository's own lint rules, as an oxlint plugin. No published ruleset covers the compiler of Cocos Creator. */
+/** This repository's own lint rules, as an oxlint plugin. No published rule covers the compiler of Cocos Creator. */
 
 const message =
   'Cocos Creator’s option “Loose” compiles `[...values]` to `[].concat(values)`: a set becomes an array with one set in it. Use `Array.from(values)`, or `concat()` for arrays.';
@@ -6,7 +6,7 @@ const message =
 const arrayMethods = new Set(['concat', 'filter', 'flat', 'flatMap', 'map', 'slice', 'sort']);
 
 /**
- * Whether an expression is definitely an array, judging by its syntax alone.
+ * Returns whether the syntax of an expression proves that its value is an array.
  *
  * @param {any} node
  * @returns {boolean}
@@ -26,7 +26,7 @@ function isArray(node) {
   }
 }
 
-/** Rejects `[...values]` unless `values` is definitely an array. */
+/** Rejects `[...values]` unless the syntax of `values` proves that it is an array. */
 const noIterableSpread = {
   /** @param {{ report(problem: object): void }} context */
   create: (context) => ({

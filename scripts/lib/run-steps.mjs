@@ -5,8 +5,8 @@ import { run, seconds } from './run.mjs';
  */
 
 /**
- * Runs steps, up to `concurrency` at a time, and the commands of each in sequence. Prints the name and duration of each
- * step, and the output of those that fail.
+ * Runs steps, up to `concurrency` at a time. The commands of a step run in sequence. Prints the name and duration of each
+ * step, and the output of steps that fail.
  *
  * @param {readonly Step[]} steps
  * @param {{ concurrency?: number }} [options]
@@ -26,15 +26,15 @@ export async function runSteps(steps, { concurrency = 1 } = {}) {
 
 /** @param {Step} step */
 async function runStep({ name, commands }) {
-  let total = 0;
+  let totalMs = 0;
   for (const command of commands) {
     const { code, output, ms } = await run(command);
-    total += ms;
+    totalMs += ms;
     if (code !== 0) {
-      console.log(`✗ ${name} (${seconds(total)}, exit code ${code})\n${output.trimEnd()}\n`);
+      console.log(`✗ ${name} (${seconds(totalMs)}, exit code ${code})\n${output.trimEnd()}\n`);
       return false;
     }
   }
-  console.log(`✓ ${name} (${seconds(total)})`);
+  console.log(`✓ ${name} (${seconds(totalMs)})`);
   return true;
 }

@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path';
 export const root = join(import.meta.dirname, '..', '..');
 
 /**
- * Runs a command and returns its exit code, output and duration. execa can't be used, because `npm start` and
- * `npm test` run before any package is installed.
+ * Runs a command and returns its exit code, output and duration. execa can't be used, because `npm start` and `npm test`
+ * call this function before any package is installed.
  *
  * @param {readonly string[]} command
  * @param {{ env?: Record<string, string>, show?: boolean, signal?: AbortSignal }} [options] `show`: prints the output
@@ -37,7 +37,7 @@ export function run([program, ...args], { env = {}, show = false, signal } = {})
 }
 
 /**
- * Returns the command that runs an installed package with the current Node; npx would add half a second each time.
+ * Returns the command that runs an installed package with the current Node. npx would take half a second longer.
  *
  * @param {string} packageName
  * @param {string} [binName] Default: the last segment of the package name.

@@ -11,7 +11,7 @@ const startTimeoutMs = 10_000;
  * Starts a PulseAudio server with a silent sound device, because Firefox suspends audio contexts without a device.
  * Requires `pulseaudio`.
  *
- * @returns {Promise<{ env: Record<string, string>, stop(): void }>} `env`: the environment for the browser.
+ * @returns {Promise<{ env: Record<string, string>, stop(): void }>} `env` is the environment for the browser.
  */
 export async function startSilentSound() {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-sound-'));

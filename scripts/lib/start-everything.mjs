@@ -12,7 +12,7 @@ const createUrl = (/** @type {number} */ port) => `http://127.0.0.1:${port}`;
  *
  * @param {string} dataDirectory
  * @param {(pid: number) => void} onChild Called for each started process.
- * @param {(reason: string) => void} onExit Called when one of them exits by itself.
+ * @param {(reason: string) => void} onExit Called when a process exits by itself.
  * @returns {{ ready: Promise<void>, stop(): Promise<void> }}
  */
 export function startEverything(dataDirectory, onChild, onExit) {
@@ -28,7 +28,7 @@ export function startEverything(dataDirectory, onChild, onExit) {
     const child = startProcess(name, command, env, logFile);
     onChild(child.pid);
     stops.push(child.stop);
-    // If it exits before it is ready, `ready` rejects.
+    // If the process exits before it is ready, `ready` rejects.
     void child.ready
       .then(() => child.exited.then((reason) => isStopped || onExit(reason)))
       .catch(() => {});
@@ -80,8 +80,8 @@ export function startEverything(dataDirectory, onChild, onExit) {
 }
 
 /**
- * Returns the ports of the last start if they are free, otherwise the default ports, otherwise any free ports. Saves them
- * for the next start.
+ * Returns the ports of the last start or, if they are in use, the default ports. If these are in use too, returns any
+ * free ports. Saves the ports for the next start.
  *
  * @param {string} file
  */
@@ -140,8 +140,8 @@ function printTable(urls, { sandbox, live }, devFile) {
 }
 
 /**
- * Opens a URL in the user's browser if there is a screen. The `open` package would add a dozen dependencies for three
- * commands.
+ * Opens a URL in the user's browser if there is a screen. The `open` package is not used, because it has a dozen
+ * dependencies.
  *
  * @param {string} url
  */

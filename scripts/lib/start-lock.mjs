@@ -8,9 +8,9 @@ import { join } from 'node:path';
  */
 
 /**
- * Acquires the lock on a data directory, so that only one `npm start` uses it. If the previous holder was killed,
- * kills the child processes that it left behind. proper-lockfile doesn't fit: it doesn't track child processes, and
- * it detects an abandoned lock by its age instead of by its process.
+ * Acquires the lock on a data directory, so that only one `npm start` uses the directory. If the previous holder was
+ * killed, its remaining child processes are killed too. proper-lockfile can't be used: it doesn't track child processes,
+ * and it detects an abandoned lock by its age, not by its process.
  *
  * @param {string} dataDirectory
  * @returns {{ addChild(pid: number): void, release(): void }}
@@ -23,7 +23,7 @@ export function acquireStartLock(dataDirectory) {
   const write = (/** @type {string} */ path) => writeFileSync(path, JSON.stringify(owner));
   write(draft);
   try {
-    // Creating a hard link is atomic, so exactly one process creates the lock, with its content.
+    // Creating a hard link is atomic: only one process can create the lock, and its content is complete.
     while (!tryLink(draft, file)) removeAbandoned(file);
   } finally {
     rmSync(draft, { force: true });
@@ -65,7 +65,7 @@ function tryLink(existingPath, newPath) {
 function removeAbandoned(file) {
   const text = readText(file);
   if (text === undefined) return;
-  const owner = parse(text);
+  const owner = parseLock(text);
   if (owner !== undefined && isAlive(owner)) {
     throw new Error(
       `Trueward is already running with this data directory (process ${owner.pid}; ${file}).\n` +
@@ -79,9 +79,9 @@ function removeAbandoned(file) {
   try {
     renameSync(file, movedLock);
   } catch {
-    return; // another start has removed the lock; the next attempt finds the current holder
+    return; // another `npm start` has removed the lock; the next attempt finds the current holder
   }
-  // If another start has acquired the lock since this process read it, puts that lock back.
+  // If another `npm start` acquired the lock after this process had read it, that lock is restored.
   if (readText(movedLock) !== text) tryLink(movedLock, file);
   rmSync(movedLock, { force: true });
 }
@@ -99,7 +99,7 @@ function readText(file) {
  * @param {string} text
  * @returns {(ProcessId & { children: ProcessId[] }) | undefined}
  */
-function parse(text) {
+function parseLock(text) {
   try {
     return JSON.parse(text);
   } catch {
@@ -108,8 +108,8 @@ function parse(text) {
 }
 
 /**
- * Returns the start time of a running process, as text that distinguishes it from a later process with the same pid;
- * undefined if it isn't running.
+ * Returns a text that distinguishes a running process from a later process with the same pid. It contains the start time
+ * of the process. Returns undefined if the process isn't running.
  *
  * @param {number} pid
  * @returns {string | undefined}
@@ -122,12 +122,12 @@ function processStart(pid) {
       return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
     }
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // See `man 5 proc`: field 3, the first after the name, is the state (Z is a zombie), and field 22 the start time
-    // in ticks since boot.
+    // See `man 5 proc`. Field 3, the first after the name, is the state (Z is a zombie). Field 22 is the start time in
+    // ticks since boot.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     return fields[0] === 'Z' ? undefined : `${boot} ${fields[19]}`;
   } catch {
-    return undefined; // it exited in the meantime
+    return undefined; // the process has exited
   }
 }

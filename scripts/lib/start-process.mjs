@@ -3,26 +3,26 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { root } from './run.mjs';
 
-/** How long a program has to report that it is ready, in milliseconds. */
+/** The time in which a program has to report that it is ready, in milliseconds. */
 const startTimeoutMs = 120_000;
 
 /**
  * @typedef {object} StartedProcess
  * @property {number} pid
- * @property {Promise<Record<string, any>>} ready Resolves with the process's `{"ready":true, …}` line; rejects if it
- * exits before that.
+ * @property {Promise<Record<string, any>>} ready Resolves with the `{"ready":true, …}` line of the process. Rejects if
+ * the process exits before it prints this line.
  * @property {Promise<string>} exited Resolves with the reason for the exit.
  * @property {() => Promise<void>} stop Sends SIGTERM, and SIGKILL after 4 s.
  */
 
 /**
- * Starts a Node program that reports on standard output when it is ready. The `concurrently` package can't wait for such
- * a report.
+ * Starts a Node program that prints a line to standard output when it is ready. The `concurrently` package can't wait
+ * for such a line.
  *
  * @param {string} name
  * @param {string[]} command
  * @param {Record<string, string>} env
- * @param {string} logFile Receives its standard error.
+ * @param {string} logFile Receives the program's standard error.
  * @returns {StartedProcess}
  */
 export function startProcess(name, command, env, logFile) {
@@ -31,7 +31,7 @@ export function startProcess(name, command, env, logFile) {
     cwd: root,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', log],
-    // Runs in its own process group, so that Ctrl-C reaches only the parent, which stops its children in order.
+    // Creates a process group, so that Ctrl-C reaches only the parent. The parent then stops its child processes.
     detached: process.platform !== 'win32',
   });
   closeSync(log);
@@ -48,9 +48,9 @@ export function startProcess(name, command, env, logFile) {
     exited,
     async stop() {
       child.kill('SIGTERM');
-      const kill = setTimeout(() => child.kill('SIGKILL'), 4000);
+      const killTimer = setTimeout(() => child.kill('SIGKILL'), 4000);
       await exited;
-      clearTimeout(kill);
+      clearTimeout(killTimer);
     },
   };
 }

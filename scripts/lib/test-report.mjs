@@ -13,12 +13,12 @@ const path = join(root, 'node_modules', '.cache', 'test-report.json');
  * @typedef {{ passed: number, failed: number, skipped: number }} Tally
  * @typedef {{ name: string, ms: number }} Test
  * @typedef {{ file: string, project: string, importMs?: number, hooksMs: number, testDurationMs: number, cpuMs?: number,
- * slowest?: Test }} FileTiming `importMs`: the time to load the file and collect its tests, including setup; unknown
- * in a browser, where Vitest includes the time that the file waited for a page.
+ * slowest?: Test }} FileTiming `importMs` is the time to load the file and collect its tests, including setup. It is
+ * unknown in a browser, where Vitest includes the time that the file waited for a page.
  * @typedef {{ startedAt: string, ms: number, tally: Tally, files: FileTiming[] }} TestReport
  */
 
-/** @returns {TestReport | undefined} The report of the last run; undefined if it did not finish. */
+/** @returns {TestReport | undefined} The report of the last run, or undefined if the run did not finish. */
 export function readTestReport() {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
@@ -62,7 +62,7 @@ export default class TestReporter {
 function countResults(modules) {
   const count = (/** @type {TestState} */ state) =>
     modules.reduce((sum, { children }) => sum + [...children.allTests(state)].length, 0);
-  // A file that can't be loaded, or whose hook fails, has no failed test.
+  // If a file can't be loaded or one of its hooks fails, the file fails without a failed test.
   const brokenFiles = modules.filter(
     (module) => module.state() === 'failed' && module.children.allTests('failed').next().done,
   );
@@ -82,7 +82,7 @@ function readTiming(module) {
     module.diagnostic();
   const tests = [...module.children.allTests()]
     .map((test) => ({ name: test.name, ms: test.diagnostic()?.duration ?? 0 }))
-    .toSorted((one, other) => other.ms - one.ms);
+    .toSorted((a, b) => b.ms - a.ms);
   // The durations of concurrent tests can add up to more than the file's duration.
   const testDurationMs = Math.min(
     duration,

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { deadLinks } from '../../../docs/generate/dead-links.ts';
+import { findDeadLinks } from '../../../docs/generate/dead-links.ts';
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'trueward-links-'))));
@@ -16,7 +16,7 @@ function write(file: string, text: string): void {
 test('reports links to missing pages, headings and site paths', () => {
   write('README.md', '[page](docs/gone.md) [heading](docs/guide.md#gone) [here](#gone)');
   write('docs/guide.md', '# A guide\n[address](/gone) [up](../GONE.md)');
-  expect(deadLinks(folder).sort()).toEqual([
+  expect(findDeadLinks(folder).sort()).toEqual([
     'README.md: #gone',
     'README.md: docs/gone.md',
     'README.md: docs/guide.md#gone',
@@ -36,5 +36,5 @@ test('accepts valid links and ignores code', () => {
     '# A guide\n## What it *does*\n### create() {#made}\n[g](/guide) [h](#made) [j](#row)\n| <a id="row"></a> row |',
   );
   write('node_modules/package/README.md', '[i](gone.md)');
-  expect(deadLinks(folder)).toEqual([]);
+  expect(findDeadLinks(folder)).toEqual([]);
 });
