@@ -84,7 +84,9 @@ export function createAdPlacement(ads: BreakAds, { placements }: AdPlacementOpti
       nextBreak = new AbortController();
       breaks += 1;
       const guard = createGuard();
-      void run(options, guard).then((status) => callAdBreakDone(options, guard.threw ? 'error' : status));
+      void run(options, guard).then((status) =>
+        callAdBreakDone(options, guard.threw ? 'error' : status),
+      );
     },
     adConfig({ preloadAdBreaks, sound, onReady }: AdConfigOptions) {
       if (sound !== undefined) muted = sound === 'off';
