@@ -24,5 +24,5 @@ export async function createPostgresDatabase(
 /**
  * Returns environment variables for a new database. Uses PostgreSQL if it is installed, because PostgreSQL is faster.
  */
-export const ownDatabase = async (): Promise<Record<string, string>> =>
+export const createDatabaseSettings = async (): Promise<Record<string, string>> =>
   hasPostgres ? { DATABASE_URL: await createPostgresDatabase() } : {};

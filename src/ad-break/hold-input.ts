@@ -48,8 +48,8 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
       return;
     } else if (/up$|end$|cancel$/.test(type)) {
       missedPresses.push(event);
-      // Most ads never need this code, so it is loaded only after a release that the game missed. If loading fails, it
-      // is retried when the ad ends.
+      // Most ads never need this code, so it is loaded only once the game has missed the release of a key or button. If
+      // loading fails, it is retried when the ad ends.
       loadReleasePresses().catch(() => undefined);
       // Prevents a click on the ad under the finger.
       if (type === 'touchend' && event.cancelable) event.preventDefault();

@@ -118,7 +118,7 @@ export function toBreakStatus(outcome: Outcome, format: 'interstitial' | 'reward
 export type BreakAds = Pick<Ads, 'availability' | 'preload' | 'showRewarded' | 'showInterstitial'>;
 
 /** An ad break with valid options. */
-export interface BreakRun {
+export interface AdPlacementBreak {
   ads: BreakAds;
   placement: string;
   options: AdBreakOptions;
@@ -130,11 +130,11 @@ export interface BreakRun {
 }
 
 /** Shows the ad and calls all callbacks except the last, `adBreakDone`. */
-export function runBreak(run: BreakRun): Promise<BreakStatus> {
+export function runBreak(run: AdPlacementBreak): Promise<BreakStatus> {
   return run.options.type === 'reward' ? offerAndShow(run) : showInterstitial(run);
 }
 
-async function offerAndShow(run: BreakRun): Promise<BreakStatus> {
+async function offerAndShow(run: AdPlacementBreak): Promise<BreakStatus> {
   const { ads, placement, next } = run;
   // Some games offer a reward every second, so make no request while the placement is known to have no ad.
   const currentAvailability = ads.availability(placement);
@@ -149,7 +149,7 @@ async function offerAndShow(run: BreakRun): Promise<BreakStatus> {
   return showRewarded(run);
 }
 
-function waitForAcceptance({ options, guard, next }: BreakRun): Promise<boolean> {
+function waitForAcceptance({ options, guard, next }: AdPlacementBreak): Promise<boolean> {
   return new Promise((resolve) => {
     next.addEventListener('abort', () => resolve(false));
     const succeeded = guard.run(() => options.beforeReward?.(() => resolve(true)));
@@ -157,7 +157,7 @@ function waitForAcceptance({ options, guard, next }: BreakRun): Promise<boolean>
   });
 }
 
-async function showRewarded(run: BreakRun): Promise<BreakStatus> {
+async function showRewarded(run: AdPlacementBreak): Promise<BreakStatus> {
   const { ads, placement, options, guard } = run;
   const showOptions = buildShowOptions(options, run);
   const { outcome } = await ads.showRewarded(placement, showOptions);
@@ -169,7 +169,7 @@ async function showRewarded(run: BreakRun): Promise<BreakStatus> {
   return status;
 }
 
-async function showInterstitial(run: BreakRun): Promise<BreakStatus> {
+async function showInterstitial(run: AdPlacementBreak): Promise<BreakStatus> {
   const { ads, placement, guard } = run;
   // For a preroll, Google calls only `adBreakDone`, because there is no running game to pause.
   const options: AdBreakOptions =
@@ -181,7 +181,7 @@ async function showInterstitial(run: BreakRun): Promise<BreakStatus> {
 }
 
 /** Returns options that call `beforeAd` when the ad opens. If `beforeAd` throws, no ad is shown. */
-function buildShowOptions(options: AdBreakOptions, { guard, muted }: BreakRun) {
+function buildShowOptions(options: AdBreakOptions, { guard, muted }: AdPlacementBreak) {
   const abortController = new AbortController();
   let opened = false;
   return {

@@ -99,7 +99,7 @@ export class TruewardPlugin implements GameAds {
       this.#running = startAds(options, this.#events);
       this.#ads = this.#running;
     } catch (error) {
-      // An exception would abort the boot of the game, so report it instead.
+      // An exception would prevent the game from starting, so report it instead.
       reportError(error);
       const reason = error instanceof OptionError ? error.code : 'sdk_error';
       this.#ads = unavailableAds(reason, this.#events);

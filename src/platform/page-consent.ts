@@ -84,7 +84,7 @@ export function followPageConsent(
   }
 
   function decideStatus(isLate: boolean): PageConsent['status'] | undefined {
-    // Consent for this site is more specific than a setting for the whole browser, and the GDPR requires it.
+    // Consent for this site takes precedence over a browser-wide setting, because it is more specific.
     if (tcf?.decides) return tcf.status;
     if (gpp?.decides) return gpp.status;
     if (!tcf && !gpp && !isLate) return undefined;

@@ -151,7 +151,7 @@ const drawWater: Draw = (pen, width, height) => {
   }
 };
 
-/** Returns a function that draws hills. The right edge of the image continues at its left edge. */
+/** Returns a function that draws hills. The image tiles horizontally. */
 function drawHills(color: string, waves: number, height: number, phase: number): Draw {
   return (pen, width, bottom) => {
     const turn = (Math.PI * 2) / width;

@@ -165,8 +165,8 @@ async function readCounts(
   nowMs: number,
 ): Promise<Map<string, Counts>> {
   const today = Math.floor(nowMs / dayMs) * dayMs;
-  // If an ad is seen between the two queries, it is counted twice until the next count. If the queries ran in the
-  // opposite order, such an ad would not be counted at all.
+  // An ad that is seen between the two queries is counted twice until they run again. If the queries ran in the
+  // opposite order, such an ad would be missed.
   const outstanding = await database.query<{ id: string; count: number }>(
     `SELECT reserved_ad AS id, count(*) AS count FROM decisions
       WHERE account_id = $1 AND environment = $2 AND reserved_ad = ANY($3::text[]) AND served_at IS NULL

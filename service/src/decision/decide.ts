@@ -230,9 +230,9 @@ function markChoice(item: Explanation, chosen: Candidate): Explanation {
 }
 
 /**
- * Makes a weighted random choice among the candidates with the best priority.
+ * Picks a random candidate, by weight, from those with the highest priority.
  *
- * @param candidates sorted by priority
+ * @param candidates sorted by priority, highest first
  * @param random in [0, 1)
  */
 function choose(candidates: readonly Candidate[], random: number): Candidate | undefined {

@@ -24,18 +24,18 @@ export interface DecisionTokens {
   /**
    * Returns the claims, or undefined if the signature is invalid.
    *
-   * @throws NewerTokenError when a newer release signed the token in a version that this release cannot read.
+   * @throws UnsupportedTokenVersionError when a newer release signed the token in a version that this release cannot read.
    */
   verify(token: string): TokenClaims | undefined;
 }
 
 /** Thrown for a token with a valid signature whose version only newer releases can read. */
-export class NewerTokenError extends Error {
+export class UnsupportedTokenVersionError extends Error {
   constructor(version: number) {
     super(
       `The token has version ${version}; expected at most ${newestVersion}. Upgrade this process.`,
     );
-    this.name = 'NewerTokenError';
+    this.name = 'UnsupportedTokenVersionError';
   }
 }
 
@@ -86,7 +86,7 @@ export function createDecisionTokens(key: string, version: number = issuedVersio
 
 function findVersion(number: number): Version {
   const version = versions[number];
-  if (version === undefined) throw new NewerTokenError(number);
+  if (version === undefined) throw new UnsupportedTokenVersionError(number);
   return version;
 }
 

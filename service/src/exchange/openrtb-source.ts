@@ -143,7 +143,7 @@ async function readBids(
     categories: bid.categories,
     ...(advertiserDomain !== undefined && { advertiserDomain }),
     ...(burl !== undefined && { burl }),
-    ...(bid.expiresS !== undefined && { expiresAtMs: nowMs + bid.expiresS * 1_000 }),
+    ...(bid.expiresInS !== undefined && { expiresAtMs: nowMs + bid.expiresInS * 1_000 }),
   };
   return {
     verdict: 'offer',

@@ -16,7 +16,7 @@ interface Deps {
   incrementConfigVersion(queries: Queries, accountId: string): Promise<void>;
 }
 
-/** Manages API keys. Each call runs in the transaction of its operation. */
+/** Manages API keys. Each call runs in the caller's transaction. */
 export interface KeyManager {
   /** Creates a key. Only this result contains its text. */
   create(operation: Operation, request: ApiKeyRequest): Promise<ApiKey>;

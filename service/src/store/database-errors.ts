@@ -46,7 +46,7 @@ export class StandbyError extends Error {
 const readCode = (error: Error): string | undefined =>
   'code' in error && typeof error.code === 'string' ? error.code : undefined;
 
-/** Whether the server did not respond in time. The connection can no longer be used. */
+/** Whether the server's response timed out. If so, the connection can no longer be used. */
 export const isReadTimeout = (error: unknown): boolean =>
   error instanceof Error && /query read timeout/i.test(error.message);
 

@@ -120,7 +120,7 @@ interface CountedAttempt {
 
 /** Limits attempts to guess passwords and codes. */
 interface LockOut {
-  /** Counts an attempt, or resolves to the number of seconds to wait before the next attempt. */
+  /** Records an attempt. If too many have failed, resolves to the number of seconds to wait instead. */
   count(attempt: Attempt): Promise<CountedAttempt | { waitS: number }>;
 }
 

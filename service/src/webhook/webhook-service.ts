@@ -24,7 +24,7 @@ interface Target {
   ifMatch: IfMatch;
 }
 
-/** Changes webhooks on behalf of operators and the service. Each call runs in the transaction of its operation. */
+/** Changes webhooks on behalf of operators and the service. Each call runs in the caller's transaction. */
 export interface WebhookService {
   /** Creates a webhook. Only this result contains its secret. */
   create(operation: Operation, request: WebhookRequest): Promise<Versioned<Webhook>>;

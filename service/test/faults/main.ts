@@ -1,7 +1,7 @@
 /** `npm run faults:service [-- <fault>…]`: injects faults one after another under load. */
 import { parseArgs } from 'node:util';
 import { faults } from './faults.ts';
-import { runFaults } from './run-faults.ts';
+import { injectFaults } from './run-faults.ts';
 import { printFindings } from './verify.ts';
 
 const names = Object.keys(faults) as (keyof typeof faults)[];
@@ -19,7 +19,7 @@ the received webhooks with what the service acknowledged. Faults: ${names.join('
 const unknown = requestedNames.find((name) => !names.some((knownName) => knownName === name));
 if (unknown !== undefined)
   throw new Error(`Unknown fault: ${unknown}. Expected one of ${names.join(', ')}.`);
-const report = await runFaults({
+const report = await injectFaults({
   players: 64,
   faults: names
     .filter((name) => requestedNames.length === 0 || requestedNames.includes(name))

@@ -38,7 +38,7 @@ const recoveryRewards = 10;
  * Injects faults one at a time while players watch ads from two service processes. Returns undefined if PostgreSQL is
  * not installed.
  */
-export async function runFaults({
+export async function injectFaults({
   faults,
   players: count,
   backToBack = false,

@@ -5,7 +5,7 @@ import type { ApiKey, KillSwitch, Placement, RewardStatus } from '@trueward/prot
 import { verifyWebhook } from 'trueward/server';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startInProcess } from '../in-process.ts';
-import { ownDatabase } from '../postgres-database.ts';
+import { createDatabaseSettings } from '../postgres-database.ts';
 import { createClient } from './client.ts';
 import { startCommand, runInProcess } from './command-line.ts';
 import { createPanelClient } from './panel-client.ts';
@@ -67,7 +67,7 @@ test.each([
 });
 
 test('`receipt-keys rotate` keeps publishing the old key', async () => {
-  env = { ...env, ...(await ownDatabase()) };
+  env = { ...env, ...(await createDatabaseSettings()) };
   const readKids = async () => {
     const service = await start();
     const response = await fetch(`${service.url}/.well-known/jwks.json`);
@@ -84,7 +84,7 @@ test('`receipt-keys rotate` keeps publishing the old key', async () => {
 });
 
 test('keys can be created, listed, rolled and revoked', async () => {
-  env = { ...env, ...(await ownDatabase()) };
+  env = { ...env, ...(await createDatabaseSettings()) };
   const create = async (...extraArgs: string[]) => {
     const args = ['keys', 'create', '--environment', 'sandbox', '--kind', 'secret', ...extraArgs];
     return JSON.parse((await runInProcess(args, env)).out) as ApiKey & { account_id: string };
@@ -130,7 +130,7 @@ test('keys can be created, listed, rolled and revoked', async () => {
 });
 
 test('an export can be imported into another installation', async () => {
-  env = { ...env, ...(await ownDatabase()) };
+  env = { ...env, ...(await createDatabaseSettings()) };
   const first = await start();
   const sourceClient = createClient(first);
   const decision = await sourceClient.decideImage('traveler');
@@ -147,7 +147,11 @@ test('an export can be imported into another installation', async () => {
   expect((await runInProcess(['export', '--out', file], env)).code).toBe(1);
 
   const targetFolder = mkdtempSync(join(tmpdir(), 'trueward-'));
-  const targetEnv = { ...env, ...(await ownDatabase()), TRUEWARD_DATA_DIR: targetFolder };
+  const targetEnv = {
+    ...env,
+    ...(await createDatabaseSettings()),
+    TRUEWARD_DATA_DIR: targetFolder,
+  };
   expect((await runInProcess(['import', file], targetEnv)).err).toContain(
     'master key does not decrypt',
   );
@@ -222,7 +226,7 @@ test('`listen` forwards each event once, signed with the printed secret', async 
 });
 
 test('`doctor` reports the problems of an installation', async () => {
-  env = { ...env, ...(await ownDatabase()) };
+  env = { ...env, ...(await createDatabaseSettings()) };
   const service = await start();
   const { port } = new URL(service.url);
   expect(await runInProcess(['doctor'], { ...env, PORT: port })).toMatchObject({
@@ -304,7 +308,7 @@ test('`config` prints the effective settings without secrets', async () => {
 });
 
 test('`migrate` prints the migrations that it has applied', async () => {
-  env = { ...env, ...(await ownDatabase()) };
+  env = { ...env, ...(await createDatabaseSettings()) };
   const first = await runInProcess(['migrate'], env);
   expect(JSON.parse(first.out)).toMatchObject({
     migrated: expect.arrayContaining(['0001-initial']) as unknown,
@@ -314,7 +318,7 @@ test('`migrate` prints the migrations that it has applied', async () => {
 });
 
 test('the first start and `users invite` print setup links', async () => {
-  env = { ...env, ...(await ownDatabase()) };
+  env = { ...env, ...(await createDatabaseSettings()) };
   const startServiceCommand = async () => {
     const service = startCommand(['start'], env);
     const ready = JSON.parse(await service.line(/"ready"/)) as { url: string; setup_url?: string };

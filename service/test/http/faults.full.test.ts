@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { faults } from '../faults/faults.ts';
-import { runFaults } from '../faults/run-faults.ts';
+import { injectFaults } from '../faults/run-faults.ts';
 
 test(
   'crashes, broken connections and a full disk lose or duplicate no reward',
   { timeout: 180_000 },
   async ({ skip }) => {
-    const report = await runFaults({
+    const report = await injectFaults({
       players: 48,
       backToBack: true,
       faults: [faults.killService, faults.killPostgres, faults.cutConnections, faults.fillDisk],

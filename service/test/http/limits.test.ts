@@ -97,7 +97,7 @@ test('a key can have its own limit, which is kept when the key is rolled', async
   const raisedLimit = { per_s: 500, burst: 1_000 };
   const change = await live.call<ApiKey>('PATCH', path, live.secret, { rate_limit: raisedLimit });
   expect(change.body.rate_limit).toEqual(raisedLimit);
-  // The process applies the change within half a second, so polling is necessary.
+  // The process can take up to half a second to apply the change, so poll for it.
   const floodWhenRefilled = () => {
     clock.advance(100);
     return flood(30, list);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import {
   createDecisionTokens,
-  NewerTokenError,
+  UnsupportedTokenVersionError,
   type TokenClaims,
 } from '../../src/decision/token.ts';
 import { createMac } from '../../src/key/service-secrets.ts';
@@ -42,9 +42,11 @@ test.each(['Zoë’s "user"', 'a~b.c', '~', '.', ' %7E', 'u=1', undefined])(
   },
 );
 
-test('a token in an unsupported newer version throws NewerTokenError', () => {
+test('a token in an unsupported newer version throws UnsupportedTokenVersionError', () => {
   const body = '3~dec_1~whatever';
-  expect(() => tokens.verify(`${body}.${createMac('key')(body)}`)).toThrow(NewerTokenError);
+  expect(() => tokens.verify(`${body}.${createMac('key')(body)}`)).toThrow(
+    UnsupportedTokenVersionError,
+  );
   expect(tokens.verify(`${body}.${createMac('other')(body)}`)).toBeUndefined();
 });
 

@@ -36,7 +36,7 @@ it('the game does not receive the release of the key that closed the ad', () => 
   end();
 });
 
-it('the game receives one release of a key that was held before it closed the ad', () => {
+it('the game receives exactly one keyup event for a key that was already down and then closed the ad', () => {
   const { ad, canvas, heard: received, key, release, end } = openAd();
   key('keyup', 'Space', ad);
   key('keydown', 'Space', ad);

@@ -98,7 +98,7 @@ test('pending rewards are polled again after a reload', async () => {
   expect(await deliveredReward).toMatchObject({ decisionId: 'dec_1' });
 });
 
-test('destroy() settles all promises and leaves no timer', async () => {
+test('destroy() settles all promises and leaves no timers running', async () => {
   const clock = createManualClock();
   const { rewards } = openTab(clock);
   await watch(rewards, 'dec_1');

@@ -71,7 +71,7 @@ test('when the SDK is destroyed, the next instance delivers a reward that was wa
   await eventually(() => expect(second).toHaveBeenCalled());
 });
 
-test('destroy() leaves no timer while a handler is running', async () => {
+test('destroy() leaves no timers running while a handler is running', async () => {
   const clock = createManualClock();
   const { rewards } = openTab(clock);
   const saving = createDeferred();

@@ -10,7 +10,7 @@ import { it } from '../worker.ts';
 import { type Host, startHost } from './host.ts';
 
 /**
- * If this folder is set, AdLad is tested too. The folder contains AdLad's sources in `adlad`, and the sources of
+ * If this variable is set, AdLad is tested too. It names a folder with AdLad's sources in `adlad`, and the sources of
  * AdLad's plugin for Google in `adlad-plugin-google-ad-placement`.
  */
 const adladFolder = process.env['ADLAD_FOLDER'];

@@ -12,20 +12,20 @@ const totalsByWorld = new WeakMap<World, Map<string, number>>();
  * statuses, the webhooks, the receipts and the reports agree.
  */
 export async function checkAgreement(world: World, tracks: Track[]): Promise<number> {
-  const finals = await Promise.all(
+  const finalResults = await Promise.all(
     tracks.flatMap(({ decision, ...track }) =>
       decision
         ? [world.status(decision.id).then((status): Final => ({ ...track, decision, status }))]
         : [],
     ),
   );
-  const earned = finals.filter(({ status }) => status.state === 'earned');
-  for (const final of finals) checkVerdict(final);
+  const earned = finalResults.filter(({ status }) => status.state === 'earned');
+  for (const final of finalResults) checkVerdict(final);
   checkRealTime(earned);
-  checkWebhooks(world, finals);
-  await checkDevices(finals);
+  checkWebhooks(world, finalResults);
+  await checkDevices(finalResults);
   for (const final of earned) await checkReceipt(world, final);
-  await checkReports(world, finals);
+  await checkReports(world, finalResults);
   return earned.length;
 }
 
@@ -44,11 +44,11 @@ function checkVerdict({ expected, status, reportedStates, ...track }: Final): vo
 }
 
 /** Checks that each device's ledger agrees with the service, and that each reward was delivered to the game. */
-async function checkDevices(finals: Final[]): Promise<void> {
+async function checkDevices(finalResults: Final[]): Promise<void> {
   await Promise.all(
-    [...new Set(finals.map(({ device }) => device))].map((device) => device.returnToGame()),
+    [...new Set(finalResults.map(({ device }) => device))].map((device) => device.returnToGame()),
   );
-  for (const { decision, device, plan, status } of finals) {
+  for (const { decision, device, plan, status } of finalResults) {
     if (!decision) continue;
     const about = JSON.stringify({ plan, status, kills: device.kills() });
     const entry = device.entry(decision.id);
@@ -91,7 +91,7 @@ function checkRealTime(earned: Final[]): void {
   }
 }
 
-function checkWebhooks(world: World, finals: Final[]): void {
+function checkWebhooks(world: World, finalResults: Final[]): void {
   const byDecision = (type: WebhookEvent['type']) => {
     const eventsById = new Map<string, WebhookEvent[]>();
     for (const event of world.events.values()) {
@@ -103,7 +103,7 @@ function checkWebhooks(world: World, finals: Final[]): void {
   };
   const rewarded = byDecision('decision.rewarded');
   const served = byDecision('decision.served');
-  for (const { status, userRef, plan } of finals) {
+  for (const { status, userRef, plan } of finalResults) {
     const events = rewarded.get(status.id) ?? [];
     expect(events.length, status.id).toBe(status.state === 'earned' ? 1 : 0);
     expect((served.get(status.id) ?? []).length, status.id).toBeLessThanOrEqual(1);
@@ -135,7 +135,7 @@ async function checkReceipt(world: World, { status, userRef, plan }: Final): Pro
 }
 
 /** Checks the reports' sums for this batch. These are the current sums minus the sums of earlier batches. */
-async function checkReports(world: World, finals: Final[]): Promise<void> {
+async function checkReports(world: World, finalResults: Final[]): Promise<void> {
   const previousTotals = totalsByWorld.get(world) ?? new Map<string, number>();
   totalsByWorld.set(world, previousTotals);
   const readAdded = async (metric: string): Promise<number> => {
@@ -145,7 +145,7 @@ async function checkReports(world: World, finals: Final[]): Promise<void> {
     return increase;
   };
   for (const state of ['earned', 'denied', 'expired'] as const) {
-    const statuses = finals.filter(({ status }) => status.state === state).length;
+    const statuses = finalResults.filter(({ status }) => status.state === state).length;
     expect(await readAdded(`rewards_${state}`), state).toBe(statuses);
   }
   const served = [...world.events.values()].filter(({ type }) => type === 'decision.served').length;

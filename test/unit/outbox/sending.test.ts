@@ -187,7 +187,7 @@ test('when the page is closed, sends recent events in a keepalive request within
   expect(await recordsIn(store)).toBe(0);
 });
 
-test('destroy() leaves no timer', async () => {
+test('destroy() leaves no timers running', async () => {
   const { clock, service, openTab } = openBrowser();
   service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
   const { outbox } = openTab();

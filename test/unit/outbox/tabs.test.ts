@@ -82,7 +82,7 @@ test('another tab sends if the leader’s store fails', async () => {
   expect(first.outbox.diagnostics().lastError).toBe('Error: closed for an upgrade');
 });
 
-test('a tab that is suspended while sending blocks other tabs for at most twenty seconds', async () => {
+test('a tab that is suspended during a request blocks other tabs for at most twenty seconds', async () => {
   const { clock, service, openTab } = openBrowser();
   const suspended = createDeferred();
   const { outbox: first } = openTab();

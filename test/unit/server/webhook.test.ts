@@ -256,7 +256,7 @@ describe('verifyWebhook', () => {
     },
   );
 
-  test('accepts rewards that the service did not verify only if their evidence is listed', async () => {
+  test('accepts unverified rewards only if their type of evidence is listed', async () => {
     const codeFor = async (evidence: unknown, acceptEvidence?: string[], type?: string) => {
       const event = { id: 'evt_1', type: type ?? 'decision.rewarded', data: { evidence } };
       const text = JSON.stringify(event);

@@ -49,7 +49,7 @@ export interface Bid extends BidIds {
   nurl?: string;
   burl?: string;
   /** How long the bidder waits for the impression. */
-  expiresS?: number;
+  expiresInS?: number;
   /** Declared duration. */
   durationS?: number;
 }
@@ -200,7 +200,7 @@ function judge({ bid, currency }: RawBid, ids: BidIds, rules: BidRules): Bid | R
       'The bid has neither VAST markup nor a win notice that could return it.',
     ];
   }
-  const [expiresS, durationS] = [readCount(bid['exp']), readCount(bid['dur'])];
+  const [expiresInS, durationS] = [readCount(bid['exp']), readCount(bid['dur'])];
   return {
     priceMicros,
     currency,
@@ -209,7 +209,7 @@ function judge({ bid, currency }: RawBid, ids: BidIds, rules: BidRules): Bid | R
     ...(markup !== undefined && { markup }),
     ...(nurl !== undefined && { nurl }),
     ...(burl !== undefined && { burl }),
-    ...(expiresS !== undefined && { expiresS }),
+    ...(expiresInS !== undefined && { expiresInS }),
     ...(durationS !== undefined && { durationS }),
   };
 }

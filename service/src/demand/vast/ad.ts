@@ -67,7 +67,7 @@ export function mergeChain(wrappers: readonly Wrapper[], inline: InLineAd, nowMs
       `The ad has ${trackers.length} trackers; expected at most ${maxTrackers}.`,
     );
   }
-  const expiries = layers.flatMap(({ expiresS }) => expiresS ?? []);
+  const expiries = layers.flatMap(({ expiresInS }) => expiresInS ?? []);
   const collectUrls = (event: TrackerEvent) =>
     trackers.filter((tracker) => tracker.event === event).map(({ url }) => url);
   const byEvent = trackerEvents

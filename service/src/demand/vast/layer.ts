@@ -85,7 +85,7 @@ export interface Layer {
   clickThrough?: string;
   skip?: TimeOffset;
   /** How long the response may be cached, in seconds. */
-  expiresS?: number;
+  expiresInS?: number;
   /** Dropped URLs with the reason for each, for operators. */
   dropped: string[];
 }
@@ -115,7 +115,7 @@ export function readLayer(
   const skip = linears
     .map(({ attributes }) => parseOffset(attributes.get('skipoffset')?.trim()))
     .find((offset) => offset !== undefined);
-  const expiresS = parsePositive(findChild(body, 'Expires')?.text);
+  const expiresInS = parsePositive(findChild(body, 'Expires')?.text);
   return {
     errors: readErrors(body, rules, dropped),
     trackers: [
@@ -135,7 +135,7 @@ export function readLayer(
     ...(adSystem !== undefined && { adSystem }),
     ...(clickThrough !== undefined && { clickThrough }),
     ...(skip !== undefined && { skip }),
-    ...(expiresS !== undefined && { expiresS }),
+    ...(expiresInS !== undefined && { expiresInS }),
   };
 }
 

@@ -34,7 +34,7 @@ export interface RateLimiter {
   onUnauthenticated(client: Client, reply: ReplyHeaders): void;
   /** Counts a decision for a user. */
   onUser(principal: Principal, userRef: string, reply: ReplyHeaders): void;
-  /** Counts a long-polling request until the returned function is called. */
+  /** Counts a long-polling request as open until the returned function is called. */
   onWait(principal: Principal, client: Client, decisionId: string): () => void;
 }
 

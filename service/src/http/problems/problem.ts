@@ -1,7 +1,7 @@
 import { problemStatus } from '@trueward/protocol';
 import type { Problem } from '@trueward/protocol/wire';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { NewerTokenError } from '../../decision/token.ts';
+import { UnsupportedTokenVersionError } from '../../decision/token.ts';
 import { DomainError } from '../../platform/domain-error.ts';
 import { OverloadedError } from '../../store/group-commit.ts';
 import { isLockTimeout, isUnavailable } from '../../store/database-errors.ts';
@@ -44,7 +44,7 @@ function toProblemError(error: unknown): ProblemError {
   }
   // Clients retry after this error until a process with a newer version responds. After a permanent error, they would
   // drop the events.
-  if (error instanceof NewerTokenError) {
+  if (error instanceof UnsupportedTokenVersionError) {
     return new ProblemError('unavailable', error.message, { retryAfterS: 5 });
   }
   if (isUnavailable(error)) {

@@ -57,8 +57,8 @@ function addFsync({ NODEFS: files }: EmscriptenModule): void {
 }
 
 /**
- * Avoids an exception that takes Node.js 50 µs to create. When an index page is full, PostgreSQL looks for the free
- * space map of the index, which usually doesn't exist.
+ * Checks whether a file exists before opening it, because an exception for a missing file takes Node.js 50 µs. When an
+ * index page is full, PostgreSQL tries to open the free space map of the index, which usually doesn't exist.
  */
 function avoidExceptions({ FS, NODEFS: files }: EmscriptenModule): void {
   const { getMode } = files;

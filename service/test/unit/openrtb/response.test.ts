@@ -70,7 +70,7 @@ describe('reading a bid response', () => {
           nurl: 'https://bidder.example/win?p=${AUCTION_PRICE}',
           burl: 'https://bidder.example/bill',
           lurl: 'https://bidder.example/lost',
-          expiresS: 300,
+          expiresInS: 300,
           durationS: 20,
         },
       ],

@@ -1,7 +1,7 @@
 import type { Report, Summary } from '../summary.ts';
 import { format, formatAll, table } from './markdown.ts';
 
-/** A table of the report, with its plots and the method of measurement. */
+/** A table in the report, with its plots and a description of how it was measured. */
 export interface Section {
   title: string;
   plots: string[];
