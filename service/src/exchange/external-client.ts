@@ -96,6 +96,8 @@ export function createRequestExternal({ agents, breaker }: Deps): RequestExterna
       signal: request.signal,
       maxBytes,
     });
+    // A redirect is followed even if its body is incomplete, but not after the deadline.
+    request.signal.throwIfAborted();
     const location = redirects.has(status) ? readHeader(headers['location']) : undefined;
     if (location !== undefined) return { httpStatus: status, location, text: '' };
     const encoding = readHeader(headers['content-encoding']) ?? 'identity';

@@ -20,6 +20,8 @@ export interface BoundedRequest {
    * discards everything after `keepBytes`. Default: `maxBytes`.
    */
   keepBytes?: number;
+  /** Called once there is a connection, before the request is sent. Until then, the server has received nothing. */
+  onStart?(): void;
 }
 
 export interface BoundedResponse {
@@ -51,6 +53,7 @@ export class BodyTooLargeError extends Error {
 export function requestBounded(request: BoundedRequest): Promise<BoundedResponse> {
   const { dispatcher, signal, timeoutMs, maxBytes, keepBytes = maxBytes } = request;
   return new Promise((resolve, reject) => {
+    const { origin, pathname, search } = new URL(request.url);
     let controller: Dispatcher.DispatchController | undefined;
     let settled = false;
     let response: Pick<BoundedResponse, 'status' | 'headers'> | undefined;
@@ -76,8 +79,6 @@ export function requestBounded(request: BoundedRequest): Promise<BoundedResponse
     setMaxListeners(0, signal);
     signal.addEventListener('abort', onAbort);
     if (signal.aborted) return onAbort();
-
-    const { origin, pathname, search } = new URL(request.url);
     dispatcher.dispatch(
       {
         origin,
@@ -90,7 +91,8 @@ export function requestBounded(request: BoundedRequest): Promise<BoundedResponse
         onRequestStart(started) {
           controller = started;
           // The request timed out or was aborted while it waited for a connection.
-          if (settled) started.abort(new Error('The request was aborted.'));
+          if (settled) return started.abort(new Error('The request was aborted.'));
+          request.onStart?.();
         },
         onResponseStart(_controller, status, headers) {
           // Ignores informational responses (1xx), which precede the final response.

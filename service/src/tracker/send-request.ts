@@ -57,8 +57,8 @@ export function createTrackerSender({ agents, timeoutMs = 5_000 }: Deps): SendTr
           signal: linkedSignal.signal,
           maxBytes: maxReadBytes,
           keepBytes: 0,
+          onStart: () => (reached = true),
         });
-        reached = true;
         status = response.status;
         const { location } = response.headers;
         const isRedirect = status >= 300 && status < 400 && typeof location === 'string';
@@ -66,7 +66,7 @@ export function createTrackerSender({ agents, timeoutMs = 5_000 }: Deps): SendTr
       }
       return reached ? { status } : { error: 'connection', reached };
     } catch (error) {
-      return { error: classifyError(error), reached: reached || !isConnectFailure(error) };
+      return { error: classifyError(error), reached };
     } finally {
       linkedSignal.release();
     }
@@ -76,13 +76,4 @@ export function createTrackerSender({ agents, timeoutMs = 5_000 }: Deps): SendTr
 function classifyError(error: unknown): 'blocked_address' | 'timeout' | 'connection' {
   if (error instanceof BlockedAddressError) return 'blocked_address';
   return error instanceof Error && /Timeout/.test(error.name) ? 'timeout' : 'connection';
-}
-
-/** Whether there was no connection, so that nothing was sent. */
-function isConnectFailure(error: unknown): boolean {
-  if (error instanceof BlockedAddressError) return true;
-  // An aggregate error contains one error per IP of the host.
-  if (error instanceof AggregateError) return error.errors.every(isConnectFailure);
-  const { syscall, code } = error as { syscall?: unknown; code?: unknown };
-  return syscall === 'connect' || syscall === 'getaddrinfo' || code === 'UND_ERR_CONNECT_TIMEOUT';
 }

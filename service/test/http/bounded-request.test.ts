@@ -3,7 +3,11 @@ import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { Agent } from 'undici';
 import { afterEach, expect, test } from 'vitest';
+import { createCircuitBreaker } from '../../src/exchange/circuit-breaker.ts';
+import { createRequestExternal } from '../../src/exchange/external-client.ts';
 import { BodyTooLargeError, requestBounded } from '../../src/platform/bounded-request.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { createTrackerSender } from '../../src/tracker/send-request.ts';
 
 const dispatcher = new Agent();
 const stopping = new AbortController();
@@ -81,24 +85,69 @@ test('a timeout after the headers returns the status and the part that was recei
   expect(response.bodyError).toMatchObject({ name: 'TimeoutError' });
 });
 
+/** Creates an agent that never gets a connection, like one whose host drops all packets. */
+const createUnconnectedAgent = () => new Agent({ connect: () => undefined });
+
 test('a timeout ends a request that is still waiting for a connection', async () => {
-  let requests = 0;
-  const blocked = new Agent({
-    // Never connects.
-    connect: () => undefined,
-  });
-  const url = await serve(() => (requests += 1));
+  const unconnected = createUnconnectedAgent();
+  let started = false;
   const request = requestBounded({
-    url,
+    url: 'http://127.0.0.1:9/',
     headers: {},
-    dispatcher: blocked,
+    dispatcher: unconnected,
     signal: stopping.signal,
     maxBytes: 10,
     timeoutMs: 50,
+    onStart: () => (started = true),
   });
   await expect(request).rejects.toMatchObject({ name: 'TimeoutError' });
-  await blocked.destroy();
-  expect(requests).toBe(0);
+  expect(started).toBe(false);
+  await unconnected.destroy();
+});
+
+test('a tracker whose host could not be connected to in time can be requested again', async () => {
+  const unconnected = createUnconnectedAgent();
+  const sendTo = (agent: Agent, url: string) =>
+    createTrackerSender({ agents: { strict: agent, development: agent }, timeoutMs: 50 })(
+      { url, headers: {}, loopback: true },
+      stopping.signal,
+    );
+  expect(await sendTo(unconnected, 'http://127.0.0.1:9/pixel')).toEqual({
+    error: 'timeout',
+    reached: false,
+  });
+  // This server may have counted the impression.
+  expect(await sendTo(dispatcher, await serve(() => undefined))).toEqual({
+    error: 'timeout',
+    reached: true,
+  });
+  await unconnected.destroy();
+});
+
+test('a redirect whose body never ends counts as a failure of the host that sent it', async () => {
+  const url = await serve(
+    respondWith(
+      'HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:9/\r\nContent-Length: 9\r\n\r\nslow',
+    ),
+  );
+  const recorded: [host: string, succeeded: boolean][] = [];
+  const requestExternal = createRequestExternal({
+    agents: { strict: dispatcher, development: dispatcher },
+    breaker: {
+      ...createCircuitBreaker(systemClock),
+      record: (_sourceId, host, succeeded) => void recorded.push([host, succeeded]),
+    },
+  });
+  const response = await requestExternal({
+    sourceId: 'src_1',
+    url,
+    headers: {},
+    loopback: true,
+    sandbox: true,
+    signal: AbortSignal.timeout(50),
+  });
+  expect(response).toMatchObject({ status: 'failed', kind: 'timeout' });
+  expect(recorded).toEqual([[new URL(url).host, false]]);
 });
 
 test('an abort rejects with its reason, before and during the request', async () => {
