@@ -24,17 +24,16 @@ it.beforeAll(async ({ browser: shared, stack: running }) => {
   host = await startHost();
   readme = await readReadme();
 });
-it.beforeEach(async ({ onTestFailed }) => {
+it.beforeEach(async () => {
   page = await browser.newPage();
   errors = [];
-  page.on('pageerror', (error) => {
-    errors.push(error.message);
-    onTestFailed(() => console.error(`page error: ${error.stack ?? String(error)}`));
+  page.context().on('weberror', (error) => {
+    errors.push(addSource(error.error().message, error.location()));
   });
   page.on('console', (message) => {
     // Browsers block autofocus in cross-site frames. The SDK focuses the ad itself.
     if (message.type() === 'error' && !message.text().startsWith('Blocked autofocusing'))
-      errors.push(message.text());
+      errors.push(addSource(message.text(), message.location()));
   });
 });
 it.afterEach(() => page.context().close());
@@ -59,7 +58,10 @@ const createPage = (tags: string): string => `<!doctype html><html lang="en">
   <head><link rel="icon" href="data:,"><title>Game</title>
   <script src="${host.url}/game.js"></script>${tags}</head>
   <body><canvas></canvas><button id="play">Play</button><output id="outcome"></output></body></html>`;
-const expectedErrors = ['a command that throws'];
+/** Adds the file name and the line of an error, because errors without a stack say nothing else. */
+const addSource = (text: string, { url, line }: { url: string; line: number }): string =>
+  `${text} (${url.split('/').at(-1)}:${line + 1})`;
+const expectedErrors = ['a command that throws (game.js:7)'];
 
 /** Watches an ad in a game's page or frame until the reward is confirmed. */
 async function earn(game: Page | FrameLocator): Promise<void> {
