@@ -28,15 +28,6 @@ beforeAll(async () => {
 afterAll(() => running.stop());
 
 const openBrowser = () => createPanelClient(running.url);
-const parseToken = (inviteUrl: string) => new URL(inviteUrl).hash.replace('#/setup?token=', '');
-const invite = async (email: string, role = 'viewer') => {
-  const { body } = await owner.send<{ id: string; invite_url: string }>(
-    'POST',
-    '/panel/api/users',
-    { email, name: 'N', role },
-  );
-  return { id: body.id, token: parseToken(body.invite_url) };
-};
 const createCookie = (token: string) => ({ cookie: `trueward_session=${token}` });
 const summarize = ({ status, body }: { status: number; body?: { code?: string } }) => [
   status,
@@ -115,24 +106,6 @@ test('a session token without an account, as in earlier releases, is valid', asy
   const { database } = running.service;
   await createSessions(database, clock).end(database, token);
   expect((await session()).status).toBe(401);
-});
-
-test('a setup link without an account in its token, from an earlier release, works once', async () => {
-  const { id } = await invite('early@example.com');
-  const token = randomBytes(32).toString('base64url');
-  await running.service.database.query('UPDATE user_links SET hash = $1 WHERE user_id = $2', [
-    createHash('sha256').update(token).digest('hex'),
-    id,
-  ]);
-  const setUp = () =>
-    openBrowser().send('POST', '/panel/api/setup', {
-      token,
-      email: 'early@example.com',
-      name: 'Early',
-      password,
-    });
-  expect((await setUp()).status).toBe(200);
-  expect((await setUp()).status).toBe(404);
 });
 
 test('a sign-in replaces the session in the cookie, which prevents session fixation', async () => {
@@ -277,69 +250,11 @@ test('an IP with failed sign-ins for many e-mail addresses is throttled', async 
   await database.query('DELETE FROM sign_in_attempts');
 });
 
-test('an invitation link works once, within a day and for its e-mail address', async () => {
-  const { token } = await invite('link@example.com');
-  const setup = await openBrowser().send('GET', `/panel/api/setup?token=${token}`);
-  expect(setup.body).toEqual({ email: 'link@example.com', name: 'N', role: 'viewer' });
-  expect((await openBrowser().signIn('link@example.com')).status).toBe(401);
-  expect((await openBrowser().setUp(token, 'other@example.com')).status).toBe(422);
-  expect((await openBrowser().setUp(token, 'Link@Example.com')).status).toBe(200);
-  expect((await openBrowser().setUp(token, 'link@example.com')).status).toBe(404);
-
-  const lateInvitation = await invite('late@example.com');
-  advance(24 * 60 * minuteMs);
-  expect((await openBrowser().setUp(lateInvitation.token, 'late@example.com')).status).toBe(404);
-  expect(
-    (await openBrowser().send('GET', `/panel/api/setup?token=${lateInvitation.token}`)).status,
-  ).toBe(404);
-  owner = await signInWithPassword('owner@example.com');
-});
-
-test.each([
-  ['aaaaaaaaaaaa', 'repeats itself'],
-  ['passwordpassword', 'repeats itself'],
-  ['password123456', 'is similar to a common password'],
-  ['qwertyuiopasdf', 'is similar to a common password'],
-  ['weak@example.com', 'contains your e-mail address or name'],
-])('the password %s is rejected because it %s', async (weakPassword, reason) => {
-  const { body: users } = await owner.send<{ data: { id: string; email: string }[] }>(
-    'GET',
-    '/panel/api/users?limit=100',
-  );
-  const existing = users.data.find(({ email }) => email === 'weak@example.com');
-  const token = existing
-    ? parseToken(
-        (await owner.send<{ invite_url: string }>('POST', `/panel/api/users/${existing.id}/link`))
-          .body.invite_url,
-      )
-    : (await invite('weak@example.com')).token;
-  const setUp = await openBrowser().send('POST', '/panel/api/setup', {
-    token,
-    email: 'weak@example.com',
-    name: 'N',
-    password: weakPassword,
-  });
-  const changeResponse = await owner.send('POST', '/panel/api/account/password', {
-    current: password,
-    next: weakPassword.replace('weak@', 'owner@'),
-  });
-  expect([setUp.status, changeResponse.status]).toEqual([422, 422]);
-  expect(setUp.body.errors?.[0]).toMatchObject({
-    pointer: '/password',
-    message: expect.stringContaining(reason.replace('is similar', 'similar')) as string,
-  });
-  expect(changeResponse.body.errors?.[0]?.pointer).toBe('/next');
-});
-
 const signInWithPassword = async (email: string) => {
   const client = openBrowser();
   await client.signIn(email);
   return client;
 };
-
-test('a first-owner link cannot create a second owner', async () => {
-  expect(await running.service.users.links.makeFirst()).toBeUndefined();
-});
 
 test('the cookie expires after the maximum duration of a session', async () => {
   const { headers } = await openBrowser().signIn('owner@example.com');
