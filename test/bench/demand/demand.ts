@@ -36,7 +36,7 @@ export interface Decided {
 }
 
 /** A request that a player's device sent straight to a source. */
-export interface DirectRequest {
+interface DirectRequest {
   player: number;
   ms: number;
 }

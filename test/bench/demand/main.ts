@@ -55,7 +55,7 @@ const plan = quick
       batches: 25,
       runs: 10,
       waiting: 500,
-      houseOnly: { rounds: 60, windowMs: 1_000 },
+      houseOnly: { rounds: 120, windowMs: 500 },
     };
 /** Number of the players' connections, one for each concurrent request. */
 const connections = 500;

@@ -5,7 +5,6 @@ import { roundOrder } from '../service/builds.ts';
 import type { Side } from '../service/side.ts';
 import {
   type Decided,
-  type DirectRequest,
   houseOnly,
   listActiveSources,
   type PlacementName,
@@ -33,8 +32,8 @@ export interface Measured {
 
 /** The default value of `DEMAND_BUDGET_MS`. */
 const budgetMs = 1_000;
-/** Low enough that decisions wait only for their sources and not for a processor. */
-const latencyConcurrency = 4;
+/** Requests per second while latencies are measured. Low enough that decisions rarely wait for a processor. */
+export const latencyRate = 100;
 const costConcurrency = 16;
 
 const computePercentiles = (values: number[]): Percentiles => [
@@ -42,25 +41,38 @@ const computePercentiles = (values: number[]): Percentiles => [
   percentile(values, 0.99) ?? NaN,
 ];
 
-/** Requests decisions for `ms` milliseconds. Each player pauses for `pauseMs` after each decision. */
+/** Requests decisions for `ms` milliseconds. Each player requests the next decision after the last response. */
 async function decideFor(
   { players }: Measured,
   placement: PlacementName,
   concurrency: number,
   ms: number,
-  pauseMs = 0,
 ): Promise<Decided[]> {
   const untilMs = performance.now() + ms;
   const decided: Decided[] = [];
   const player = async (): Promise<void> => {
-    while (performance.now() < untilMs) {
-      decided.push(await players.decide(placement));
-      if (pauseMs > 0) await sleep(pauseMs);
-    }
+    while (performance.now() < untilMs) decided.push(await players.decide(placement));
   };
   await Promise.all(Array.from({ length: concurrency }, player));
   return decided;
 }
+
+/**
+ * Sends requests at random times for `ms` milliseconds, because players don't wait for each other. Players that each
+ * wait for a response would soon send their requests together: responses from one commit arrive together.
+ */
+async function sendAtRandomTimes<T>(ms: number, send: () => Promise<T>): Promise<T[]> {
+  const endMs = performance.now() + ms;
+  const sent: Promise<T>[] = [];
+  for (let dueMs = performance.now(); dueMs < endMs; dueMs += drawGapMs()) {
+    await sleep(dueMs - performance.now());
+    sent.push(send());
+  }
+  return Promise.all(sent);
+}
+
+/** Returns the time between two requests of a Poisson process. */
+const drawGapMs = (): number => (-Math.log(1 - Math.random()) * 1_000) / latencyRate;
 
 /** @throws Error if a decision does not have the expected kind of ad. */
 function checkAds(
@@ -83,24 +95,15 @@ export async function measureLatencies(
   server: SourceServer,
   { rounds, windowMs }: { rounds: number; windowMs: number },
 ): Promise<LatencyRow[]> {
-  const plans: readonly { name: string; placement: PlacementName; pauseMs?: number }[] = [
-    { name: houseOnly, placement: houseOnly },
-    // This makes decisions as frequent as with a source that takes 20 ms. An idle machine responds more slowly than a
-    // busy one.
-    { name: `${houseOnly}, every 20 ms`, placement: houseOnly, pauseMs: 20 },
-    ...(Object.keys(placements) as (keyof typeof placements)[]).map((placement) => ({
-      name: placement,
-      placement,
-    })),
-  ];
-  const rows = plans.map((plan) => ({
-    ...plan,
+  const names = [houseOnly, ...(Object.keys(placements) as (keyof typeof placements)[])] as const;
+  const rows = names.map((placement) => ({
+    placement,
     decided: [] as (Decided & { sourceMs: number })[],
   }));
   for (let round = 0; round < rounds; round += 1) {
-    for (const { placement, pauseMs, decided } of roundOrder(rows, round)) {
+    for (const { placement, decided } of roundOrder(rows, round)) {
       await server.takeTimes();
-      const window = await decideFor(measured, placement, latencyConcurrency, windowMs, pauseMs);
+      const window = await sendAtRandomTimes(windowMs, () => measured.players.decide(placement));
       const times = await server.takeTimes();
       checkAds(window, placement, placement !== houseOnly);
       decided.push(
@@ -108,8 +111,8 @@ export async function measureLatencies(
       );
     }
   }
-  return rows.map(({ name, placement, decided }) => ({
-    placement: name,
+  return rows.map(({ placement, decided }) => ({
+    placement,
     count: decided.length,
     decisionMs: computePercentiles(decided.map(({ ms }) => ms)),
     ...(placement !== houseOnly && {
@@ -122,7 +125,7 @@ export async function measureLatencies(
 /** How long the sources wait that the players request directly, like the sources of {@link placements}. */
 const directDelaysMs = [0, 20, 60];
 
-/** Measures requests that go straight to a source, with as many players as {@link measureLatencies}. */
+/** Measures requests that go straight to a source, as many per second as in {@link measureLatencies}. */
 export async function measureDirect(
   { players }: Measured,
   server: SourceServer,
@@ -132,13 +135,9 @@ export async function measureDirect(
   const rows: DirectRow[] = [];
   for (const delayMs of directDelaysMs) {
     await server.takeTimes();
-    const untilMs = performance.now() + (rounds * windowMs) / 2;
-    const sent: DirectRequest[] = [];
-    const player = async (): Promise<void> => {
-      while (performance.now() < untilMs)
-        sent.push(await players.requestDirectly(`${server.url}/${delayMs}/direct`));
-    };
-    await Promise.all(Array.from({ length: latencyConcurrency }, player));
+    const sent = await sendAtRandomTimes((rounds * windowMs) / 2, () =>
+      players.requestDirectly(`${server.url}/${delayMs}/direct`),
+    );
     const times = await server.takeTimes();
     const added = sent.map(({ player: id, ms }) => ms - (times[id] ?? NaN));
     rows.push({ delayMs, count: added.length, addedMs: computePercentiles(added) });

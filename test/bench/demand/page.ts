@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { format } from 'prettier';
 import { drawRowChart } from '../outbox/report/row-chart.ts';
 import { median } from '../outbox/statistics.ts';
+import { latencyRate } from './measure.ts';
 import type { Demand, Percentiles } from './results.ts';
 
 const folder = join(import.meta.dirname, '../../../docs/benchmarks/demand');
@@ -43,7 +44,7 @@ ${table(
 
 ## Latency
 
-Decisions are requested four at a time. The table shows 50th / 99th percentiles in milliseconds. The slowest source measures
+Players request ${latencyRate} decisions per second, at random times. The table shows 50th / 99th percentiles in milliseconds. The slowest source measures
 its time itself, from the end of the request to the response. The added time is the rest: both network connections, the
 auction, and the transaction that stores the decision.
 
@@ -60,9 +61,9 @@ ${table(
   ]),
 )}
 
-On a mostly idle machine, every step waits longer for a processor to wake up, with and without sources: compare the
-placements whose sources take 20 ms with house ads every 20 ms. The next table shows what a single network connection
-adds on this machine, when the players send their requests straight to a source. A decision needs two of them, and a commit.
+At this rate, the machine is mostly idle, and every step waits for a processor to wake up, with and without sources.
+Compare with the house ads, which need one network connection and one commit. A decision with a source needs one more
+connection. The next table shows what a single connection adds, when the players send their requests straight to a source:
 
 ${table(
   ['without the service', 'requests', 'added'],

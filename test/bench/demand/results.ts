@@ -4,7 +4,7 @@ import type { Origin, Verdict } from '../service/results.ts';
 /** 50th and 99th percentile, in milliseconds. */
 export type Percentiles = [number, number];
 
-/** Results of one placement, with a few concurrent decisions. */
+/** Results of one placement, at a low rate. */
 export interface LatencyRow {
   placement: string;
   count: number;
