@@ -84,7 +84,7 @@ export function createSignIn({ database, clock, codes, sessions, passwords }: De
 
 interface Limit {
   /** Number of consecutive failures that cause the first delay. */
-  free: number;
+  failureLimit: number;
   /** The first delay. It doubles with each further failure. */
   firstWaitS: number;
   longestWaitS: number;
@@ -96,9 +96,9 @@ interface Limit {
  * botnets. With a stricter limit, anyone could lock out an owner with failed sign-ins.
  */
 const limits = {
-  pair: { free: 5, firstWaitS: 30, longestWaitS: 900 },
-  ip: { free: 20, firstWaitS: 30, longestWaitS: 900 },
-  account: { free: 50, firstWaitS: 5, longestWaitS: 60 },
+  pair: { failureLimit: 5, firstWaitS: 30, longestWaitS: 900 },
+  ip: { failureLimit: 20, firstWaitS: 30, longestWaitS: 900 },
+  account: { failureLimit: 50, firstWaitS: 5, longestWaitS: 60 },
 } as const satisfies Record<string, Limit>;
 
 /** How long an IP is exempt from the limit of an account after a sign-in. */
@@ -133,7 +133,7 @@ interface Counted {
 function createLockOut(queries: Queries, clock: Clock): LockOut {
   const count = async (subject: string, limit: Limit): Promise<Counted | { waitS: number }> => {
     const nowMs = clock.nowMs();
-    const { free, firstWaitS, longestWaitS } = limit;
+    const { failureLimit, firstWaitS, longestWaitS } = limit;
     // Citus requires an immutable function here. `to_timestamp` is immutable. The addition of an interval is not,
     // because it depends on the time zone.
     const [counted] = await queries.query<Counted>(
@@ -144,7 +144,15 @@ function createLockOut(queries: Queries, clock: Clock): LockOut {
             to_timestamp($7::float8 + least($5::float8 * power(2, least(known.failures + 1 - $4, 20)), $6)) END
           WHERE known.locked_until <= $3
         RETURNING subject, failures`,
-      [serviceAccount, subject, new Date(nowMs), free, firstWaitS, longestWaitS, nowMs / 1_000],
+      [
+        serviceAccount,
+        subject,
+        new Date(nowMs),
+        failureLimit,
+        firstWaitS,
+        longestWaitS,
+        nowMs / 1_000,
+      ],
     );
     if (counted) return counted;
     const [row] = await queries.query<{ locked_until: Date }>(
