@@ -82,7 +82,7 @@ export function createTrySource(deps: EvaluateWithSourcesDeps): TrySource {
     const explanation = verdict.explain.find(({ source_id }) => source_id === source.id);
     const ad = offer && snapshot.findExternalCreative(source.id, offer.creativeKey);
     return {
-      verdict: explanation?.verdict ?? ('reason' in verdict ? verdict.reason : 'offer'),
+      verdict: explanation?.verdict ?? ('reason' in verdict ? verdict.reason : 'chosen'),
       exchanges,
       steps: response?.trace ?? [],
       notices: demand?.notices ?? [],
