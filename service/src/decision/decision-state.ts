@@ -29,10 +29,6 @@ export interface DecisionState {
   servedAtMs: number | null;
   rewardState: RewardStatus['state'];
   rewardReason: RewardStatus['reason'] | null;
-  /**
-   * A receipt that an earlier release stored. Receipts of children are never stored, because they identify the child.
-   */
-  receipt: string | null;
   settledAtMs: number | null;
 }
 

@@ -55,7 +55,7 @@ const selectDecision = `SELECT id, placement, format, media_format AS "mediaForm
     advertiser_id AS "advertiserId", source_id AS "sourceId", house_ad_id AS "houseAdId",
     user_ref AS "userRef", viewer, custom_data AS "customData", reward, required_ms AS "requiredMs",
     simulate, invalid_reason AS "invalidReason", reward_state AS "rewardState",
-    reward_reason AS "rewardReason", receipt, ${selectMs('issued_at', 'issuedAtMs')},
+    reward_reason AS "rewardReason", ${selectMs('issued_at', 'issuedAtMs')},
     ${selectMs('expires_at', 'expiresAtMs')}, ${selectMs('late_at', 'lateAtMs')},
     ${selectMs('served_at', 'servedAtMs')}, ${selectMs('settled_at', 'settledAtMs')}
   FROM decisions WHERE account_id = $1 AND environment = $2 AND status = 'filled' AND id = requested.requested_id

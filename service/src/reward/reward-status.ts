@@ -34,7 +34,7 @@ export function createReadReward({ database, changes, clock, receipts }: Deps): 
   ): Promise<RewardStatus | undefined> => {
     type Row = Omit<RewardedDecision, 'settledAtMs'>;
     const [row] = await database.query<Row & { settled_at: Date | null }>(
-      `SELECT id, placement, settled_at, reward_state AS "rewardState", reward_reason AS "rewardReason", reward, receipt,
+      `SELECT id, placement, settled_at, reward_state AS "rewardState", reward_reason AS "rewardReason", reward,
           user_ref AS "userRef" FROM decisions WHERE account_id = $1 AND environment = $2 AND id = $3`,
       [scope.accountId, scope.environment, id],
     );
@@ -66,21 +66,14 @@ const isFinal = ({ state }: RewardStatus): boolean => state !== 'none' && state 
 
 type RewardedDecision = Pick<
   DecisionState,
-  | 'id'
-  | 'placement'
-  | 'rewardState'
-  | 'rewardReason'
-  | 'reward'
-  | 'receipt'
-  | 'settledAtMs'
-  | 'userRef'
+  'id' | 'placement' | 'rewardState' | 'rewardReason' | 'reward' | 'settledAtMs' | 'userRef'
 >;
 
 /**
  * Describes a reward to the SDK or the game's server.
  *
  * Signs the receipt on each read, because storing it would take 480 bytes per reward. The result is always the same,
- * because Ed25519 signatures are deterministic. Receipts from earlier releases are stored.
+ * because Ed25519 signatures are deterministic.
  *
  * @param tokenUserRef the user reference for the receipt if the decision has none. User references of children are not
  * stored.
@@ -93,9 +86,8 @@ export function describeReward(
 ): RewardStatus {
   const { id, placement, reward, settledAtMs } = state;
   const userRef = state.userRef ?? tokenUserRef;
-  const needsReceipt = state.rewardState === 'earned' && state.receipt === null;
   const receipt =
-    needsReceipt && reward && userRef != null && settledAtMs !== null
+    state.rewardState === 'earned' && reward && userRef != null && settledAtMs !== null
       ? receipts.sign({
           scope,
           decisionId: id,
@@ -104,7 +96,7 @@ export function describeReward(
           reward,
           nowMs: settledAtMs,
         })
-      : state.receipt;
+      : undefined;
   return {
     id,
     state: state.rewardState,

@@ -119,6 +119,5 @@ const createDecision = ({ id, issuedAtMs, requiredMs, mediaFormat }: ServedAd): 
   servedAtMs: null,
   rewardState: 'none',
   rewardReason: null,
-  receipt: null,
   settledAtMs: null,
 });
