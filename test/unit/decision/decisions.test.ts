@@ -1,76 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Decision } from '../../../protocol/wire.ts';
-import type { LoadedCreative } from '../../../src/creative/renderer.ts';
-import { createDecisions } from '../../../src/decision/decisions.ts';
-import type { ReadyAd } from '../../../src/decision/request-ad.ts';
-import type { NoAd } from '../../../src/decision/no-ad.ts';
-import type { ServiceResult, Call, Guard } from '../../../src/transport/service-client.ts';
+import type { ServiceResult } from '../../../src/transport/service-client.ts';
 import { createDeferred } from '../../support/deferred.ts';
-import { createManualClock, runPendingWork } from '../../support/manual-clock.ts';
-import { decisionPorts, createTestPage } from '../../support/ports.ts';
+import { runPendingWork } from '../../support/manual-clock.ts';
+import { filled, getDecisionId, never, ok, setUp, unfilled } from './decisions-setup.ts';
 
-const filled = (id: string, creativeId = 'crv_1', livesS = 600): Decision => ({
-  id,
-  status: 'filled',
-  placement: 'revive',
-  format: 'rewarded',
-  creative: {
-    id: creativeId,
-    alt: '',
-    media: { format: 'html', inline: '<p>', width: 1, height: 1 },
-  },
-  token: 'token',
-  issued_at: '2026-01-01T00:00:00.000Z',
-  expires_at: new Date(Date.UTC(2026, 0, 1) + livesS * 1_000).toISOString(),
-});
-const unfilled = (retryAt?: string): Decision => {
-  const { creative: _, token: __, ...rest } = filled('dec_none');
-  const reason = retryAt ? 'cooldown' : 'no_candidates';
-  return { ...rest, status: 'no_fill', reason, ...(retryAt && { retry_at: retryAt }) };
-};
-const ok = (body: Decision): ServiceResult<Decision> => ({ kind: 'ok', body });
-const never = new AbortController().signal;
 beforeEach(() => void vi.stubGlobal('innerWidth', 800).stubGlobal('innerHeight', 600));
 afterEach(() => void vi.unstubAllGlobals());
-
-function setUp() {
-  const clock = createManualClock();
-  const responses: (ServiceResult<Decision> | Promise<ServiceResult<Decision>>)[] = [];
-  const page = createTestPage();
-  const log = { requests: 0, loads: 0, destroyed: 0, aborted: 0, changes: 0 };
-  let online = true;
-  let loading: () => Promise<void> = () => Promise.resolve();
-  const decisions = createDecisions({
-    ...decisionPorts(clock),
-    onChange: () => log.changes++,
-    lifecycle: page,
-    isOnline: () => online,
-    loadTimeoutMs: 5_000,
-    client: {
-      async call<T>(_path: string, _guard: Guard<T>, { signal }: Call) {
-        log.requests++;
-        signal?.addEventListener('abort', () => log.aborted++);
-        return ((await responses.shift()) ?? ok(filled(`dec_${log.requests}`))) as ServiceResult<T>;
-      },
-    },
-    async loadCreative() {
-      log.loads++;
-      await loading();
-      return { destroy: () => log.destroyed++ } as unknown as LoadedCreative;
-    },
-  });
-  return {
-    clock,
-    page,
-    responses,
-    log,
-    decisions,
-    goOffline: () => (online = false),
-    loadBy: (work: () => Promise<void>) => (loading = work),
-  };
-}
-const getDecisionId = (result: ReadyAd | NoAd) =>
-  'creative' in result ? result.decision.id : result;
 
 test('take() never returns the same ad twice', async () => {
   const { decisions, log } = setUp();
@@ -170,17 +106,6 @@ test('calls onChange when a placement can be requested again', async () => {
   expect(log.changes).toBe(2);
   expect(decisions.availability('revive')).toEqual({ available: true });
   expect(clock.timers()).toBe(0);
-});
-
-test('if a cooldown ends while the device sleeps, calls onChange within 30 s of waking', async () => {
-  const { decisions, log, clock, responses } = setUp();
-  responses.push(ok(unfilled('2026-01-01T09:00:00.000Z')));
-  await decisions.take('revive', never);
-  await clock.advance(60_000);
-  expect(log.changes).toBe(0);
-  clock.sleep(9 * hourMs);
-  await clock.advance(30_000);
-  expect(log.changes).toBe(1);
 });
 
 test('leaves no timers for a placement that does not exist or after destroy()', async () => {
@@ -340,100 +265,5 @@ test('destroy() aborts requests and destroys preloaded creatives', async () => {
   expect(await waiting).toEqual({ outcome: 'aborted' });
   expect(log).toMatchObject({ destroyed: 1, aborted: 1 });
   expect(await decisions.take('revive', never)).toEqual({ outcome: 'aborted' });
-  expect(clock.timers()).toBe(0);
-});
-
-const hourMs = 3_600_000;
-
-test('requests a preloaded ad again if it expired while the device slept', async () => {
-  const { decisions, log, clock } = setUp();
-  await decisions.preload('revive', never);
-  clock.sleep(9 * hourMs);
-  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
-  expect(log).toMatchObject({ requests: 2, loads: 2, destroyed: 1 });
-});
-
-test('requests an ad again if it became stale while the device slept', async () => {
-  const { decisions, log, clock } = setUp();
-  await decisions.preload('revive', never);
-  clock.sleep(5 * 60_000);
-  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
-  expect(log).toMatchObject({ requests: 2, loads: 1, destroyed: 0 });
-});
-
-test('requests a decision again if it expired in flight while the device slept', async () => {
-  const { responses, clock, decisions, log } = setUp();
-  const response = createDeferred<ServiceResult<Decision>>();
-  responses.push(response.promise);
-  const request = decisions.take('revive', never);
-  await vi.waitFor(() => expect(log.requests).toBe(1));
-  clock.sleep(9 * hourMs);
-  response.resolve(ok(filled('dec_old')));
-  expect(getDecisionId(await request)).toBe('dec_2');
-  expect(log.destroyed).toBe(1);
-});
-
-test('requests an ad again if it expired while its media loaded and the device slept', async () => {
-  const { clock, decisions, loadBy, log } = setUp();
-  const slow = createDeferred();
-  loadBy(() => slow.promise);
-  const request = decisions.take('revive', never);
-  await vi.waitFor(() => expect(log.loads).toBe(1));
-  clock.sleep(9 * hourMs);
-  slow.resolve();
-  expect(getDecisionId(await request)).toBe('dec_2');
-  expect(log.destroyed).toBe(1);
-});
-
-test('replaces a decision from the game’s server that expired while the device slept', async () => {
-  const { decisions, clock } = setUp();
-  await decisions.preload('revive', never, { decision: filled('dec_given') });
-  clock.sleep(9 * hourMs);
-  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_1');
-});
-
-test.each([
-  ['the device slept', 'sleep'],
-  ['the page was frozen', 'freeze'],
-] as const)(
-  'a retry time does not block requests after it has passed while %s',
-  async (_, pass) => {
-    const { responses, clock, decisions } = setUp();
-    responses.push(ok(unfilled('2026-01-01T01:00:00.000Z')));
-    await decisions.take('revive', never);
-    clock[pass](hourMs - 1);
-    expect(decisions.availability('revive').available).toBe(false);
-    clock[pass](1);
-    expect(decisions.availability('revive')).toEqual({ available: true });
-    expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
-  },
-);
-
-test('setting the device clock does not change when a preloaded ad expires', async () => {
-  const { decisions, clock, log } = setUp();
-  await decisions.preload('revive', never);
-  clock.setWallTime(0);
-  await clock.advance(59_999);
-  await decisions.preload('revive', never);
-  expect(log.requests).toBe(1);
-  clock.setWallTime(Date.UTC(2040, 0, 1));
-  expect(decisions.availability('revive')).toEqual({ available: true });
-  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
-});
-
-test('if a cooldown ended during sleep, calls onChange as soon as the page is visible', async () => {
-  const { responses, clock, decisions, log, page } = setUp();
-  responses.push(ok(unfilled('2026-01-01T01:00:00.000Z')));
-  await decisions.take('revive', never);
-  page.emit('hidden');
-  clock.sleep(hourMs - 1);
-  page.emit('visible');
-  expect(log.changes).toBe(0);
-  clock.sleep(1);
-  page.emit('visible');
-  expect(log.changes).toBe(1);
-  page.emit('visible');
-  expect(log.changes).toBe(1);
-  decisions.destroy();
   expect(clock.timers()).toBe(0);
 });

@@ -167,3 +167,9 @@ async function measureStallOnce(documents: Documents): Promise<number> {
 }
 
 const stoppedClock: Clock = { nowMs: () => nowMs, monotonicMs: () => 0 };
+
+export const createErrorUrl = (name: string): string => `https://e.example/${name}?c=[ERRORCODE]`;
+export const error = (name: string): string => tags('Error', createErrorUrl(name));
+/** An ad of which no media file can be played. */
+export const unplayable = (name: string, ad = ''): string =>
+  inline({ ad, body: error(name), media: mp4('apiFramework="VPAID"') });

@@ -1,0 +1,69 @@
+import type { Decision } from '../../../protocol/wire.ts';
+import type { LoadedCreative } from '../../../src/creative/renderer.ts';
+import { createDecisions } from '../../../src/decision/decisions.ts';
+import type { ReadyAd } from '../../../src/decision/request-ad.ts';
+import type { NoAd } from '../../../src/decision/no-ad.ts';
+import type { ServiceResult, Call, Guard } from '../../../src/transport/service-client.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+import { decisionPorts, createTestPage } from '../../support/ports.ts';
+
+export const filled = (id: string, creativeId = 'crv_1', livesS = 600): Decision => ({
+  id,
+  status: 'filled',
+  placement: 'revive',
+  format: 'rewarded',
+  creative: {
+    id: creativeId,
+    alt: '',
+    media: { format: 'html', inline: '<p>', width: 1, height: 1 },
+  },
+  token: 'token',
+  issued_at: '2026-01-01T00:00:00.000Z',
+  expires_at: new Date(Date.UTC(2026, 0, 1) + livesS * 1_000).toISOString(),
+});
+export const unfilled = (retryAt?: string): Decision => {
+  const { creative: _, token: __, ...rest } = filled('dec_none');
+  const reason = retryAt ? 'cooldown' : 'no_candidates';
+  return { ...rest, status: 'no_fill', reason, ...(retryAt && { retry_at: retryAt }) };
+};
+export const ok = (body: Decision): ServiceResult<Decision> => ({ kind: 'ok', body });
+export const never = new AbortController().signal;
+
+export function setUp() {
+  const clock = createManualClock();
+  const responses: (ServiceResult<Decision> | Promise<ServiceResult<Decision>>)[] = [];
+  const page = createTestPage();
+  const log = { requests: 0, loads: 0, destroyed: 0, aborted: 0, changes: 0 };
+  let online = true;
+  let loading: () => Promise<void> = () => Promise.resolve();
+  const decisions = createDecisions({
+    ...decisionPorts(clock),
+    onChange: () => log.changes++,
+    lifecycle: page,
+    isOnline: () => online,
+    loadTimeoutMs: 5_000,
+    client: {
+      async call<T>(_path: string, _guard: Guard<T>, { signal }: Call) {
+        log.requests++;
+        signal?.addEventListener('abort', () => log.aborted++);
+        return ((await responses.shift()) ?? ok(filled(`dec_${log.requests}`))) as ServiceResult<T>;
+      },
+    },
+    async loadCreative() {
+      log.loads++;
+      await loading();
+      return { destroy: () => log.destroyed++ } as unknown as LoadedCreative;
+    },
+  });
+  return {
+    clock,
+    page,
+    responses,
+    log,
+    decisions,
+    goOffline: () => (online = false),
+    loadBy: (work: () => Promise<void>) => (loading = work),
+  };
+}
+export const getDecisionId = (result: ReadyAd | NoAd) =>
+  'creative' in result ? result.decision.id : result;
