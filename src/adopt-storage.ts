@@ -16,7 +16,7 @@ import { readReward } from './transport/read-reward.ts';
 import type { ServiceClient } from './transport/service-client.ts';
 
 export interface AdoptionDeps {
-  /** Prefix of the names of this page’s databases. */
+  /** Name prefix of this page’s databases. */
   name: string;
   client: ServiceClient;
   clock: Clock;
@@ -72,7 +72,7 @@ const isMovable = (entry: LedgerEntry, now: number): boolean =>
     ? !entry.moved && Math.abs(now - entry.trackedAt) > maxAdMs
     : isOpen(entry) && Math.abs(now - (entry.claimedAt ?? -Infinity)) >= claimMs;
 
-/** Opens the two databases with one prefix. */
+/** Opens both databases whose names have the given prefix. */
 function openStorage(name: string, clock: Clock) {
   const database = createDatabase({
     name: `${name}:rewards`,
@@ -178,7 +178,7 @@ interface Sample {
   token: string;
 }
 
-/** Reads tokens from the records to move. Returns an empty list if there is nothing to move. */
+/** Reads tokens from the records that are to be moved. Returns an empty list if there is nothing to move. */
 async function readSamples(source: Storage, target: Storage, now: number): Promise<Sample[]> {
   // If the page was killed during a move, an entry may already be marked `gone` in the old ledger but still `arriving`
   // in this one.
@@ -237,7 +237,10 @@ const withLock = (
     });
   });
 
-/** Adopts the databases with one prefix. Resolves to false if the service could not confirm the account. */
+/**
+ * Adopts the databases whose names have the given prefix. Resolves to false if the service could not confirm the
+ * account.
+ */
 async function adopt(deps: AdoptionDeps, name: string, signal: AbortSignal): Promise<boolean> {
   const { client, clock } = deps;
   const source = openStorage(name, clock);
@@ -280,7 +283,7 @@ async function adopt(deps: AdoptionDeps, name: string, signal: AbortSignal): Pro
 
 /**
  * Adopts events and rewards that this game stored under an earlier publishable key. First, the service must confirm
- * that they belong to the same account. Data of other accounts is left untouched. Returns a function that stops the
+ * that they belong to the same account. Other accounts' data is left untouched. Returns a function that stops the
  * adoption.
  */
 export function adoptStorage(deps: AdoptionDeps): () => void {

@@ -19,7 +19,7 @@ import type { RewardDiagnostics, Rewards } from './reward/rewards.ts';
 import type { RewardHandler } from './reward/delivery.ts';
 
 /**
- * Options of one `preload()` call. A later call to show an ad uses the preloaded ad only if both calls have the same
+ * Options for one `preload()` call. A later call to show an ad uses the preloaded ad only if both calls have the same
  * `customData` and `segments`. Otherwise, it requests another ad.
  */
 export interface PreloadOptions extends RequestOptions {
@@ -31,11 +31,11 @@ export interface PreloadOptions extends RequestOptions {
   decision?: Decision;
 }
 
-/** Options of one call to show an ad. */
+/** Options for one call to show an ad. */
 export interface ShowOptions extends RequestOptions {
   /** Whether the ad starts without sound. Default: the `muted` option of `createAds()`. */
   muted?: boolean;
-  /** Ends the call with the outcome `aborted`. It may abort at any time. */
+  /** Ends the call with the outcome `aborted` when it aborts, which may be at any time. */
   signal?: AbortSignal;
   /** Called just before the ad covers the game. The game is already paused. */
   onOpen?: () => void;

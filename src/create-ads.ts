@@ -25,13 +25,16 @@ import { adsWithoutPage } from './unavailable-ads.ts';
 
 /** Timeout of one request, in milliseconds. The load timeout may end a request earlier. */
 const requestTimeoutMs = 10_000;
-/** How long to wait before looking for data of an earlier key, in milliseconds. The delay lets the game start first. */
+/**
+ * How long to wait before looking for data stored under an earlier key, in milliseconds. The delay lets the game start
+ * first.
+ */
 const adoptDelayMs = 3_000;
 
 /**
- * Starts ads for one game. Requests no ads yet, but sends the unsent events and resumes the unfinished rewards of
- * earlier pages. Without a page, as in Node, calls have no effect: every call to show an ad ends with the outcome
- * `error` and the reason `no_dom`.
+ * Starts ads for one game. Requests no ads yet, but sends unsent events and resumes unfinished rewards from earlier
+ * page loads. Without a page, as in Node, calls have no effect: every call to show an ad ends with the outcome `error`
+ * and the reason `no_dom`.
  *
  * @throws OptionError for a missing or invalid option, and for a secret key. Throws nothing else.
  *
@@ -137,7 +140,10 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   });
   const stopListening = [browserConnectivity.onOnline(changed), onOffline(changed)];
 
-  /** Adopts data of an earlier publishable key. The code is loaded only if a database may belong to such a key. */
+  /**
+   * Adopts data stored under an earlier publishable key. The code is loaded only if a database may belong to such a
+   * key.
+   */
   const adoptEarlierData = async (): Promise<void> => {
     const databases = await indexedDB.databases();
     const isOtherDatabase = ({ name: databaseName = '' }: IDBDatabaseInfo): boolean =>

@@ -10,24 +10,24 @@ export type Simulation = NonNullable<DecisionRequest['simulate']>;
 /** The player's consent. Anything that is not specified counts as restricted. */
 export interface ConsentOptions {
   status: 'granted' | 'denied' | 'unknown';
-  /** The IAB TCF string of the page’s consent dialog. */
+  /** The IAB TCF string from the page’s consent dialog. */
   tcfString?: string;
-  /** The IAB GPP string of the page’s consent dialog. */
+  /** The IAB GPP string from the page’s consent dialog. */
   gppString?: string;
 }
 
 /** A signed user token, or a function that returns one; see {@link AdsOptions.userToken}. */
 export type UserToken = string | (() => string | Promise<string>);
 
-/** Options of one ad request. Each of them overrides the `createAds()` option of the same name. */
+/** Options for one ad request. Each of them overrides the `createAds()` option of the same name. */
 export interface RequestOptions {
   /** Passed through to the `decision.rewarded` webhook; at most 1,024 characters. */
   customData?: string;
-  /** The player’s segments, for the operator’s policies. At most 20 segments of 1 to 64 characters. */
+  /** The player’s segments, for the operator’s policies. At most 20 segments of 1 to 64 characters each. */
   segments?: string[];
 }
 
-/** Options of `createAds()`. Only the first two are required. */
+/** Options for `createAds()`. Only the first two are required. */
 export interface AdsOptions extends RequestOptions {
   /** `pk_sandbox_…` or `pk_live_…`. */
   publishableKey: string;
@@ -44,18 +44,18 @@ export interface AdsOptions extends RequestOptions {
    */
   userToken?: UserToken;
   /**
-   * The player’s consent, or `'page'` to read it from the consent framework of the page (IAB TCF or GPP). With
-   * `'page'`, nothing is sent until the player has chosen, and calls return `not_ready`. Default: restricted.
+   * The player’s consent, or `'page'` to read it from the page’s consent framework (IAB TCF or GPP). With `'page'`,
+   * nothing is sent until the player has chosen, and calls return `not_ready`. Default: restricted.
    */
   consent?: ConsentOptions | 'page';
   /**
    * Whether the players are children. If so, `userRef`, `customData` and `segments` never leave the device, and ads are
-   * not targeted. Your server then credits rewards by their receipts. Default: `false`.
+   * not targeted. Your server then credits rewards based on their receipts. Default: `false`.
    */
   childDirected?: boolean;
   /** Language of the overlay and the ad request, as a BCP 47 tag. Default: the browser’s language. */
   locale?: string;
-  /** Replaces strings of the overlay: `{ learnMore: 'Play now' }`. */
+  /** Overrides strings in the overlay, for example `{ learnMore: 'Play now' }`. */
   strings?: Partial<OverlayStrings>;
   /** Whether ads start muted; the player can unmute them with a button. Default: `false`. */
   muted?: boolean;
@@ -183,7 +183,7 @@ function describeInvalidOption(
   return `the option \`${name}\` must be ${expected}; got ${actual}.`;
 }
 
-/** Returns the error message for invalid options of one call, or `undefined` if they are valid. */
+/** Returns the error message for a call's invalid options, or `undefined` if they are valid. */
 export function findCallError(
   options: RequestOptions & Pick<AdsOptions, 'muted'> & { signal?: AbortSignal },
 ): string | undefined {

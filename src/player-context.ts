@@ -209,7 +209,7 @@ export function fetchWhenKnown(
     isKnown() ? fetch(...request) : Promise.reject(new Error('consent_unknown'));
 }
 
-/** Extends connectivity. Requests are also retried when consent becomes known. */
+/** Wraps connectivity so that requests are also retried when consent becomes known. */
 export function connectivityWhenKnown(
   { onChange }: Pick<PlayerContext, 'onChange'>,
   connectivity: Connectivity,

@@ -10,7 +10,10 @@ import type { ShowResult } from './outcome.ts';
 
 /** The part of the SDK that a page needs when it requests an ad. */
 export interface Requests extends Omit<Decisions, 'take'> {
-  /** Runs one ad break, from the request to the result. `waitedMs` is the part of `loadTimeoutMs` that has passed. */
+  /**
+   * Runs one ad break, from the request to the result. `waitedMs` is the part of `loadTimeoutMs` that has already
+   * elapsed.
+   */
   runBreak(request: BreakRequest, waitedMs?: number): Promise<ShowResult>;
   /** Shows a house ad until `signal` aborts. */
   showBanner(placement: string, element: HTMLElement, signal: AbortSignal): Promise<ShowResult>;

@@ -5,15 +5,15 @@ import type { Logger } from 'pino';
 import { createApp } from './http/app.ts';
 import { createAuditLog } from './store/audit-log.ts';
 import type { Config } from './config/config.ts';
-import { createMakeDecision, createPseudonyms } from './decision/decision-service.ts';
+import { createDecisionMaker, createPseudonymizer } from './decision/decision-service.ts';
 import { createDecisionLanes } from './decision/record-decisions.ts';
 import type { ExternalDeps } from './decision/external-ads.ts';
 import { createDecisionTokens } from './decision/token.ts';
 import { createDryRun } from './decision/dry-run.ts';
-import { createTrySource } from './decision/try-source.ts';
+import { createTrialRunner } from './decision/try-source.ts';
 import { startExchange } from './exchange/start-exchange.ts';
 import { createDropLog } from './event/dropped-events.ts';
-import { createIngestEvents } from './event/intake.ts';
+import { createEventIngester } from './event/intake.ts';
 import { createEventLanes } from './event/record-events.ts';
 import { createCountry } from './http/authentication/identify-player.ts';
 import { createRunOperation } from './http/operations/operations.ts';
@@ -122,7 +122,7 @@ async function wire(
   const tokens = createDecisionTokens(
     await readServiceSecret(database, box, clock, 'decision_token'),
   );
-  const pseudonym = createPseudonyms(await readServiceSecret(database, box, clock, 'pseudonym'));
+  const pseudonym = createPseudonymizer(await readServiceSecret(database, box, clock, 'pseudonym'));
   const configuration = await openConfiguration({ database, clock, log });
   const bodies = createEventBodies(box);
   const writeEvents = createEventWriter({
@@ -228,15 +228,15 @@ async function wire(
     configuration,
     resources,
     makeDecision: liveTail.watchDecisions(
-      createMakeDecision({ ...decisionDeps, lane: decisionLane, tokens }),
+      createDecisionMaker({ ...decisionDeps, lane: decisionLane, tokens }),
     ),
     liveTail,
     dryRun: createDryRun(evaluateDeps),
-    trySource: createTrySource(decisionDeps),
+    trySource: createTrialRunner(decisionDeps),
     openHosts: exchange.openHosts,
     userTokens: createUserTokens({ database, box, clock }),
     ingestEvents: liveTail.watchEvents(
-      createIngestEvents({ tokens, pseudonym, clock, lane: eventLane }),
+      createEventIngester({ tokens, pseudonym, clock, lane: eventLane }),
     ),
     recordDropped: createDropLog(log, clock),
     readReward: createReadReward({ database, changes, clock, receipts }),

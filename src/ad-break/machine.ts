@@ -43,7 +43,7 @@ export type BreakEvent =
   /** The player used the close button or the Escape key, or the creative asked to be closed. */
   | { type: 'closeRequested' }
   | { type: 'closeConfirmed' }
-  | { type: 'closeCancelled' }
+  | { type: 'closeCanceled' }
   | { type: 'endCardOver' }
   | { type: 'hidden' }
   | { type: 'visible' }
@@ -80,7 +80,7 @@ export interface Transition {
   effects: BreakEffect[];
 }
 
-type OnScreen = Extract<BreakState, { phase: 'showing' | 'endCard' }>;
+type OnScreenState = Extract<BreakState, { phase: 'showing' | 'endCard' }>;
 
 const quartileEvents = ['first_quartile', 'midpoint', 'third_quartile'] as const;
 
@@ -123,7 +123,7 @@ function settle(result: ShowResult, ...precedingEffects: BreakEffect[]): Transit
   return { state: { phase: 'done' }, effects: precedingEffects.concat({ type: 'settle', result }) };
 }
 
-function transitionOnScreen(state: OnScreen, event: BreakEvent): Transition {
+function transitionOnScreen(state: OnScreenState, event: BreakEvent): Transition {
   switch (event.type) {
     case 'painted':
       if (state.started) return transitionTo(state);
@@ -157,7 +157,7 @@ function transitionOnScreen(state: OnScreen, event: BreakEvent): Transition {
   }
 }
 
-function transitionClosing(state: OnScreen, event: BreakEvent): Transition {
+function transitionClosing(state: OnScreenState, event: BreakEvent): Transition {
   switch (event.type) {
     case 'closeAllowed':
       if (state.closable) return transitionTo(state);
@@ -173,7 +173,7 @@ function transitionClosing(state: OnScreen, event: BreakEvent): Transition {
       );
     case 'closeConfirmed':
       return state.prompting ? closeEarly(state) : transitionTo(state);
-    case 'closeCancelled':
+    case 'closeCanceled':
       if (!state.prompting) return transitionTo(state);
       return transitionTo(
         { ...state, prompting: false },
@@ -204,8 +204,13 @@ function transitionPlaying(
   return transitionTo(completed.state, ...effects);
 }
 
-/** Marks the ad as completed. The first effect reports the completion, so the report precedes the closing of the ad. */
-function complete<State extends OnScreen>(state: State): { state: State; effects: BreakEffect[] } {
+/**
+ * Marks the ad as completed. The first effect reports the completion, so the completion is reported before the ad
+ * closes.
+ */
+function complete<State extends OnScreenState>(
+  state: State,
+): { state: State; effects: BreakEffect[] } {
   if (state.completed) return { state, effects: [] };
   const effects: BreakEffect[] = [
     { type: 'report', event: 'complete', watchedMs: state.watchedMs },
@@ -227,7 +232,7 @@ function endPlayback(state: Showing): Transition {
   return transitionTo(closed.state, ...completed.effects, ...closed.effects);
 }
 
-function changeVisibility(state: OnScreen, hidden: boolean): Transition {
+function changeVisibility(state: OnScreenState, hidden: boolean): Transition {
   if (state.hidden === hidden) return transitionTo(state);
   const next = { ...state, hidden };
   if (hidden) return transitionTo(next, { type: 'pause' });
@@ -238,7 +243,7 @@ function changeVisibility(state: OnScreen, hidden: boolean): Transition {
   );
 }
 
-function closeEarly(state: OnScreen): Transition {
+function closeEarly(state: OnScreenState): Transition {
   const result: ShowResult = {
     outcome: state.kind === 'interstitial' ? 'completed' : 'dismissed',
   };
@@ -249,13 +254,13 @@ function closeEarly(state: OnScreen): Transition {
   });
 }
 
-function failAd(state: OnScreen, result: ShowResult, detail: string): Transition {
+function failAd(state: OnScreenState, result: ShowResult, detail: string): Transition {
   return closeAd(state, result, undefined, { type: 'report', event: 'error', detail });
 }
 
 /** Closes the ad. `incompleteResult` applies only if the ad was not completed. */
 function closeAd(
-  state: OnScreen,
+  state: OnScreenState,
   incompleteResult: ShowResult = { outcome: 'completed' },
   when?: 'now',
   ...precedingEffects: BreakEffect[]

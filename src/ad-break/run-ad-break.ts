@@ -16,7 +16,7 @@ export interface BreakRequest extends RequestOptions {
   kind: BreakKind;
   /** Whether the ad starts without sound. */
   muted?: boolean | undefined;
-  /** Ends the ad break with the outcome `aborted`. It may abort at any time. */
+  /** Ends the ad break with the outcome `aborted` when it aborts, which may be at any time. */
   signal?: AbortSignal;
   /** Called when the game is paused and the ad is about to cover it. */
   onOpen?: () => void;

@@ -143,7 +143,7 @@ function showAd(
   }
 
   function confirm(): void {
-    // The game must not wait for a storage that hangs.
+    // The game must not wait for storage that hangs.
     cancelWait = clock.after(confirmationTimeoutMs + 500, reportPending);
     Promise.resolve(stored)
       .then(() => rewards.confirmation(decision.id, confirmationTimeoutMs))

@@ -78,7 +78,7 @@ export function openStage(
   function onPageOpened(): void {
     dispatch({ type: 'hidden' });
     cancelFocusCheck?.();
-    cancelFocusCheck = clock.after(focusLossMs, () => document.hasFocus() && onVisibility());
+    cancelFocusCheck = clock.after(focusLossMs, () => document.hasFocus() && dispatchVisibility());
   }
 
   const { element, externalAd } = creative;
@@ -87,7 +87,7 @@ export function openStage(
     {
       closeRequested: () => dispatch({ type: 'closeRequested' }),
       closeConfirmed: () => dispatch({ type: 'closeConfirmed' }),
-      closeCancelled: () => dispatch({ type: 'closeCancelled' }),
+      closeCanceled: () => dispatch({ type: 'closeCanceled' }),
       clicked() {
         dispatch({ type: 'clicked' });
         onPageOpened();
@@ -111,16 +111,16 @@ export function openStage(
     },
   });
   viewability.setPlaying(false);
-  const cancelCloseAfter = clock.after(decision.close_after_ms ?? defaultCloseAfterMs, () =>
+  const cancelCloseTimer = clock.after(decision.close_after_ms ?? defaultCloseAfterMs, () =>
     dispatch({ type: 'closeAllowed' }),
   );
-  const onVisibility = () =>
+  const dispatchVisibility = () =>
     document.hidden ? dispatch({ type: 'hidden' }) : dispatchUnlessExpired({ type: 'visible' });
-  document.addEventListener('visibilitychange', onVisibility);
-  window.addEventListener('focus', onVisibility);
+  document.addEventListener('visibilitychange', dispatchVisibility);
+  window.addEventListener('focus', dispatchVisibility);
   // In a game portal's iframe, focus may return to the portal and not to this page. In that case, a press shows that
   // the player is back.
-  window.addEventListener('pointerdown', onVisibility, true);
+  window.addEventListener('pointerdown', dispatchVisibility, true);
 
   /** Dispatches `event` if the player does nothing for `ms` milliseconds. */
   function dispatchAfter(ms: number, event: BreakEvent): void {
@@ -207,7 +207,7 @@ export function openStage(
       cancelTimeout?.();
       prompted ||= prompting;
       overlay.promptClose(prompting);
-      if (prompting) dispatchAfter(promptTimeoutMs, { type: 'closeCancelled' });
+      if (prompting) dispatchAfter(promptTimeoutMs, { type: 'closeCanceled' });
     },
     setWatched() {
       prompted = false;
@@ -221,11 +221,11 @@ export function openStage(
       if (!document.hidden) resume();
     },
     close() {
-      document.removeEventListener('visibilitychange', onVisibility);
-      window.removeEventListener('focus', onVisibility);
-      window.removeEventListener('pointerdown', onVisibility, true);
+      document.removeEventListener('visibilitychange', dispatchVisibility);
+      window.removeEventListener('focus', dispatchVisibility);
+      window.removeEventListener('pointerdown', dispatchVisibility, true);
       cancelFocusCheck?.();
-      cancelCloseAfter();
+      cancelCloseTimer();
       cancelTimeout?.();
       watchdog.stop();
       viewability.destroy();
@@ -253,7 +253,7 @@ export function createStallWatchdog(
     cancel?.();
     const startMs = clock.monotonic();
     cancel = clock.after(limitMs, () => {
-      // If the timer fires far too late, the device or the page slept, and the ad did not stall.
+      // If the timer fires far too late, the device slept or the page was suspended; the ad did not stall.
       if (clock.monotonic() - startMs > limitMs * 2) reset();
       else onStall();
     });

@@ -71,8 +71,8 @@ export function createAdPlacement(ads: BreakAds, { placements }: AdPlacementOpti
     const error = findError(options);
     // The error is for the developer only: the game continues without an ad.
     if (error !== undefined) reportError(new TypeError(`trueward: ${error}`));
-    const isRepeated = options.type === 'preroll' && (prerolls += 1) > 1;
-    if (placement === undefined || error !== undefined || isRepeated) {
+    const isRepeatedPreroll = options.type === 'preroll' && (prerolls += 1) > 1;
+    if (placement === undefined || error !== undefined || isRepeatedPreroll) {
       return Promise.resolve('invalid');
     }
     return runBreak({ ads, placement, options, muted, guard, next: nextBreak.signal });

@@ -5,7 +5,7 @@ import type { Outcome } from '../outcome.ts';
 export type BreakType = 'preroll' | 'start' | 'pause' | 'next' | 'browse' | 'reward';
 
 /**
- * Google’s results of an ad break.
+ * The results of an ad break, as Google defines them.
  *
  * - `viewed`: the ad was shown to its end, or the player closed an ad without a reward.
  * - `dismissed`: the player closed a rewarded ad too early.

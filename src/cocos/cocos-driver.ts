@@ -12,13 +12,13 @@ import type { CocosAudioSource, CocosModule } from './cocos-module.ts';
 export function cocosDriver(cc: CocosModule): EngineDriver {
   return {
     hold: () => hold(cc),
-    onFrame: (callback) => listenToFrames(cc, callback),
+    onFrame: (callback) => listenForFrames(cc, callback),
     focusTarget: () => cc.game.canvas,
   };
 }
 
-/** Listens to frames. Called only while callbacks are waiting, so that idle frames cost nothing. */
-function listenToFrames({ director, Director }: CocosModule, callback: () => void): () => void {
+/** Listens for frames. Called only while callbacks are waiting, so that idle frames cost nothing. */
+function listenForFrames({ director, Director }: CocosModule, callback: () => void): () => void {
   const afterUpdate = () => callback();
   // A paused director has no updates, but a game that paused it for an ad must receive the ad's result.
   const callWhilePaused = () => {
@@ -34,12 +34,12 @@ function listenToFrames({ director, Director }: CocosModule, callback: () => voi
 
 function hold(cc: CocosModule): () => void {
   const { game, Game } = cc;
-  let resumeAfterwards = !game.isPaused();
+  let shouldResume = !game.isPaused();
   let released = false;
   const restoreFocus = rememberFocus(() => game.canvas);
   // If the page was hidden when the ad opened, the engine resumes as soon as the page is shown. Pause it again.
   const stayPaused = () => {
-    resumeAfterwards = true;
+    shouldResume = true;
     game.pause();
   };
   game.on(Game.EVENT_RESUME, stayPaused);
@@ -52,7 +52,7 @@ function hold(cc: CocosModule): () => void {
     released = true;
     game.off(Game.EVENT_RESUME, stayPaused);
     restoreFocus();
-    if (resumeAfterwards) resume(cc, restoreSound);
+    if (shouldResume) resume(cc, restoreSound);
     else restoreSound();
   };
 }

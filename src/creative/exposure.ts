@@ -5,7 +5,7 @@ import type { RendererEvent } from './renderer.ts';
 const tickMs = 250;
 /** Maximum time to credit for one tick, in milliseconds. A busy page can delay a tick. */
 const maxTickMs = 1_000;
-/** If more than this many milliseconds pass between two ticks, the device or the page has slept. */
+/** If more than this many milliseconds pass between two ticks, the device slept or the page was suspended. */
 const minSleepMs = 10_000;
 
 /** Measures how long a creative without a duration of its own has been visible. */

@@ -53,7 +53,7 @@ export interface OverlayContent {
 export interface OverlayHooks {
   closeRequested(): void;
   closeConfirmed(): void;
-  closeCancelled(): void;
+  closeCanceled(): void;
   clicked(): void;
   /** The player opened a page other than the advertiser's. */
   pageOpened(): void;
@@ -75,7 +75,7 @@ export type OverlayParts = ReturnType<typeof buildOverlay>;
 export function buildOverlay(content: OverlayContent, hooks: OverlayHooks) {
   const { creative, reward, strings } = content;
   const { alt } = creative;
-  // The isolate keeps the amount before its unit in right-to-left text. The space does not wrap.
+  // The Unicode isolate keeps the amount before its unit in right-to-left text. The space is non-breaking.
   const rewardText = reward && `\u2068${reward.amount}\u00a0${reward.type}\u2069`;
   const title =
     rewardText === undefined ? alt : fillTemplate(strings.watchFor, { reward: rewardText });
@@ -83,7 +83,7 @@ export function buildOverlay(content: OverlayContent, hooks: OverlayHooks) {
   const bars = createHeader(title, strings, hooks);
   const play = createButton('play main', hooks.tapped, createIcon(icons.play), strings.play);
   const promptText = createElement('p', '');
-  const keepWatching = createButton('main', hooks.closeCancelled, strings.keepWatching);
+  const keepWatching = createButton('main', hooks.closeCanceled, strings.keepWatching);
   const ask = createCard(
     'ask',
     strings.askTitle,

@@ -88,7 +88,7 @@ let sheets = 0;
 
 /**
  * Returns a constructed style sheet, because a strict `style-src` blocks style elements and attributes. Every sheet has
- * a different text. For a sheet with the same text, WebKit would reuse media queries and viewport units that it
+ * different text. For a sheet with the same text, WebKit would reuse the media queries and viewport units that it
  * evaluated before the phone was rotated.
  */
 export function overlayStyle(): CSSStyleSheet {

@@ -55,7 +55,7 @@ export interface RenderOptions {
   /** The player's language, as a BCP 47 tag. It is passed to HTML creatives. */
   locale: string;
   clock: Clock;
-  /** Cancels loading. It also aborts when loading times out. */
+  /** Cancels loading when it aborts, which also happens when loading times out. */
   signal: AbortSignal;
 }
 

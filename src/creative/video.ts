@@ -124,7 +124,7 @@ function waitUntilBuffered(
   });
 }
 
-/** Error codes of the SDK, indexed by `MediaError.code`. */
+/** The SDK's error codes, indexed by `MediaError.code`. */
 const errorCodes = [
   'media_failed',
   'media_aborted',

@@ -17,7 +17,7 @@ export interface ViewabilityWatch {
 const minRatio = 0.5;
 /** How often to check whether something covers the element, in milliseconds. */
 const checkIntervalMs = 200;
-/** If more than this many milliseconds pass between two checks, the device or the page has slept. */
+/** If more than this many milliseconds pass between two checks, the device slept or the page was suspended. */
 const minSleepMs = 10_000;
 
 /**
@@ -83,7 +83,7 @@ export function watchViewability(
   };
 }
 
-/** Nine evenly spread points, as fractions of the width and height. */
+/** Nine evenly spaced points, as fractions of the width and height. */
 const grid = [1, 3, 5].flatMap((x) => [1, 3, 5].map((y) => [x / 6, y / 6] as const));
 
 /**

@@ -5,7 +5,7 @@ import { type Clock, type Deadline, createDeadline } from '../platform/clock.ts'
 import type { PageLifecycle } from '../platform/page.ts';
 import {
   type ReadyAd,
-  loadProvided,
+  loadProvidedDecision,
   loadMedia,
   requestAd,
   type RequestAdDeps,
@@ -283,7 +283,7 @@ async function fillSlot(
   const { clock } = deps;
   const previous = findUnexpired(slot);
   let result = await (provided
-    ? loadProvided(deps, placement, signal, provided)
+    ? loadProvidedDecision(deps, placement, signal, provided)
     : requestAd(deps, { placement, options, signal, previous }));
   if ('creative' in result && result.creative === previous?.creative && slot.ready !== previous) {
     // The ad from which the media was reused has been shown or replaced in the meantime.

@@ -44,10 +44,10 @@ const outcomeByCause: Record<
 /** Creates the `NoAd` for a decision without an ad. */
 export function noAdFromDecision(decision: Decision, nowMs: number): NoAd {
   const { reason, retry_at: retryAt } = decision;
-  const byStatus = decision.status === 'blocked' ? 'blocked' : 'no_fill';
+  const outcomeByStatus = decision.status === 'blocked' ? 'blocked' : 'no_fill';
   const waitMs = retryAt === undefined ? Number.NaN : durationMs(decision.issued_at, retryAt);
   return {
-    outcome: (reason && outcomeByReason[reason]) ?? byStatus,
+    outcome: (reason && outcomeByReason[reason]) ?? outcomeByStatus,
     decisionId: decision.id,
     ...(reason && { reason }),
     ...(Number.isNaN(waitMs) ? {} : { retryAt: new Date(nowMs + waitMs) }),

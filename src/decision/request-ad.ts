@@ -38,7 +38,7 @@ export interface ReadyAd {
  * Builds the body of an ad request. The options of the call override those of the user. In child-directed mode, custom
  * data and segments never leave the device.
  */
-export function describeRequest(
+export function buildRequestBody(
   placement: string,
   locale: string,
   { user, consent, simulate }: Profile,
@@ -138,35 +138,35 @@ export async function requestAd(
   const tokenResult = await getUserToken(profile.user.userToken, deps, signal);
   if ('outcome' in tokenResult) return tokenResult;
   const userToken = profile.user.childDirected ? undefined : tokenResult.userToken;
-  const request = describeRequest(placement, deps.locale, profile, options, userToken);
-  // The age starts with the request, because the device may sleep while it waits for the response.
+  const request = buildRequestBody(placement, deps.locale, profile, options, userToken);
+  // The age is measured from the request, because the device may sleep while it waits for the response.
   const ageMs = startStopwatch(deps.clock);
   const response = await requestDecision(deps, request, signal);
   deps.onResponse?.(placement, response);
   if (signal.aborted) return { outcome: 'aborted' };
   if (response.kind !== 'ok') return noAdFromResponse(response, deps.clock.now());
-  return loadDecided(deps, response.body, ageMs, signal, previous);
+  return loadAdFromDecision(deps, response.body, ageMs, signal, previous);
 }
 
 /** Loads the media of a decision from the game's own server. */
-export async function loadProvided(
+export async function loadProvidedDecision(
   deps: RequestAdDeps,
   placement: string,
   signal: AbortSignal,
   provided: unknown,
 ): Promise<ReadyAd | NoAd> {
   if (!isDecision(provided)) return { outcome: 'error', reason: 'decision_malformed' };
-  // A wrong decision says nothing about the placement, so only this call fails.
+  // A decision for another placement says nothing about this one, so only this call fails.
   if (provided.placement !== placement)
     return {
       outcome: 'error',
       reason: 'wrong_placement',
       detail: `The decision is for the placement ${provided.placement}.`,
     };
-  return loadDecided(deps, provided, startStopwatch(deps.clock), signal);
+  return loadAdFromDecision(deps, provided, startStopwatch(deps.clock), signal);
 }
 
-async function loadDecided(
+async function loadAdFromDecision(
   deps: RequestAdDeps,
   decision: Decision,
   ageMs: () => number,

@@ -46,14 +46,14 @@ export function rememberFocus(fallback: () => HTMLElement | null): () => void {
 }
 
 /**
- * How often to check whether frames are missing, in milliseconds. After two checks without a frame, the checks call
- * `callback`.
+ * How often to check whether frames are missing, in milliseconds. After two checks without a frame, the checks
+ * themselves call `callback`.
  */
 const frameCheckMs = 1_000;
 
 /**
- * Creates the driver for pages without a supported engine. It uses the frames of `requestAnimationFrame`. The game
- * pauses in `onOpen` and resumes in `onClose`.
+ * Creates the driver for pages without a supported engine. It is driven by `requestAnimationFrame`. The game pauses in
+ * `onOpen` and resumes in `onClose`.
  *
  * @param canvas - Receives focus after an ad if nothing had focus before.
  */
@@ -86,7 +86,7 @@ export function noEngine(canvas: HTMLElement | null = null): EngineDriver {
         callUnlessHeld();
       }
       request();
-      // A hidden page has no frames, but its game is paused too.
+      // A hidden page gets no animation frames, but its game is paused too.
       const timer = setInterval(() => {
         missedChecks = document.hidden ? 0 : missedChecks + 1;
         if (missedChecks > 1) callUnlessHeld();

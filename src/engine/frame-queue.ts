@@ -15,7 +15,7 @@ const maxPerFrame = 4;
 /** Time budget per frame, in milliseconds. The remaining callbacks wait for the next frame. */
 const budgetMs = 2;
 
-/** Creates a {@link FrameQueue}, which listens to frames only while callbacks are queued. */
+/** Creates a {@link FrameQueue}, which listens for frames only while callbacks are queued. */
 export function createFrameQueue(
   driver: EngineDriver,
   clock: Pick<Clock, 'monotonic'>,

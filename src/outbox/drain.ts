@@ -170,7 +170,7 @@ export function createDrain(deps: DrainDeps): Drain {
    * Delivers the contents of one store. Stops when the store is empty, a delivery fails or `mayContinue` returns false.
    */
   const drainStore = async (source: EventStore, mayContinue: () => boolean): Promise<void> => {
-    /** Average number of events per record: 1 in a calm game, up to 64 in a burst. */
+    /** Average number of events per record: 1 in a quiet game, up to 64 in a burst. */
     let eventsPerRecord = 8;
     /** Adds records to `buffered` until there are enough for the next requests. */
     const read = async (afterKey: number, buffered: StoredRecord[]): Promise<StoredRecord[]> => {

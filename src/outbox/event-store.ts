@@ -10,7 +10,7 @@ import {
 export interface EventRecord {
   /** Version of this format. */
   v: 1;
-  /** Wall time at which the record was stored, in milliseconds. */
+  /** Wall-clock time at which the record was stored, in milliseconds. */
   at: number;
   events: string[];
 }
@@ -54,7 +54,7 @@ export interface QueuedEvent {
 /** The size of a store or of a batch. */
 export interface Size {
   events: number;
-  /** Length of the events' JSON, in UTF-16 units. */
+  /** Length of the events' JSON, in UTF-16 code units. */
   bytes: number;
 }
 
@@ -69,7 +69,7 @@ export const smallBatch: Size = { events: 100, bytes: 60_000 };
  */
 export const keepaliveBytes = 15_000;
 
-/** Returns the total length of stored events, in UTF-16 units. */
+/** Returns the total length of stored events, in UTF-16 code units. */
 export const measureLength = (events: string[]): number =>
   events.reduce((sum, json) => sum + json.length, 0);
 

@@ -65,7 +65,7 @@ export async function evict(
   const stored: StoredRecord[] = [];
   await readInPages(store.read, (records) => stored.push(...records));
   const changes = planEvictions(stored, bounds);
-  // Deletes whole records first, because a full disk may permit deletes only.
+  // Deletes whole records first, because a full disk may permit only deletes.
   for (const wholeRecords of [true, false]) {
     const batch = changes.filter(({ record }) => (record.events.length === 0) === wholeRecords);
     if (batch.length === 0) continue;

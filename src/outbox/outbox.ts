@@ -39,8 +39,8 @@ export interface Outbox {
   /** Loads the code that sends events, so that the first event does not wait for it. */
   prefetch(): void;
   /**
-   * Stores an event, after the promise `after` if there is one. The event's time is the time of this call. Resolves
-   * when the event is stored or dropped. A stored event survives the page and the browser. `diagnostics()` counts
+   * Stores an event, once `after` has resolved if it is given. The event's time is the time of this call. Resolves when
+   * the event is stored or dropped. A stored event survives closing the page and the browser. `diagnostics()` counts
    * drops.
    */
   enqueue(event: NewAdEvent, after?: Promise<unknown>): Promise<void>;
@@ -70,7 +70,7 @@ export interface OutboxDeps {
   openTabChannel: OpenTabChannel;
   /** The store that the tabs share. While it fails, an in-memory store replaces it. */
   store: EventStore;
-  /** Default: 20,000 events and 16 MB, enough for weeks of a busy game without network. */
+  /** Default: 20,000 events and 16 MB, enough for a busy game that is offline for weeks. */
   bounds?: Size;
 }
 
@@ -162,7 +162,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       onResize(source, -batch.events.length, -batch.bytes);
     },
     onEmpty(source) {
-      // Events that are still counted have been deleted, for example with the browser's site data.
+      // Events that are still counted were deleted, for example when the player cleared the site data.
       const { events, bytes } = source === store ? counts.shared : counts.local;
       if (events > 0) onResize(source, -events, -bytes);
     },

@@ -17,7 +17,7 @@ export type DropReason = 'too_many' | 'too_large' | 'unreadable';
 
 /** The state of the outbox. An event counts as `stored` until it is `sent`, `dropped` or `rejected`. */
 export interface OutboxDiagnostics {
-  /** `memory` while the browser’s database is unavailable. In that case, events do not survive the page. */
+  /** `memory` while the browser’s database is unavailable. In that case, events are lost when the page closes. */
   storage: 'indexeddb' | 'memory';
   /** Queued events, including those of other tabs. */
   stored: number;
@@ -30,7 +30,7 @@ export interface OutboxDiagnostics {
   lastError?: string;
 }
 
-/** Adds to a size. The result is never negative, even if messages from other tabs arrive late. */
+/** Adjusts a size. The result is never negative, even if messages from other tabs arrive late. */
 export const adjustSize = (size: Size, events: number, bytes: number): void => {
   size.events = Math.max(0, size.events + events);
   size.bytes = Math.max(0, size.bytes + bytes);

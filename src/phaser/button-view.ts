@@ -23,7 +23,7 @@ export interface ButtonView {
 const retryDelayMs = 30_000;
 
 /** Returns the view of a button that is neither loading nor showing an ad. */
-export function restingView(availability: Availability, now: number): ButtonView {
+export function idleView(availability: Availability, now: number): ButtonView {
   if (availability.available) return { state: 'ready', secondsLeft: 0 };
   const secondsLeft = Math.ceil(((availability.retryAt?.getTime() ?? 0) - now) / 1000);
   return secondsLeft > 0

@@ -22,7 +22,7 @@ export function phaserDriver(game: Phaser.Game): EngineDriver {
 }
 
 function hold(game: Phaser.Game): () => void {
-  let resumeAfterwards = !game.isPaused;
+  let shouldResume = !game.isPaused;
   const holdController = new AbortController();
   const restoreFocus = rememberFocus(() => game.canvas);
   const releaseSound = holdSound(game, holdController.signal);
@@ -32,13 +32,13 @@ function hold(game: Phaser.Game): () => void {
   // If the game calls `pause()` during the ad, it stays paused after the ad. Phaser emits no event for a game that is
   // already paused, so the method is replaced.
   game.pause = () => {
-    resumeAfterwards = false;
+    shouldResume = false;
   };
   const stayPaused = () => {
     if (game.isPaused) return;
     // This `resume` event came from the game. Phaser also emits `resume` when the tab is shown, but leaves the game
     // paused.
-    resumeAfterwards = true;
+    shouldResume = true;
     pause.call(game);
   };
   const onDestroy = () => holdController.abort();
@@ -52,7 +52,7 @@ function hold(game: Phaser.Game): () => void {
     game.events.off('destroy', onDestroy);
     game.pause = pause;
     returnFocus(game, restoreFocus);
-    if (resumeAfterwards) game.resume();
+    if (shouldResume) game.resume();
     releaseSound();
   };
 }
@@ -81,7 +81,7 @@ function holdSound({ sound }: Phaser.Game, signal: AbortSignal): () => void {
   return () => {
     for (const playingSound of playingSounds)
       if (!playingSound.pendingRemove) playingSound.resume();
-    // If the game has lost focus, Phaser resumes the sound when the game gets focus again.
+    // If the game has lost focus, Phaser resumes the sound when the game regains focus.
     if (didSuspend && !(sound.pauseOnBlur && sound.gameLostFocus))
       context?.resume().catch(() => {});
   };

@@ -1,7 +1,7 @@
 import type * as Phaser from 'phaser';
 import type { Ads } from '../ads.ts';
 import type { Availability, ShowResult } from '../outcome.ts';
-import { type ButtonView, english, formatLabel, nextUpdateMs, restingView } from './button-view.ts';
+import { type ButtonView, english, formatLabel, nextUpdateMs, idleView } from './button-view.ts';
 
 /** Options of `addRewardedButton()`. */
 export interface RewardedButtonOptions {
@@ -11,7 +11,7 @@ export interface RewardedButtonOptions {
   y: number;
   /** Returns the label, which screen readers also announce. Default: short labels in the language of the ads. */
   label?: (view: ButtonView) => string;
-  /** Style of the text. `backgroundColor` is ignored. */
+  /** Text style. `backgroundColor` is ignored. */
   style?: Phaser.Types.GameObjects.Text.TextStyle;
   /** Color of the button when an ad is ready. Default: 0x2f6f4f. */
   color?: number;
@@ -37,7 +37,7 @@ export function createButtonView(
   const container = scene.add.container(x, y, [box, text]);
   container.setInteractive({
     hitArea: box,
-    // In a container, pointer coordinates are relative to the container's upper left corner.
+    // In a container, pointer coordinates are relative to the container's upper-left corner.
     hitAreaCallback: (area: Phaser.GameObjects.Rectangle, pressX: number, pressY: number) =>
       pressX >= 0 && pressY >= 0 && pressX <= area.width && pressY <= area.height,
   });
@@ -118,7 +118,7 @@ export function addRewardedButton(
   let availability: Availability = { available: false };
   let timer: Phaser.Time.TimerEvent | undefined;
   let strings = english;
-  let draw = (text: string): string => text;
+  let prepareText = (text: string): string => text;
 
   const buttonView = createButtonView(scene, viewOptions);
   const fallback = addFallbackButton(scene.game.canvas, {
@@ -131,17 +131,15 @@ export function addRewardedButton(
     timer?.remove();
     timer = undefined;
     const now = Date.now();
-    const view: ButtonView = busy
-      ? { state: busy, secondsLeft: 0 }
-      : restingView(availability, now);
+    const view: ButtonView = busy ? { state: busy, secondsLeft: 0 } : idleView(availability, now);
     const text = label ? label(view) : formatLabel(view, strings);
-    buttonView.write(draw(text), view.state === 'ready');
+    buttonView.write(prepareText(text), view.state === 'ready');
     fallback.write(text, view.state === 'ready');
     const waitMs = busy ? undefined : nextUpdateMs(availability, now);
     if (waitMs === undefined) return;
     timer = scene.time.delayedCall(waitMs, () => {
       // If the scene was asleep or slow, the cooldown may have ended long ago.
-      if (restingView(availability, Date.now()).secondsLeft > 0) refresh();
+      if (idleView(availability, Date.now()).secondsLeft > 0) refresh();
       else void load();
     });
   }
@@ -188,7 +186,7 @@ export function addRewardedButton(
       .then(({ getButtonStrings }) => {
         const translated = getButtonStrings(locale);
         if (!translated) return;
-        ({ draw, strings } = translated);
+        ({ prepareText, strings } = translated);
         fallback.setLanguage(translated.language);
         refresh();
       })

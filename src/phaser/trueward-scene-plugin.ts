@@ -29,9 +29,9 @@ export function callAtSceneEnd({ sys }: Phaser.Scene, end: () => void): () => vo
 }
 
 /**
- * The methods of {@link TruewardPlugin} that need cleanup, for one scene. Handlers, buttons and ads end when the scene
- * shuts down, restarts or is destroyed. The scene plugin has no state of its own and requires the game's
- * `TruewardPlugin`.
+ * The methods of {@link TruewardPlugin} that need cleanup, scoped to one scene. When the scene shuts down, restarts or
+ * is destroyed, its handlers and buttons are removed and its ads end. The scene plugin has no state of its own and
+ * requires the game's `TruewardPlugin`.
  *
  * @example
  * plugins: {

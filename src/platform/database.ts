@@ -26,7 +26,7 @@ export interface DatabaseOptions {
 const operationTimeoutMs = 5_000;
 /**
  * How often the pending operations are checked, in milliseconds. One timer checks all of them, because a timer for each
- * write would be a tenth of the cost of an event.
+ * write would account for a tenth of the cost of an event.
  */
 const checkIntervalMs = 500;
 /** An operation counts as slow at its second check, after 500 to 1,000 ms. */
@@ -116,7 +116,7 @@ export function createDatabase(options: DatabaseOptions): Database {
         operation.checks += 1;
         if (operation.checks === checksUntilSlow) setSlow(slowCount + 1);
         if (operation.checks > operationTimeoutMs / checkIntervalMs)
-          operation.fail(new Error('The database does not respond.'));
+          operation.fail(new Error('The database is not responding.'));
       }
       if (pending.size > 0) scheduleCheck();
     });

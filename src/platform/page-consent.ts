@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 import { attempt } from './guard.ts';
 import type { PageLifecycle } from './page.ts';
 
-/** The player’s choice, from a consent dialog of the page or a browser setting. */
+/** The player’s choice, from the page’s consent dialog or a browser setting. */
 export interface PageConsent {
   status: 'granted' | 'denied' | 'unknown';
   tcfString?: string;
@@ -61,11 +61,11 @@ export function followPageConsent(
   let cancelWait: (() => void) | undefined;
 
   const tcfFramework = consentFramework('__tcfapi', (data) => {
-    tcf = readTcf(data) ?? tcf;
+    tcf = readTcfChoice(data) ?? tcf;
     reportIfDecided();
   });
   const gppFramework = consentFramework('__gpp', (data) => {
-    gpp = readGpp(data) ?? gpp;
+    gpp = readGppChoice(data) ?? gpp;
     reportIfDecided();
   });
 
@@ -90,7 +90,7 @@ export function followPageConsent(
     if (!tcf && !gpp && !isLate) return undefined;
     if (navigator.globalPrivacyControl === true) return 'denied';
     if (gpp || isLate) return tcf?.status ?? gpp?.status;
-    // GPP may report an opt-out under a US state law later.
+    // GPP may later report an opt-out under a US state law.
     if (!gppFramework.search()) return tcf?.status;
     cancelWait ??= clock.after(gppTimeoutMs, () => reportIfDecided(true));
     return undefined;
@@ -130,11 +130,11 @@ interface FrameworkChoice {
 }
 
 /** Returns the consent string. Returns undefined if it is too long for the service. */
-const limitLength = (value: unknown): string | undefined =>
+const dropIfTooLong = (value: unknown): string | undefined =>
   typeof value === 'string' && value.length <= 4_096 ? value : undefined;
 
 /** Reads the player's choice. Returns undefined until the player has made one. */
-function readTcf({
+function readTcfChoice({
   eventStatus,
   gdprApplies,
   purpose,
@@ -147,7 +147,7 @@ function readTcf({
   return {
     status: hasAgreed || !decides ? 'granted' : 'denied',
     decides,
-    text: limitLength(tcString),
+    text: dropIfTooLong(tcString),
   };
 }
 
@@ -155,7 +155,7 @@ function readTcf({
 const optOuts = ['SaleOptOut', 'SharingOptOut', 'TargetedAdvertisingOptOut'];
 
 /** Reads the player's choice. Returns undefined until the framework is ready. */
-function readGpp({ pingData }: GppData): FrameworkChoice | undefined {
+function readGppChoice({ pingData }: GppData): FrameworkChoice | undefined {
   if (pingData?.signalStatus !== 'ready') return undefined;
   // A section is an object, or a list of its subsections.
   const sections = Object.values(pingData.parsedSections ?? {}).flat() as (Section | null)[];
@@ -163,7 +163,11 @@ function readGpp({ pingData }: GppData): FrameworkChoice | undefined {
     (section) => section?.['Gpc'] === true || optOuts.some((field) => section?.[field] === 1),
   );
   // A missing opt-out is not consent, so the service evaluates the string.
-  return { status: decides ? 'denied' : 'unknown', decides, text: limitLength(pingData.gppString) };
+  return {
+    status: decides ? 'denied' : 'unknown',
+    decides,
+    text: dropIfTooLong(pingData.gppString),
+  };
 }
 
 type Section = Record<string, unknown>;
@@ -191,8 +195,8 @@ const versions = { __tcfapi: 2, __gpp: '1.1' };
 
 /**
  * Creates a {@link ConsentFramework}. According to both standards, the framework is called directly if it is in this
- * window. Otherwise, it receives messages in the nearest ancestor window that has a frame with the name of its locator.
- * If a framework reports a failure, the search starts again.
+ * window. Otherwise, it receives messages in the nearest ancestor window that contains its locator frame. If a
+ * framework reports a failure, the search starts again.
  */
 export function consentFramework(
   name: keyof typeof versions,

@@ -48,8 +48,8 @@ export const browserPageLifecycle: PageLifecycle = {
 };
 
 /**
- * The network state that the browser reports. When the network returns, a retry may succeed. A reported lack of network
- * never prevents an attempt.
+ * The network state that the browser reports. When the network returns, a retry may succeed. Requests are attempted
+ * even if the browser reports that there is no network.
  */
 export interface Connectivity {
   /** False only if the browser is certain that there is no network. */

@@ -25,8 +25,8 @@ export interface DeliveryDeps {
 }
 
 /**
- * Delivers earned rewards to the game's handlers, in order. If a handler fails or hangs, later rewards are delivered
- * nevertheless. A claim in the ledger prevents two tabs from delivering the same reward.
+ * Delivers earned rewards to the game's handlers, in order. If a handler fails or hangs, later rewards are still
+ * delivered. A claim in the ledger prevents two tabs from delivering the same reward.
  */
 export interface Delivery {
   /** Delivers the rewards that are due. */
@@ -35,7 +35,7 @@ export interface Delivery {
   retry(): void;
   /**
    * Releases claims that are waiting for a frame. Call it when the player changes or the page becomes hidden. A hidden
-   * page has no frames, but another tab may deliver the rewards.
+   * page gets no animation frames, but another tab may deliver the rewards.
    */
   releaseClaims(): void;
   stop(): void;

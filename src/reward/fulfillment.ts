@@ -12,7 +12,7 @@ import { isOpen, isFinal, type LedgerEntry, type StatusUpdate } from './reward-m
 export interface Fulfillment {
   confirmation: Confirmation;
   delivery: Delivery;
-  /** Assigns rewards to players who have been identified since, and removes these rewards from `unassigned`. */
+  /** Assigns rewards to players who have since been identified, and removes these rewards from `unassigned`. */
   assign(unassigned: Map<string, Player>): Promise<void>;
   /** Transfers one player’s undelivered rewards to another player. Resolves to true. */
   transfer(oldRef: string, newRef: string): Promise<boolean>;
@@ -102,11 +102,11 @@ export interface Confirmation {
 }
 
 /**
- * Delay of the first poll, in milliseconds. Usually, the response to the completion event contains the confirmation,
- * and no poll is needed.
+ * Delay before the first poll, in milliseconds. Usually, the response to the completion event contains the
+ * confirmation, and no poll is needed.
  */
 const firstPollDelayMs = 1_500;
-/** Maximum time for which the service holds the response to a poll, in seconds. */
+/** How long the service may hold the response to a poll, in seconds. */
 const maxWaitS = 25;
 
 /**

@@ -5,7 +5,7 @@ import { isEntry, type LedgerEntry, progress } from './reward-machine.ts';
 
 /** Stores rewards on the device, or in memory while the browser's database fails. */
 export interface Ledger {
-  /** Adds an entry unless the decision has one. A decision may be shown again, but it has only one reward. */
+  /** Adds an entry unless the decision already has one. A decision may be shown again, but it has only one reward. */
   add(entry: LedgerEntry): Promise<unknown>;
   /** Changes an entry atomically across tabs. Returns undefined if there is no such entry. */
   change(

@@ -15,10 +15,13 @@ export interface LedgerEntry extends RewardReport {
   earnedBy?: string | undefined;
   /** The player to whom the reward is delivered: the player who earned it, unless it was transferred. */
   heldFor?: string | undefined;
-  /** Wall times at which the reward was tracked and earned, in milliseconds. */
+  /** Wall-clock times at which the reward was tracked and earned, in milliseconds. */
   trackedAt: number;
   earnedAt?: number;
-  /** Wall time at which a tab claimed the reward for delivery, in milliseconds. The claim lasts for {@link claimMs}. */
+  /**
+   * Wall-clock time at which a tab claimed the reward for delivery, in milliseconds. The claim lasts for {@link
+   * claimMs}.
+   */
   claimedAt?: number;
   /** Whether every handler has finished. */
   delivered: boolean;

@@ -61,7 +61,9 @@ export interface Rewards {
 }
 
 export interface RewardDiagnostics {
-  /** `memory` while the browser’s database is unavailable. In that case, pending rewards do not survive the page. */
+  /**
+   * `memory` while the browser’s database is unavailable. In that case, pending rewards are lost when the page closes.
+   */
   storage: 'indexeddb' | 'memory';
   pending: number;
   undelivered: number;
@@ -216,7 +218,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
       if (find(decisionId)) await change(decisionId, { type: 'watched' });
     },
     async settle(statuses) {
-      // The outbox may send events of an earlier page before the ledger has been read.
+      // The outbox may send events from an earlier page before the ledger has been read.
       await loading;
       await settle(statuses);
     },

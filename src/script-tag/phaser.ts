@@ -8,9 +8,9 @@ declare global {
     TruewardScenePlugin: typeof TruewardScenePlugin;
   }
   interface Window {
-    /** Phaser’s `load.plugin('TruewardPlugin', …)` looks the class up by this name. */
+    /** Phaser’s `load.plugin('TruewardPlugin', …)` looks up the class by this name. */
     TruewardPlugin?: typeof TruewardPlugin;
-    /** Phaser’s `load.scenePlugin('TruewardScenePlugin', …)` looks the class up by this name. */
+    /** Phaser’s `load.scenePlugin('TruewardScenePlugin', …)` looks up the class by this name. */
     TruewardScenePlugin?: typeof TruewardScenePlugin;
   }
 }

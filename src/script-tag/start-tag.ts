@@ -9,7 +9,7 @@ declare global {
     createAds: typeof createAds;
     OptionError: typeof OptionError;
     /**
-     * Commands to run when the tag has started its ads. Until then, the queue is an array; afterwards, it is an object
+     * Commands to run when the tag has started its ads. Until then, the queue is an array; after that, it is an object
      * that runs commands immediately.
      */
     queue: Command[] | { push(...commands: Command[]): void };
@@ -19,12 +19,12 @@ declare global {
 }
 
 /**
- * Adds a file's exports to the global object. Existing exports are not replaced, because games may be using a class of
- * an earlier copy of the file.
+ * Adds a file's exports to the global object. Existing exports are not replaced, because games may be using a class
+ * from an earlier copy of the file.
  */
 export function extendGlobal(exported: Partial<TruewardGlobal>): TruewardGlobal {
   const existingGlobal = globalThis.Trueward as TruewardGlobal | undefined;
-  // The global of this name may also be an element with the id `Trueward`.
+  // This global may also be an element with the id `Trueward`.
   const target: Partial<TruewardGlobal> = existingGlobal?.queue ? existingGlobal : { queue: [] };
   const allExports = Object.assign(target, { ...exported, ...target });
   return (globalThis.Trueward = allExports as TruewardGlobal);

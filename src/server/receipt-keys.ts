@@ -1,4 +1,4 @@
-/** Why a receipt was rejected. A new code is added only with a new minor version. */
+/** Why a receipt was rejected. New codes are added only in minor versions. */
 export type ReceiptErrorCode =
   | 'malformed'
   | 'algorithm_not_allowed'
@@ -23,7 +23,7 @@ export class ReceiptError extends Error {
   }
 }
 
-/** The public keys of the service, as in `/.well-known/jwks.json`. */
+/** The service's public keys, as served at `/.well-known/jwks.json`. */
 export interface JwkSet {
   keys: readonly JsonWebKey[];
 }
@@ -103,7 +103,7 @@ async function fetchKeys(url: string): Promise<JwkSet> {
       signal: AbortSignal.timeout(fetchTimeoutMs),
       redirect: 'error',
     });
-    if (!response.ok) throw new Error(`the response has status ${response.status}`);
+    if (!response.ok) throw new Error(`the server responded with status ${response.status}`);
     const set: unknown = await response.json();
     if (typeof set === 'object' && set !== null && 'keys' in set && Array.isArray(set.keys)) {
       return { keys: set.keys as JsonWebKey[] };

@@ -158,12 +158,12 @@ function parseEvent(rawBody: RawBody): WebhookEvent {
     const event: unknown = JSON.parse(text);
     if (isEvent(event)) return event;
   } catch (cause) {
-    throw new WebhookError('body_not_json', notAnEvent, { cause });
+    throw new WebhookError('body_not_json', notAnEventMessage, { cause });
   }
-  throw new WebhookError('body_not_json', notAnEvent);
+  throw new WebhookError('body_not_json', notAnEventMessage);
 }
 
-const notAnEvent =
+const notAnEventMessage =
   'The signature is valid, but the body is not a JSON event (an object with id, type and data): ' +
   'check what was signed.';
 

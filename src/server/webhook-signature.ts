@@ -1,4 +1,4 @@
-/** Why a webhook was rejected. A new code is added only with a new minor version. */
+/** Why a webhook was rejected. New codes are added only in minor versions. */
 export type WebhookErrorCode =
   | 'body_not_raw'
   | 'secret_wrong_kind'
@@ -34,7 +34,7 @@ export interface SignatureScheme {
   /** Separates the signatures of several secrets. */
   separator: ',' | ' ';
   /** Returns the key bytes, or undefined if the secret is invalid for this scheme. */
-  keyOf(secret: string): Uint8Array<ArrayBuffer> | undefined;
+  toKeyBytes(secret: string): Uint8Array<ArrayBuffer> | undefined;
   write(signature: Uint8Array): string;
   /** Parses one signature. Returns undefined if it is malformed or has a different version. */
   read(text: string): Uint8Array<ArrayBuffer> | undefined;
@@ -43,7 +43,7 @@ export interface SignatureScheme {
 /** `Service-Signature`: hexadecimal. The key is the UTF-8 text of the secret. */
 export const serviceScheme: SignatureScheme = {
   separator: ',',
-  keyOf: (secret) => new TextEncoder().encode(secret),
+  toKeyBytes: (secret) => new TextEncoder().encode(secret),
   write: (signature) =>
     `v1=${Array.from(signature, (byte) => byte.toString(16).padStart(2, '0')).join('')}`,
   read(text) {
@@ -57,17 +57,17 @@ export const serviceScheme: SignatureScheme = {
 /** `Webhook-Signature` of Standard Webhooks: base64. The key is the base64-decoded secret. */
 export const standardScheme: SignatureScheme = {
   separator: ' ',
-  keyOf: (secret) => fromBase64(secret.slice('whsec_'.length)),
+  toKeyBytes: (secret) => decodeBase64(secret.slice('whsec_'.length)),
   write: (signature) => `v1,${btoa(String.fromCharCode(...signature))}`,
   read(text) {
-    // In the base64 of 32 bytes, the last digit has two unused bits. Only the canonical encoding is accepted, in which
-    // these bits are zero.
+    // When 32 bytes are encoded as base64, the last digit has two unused bits. Only the canonical encoding, in which
+    // these bits are zero, is accepted.
     const [, base64] = /^v1,([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)$/.exec(text) ?? [];
-    return base64 === undefined ? undefined : fromBase64(base64);
+    return base64 === undefined ? undefined : decodeBase64(base64);
   },
 };
 
-function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text) || text.replace(/=+$/, '').length % 4 === 1)
     return undefined;
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
@@ -109,10 +109,13 @@ export async function importSigningKeys(
   return Promise.all(secrets.map((text) => importSigningKey(text, scheme)));
 }
 
-async function importSigningKey(secret: string, { keyOf }: SignatureScheme): Promise<CryptoKey> {
+async function importSigningKey(
+  secret: string,
+  { toKeyBytes }: SignatureScheme,
+): Promise<CryptoKey> {
   if (typeof secret !== 'string' || !/^whsec_\S+$/.test(secret))
     throw wrongKindError(describeSecret(secret));
-  const bytes = keyOf(secret);
+  const bytes = toKeyBytes(secret);
   if (bytes === undefined) throw wrongKindError('a secret that is not base64 after whsec_');
   return crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign', 'verify']);
 }
@@ -142,8 +145,8 @@ function wrongKindError(actual: string): WebhookError {
 }
 
 /**
- * The signature headers of each webhook request. This is a type and not an interface, so that it can be assigned to a
- * record of headers.
+ * The signature headers of each webhook request. This is a type alias rather than an interface, so that it can be
+ * assigned to a record of headers.
  */
 export type WebhookSignatureHeaders = {
   'service-timestamp': string;
@@ -197,7 +200,7 @@ export async function signWebhook(
   timestampS: number,
   id?: string,
 ): Promise<WebhookSignatureHeaders & Partial<StandardWebhookHeaders>> {
-  // As seconds, 1e11 is in the year 5138. As milliseconds, it is in 1973.
+  // In seconds, 1e11 is in the year 5138. In milliseconds, it is in 1973.
   if (!Number.isInteger(timestampS) || timestampS < 0 || timestampS > 1e11) {
     throw new RangeError(`Expected whole seconds since 1970, got ${timestampS}.`);
   }

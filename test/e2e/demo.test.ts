@@ -38,7 +38,7 @@ describe('the demo game', () => {
   const isAdOpen = (): Promise<boolean> =>
     page.getByText('Advertisement', { exact: true }).isVisible();
 
-  /** Runs in the page, because a click by the test could come after the end of the ad. */
+  /** Runs in the page, because a click by the test could come after the ad has ended. */
   const goOfflineWhenAdOpens = (): Promise<void> =>
     page.getByLabel('Offline').evaluate((offline: HTMLInputElement) => {
       const goOfflineIfOpen = (): void => {

@@ -12,7 +12,7 @@ import type { Stack } from './stack.ts';
 import { it } from './worker.ts';
 
 const waiting = { timeout: 30_000, interval: 200 };
-/** Values that the service must tell nobody but the bidder's server. */
+/** Values that the service must reveal to nobody but the bidder's server. */
 const floors = { bidder: 1_234_567, tooHigh: 98_765_432 };
 const cpmMicros = 4_321_987;
 const privateAddress = '10.9.8.7';
@@ -103,7 +103,7 @@ it('an external ad reveals its price, floor, trackers and source to no client', 
   ].map(decodeTokens);
   await context.close();
 
-  // The test proves something only if an ad with an icon won, other sources lost, and trackers were due.
+  // The test is meaningful only if an ad with an icon won, other sources lost, and trackers were due.
   expect(received.join('\n')).toMatch(/"advertiser":/);
   expect(received.join('\n')).toMatch(/"icon":/);
   expect(received.join('\n')).toMatch(/below_floor.*source_error|source_error.*below_floor/s);

@@ -28,7 +28,7 @@ afterEach(async () => {
   rmSync(dataDirectory, { recursive: true });
 });
 
-interface Ended {
+interface ExitedProcess {
   code: number | null;
   output: string;
 }
@@ -43,7 +43,7 @@ function start(
 ): {
   process: ChildProcess;
   ready: Promise<DevFile>;
-  ended: Promise<Ended>;
+  ended: Promise<ExitedProcess>;
 } {
   const child = spawn(program, args, {
     cwd: root,
@@ -53,7 +53,7 @@ function start(
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  const ended = new Promise<Ended>((resolve) => {
+  const ended = new Promise<ExitedProcess>((resolve) => {
     child.once('close', (code) => resolve({ code, output }));
   });
   const ready = new Promise<DevFile>((resolve, reject) => {
@@ -134,7 +134,7 @@ test('starts only once with the same data, and stops within 5 s', async () => {
   await expect(placements()).rejects.toThrow();
 });
 
-test('`npm start` stops every process when npm gets SIGTERM', async () => {
+test('`npm start` stops every process when npm receives SIGTERM', async () => {
   const first = start('npm', ['start']);
   const dev = await first.ready;
   const { ms } = await stop(first);

@@ -16,7 +16,7 @@ import { withDatabase } from './with-database.ts';
 
 /**
  * How long a week's data can change after the week has ended. Completions are accepted for seven days after a decision.
- * The eighth day is a margin.
+ * The eighth day is a safety margin.
  */
 const settledAfterMs = 8 * 86_400_000;
 

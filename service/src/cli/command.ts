@@ -77,7 +77,7 @@ export function oneOf<const T extends string>(
   throw new UsageError(`--${name} must be one of ${allowed.join(', ')}; ${problem}.`);
 }
 
-/** Prints a message for people to standard error. Results are printed to standard output. */
+/** Prints a human-readable message to standard error. Results are printed to standard output. */
 export const printMessage = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** Prints a machine-readable result: one line of JSON. */

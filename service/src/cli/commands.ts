@@ -22,7 +22,7 @@ Prints one line of JSON, {"ready":true,"url":…}, when the service is ready. Lo
 ${environmentHelp}`,
   async run(args) {
     readArguments(args, {});
-    // Imported lazily, because loading the whole service takes longer than most commands run.
+    // Imported lazily, because loading the whole service takes longer than running most commands.
     const { runService } = await import('./run-service.ts');
     await runService();
   },
@@ -64,7 +64,7 @@ the database user of the service may not change tables. Running it again changes
   },
 };
 
-/** All commands of `trueward-service`, in the order of the help. */
+/** All commands of `trueward-service`, in the order in which the help lists them. */
 export const commands: readonly Command[] = [
   startCommand,
   configCommand,

@@ -58,9 +58,9 @@ const listSellers = ({ publisher_id: publisherId, supply_chain: chain = [] }: Ch
 const describeSeller = ({ system, seller }: Seller): string =>
   system === undefined
     ? `a line with the publisher id ${seller}`
-    : `the line of seller ${seller} at ${system}`;
+    : `the line for seller ${seller} at ${system}`;
 
-/** The largest real files are about 300 kB. */
+/** The largest real-world files are about 300 kB. */
 const maxBytes = 1_048_576;
 const maxRedirects = 3;
 const timeoutMs = 5_000;
@@ -94,7 +94,7 @@ async function readBounded(body: AsyncIterable<Uint8Array>): Promise<string> {
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.byteLength;
-    if (bytes > maxBytes) throw new Error(`it has more than ${maxBytes} bytes`);
+    if (bytes > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -16,13 +16,13 @@ export interface Finding {
   text: string;
 }
 
-const createFinding =
+const createFindingFactory =
   (state: Finding['state']) =>
   (text: string): Finding => ({ state, text });
 
-export const ok = createFinding('ok');
-export const warn = createFinding('warn');
-export const fail = createFinding('fail');
+export const ok = createFindingFactory('ok');
+export const warn = createFindingFactory('warn');
+export const fail = createFindingFactory('fail');
 
 /** With less free space than this, a busy service could fill the disk within an hour. */
 const minFreeBytes = 1_073_741_824;
@@ -32,7 +32,7 @@ export function checkMachine(config: Config): Finding[] {
   return [
     checkNodeVersion(),
     checkDataFolder(config),
-    ...checkPrivacy(config),
+    ...checkDataPermissions(config),
     checkFreeSpace(config),
     checkMasterKey(config),
     checkMedia(config),
@@ -64,7 +64,7 @@ function checkDataFolder({ dataDirectory }: Config): Finding {
 }
 
 /** Checks that other users of the machine cannot read the data. Skipped on Windows, which has no such mode bits. */
-function checkPrivacy({ dataDirectory }: Config): Finding[] {
+function checkDataPermissions({ dataDirectory }: Config): Finding[] {
   if (process.platform === 'win32' || !existsSync(dataDirectory)) return [];
   const remedy = `run chmod -R go= ${dataDirectory}`;
   if (isOpenToOthers(dataDirectory))
@@ -84,7 +84,9 @@ function checkPrivacy({ dataDirectory }: Config): Finding[] {
       ];
 }
 
-/** Returns undefined if the folder belongs to another user or if a running service removes a subfolder meanwhile. */
+/**
+ * Returns undefined if the folder belongs to another user or if a running service removes a subfolder in the meantime.
+ */
 function listFiles(folder: string): string[] | undefined {
   try {
     return readdirSync(folder, { recursive: true, encoding: 'utf8' });

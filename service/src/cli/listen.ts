@@ -109,7 +109,9 @@ function readTypes(text: string | undefined): readonly string[] {
 
 function readKey(text: string | undefined): string {
   if (text === undefined)
-    throw new UsageError('Set TRUEWARD_SECRET_KEY, or pass --key, to a secret sandbox key.');
+    throw new UsageError(
+      'Set TRUEWARD_SECRET_KEY to a secret sandbox key, or pass one with --key.',
+    );
   const { kind, environment } = parseKeyText(text) ?? {};
   if (kind === 'sk' && environment === 'sandbox') return text;
   throw new UsageError(
@@ -164,7 +166,7 @@ function createEventFeed(service: string, key: string): EventFeed {
   };
 
   /** Reads pages, newest events first, until a page contains a known event. */
-  const readNew = async (signal: AbortSignal): Promise<WebhookEvent[]> => {
+  const readNewEvents = async (signal: AbortSignal): Promise<WebhookEvent[]> => {
     const newEvents: WebhookEvent[] = [];
     let cursor: string | undefined;
     do {
@@ -180,7 +182,7 @@ function createEventFeed(service: string, key: string): EventFeed {
   return {
     async read(signal) {
       try {
-        const events = await readNew(signal);
+        const events = await readNewEvents(signal);
         for (const { id } of events) seenIds.add(id);
         for (const id of seenIds) if (seenIds.size > maxSeenIds) seenIds.delete(id);
         if (isUnreachable) printMessage(`${service} is reachable again.`);

@@ -10,7 +10,7 @@ import { type Clock, systemClock } from '../platform/clock.ts';
 import { DatabaseUnreachableError, isDiskFull } from '../store/database-errors.ts';
 import { CommandError } from './command.ts';
 
-/** Maximum time for stopping. After that, the process exits even if a connection hangs. */
+/** Maximum time that stopping may take. After that, the process exits even if a connection hangs. */
 const stopTimeoutMs = 5_000;
 
 /**

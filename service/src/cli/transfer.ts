@@ -41,7 +41,7 @@ Example: from the embedded database to a PostgreSQL server
         printMessage(
           'This is a Citus cluster, where a snapshot cannot span the nodes. If the service is running, stop it and export again.',
         );
-      const target = values.out === undefined ? process.stdout : await create(values.out);
+      const target = values.out === undefined ? process.stdout : await createNewFile(values.out);
       const count = await exportRows(database, {
         id: randomUUID(),
         write: (line) => writeLine(target, line),
@@ -55,7 +55,7 @@ Example: from the embedded database to a PostgreSQL server
 };
 
 /** Opens a file that must not exist yet, so that an earlier export is never overwritten. */
-async function create(file: string): Promise<Writable> {
+async function createNewFile(file: string): Promise<Writable> {
   const stream = createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true });
   try {
     await once(stream, 'open');
@@ -89,7 +89,7 @@ TRUEWARD_MASTER_KEY.`,
       const file = await checkExport(readLines(path), onRows);
       // Throws if the master key is different, because the service could not start on the imported data.
       if (file.sealed !== undefined) openSecretBox(config).open(file.sealed);
-      // Every batch is reported, because a batch can take up to a second.
+      // Progress is printed after every batch, because a batch can take up to a second.
       const onBatch = (done: number) => printMessage(`${done} of ${file.rows} rows imported …`);
       await importRows(database, file, readLines(path), onBatch);
       return file.rows;

@@ -10,7 +10,7 @@ import type { Retention } from '../upkeep/delete-old-rows.ts';
 
 /** The configuration of the service. */
 export interface Config extends DatabaseConfig {
-  /** Folder of the embedded database and of the master key. */
+  /** The folder that contains the embedded database and the master key. */
   dataDirectory: string;
   /** How long startup waits for sessions that block a migration. */
   migrationWaitMs: number;
@@ -18,15 +18,15 @@ export interface Config extends DatabaseConfig {
   host: string;
   /** 0 means any free port. */
   port: number;
-  /** The URL of the service for clients and receipts; if absent, the URL that the service listens on. */
+  /** The service's URL for clients and in receipts; if absent, the URL that the service listens on. */
   publicUrl?: string;
-  /** Proxies whose `X-Forwarded-For` is trusted; if absent, the peer of the connection is the client. */
+  /** Proxies whose `X-Forwarded-For` is trusted; if absent, the connection's peer is taken as the client. */
   trustedProxies?: string[];
   /** The header in which trusted proxies send the client's country; if absent, countries are unknown. */
   countryHeader?: string;
   /** How long the service keeps accepting requests after SIGTERM, while `/readyz` fails. */
   drainMs: number;
-  /** Maximum total time for the external sources of a decision. */
+  /** Maximum total time that a decision's external sources may take. */
   demandBudgetMs: number;
   /**
    * How long to keep a creative that its external source no longer offers. After that, the creative is archived. If
@@ -131,14 +131,14 @@ function readRateLimits(text: (name: SettingName) => string): RateLimits {
 }
 
 function readRetention(values: ReadonlyMap<SettingName, string | undefined>): Retention {
-  const readDaysMs = (name: SettingName): number | undefined => {
+  const readDaysAsMs = (name: SettingName): number | undefined => {
     const text = values.get(name);
     return text === undefined ? undefined : Number(text) * 86_400_000;
   };
   const directory = values.get('ARCHIVE_DIR');
   return {
-    decisionsMs: readDaysMs('RETENTION_DAYS'),
-    auditMs: readDaysMs('AUDIT_RETENTION_DAYS'),
+    decisionsMs: readDaysAsMs('RETENTION_DAYS'),
+    auditMs: readDaysAsMs('AUDIT_RETENTION_DAYS'),
     archiveDirectory: directory === undefined ? undefined : resolve(directory),
   };
 }
@@ -160,7 +160,8 @@ function readTraces(values: ReadonlyMap<SettingName, string | undefined>): {
 }
 
 /**
- * @throws ConfigError outside development, because whoever controls the clock can earn rewards without watching ads.
+ * @throws ConfigError outside development mode, because whoever controls the clock can earn rewards without watching
+ * ads.
  */
 function readTestClock(values: ReadonlyMap<SettingName, string | undefined>): boolean {
   if (values.get('TRUEWARD_TEST_CLOCK') !== '1') return false;
@@ -170,7 +171,7 @@ function readTestClock(values: ReadonlyMap<SettingName, string | undefined>): bo
   ]);
 }
 
-/** @throws ConfigError without `TRUSTED_PROXIES`, because then any client could send the header. */
+/** @throws ConfigError if `TRUSTED_PROXIES` is not set, because any client could then send the header. */
 function readCountryHeader(values: ReadonlyMap<SettingName, string | undefined>): {
   countryHeader?: string;
 } {
@@ -184,7 +185,7 @@ function readCountryHeader(values: ReadonlyMap<SettingName, string | undefined>)
   return { countryHeader };
 }
 
-/** @throws ConfigError when some of the required settings are missing. */
+/** @throws ConfigError when only some of the required settings are set. */
 function readBucket(values: ReadonlyMap<SettingName, string | undefined>): {
   mediaBucket?: S3Bucket;
 } {

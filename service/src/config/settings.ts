@@ -98,7 +98,7 @@ const limitSettings = {
   },
 } as const satisfies Record<string, Setting>;
 
-/** All settings, in the order of the help. */
+/** All settings, in the order in which the help lists them. */
 export const settings = {
   TRUEWARD_CONFIG: {
     about: 'a JSON file with these variables; the environment takes precedence',
@@ -205,7 +205,7 @@ export const settings = {
     fallback: '0',
   },
   DEMAND_BUDGET_MS: {
-    about: 'how long the external sources of a decision may take together, in milliseconds',
+    about: 'how long the external sources of a decision may take in total, in milliseconds',
     ...wholeNumber(100, 10_000),
     fallback: '1000',
   },

@@ -15,7 +15,7 @@ export const capWindowMs = (placement: Pick<Placement, 'cooldown_s' | 'frequency
 
 /**
  * Maximum time from a decision to the impression of its ad. An ad can be shown for up to eleven minutes after its
- * decision. The rest is a margin.
+ * decision. The rest is a safety margin.
  */
 export const servedWithinMs = 900_000;
 
@@ -58,7 +58,7 @@ export function checkCaps(
     limits.push({ reason: 'cooldown', retryAtMs: last + placement.cooldown_s * 1_000 });
   }
   const cap = placement.frequency_cap;
-  // The next impression is allowed when the `max`-th newest impression has left the window.
+  // The next impression is allowed once the `max`-th newest impression has left the window.
   const blockingAtMs = cap && newestFirst[cap.max - 1];
   if (cap && blockingAtMs !== undefined && blockingAtMs + cap.per_s * 1_000 > nowMs) {
     limits.push({ reason: 'frequency_capped', retryAtMs: blockingAtMs + cap.per_s * 1_000 });
@@ -68,21 +68,24 @@ export function checkCaps(
 
 /**
  * How much of a house ad's daily cap is left. Each decision reserves an impression until its ad is seen or expires.
- * Many preloaded ads are never seen. To keep them from exhausting the cap, a reservation counts as less than one
- * impression: as the estimated share of ads that are seen.
+ * Many preloaded ads are never seen. To keep them from exhausting the cap, a reservation counts as only a fraction of
+ * an impression: the estimated share of ads that are seen.
  */
 export interface DailyBudget {
-  /** Verified impressions in the current UTC day. */
+  /** Verified impressions during the current UTC day. */
   served: number;
   /** How many more reservations this process may make before impressions are counted again. */
   allowance: number;
-  /** Reservations of this process whose decisions are not committed yet. */
+  /** Reservations made by this process whose decisions have not been committed yet. */
   inFlight: number;
-  /** All reservations of this process since it started. */
+  /** All reservations made by this process since it started. */
   reserved: number;
 }
 
-/** Reserves an impression. The caller must call the returned function when the decision is committed or has failed. */
+/**
+ * Reserves an impression. The caller must call the returned function once the decision has been committed or has
+ * failed.
+ */
 export function reserve(budget: DailyBudget): () => void {
   budget.allowance -= 1;
   budget.reserved += 1;
@@ -95,7 +98,7 @@ export function reserve(budget: DailyBudget): () => void {
 const dayMs = 86_400_000;
 /** Ads expire ten minutes after their decision. */
 const outstandingMs = 600_000;
-/** The estimated share of ads that are seen starts as if this many ads had all been seen. */
+/** The share of ads that are seen is estimated as if this many additional ads had been requested and all been seen. */
 const priorCount = 20;
 /** The minimum estimated share, which limits the reservations to twice the remaining impressions. */
 const minSeenShare = 0.5;
@@ -141,7 +144,7 @@ export async function countDailyBudgets(
     ),
   );
   if (caps.size === 0) return;
-  // The queries may miss reservations that are in flight or are made meanwhile. These are subtracted below.
+  // The queries may miss reservations that are in flight or that are made in the meantime. These are subtracted below.
   const previousBudgets = new Map([...budgets].map(([id, budget]) => [id, { ...budget }]));
   const counts = await readCounts(database, scope, [...caps.keys()], nowMs);
   const processShare = database.connections ? sharePerProcess : 1;

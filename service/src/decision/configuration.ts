@@ -61,7 +61,7 @@ const rereadDelaysMs = [500, 2_000, 10_000, 90_000];
 
 const emptySnapshot = compileSnapshot([]);
 
-/** Loads the configuration and refreshes it, so that it is at most about a second out of date. */
+/** Loads the configuration and keeps refreshing it, so that it is at most about a second out of date. */
 export async function openConfiguration({
   database,
   clock,

@@ -41,8 +41,8 @@ export type Verdict = Filled | Unfilled;
 /**
  * Chooses one of the eligible candidates. First checks the placement's kill switch and status and the policies that
  * block the whole request. Then checks each candidate's kill switches, policies, schedule, format, review and daily
- * cap. Finally checks the player's caps. If no candidate is eligible, returns the reason of the candidate that passed
- * the most checks.
+ * cap. Finally checks the player's caps. If no candidate is eligible, returns the rejection reason of the candidate
+ * that passed the most checks.
  */
 export function decide(input: DecideInput): Verdict {
   const requestCheck = checkRequest(input);
@@ -159,7 +159,7 @@ class Filled {
 }
 
 interface Rejection {
-  /** The position of the failed check. With a higher position, the candidate passed more checks. */
+  /** The position of the failed check. The higher the position, the more checks the candidate passed. */
   stage: number;
   verdict: string;
   outcome: Omit<Unfilled, 'explain'>;
@@ -291,7 +291,7 @@ function applies({ when }: Policy, context: PolicyContext): boolean {
   );
 }
 
-/** Matches a language range by basic filtering (RFC 4647, 3.3.1): `pt` also matches `pt-BR`. */
+/** Matches a language range using basic filtering (RFC 4647, 3.3.1): `pt` also matches `pt-BR`. */
 function matchesLanguage(range: string, language: string | undefined): boolean {
   if (language === undefined) return false;
   const [prefix, tag] = [range.toLowerCase(), language.toLowerCase().replaceAll('_', '-')];

@@ -18,7 +18,7 @@ import {
 import { describeDecision, lifetimeMs } from './describe-decision.ts';
 import {
   decideWithSources,
-  type DescribeRequest,
+  type BuildOfferRequest,
   type ExternalDeps,
   type ExternalFilled,
 } from './external-ads.ts';
@@ -29,7 +29,7 @@ import type { DecisionTokens } from './token.ts';
 export interface EvaluateDeps {
   database: Database;
   configuration: Configuration;
-  pseudonym: Pseudonym;
+  pseudonym: Pseudonymize;
   /** Returns a number in [0, 1). */
   random(): number;
 }
@@ -68,12 +68,12 @@ export type MakeDecision = (
   client: ClientInfo,
 ) => Promise<Decision>;
 
-export function createMakeDecision(deps: Deps): MakeDecision {
+export function createDecisionMaker(deps: Deps): MakeDecision {
   const { clock, lane } = deps;
   return async (scope, entry, request, client) => {
     const nowMs = clock.nowMs();
     const input = { scope, entry, request, client, nowMs };
-    // External sources are not called for bots, because impressions of bots don't count.
+    // External sources are not called for bots, because bot impressions don't count.
     const canUseSources =
       entry.sources.length > 0 && !client.bot && !simulateVerdict(request.simulate);
     const evaluation = canUseSources
@@ -140,7 +140,7 @@ export function evaluateRequest(
   input: EvaluationInput,
 ): HouseEvaluation | Promise<HouseEvaluation> {
   const viewer = findViewer(deps, input);
-  const servedTimes = readServed(deps.database, input, viewer);
+  const servedTimes = readServedTimes(deps.database, input, viewer);
   const buildEvaluation = (servedAtMs: readonly number[]): HouseEvaluation => ({
     verdict:
       simulateVerdict(input.request.simulate) ?? decide(makeDecideInput(deps, input, servedAtMs)),
@@ -161,19 +161,28 @@ export async function evaluateWithSources(
   input: EvaluationInput,
 ): Promise<Evaluation> {
   const viewer = findViewer(deps, input);
-  const decideInput = makeDecideInput(deps, input, await readServed(deps.database, input, viewer));
-  const describe = createDescribeRequest(deps, input);
-  const decided = await decideWithSources(deps.externalDeps, input.scope, decideInput, describe);
+  const decideInput = makeDecideInput(
+    deps,
+    input,
+    await readServedTimes(deps.database, input, viewer),
+  );
+  const buildOfferRequest = createOfferRequestBuilder(deps, input);
+  const decided = await decideWithSources(
+    deps.externalDeps,
+    input.scope,
+    decideInput,
+    buildOfferRequest,
+  );
   return { viewer, ...decided };
 }
 
-/** The viewport of clients that report none: a phone in landscape orientation, in CSS pixels. */
+/** The viewport assumed for clients that don't report one: a phone in landscape orientation, in CSS pixels. */
 const defaultViewport = { width: 844, height: 390 };
 
-function createDescribeRequest(
+function createOfferRequestBuilder(
   { pseudonym, makeUuid, development }: EvaluateWithSourcesDeps,
   { scope, entry, request, client }: EvaluationInput,
-): DescribeRequest {
+): BuildOfferRequest {
   const { ip, userAgent, origin } = client;
   const sandbox = scope.environment === 'sandbox';
   const { locale, consent, user_ref: userRef } = request;
@@ -240,7 +249,7 @@ const findViewer = (
  * Reads the times of the player's verified impressions within the cap window. Doesn't run a query if the placement has
  * no caps.
  */
-function readServed(
+function readServedTimes(
   database: Database,
   { scope, entry: { placement }, nowMs }: EvaluationInput,
   viewer: string | undefined,
@@ -270,10 +279,10 @@ function readServed(
  * Returns a pseudonym for a player that doesn't reveal the `user_ref`. Caps and overlapping ad views are checked by
  * pseudonym.
  */
-export type Pseudonym = (scope: Scope, userRef: string) => string;
+export type Pseudonymize = (scope: Scope, userRef: string) => string;
 
 /** Creates pseudonyms as keyed hashes. A child's pseudonym may be stored, unlike a child's `user_ref`. */
-export function createPseudonyms(key: string): Pseudonym {
+export function createPseudonymizer(key: string): Pseudonymize {
   const mac = createMac(key);
   return ({ accountId, environment }, userRef) =>
     mac(`${accountId}\n${environment}\n${userRef}`).slice(0, 22);

@@ -3,7 +3,7 @@ import type { AdEvent, DecisionRequest, Reward, RewardStatus } from '@trueward/p
 /** Why traffic is invalid. Invalid traffic is counted, but it isn't billed or rewarded. */
 export type InvalidReason = 'bot' | 'impossible_order';
 
-/** The state of a filled decision. Its events are judged by this state. Times are in Unix milliseconds. */
+/** The state of a filled decision. Its events are judged against this state. Times are in Unix milliseconds. */
 export interface DecisionState {
   id: string;
   placement: string;
@@ -32,7 +32,7 @@ export interface DecisionState {
   settledAtMs: number | null;
 }
 
-/** An event of a decision, with times by the service's clock. */
+/** An event of a decision, with times according to the service's clock. */
 export interface RecordedEvent {
   id: string;
   decisionId: string;

@@ -102,7 +102,7 @@ function describeAd(
   decision.token = sign(claims);
 }
 
-/** Describes the creative of an external ad, including the values that can be different in each offer. */
+/** Describes the creative of an external ad, including the values that can differ from offer to offer. */
 export function describeOffer({
   clientCreative,
   creative: { icons },

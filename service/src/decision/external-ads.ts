@@ -31,7 +31,7 @@ export interface ExternalCandidate extends Ad {
 
 export interface ExternalDeps {
   requestOffer: RequestOffer;
-  /** Imports an unknown creative. It can be shown when it has been approved. */
+  /** Imports an unknown creative. It can be shown once it has been approved. */
   submit(scope: Scope, source: ExternalSource, offer: Offer): void;
   /** Records that a source still offers a creative. */
   noteOffer(accountId: string, creativeId: string): void;
@@ -54,22 +54,22 @@ export interface ExternalDecision {
 }
 
 /** Builds the request for one source. Each source gets a different id for the player. */
-export type DescribeRequest = (
+export type BuildOfferRequest = (
   source: ExternalSource,
   blocked: OfferRequest['blocked'],
 ) => OfferRequest;
 
 /**
- * Makes a decision for a placement with external sources. Calls the sources of the best priority concurrently, and
- * chooses the eligible ad with the best price. If none of these sources has an ad, calls the sources of the next
- * priority. Sources are preferred to a house ad of the same priority. Sources of a worse priority than the house ad are
- * not called.
+ * Makes a decision for a placement with external sources. Calls the sources with the highest priority concurrently, and
+ * chooses the eligible ad with the highest price. If none of these sources has an ad, calls the sources with the next
+ * priority. Sources take precedence over a house ad with the same priority. Sources with a lower priority than the
+ * house ad are not called.
  */
 export async function decideWithSources(
   deps: ExternalDeps,
   scope: Scope,
   input: DecideInput,
-  describe: DescribeRequest,
+  buildOfferRequest: BuildOfferRequest,
 ): Promise<ExternalDecision> {
   const { entry, nowMs } = input;
   const requestCheck = checkRequest(input);
@@ -86,7 +86,7 @@ export async function decideWithSources(
     const tier = entry.sources.filter((source) => source.priority === priority);
     const remainingMs = endMs - deps.clock.monotonicMs();
     const candidate = await auction.run(tier, remainingMs, (source) =>
-      describe(source, listBlocked(requestCheck.policies)),
+      buildOfferRequest(source, buildBlockLists(requestCheck.policies)),
     );
     if (candidate) return auction.fill(candidate, houseVerdict);
   }
@@ -115,7 +115,7 @@ class Auction {
   async run(
     tier: readonly ExternalSource[],
     remainingMs: number,
-    describe: (source: ExternalSource) => OfferRequest,
+    buildOfferRequest: (source: ExternalSource) => OfferRequest,
   ): Promise<ExternalCandidate | undefined> {
     const responses = await Promise.all(
       tier.map(async (source) => {
@@ -125,7 +125,7 @@ class Auction {
           this.#note(source, rejection ?? 'timeout');
           return [];
         }
-        const request = describe(source);
+        const request = buildOfferRequest(source);
         const response = await this.#deps.requestOffer(source, request, timeoutMs);
         this.#count(source, response);
         this.#notices.push(...response.notices);
@@ -260,7 +260,7 @@ const outbidLoss: Loss = { verdict: 'outbid', reason: lossReasons.outbid };
 const comparePrices = (a: { offer: Offer }, b: { offer: Offer }): number =>
   b.offer.priceMicros - a.offer.priceMicros;
 
-const listBlocked = (policies: DecideInput['entry']['policies']): OfferRequest['blocked'] => ({
+const buildBlockLists = (policies: DecideInput['entry']['policies']): OfferRequest['blocked'] => ({
   advertisers: [...new Set(policies.flatMap(({ block }) => block.domains ?? []))],
   categories: [...new Set(policies.flatMap(({ block }) => block.categories ?? []))],
   seats: [],

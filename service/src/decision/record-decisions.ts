@@ -1,7 +1,7 @@
 import type { DecisionRequest, Explanation, Reward } from '@trueward/protocol/wire';
 import type { DemandRecord } from '../demand/offer.ts';
 import {
-  insertRequests,
+  buildInsertRequests,
   type NewRequest,
   buildRequestArrays,
   requestColumnCount,
@@ -128,33 +128,33 @@ const columns: readonly Column<DecisionRecord>[] = [
   { name: 'late_at', type: 'timestamptz', read: (row) => row.late_at },
 ];
 const names = columns.map(({ name }) => name).join(', ');
-const firstColumn = 3;
+const firstColumnParam = 3;
 
 const insertDecisions = `WITH inserted AS (
     INSERT INTO decisions (account_id, environment, reward_state, ${names})
-      ${forAccount(`$2, 'none', ${unnest(columns, firstColumn)}`)} RETURNING 1)`;
+      ${forAccount(`$2, 'none', ${unnest(columns, firstColumnParam)}`)} RETURNING 1)`;
 const countStored = 'SELECT count(*) AS stored FROM inserted';
-const firstSum = firstColumn + columns.length;
+const firstSumParam = firstColumnParam + columns.length;
 
 /**
  * Inserts decisions and their roll-ups. They share one statement, because every statement costs a round trip to the
  * server or to the thread of the embedded database.
  */
 const insert = `${insertDecisions},
-  counted AS (${buildInsertSums(firstSum)})
+  counted AS (${buildInsertSums(firstSumParam)})
   ${countStored}`;
 
 const demandColumns: readonly Column<{ id: string; demand: DemandRecord }>[] = [
   { name: 'decision_id', type: 'text', read: ({ id }) => id },
   { name: 'demand', type: 'jsonb', read: ({ demand }) => demand },
 ];
-const firstRequest = firstSum + demandColumns.length;
+const firstRequestParam = firstSumParam + demandColumns.length;
 /** Like {@link insert}, but also inserts the external demand and the notices to send. */
 const insertWithDemand = `${insertDecisions},
   demanded AS (
-    INSERT INTO decision_demand (account_id, decision_id, demand) ${forAccount(unnest(demandColumns, firstSum))}),
-  noticed AS (${insertRequests(firstRequest)}),
-  counted AS (${buildInsertSums(firstRequest + requestColumnCount)})
+    INSERT INTO decision_demand (account_id, decision_id, demand) ${forAccount(unnest(demandColumns, firstSumParam))}),
+  noticed AS (${buildInsertRequests(firstRequestParam)}),
+  counted AS (${buildInsertSums(firstRequestParam + requestColumnCount)})
   ${countStored}`;
 
 const readDimensions = (row: DecisionRecord) => ({

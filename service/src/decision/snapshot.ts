@@ -78,12 +78,12 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
     resources
       .filter((resource) => resource.kind === kind)
       .map((resource) => resource.document as ResourceKinds[K]);
-  const byId = <T extends { id: string }>(documents: T[]) =>
+  const indexById = <T extends { id: string }>(documents: T[]) =>
     new Map(documents.map((document) => [document.id, document]));
 
-  const creatives = byId(selectDocuments('creative'));
-  const advertisers = byId(selectDocuments('advertiser'));
-  const sources = byId(selectDocuments('source'));
+  const creatives = indexById(selectDocuments('creative'));
+  const advertisers = indexById(selectDocuments('advertiser'));
+  const sources = indexById(selectDocuments('source'));
   const buildAd = (creative: Creative | undefined): Ad | undefined => {
     const advertiser = creative && advertisers.get(creative.advertiser_id);
     return advertiser && describeAd(creative, advertiser);
@@ -147,7 +147,9 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
   };
 }
 
-/** The resources by which a kill switch can stop an ad. A kill switch names a placement by its id or its name. */
+/**
+ * The resources through which a kill switch can stop an ad. A kill switch identifies a placement by its id or its name.
+ */
 interface KillTarget {
   placementId?: string;
   placement?: string;

@@ -17,7 +17,7 @@ export interface TokenClaims {
 
 /**
  * Signs and verifies decision tokens: `<claims>.<HMAC-SHA256 in base64url>`. Claims are separated by `~`, and the user
- * reference is percent-encoded. Therefore, tokens need no escaping in JSON and headers.
+ * reference is percent-encoded. Therefore, tokens need no escaping in JSON or headers.
  */
 export interface DecisionTokens {
   sign(claims: TokenClaims): string;
@@ -33,7 +33,7 @@ export interface DecisionTokens {
 export class UnsupportedTokenVersionError extends Error {
   constructor(version: number) {
     super(
-      `The token has version ${version}; expected at most ${newestVersion}. Upgrade this process.`,
+      `The token is version ${version}; this release supports up to version ${newestVersion}. Upgrade this process.`,
     );
     this.name = 'UnsupportedTokenVersionError';
   }
@@ -46,13 +46,13 @@ interface Version {
 }
 
 /**
- * During a rolling upgrade, processes of two releases receive each other's tokens. Therefore, one release starts to
- * read a new version, and the next release starts to issue it. A version that is no longer issued stays readable for
- * one more release. It also stays readable for at least a week, the longest late window of a placement.
+ * During a rolling upgrade, processes of two releases receive each other's tokens. Therefore, one release adds support
+ * for reading a new version, and the next release starts to issue it. A version that is no longer issued stays readable
+ * for one more release. It also stays readable for at least a week, the longest late window of a placement.
  */
 const versions: Readonly<Record<number, Version>> = {
-  1: { write: writePositional, read: readPositional },
-  2: { write: writeNamed, read: readNamed },
+  1: { write: writePositionalClaims, read: readPositionalClaims },
+  2: { write: writeNamedClaims, read: readNamedClaims },
 };
 const newestVersion = 2;
 
@@ -72,7 +72,7 @@ export function createDecisionTokens(key: string, version: number = issuedVersio
       const dot = token.lastIndexOf('.');
       const body = token.slice(0, dot);
       const expected = mac(body);
-      // Compares the base64url texts rather than the decoded bytes, because different texts can decode to the same
+      // Compares the base64url strings rather than the decoded bytes, because different strings can decode to the same
       // bytes.
       const signature = Buffer.from(token.slice(dot + 1));
       if (dot < 1 || signature.length !== expected.length) return undefined;
@@ -91,12 +91,14 @@ function findVersion(number: number): Version {
 }
 
 /** Serializes the required claims. Placement names and ids contain no `~`. */
-const writeRequired = (claims: TokenClaims): string =>
+const writeRequiredClaims = (claims: TokenClaims): string =>
   `${claims.decisionId}~${claims.accountId}~${claims.environment}~${claims.placement}` +
   `~${claims.creativeId}~${claims.issuedAtMs}~${claims.expiresAtMs}`;
 
 /** Parses the required claims. Also returns the segments that contain the optional claims. */
-function readRequired(segments: readonly string[]): [claims: TokenClaims, optional: string[]] {
+function readRequiredClaims(
+  segments: readonly string[],
+): [claims: TokenClaims, optional: string[]] {
   const [decisionId = '', accountId = '', environment, placement = '', creativeId = ''] = segments;
   const claims: TokenClaims = {
     decisionId,
@@ -111,29 +113,29 @@ function readRequired(segments: readonly string[]): [claims: TokenClaims, option
 }
 
 /** Version 1: the optional user reference comes last and may contain a `~`. */
-function writePositional(claims: TokenClaims): string {
+function writePositionalClaims(claims: TokenClaims): string {
   const { userRef } = claims;
-  const required = writeRequired(claims);
+  const required = writeRequiredClaims(claims);
   return userRef === undefined ? required : `${required}~${encodeURIComponent(userRef)}`;
 }
 
-function readPositional(body: string): TokenClaims {
-  const [claims, userRefParts] = readRequired(body.split('~'));
+function readPositionalClaims(body: string): TokenClaims {
+  const [claims, userRefParts] = readRequiredClaims(body.split('~'));
   if (userRefParts.length > 0) claims.userRef = decodeURIComponent(userRefParts.join('~'));
   return claims;
 }
 
 /** Version 2: optional claims have names, so that older releases can skip unknown claims. */
-function writeNamed(claims: TokenClaims): string {
+function writeNamedClaims(claims: TokenClaims): string {
   const { userRef } = claims;
-  const required = `2~${writeRequired(claims)}`;
+  const required = `2~${writeRequiredClaims(claims)}`;
   return userRef === undefined
     ? required
     : `${required}~u=${encodeURIComponent(userRef).replaceAll('~', '%7E')}`;
 }
 
-function readNamed(body: string): TokenClaims {
-  const [claims, optional] = readRequired(body.split('~').slice(1));
+function readNamedClaims(body: string): TokenClaims {
+  const [claims, optional] = readRequiredClaims(body.split('~').slice(1));
   const userRef = optional.find((segment) => segment.startsWith('u='));
   if (userRef !== undefined) claims.userRef = decodeURIComponent(userRef.slice(2));
   return claims;

@@ -45,7 +45,7 @@ export interface TrialResult {
  */
 export type TrySource = (scope: Scope, trial: Trial) => Promise<TrialResult | undefined>;
 
-export function createTrySource(deps: EvaluateWithSourcesDeps): TrySource {
+export function createTrialRunner(deps: EvaluateWithSourcesDeps): TrySource {
   return async (scope, { source, placement, consent, client, shouldSubmit }) => {
     const snapshot = deps.configuration.snapshot(scope);
     const stored = snapshot.placements.get(placement);
@@ -71,7 +71,7 @@ export function createTrySource(deps: EvaluateWithSourcesDeps): TrySource {
       { ...deps, externalDeps },
       {
         scope,
-        // House ads are left out. Otherwise, a house ad with a better priority would win before the source is called.
+        // House ads are left out. Otherwise, a house ad with a higher priority would win before the source is called.
         entry: { ...stored, candidates: [], sources: [source] },
         request: { placement, consent: { status: consent } },
         client,

@@ -7,7 +7,7 @@ import type { DueTracker } from './trackers.ts';
 export interface NewRequest {
   decisionId: string;
   tracker: DueTracker;
-  /** How long the request may be sent after it has been stored. */
+  /** How long after it has been stored the request may still be sent. */
   expiresInMs: number;
   /** The sealed {@link Client}; null if the request discloses nothing about the player. */
   client: string | null;
@@ -34,10 +34,10 @@ const parseHost = (url: string): string => (URL.canParse(url) ? new URL(url).hos
 
 /**
  * Builds a statement that inserts the arrays from {@link buildRequestArrays}. The arrays are bound to the parameters
- * from `$first` on, the account to `$1` and the environment to `$2`. Times come from the database, because the clocks
- * of the processes may differ.
+ * starting at `$first`, the account to `$1` and the environment to `$2`. Times come from the database, because the
+ * clocks of the processes may differ.
  */
-export const insertRequests = (first: number): string =>
+export const buildInsertRequests = (first: number): string =>
   `INSERT INTO tracker_requests (account_id, environment, state, attempt, reached, next_at, decision_id, tracker, host,
       place, at_least_once, client, late_at)
     SELECT account_id, $2, 'pending', 0, false, now(), decision_id, tracker, host, place, at_least_once, client,
@@ -49,7 +49,7 @@ export const requestColumnCount = columns.length;
 export const buildRequestArrays = (requests: readonly NewRequest[]): unknown[] =>
   buildArrays(columns, requests);
 
-const insert = insertRequests(3);
+const insert = buildInsertRequests(3);
 
 /** Stores requests in the transaction that caused them. Requests that are already stored are left unchanged. */
 export async function storeRequests(
@@ -61,7 +61,7 @@ export async function storeRequests(
   await queries.execute(insert, [accountId, environment, ...buildRequestArrays(requests)]);
 }
 
-/** Looks up one id at a time. For the reason, see `event/event-store.ts`. */
+/** Looks up one id at a time. See `event/event-store.ts` for the reason. */
 const selectChosenAds = `SELECT one.* FROM unnest($2::text[]) AS requested(requested_id) CROSS JOIN LATERAL (
     SELECT decision_id AS "decisionId", demand -> 'chosen' AS chosen FROM decision_demand
       WHERE account_id = $1 AND decision_id = requested.requested_id AND demand ? 'chosen' OFFSET 0) AS one`;

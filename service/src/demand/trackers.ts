@@ -6,7 +6,7 @@ import type { TimeOffset } from './vast/values.ts';
 type EventType = AdEvent['type'];
 type ChosenAd = NonNullable<DemandRecord['chosen']>;
 
-/** The playback of an ad, according to the events that have arrived so far. */
+/** The playback state of an ad, according to the events that have arrived so far. */
 export interface Playback {
   /** Whether the impression is verified. */
   verified: boolean;
@@ -81,7 +81,7 @@ const trackersByEventType: Partial<Record<EventType, readonly MediaEvent[]>> = {
   close: ['closeLinear', 'close'],
 };
 
-/** Returns the trackers that became due between two states of the playback. */
+/** Returns the trackers that became due between two playback states. */
 export function listNewlyDueTrackers(
   chosen: ChosenAd,
   before: Playback,

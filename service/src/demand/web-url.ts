@@ -1,4 +1,4 @@
-/** Maximum length of a URL. Browsers and servers accept URLs of about this length. */
+/** Maximum length of a URL. Browsers and servers accept URLs up to about this length. */
 const maxUrlLength = 8_192;
 
 /**

@@ -73,9 +73,9 @@ async function makeAccount(
   ]);
   const makeKeyPair = async (environment: Environment) => {
     await seedEnvironment(queries, resources, clock, { accountId, environment }, url);
-    const make = (kind: 'pk' | 'sk') =>
+    const makeDemoKey = (kind: 'pk' | 'sk') =>
       createKey(queries, clock, makeId, { accountId, environment, kind, allowedOrigins: ['*'] });
-    return { publishable: (await make('pk')).text, secret: (await make('sk')).text };
+    return { publishable: (await makeDemoKey('pk')).text, secret: (await makeDemoKey('sk')).text };
   };
   const keys = { sandbox: await makeKeyPair('sandbox'), live: await makeKeyPair('live') };
   await incrementConfigVersion(queries, accountId);
@@ -103,7 +103,7 @@ function writeSeed(file: string, seed: Seed): void {
   renameSync(`${file}.new`, file);
 }
 
-/** Updates the media URLs of the account's creatives to a new URL of the service. */
+/** Updates the media URLs of the account's creatives after the service's URL has changed. */
 async function replaceMediaUrls(
   database: Database,
   accountId: string,
@@ -310,7 +310,7 @@ const demoPlacements: Stored<'placement'>[] = [
   { ...sharedSettings, name: 'lobby', format: 'banner', close_after_ms: 0 },
 ];
 
-/** The placement of the test source. Both exist only in the sandbox. */
+/** The placement that the test source fills. Both exist only in the sandbox. */
 const externalPlacement: Stored<'placement'> = {
   ...sharedSettings,
   name: 'treasure',

@@ -1,17 +1,17 @@
 import { ConfigError } from '../config/read-settings.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 
-/** A change of a clock, in milliseconds. */
+/** A change to a clock, in milliseconds. */
 export interface ClockMove {
   /** Advances both wall time and monotonic time. */
   advanceMs?: number;
   /** Moves only wall time, forward or backward. */
-  setWallByMs?: number;
+  shiftWallMs?: number;
 }
 
 /** A clock that tests can move. */
 export interface TestClock extends Clock {
-  /** @throws RangeError when time would go back. */
+  /** @throws RangeError if monotonic time would go backward. */
   move(by: ClockMove): void;
 }
 
@@ -20,19 +20,19 @@ export function createTestClock(base: Clock = systemClock): TestClock {
   return {
     nowMs: () => base.nowMs() + wallMs + passedMs,
     monotonicMs: () => base.monotonicMs() + passedMs,
-    move({ advanceMs = 0, setWallByMs = 0 }) {
+    move({ advanceMs = 0, shiftWallMs = 0 }) {
       if (advanceMs < 0) throw new RangeError(`Time cannot go back by ${-advanceMs} ms.`);
       passedMs += advanceMs;
-      wallMs += setWallByMs;
+      wallMs += shiftWallMs;
     },
   };
 }
 
 /**
- * Creates a clock that the parent process moves by sending a {@link ClockMove}. The message is echoed when the clock
+ * Creates a clock that the parent process moves by sending a {@link ClockMove}. The message is echoed once the clock
  * has moved.
  *
- * @throws ConfigError without an IPC channel to a parent process.
+ * @throws ConfigError if there is no IPC channel to a parent process.
  */
 export function followParentClock(): TestClock {
   const clock = createTestClock();

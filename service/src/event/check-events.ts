@@ -2,12 +2,12 @@ import type { EventResult } from '@trueward/protocol/wire';
 import type { DecisionState, InvalidReason, RecordedEvent } from '../decision/decision-state.ts';
 import { isOutOfOrder, correctEventTime, smallestOffset } from '../reward/watch-time.ts';
 
-/** How long impressions are accepted after the expiry of their decision, if the ad started before the expiry. */
+/** How long impressions are accepted after their decision has expired, if the ad started before then. */
 export const impressionGraceMs = 60_000;
 
 /**
- * Returns the earliest time at which an event can have occurred, assuming that the device's clock isn't slow. The whole
- * difference between the clocks may be the duration of the request, for example if the device was asleep.
+ * Returns the earliest time at which an event could have occurred, assuming that the device's clock isn't slow. The
+ * entire difference between the clocks may be due to the duration of the request, for example if the device was asleep.
  */
 export const computeEarliest = ({ occurredAtMs, offsetMs }: RecordedEvent): number =>
   occurredAtMs - Math.max(0, offsetMs);

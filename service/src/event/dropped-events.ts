@@ -4,7 +4,10 @@ import type { Scope } from '../store/database.ts';
 
 /** How often dropped events are logged per account and environment. */
 const logEveryMs = 60_000;
-/** Maximum number of account and environment pairs with totals. If there are more, the oldest pair is evicted. */
+/**
+ * Maximum number of account and environment pairs for which totals are kept. If there are more, the oldest pair is
+ * evicted.
+ */
 const maxScopes = 1_000;
 
 /** Reasons that the SDK reports. Unknown reasons are logged as `other`. */

@@ -147,8 +147,8 @@ export interface RewardedAdView extends AdView {
 }
 
 /*
- * Queries by player are not prepared, so they are planned on each call. It depends on the number of rows in the week
- * whether the index on ids or the index on players is faster.
+ * Queries by player are not prepared, so they are planned on each call. Whether the index on ids or the index on
+ * players is faster depends on the number of rows in the week.
  */
 
 /** Reads the ad views since `sinceMs` that earned these players a reward. */

@@ -1,5 +1,5 @@
 import type { AdEvent, EventBatchResult, EventResult } from '@trueward/protocol/wire';
-import type { Pseudonym } from '../decision/decision-service.ts';
+import type { Pseudonymize } from '../decision/decision-service.ts';
 import { type RecordedEvent, makeEventKey } from '../decision/decision-state.ts';
 import type { DecisionTokens, TokenClaims } from '../decision/token.ts';
 import type { Client } from '../demand/tracker-store.ts';
@@ -15,7 +15,7 @@ export type SubmittedEvent = AdEvent | { id: string; malformed: true };
 
 interface Deps {
   tokens: DecisionTokens;
-  pseudonym: Pseudonym;
+  pseudonym: Pseudonymize;
   clock: Clock;
   lane: Lane<EventBatch, EventBatchResult>;
 }
@@ -28,7 +28,7 @@ export type IngestEvents = (
   client: Client,
 ) => Promise<EventBatchResult>;
 
-export function createIngestEvents({ tokens, pseudonym, clock, lane }: Deps): IngestEvents {
+export function createEventIngester({ tokens, pseudonym, clock, lane }: Deps): IngestEvents {
   return async (scope, sentAt, submitted, client) => {
     const verify = memoize(tokens.verify);
     const arrival = { scope, sentAtMs: requireInstant(sentAt), receivedAtMs: clock.nowMs() };

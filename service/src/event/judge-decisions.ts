@@ -109,5 +109,9 @@ function isCapped(
   const placement = snapshot.placements.get(decision.placement)?.placement;
   const windowMs = placement ? capWindowMs(placement) : 0;
   if (!placement || windowMs === 0) return false;
-  return exceedsCaps(placement, history.rewardedAround(decision, servedAtMs, windowMs), servedAtMs);
+  return exceedsCaps(
+    placement,
+    history.rewardTimesNear(decision, servedAtMs, windowMs),
+    servedAtMs,
+  );
 }

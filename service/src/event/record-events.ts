@@ -68,7 +68,7 @@ export function createEventLanes(deps: Deps): Lane<EventBatch, EventBatchResult>
       const [first, ...others] = batches;
       if (!first) return [];
       const options = isRetry ? { lockTimeoutMs: retryLockTimeoutMs } : {};
-      const responses = await recordMerged(deps, mergeBatches([first, ...others]), options);
+      const responses = await recordMergedBatch(deps, mergeBatches([first, ...others]), options);
       return batches.map((batch) => responses.next(batch));
     },
     maxBatch: 100,
@@ -93,7 +93,7 @@ const mergeBatches = (group: [EventBatch, ...EventBatch[]]): EventBatch => ({
  * Records the events of merged requests. The returned `next()` must be called once for each request, in order, and
  * returns the response to that request.
  */
-async function recordMerged(
+async function recordMergedBatch(
   deps: Deps,
   merged: EventBatch,
   options: TransactionOptions,
@@ -123,7 +123,7 @@ async function recordWithRetry(
     return await deps.database.transaction((queries) => recordInTransaction(queries, deps, batch), {
       ...options,
       hasLeadingReads: true,
-      byIndex: true,
+      preferIndexes: true,
     });
   } catch (error) {
     if (!(error instanceof ViewersNotLockedError)) throw error;

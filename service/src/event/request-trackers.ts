@@ -19,7 +19,7 @@ interface TrackerInput {
   scope: Scope;
   snapshot: Snapshot;
   nowMs: number;
-  /** The locked decisions of the events, in their state before the transitions. */
+  /** The decisions that the events belong to, locked, in their state before the transitions. */
   decisions: ReadonlyMap<string, DecisionState>;
   accepted: ReadonlySet<RecordedEvent>;
   /** All events of the decisions, including the accepted ones. */
@@ -32,7 +32,7 @@ interface TrackerInput {
 type ChosenAd = NonNullable<DemandRecord['chosen']>;
 
 /** The effect of the events on one decision with an external ad. */
-interface Progress {
+interface EventEffect {
   /** The decision after the events. */
   decision: DecisionState;
   chosen: ChosenAd;
@@ -57,25 +57,25 @@ export async function requestTrackers(
     scope.accountId,
     externalDecisions.map(({ id }) => id),
   );
-  const progress = externalDecisions.flatMap((decision) => {
+  const effects = externalDecisions.flatMap((decision) => {
     const chosen = chosenAds.get(decision.id);
-    return chosen ? [computeProgress(input, decision, chosen)] : [];
+    return chosen ? [computeEffect(input, decision, chosen)] : [];
   });
-  const counts = progress.flatMap((item) => countRevenue(input, item));
+  const counts = effects.flatMap((effect) => countRevenue(input, effect));
   const requests: NewRequest[] = [];
-  for (const item of progress) {
-    const rejection = findRejection(input, item);
-    if (rejection === undefined) requests.push(...buildRequests(box, input, item));
-    else if (item.due.length > 0) {
-      const count = createCount(scope, item.decision, nowMs, rejection.metric, rejection.reason);
-      counts.push({ ...count, increment: item.due.length });
+  for (const effect of effects) {
+    const rejection = findRejection(input, effect);
+    if (rejection === undefined) requests.push(...buildRequests(box, input, effect));
+    else if (effect.due.length > 0) {
+      const count = createCount(scope, effect.decision, nowMs, rejection.metric, rejection.reason);
+      counts.push({ ...count, increment: effect.due.length });
     }
   }
   await storeRequests(queries, scope, requests);
   return { counts, hasRequests: requests.length > 0 };
 }
 
-function computeProgress(input: TrackerInput, before: DecisionState, chosen: ChosenAd): Progress {
+function computeEffect(input: TrackerInput, before: DecisionState, chosen: ChosenAd): EventEffect {
   const transition = input.transitions.find(({ after }) => after.id === before.id);
   const decision = transition?.after ?? before;
   const events = input.events.get(before.id) ?? [];
@@ -106,7 +106,7 @@ const describePlayback = (
 /** If the trackers must not be requested, returns the metric that counts them. Otherwise, returns undefined. */
 function findRejection(
   { snapshot, nowMs }: TrackerInput,
-  { decision, chosen }: Progress,
+  { decision, chosen }: EventEffect,
 ): { metric: string; reason?: string } | undefined {
   if (decision.invalidReason !== null)
     return { metric: 'trackers_failed', reason: 'invalid_traffic' };
@@ -118,7 +118,7 @@ function findRejection(
 function buildRequests(
   box: Pick<SecretBox, 'seal'>,
   { nowMs, findClient }: TrackerInput,
-  { decision: { id }, chosen, due }: Progress,
+  { decision: { id }, chosen, due }: EventEffect,
 ): NewRequest[] {
   if (due.length === 0) return [];
   const expiresInMs = chosen.trackUntilMs - nowMs;
@@ -146,10 +146,14 @@ function discloseClient({ ip, userAgent }: Client = {}, { limitAdTracking }: Cho
 const maxPriceMicros = 1e12;
 
 /**
- * Counts the price per thousand impressions for each impression. Only reports divide the sum by a thousand, so that no
- * fractions are lost. An invalid price is skipped, because the transaction also rewards the player and must not fail.
+ * Adds the price per thousand impressions for each impression. Only the reports divide the sum by a thousand, so that
+ * no fractions are lost. An invalid price is skipped, because the transaction also rewards the player and must not
+ * fail.
  */
-function countRevenue({ scope }: TrackerInput, { decision, chosen, isServed }: Progress): Count[] {
+function countRevenue(
+  { scope }: TrackerInput,
+  { decision, chosen, isServed }: EventEffect,
+): Count[] {
   const { priceMicros, currency } = chosen;
   const isValid =
     Number.isSafeInteger(priceMicros) && priceMicros > 0 && priceMicros <= maxPriceMicros;

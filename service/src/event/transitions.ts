@@ -20,7 +20,7 @@ const formatIfSet = (ms: number | null | undefined): string | null =>
 /**
  * Writes state changes.
  *
- * @throws Error when a row is no longer in the state in which it was judged. This is a bug, because the rows are
+ * @throws Error when a row is no longer in the state in which it was judged. That would be a bug, because the rows are
  * locked.
  */
 export async function writeTransitions(

@@ -12,11 +12,11 @@ export interface ViewerHistory {
   /** Returns the player's other ad views that earned a reward. */
   otherAdViews(decision: DecisionState): AdView[];
   /** Returns the times of the player's other rewarded impressions at the placement within `withinMs` of `atMs`. */
-  rewardedAround(decision: DecisionState, atMs: number, withinMs: number): number[];
+  rewardTimesNear(decision: DecisionState, atMs: number, withinMs: number): number[];
   add(transition: Transition): void;
 }
 
-/** How far back to read ad views. Ads may be preloaded for up to this time. */
+/** How far back to read ad views. Ads may be preloaded for up to this long. */
 const adViewLookbackMs = 600_000;
 
 /**
@@ -37,11 +37,11 @@ export async function readHistory(
       (rewardState === 'none' || rewardState === 'pending') &&
       evidence.get(id)?.some(({ type }) => type === 'complete'),
   );
-  const computeWindow = (decision: DecisionState): number => {
+  const computeCapWindow = (decision: DecisionState): number => {
     const placement = snapshot.placements.get(decision.placement)?.placement;
     return placement ? capWindowMs(placement) : 0;
   };
-  const cappedDecisions = openDecisions.filter((decision) => computeWindow(decision) > 0);
+  const cappedDecisions = openDecisions.filter((decision) => computeCapWindow(decision) > 0);
   const [adViews, rewarded] = await Promise.all([
     readAdViews(
       queries,
@@ -50,10 +50,12 @@ export async function readHistory(
       Math.min(...openDecisions.map(({ issuedAtMs }) => issuedAtMs)) - adViewLookbackMs,
     ),
     readRewardedAds(queries, scope, listViewers(cappedDecisions), [
-      Math.min(...cappedDecisions.map((decision) => decision.issuedAtMs - computeWindow(decision))),
+      Math.min(
+        ...cappedDecisions.map((decision) => decision.issuedAtMs - computeCapWindow(decision)),
+      ),
       Math.max(
         ...cappedDecisions.map(
-          (decision) => decision.expiresAtMs + impressionGraceMs + computeWindow(decision),
+          (decision) => decision.expiresAtMs + impressionGraceMs + computeCapWindow(decision),
         ),
       ),
     ]),
@@ -93,7 +95,7 @@ function createHistory({ adViews, rewarded }: HistoryRecords): ViewerHistory {
   return {
     otherAdViews: (decision) =>
       findGroup(adViews, decision).filter(({ decisionId }) => decisionId !== decision.id),
-    rewardedAround: (decision, atMs, withinMs) =>
+    rewardTimesNear: (decision, atMs, withinMs) =>
       findGroup(rewarded, decision)
         .filter(({ decisionId }) => decisionId !== decision.id)
         .filter((other) => other.placement === decision.placement)

@@ -109,8 +109,8 @@ interface AppDeps {
 
 const bodyLimit = 64 * 1024;
 /**
- * Longer than the idle timeout of load balancers, which is usually 60 s. Otherwise, they could reuse a closing
- * connection.
+ * Longer than the idle timeout of load balancers, which is usually 60 s. Otherwise, they might reuse a connection that
+ * is being closed.
  */
 const keepAliveMs = 72_000;
 

@@ -9,7 +9,7 @@ export interface Cause {
   /** Who made the change. Absent if the audit log no longer contains it. */
   actor?: string;
   since?: Date;
-  /** The name of the policy, or the reason of the kill switch. */
+  /** The policy's name, or the kill switch's reason. */
   text?: string;
 }
 

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Queries } from '../store/database.ts';
 import { createLane } from '../store/group-commit.ts';
 
-/** Sends lines of the live tail from the processes that record them to the processes that have subscribers. */
+/** Sends live tail lines from the processes that record them to the processes that have subscribers. */
 export interface TailRelay {
   /** Returns false if no other process has subscribers to the account. */
   isWanted(accountId: string): boolean;
@@ -78,7 +78,7 @@ function startWatch(
 ): Watch {
   const stopped = new AbortController();
   const { signal } = stopped;
-  // Transactions may commit out of order. Each read therefore covers the last seconds and skips known lines.
+  // Transactions may commit out of order. Each read therefore covers the last few seconds and skips known lines.
   let previousIds = new Set<string>();
   const readNew = async (): Promise<LiveLine[]> => {
     const lines = await store.read(accountId);
@@ -114,7 +114,7 @@ function startWatch(
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   delay(ms, undefined, { signal }).catch(() => undefined);
 
-/** The cached answer to whether other processes are watching an account. */
+/** The cached result of checking whether other processes are watching an account. */
 interface CachedQuery {
   readAtMs: number;
   /** Undefined while the query is running. */
@@ -139,7 +139,7 @@ function createWatcherCache({ store, log }: RelayDeps): (accountId: string) => C
   };
 }
 
-/** A line of the live tail: a decision or an event in the sandbox. */
+/** A live tail line: a decision or an event in the sandbox. */
 export interface LiveLine {
   event: 'decision' | 'event';
   data: object;

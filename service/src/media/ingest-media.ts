@@ -165,7 +165,7 @@ function checkText(body: Buffer): void {
   } catch {
     throw rejection('is text, but not valid UTF-8');
   }
-  // A few characters of nested entities can expand to gigabytes.
+  // A few lines of nested entities can expand to gigabytes.
   if (body.includes('<!ENTITY')) throw rejection('declares entities');
 }
 

@@ -21,7 +21,7 @@ type FetchMedia = (
   request: { method: 'GET' | 'HEAD'; range: string | undefined },
 ) => Promise<FetchedMedia | undefined>;
 
-/** The response to a request for a file. The statuses mean a whole file, a range, and an unsatisfiable range. */
+/** The response to a request for a file. The status indicates a whole file, a range, or an unsatisfiable range. */
 interface FetchedMedia {
   status: 200 | 206 | 416;
   /** `content-length` and `content-range`, if the store sent them. */

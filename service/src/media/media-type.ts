@@ -24,7 +24,7 @@ export type StoredType = keyof typeof storedExtensions;
 export const isActive = (type: MediaType): boolean =>
   type === 'text/html' || type === 'image/svg+xml';
 
-/** Accepted types by the type that `file-type` detects. Animated PNG counts as PNG, and M4V as MP4. */
+/** Accepted types, keyed by the type that `file-type` detects. Animated PNG counts as PNG, and M4V as MP4. */
 const acceptedTypes: Partial<Record<string, MediaType>> = {
   'video/mp4': 'video/mp4',
   'video/x-m4v': 'video/mp4',

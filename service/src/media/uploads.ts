@@ -63,7 +63,7 @@ function startSweep(
 
 /** Tracks uploaded files and deletes those that no creative uses. */
 export interface Uploads {
-  /** Keeps a file for 30 days or longer. Must be called before the file is stored. */
+  /** Keeps a file for at least 30 days. Must be called before the file is stored. */
   note(name: string): Promise<void>;
   /** Deletes files that no creative has used for 30 days. Returns their names. Stops when `signal` aborts. */
   removeUnused(signal?: AbortSignal): Promise<string[]>;

@@ -6,7 +6,7 @@ import type { Queries, Scope } from '../store/database.ts';
 
 export type ReportDimension = (typeof reportDimensions)[number];
 
-/** The parameters of a report. Times must be full hours, because roll-ups are hourly. */
+/** The parameters of a report. Times must be on the hour, because roll-ups are hourly. */
 export interface ReportQuery {
   fromMs: number;
   toMs: number;
@@ -48,7 +48,7 @@ type SumRow = Partial<Record<ReportDimension, string>> & {
 };
 
 /**
- * Creates a report from the roll-ups. Each hour belongs to the day in which it starts. In time zones with a fractional
+ * Creates a report from the roll-ups. Each hour belongs to the day on which it starts. In time zones with a fractional
  * UTC offset, such as UTC+5:45, days therefore start up to 45 minutes late.
  *
  * @throws DomainError when the report has too many rows.

@@ -84,7 +84,7 @@ export const buildInsertSums = (first: number): string =>
 
 const insertSumsSql = `${buildInsertSums(2)} RETURNING 1`;
 
-/** Adds counts to an account's hourly roll-ups. Must be called in the transaction of the counted changes. */
+/** Adds counts to an account's hourly roll-ups. Must be called in the same transaction as the counted changes. */
 export async function addToRollups(
   queries: Queries,
   accountId: string,

@@ -20,7 +20,7 @@ type Counts = Record<(typeof metrics)[number], number>;
 export interface SourceHealth {
   /** The last 24 hours, including the current one, oldest first. */
   hours: (Counts & { hour: string })[];
-  /** Latency percentiles of the last 24 hours, rounded up to bucket bounds. Absent if there were no requests. */
+  /** Latency percentiles for the last 24 hours, rounded up to bucket bounds. Absent if there were no requests. */
   latencyMs?: { p50: number; p95: number; p99: number };
 }
 

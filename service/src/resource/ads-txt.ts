@@ -17,7 +17,7 @@ export function parseAdsTxtLine(line: string): AdsTxtRecord | undefined {
   return { system: system.toLowerCase(), seller, relationship };
 }
 
-/** Returns the lines that are missing in the file. Ignores certification authority ids. */
+/** Returns the lines that are missing from the file. Ignores certification authority ids. */
 export function missingAdsTxtLines(file: string, lines: readonly string[]): string[] {
   const present = new Set(parseRecords(file).map(makeKey));
   return lines.filter((line) => {
@@ -33,7 +33,7 @@ export interface Seller {
   seller: string;
 }
 
-/** Returns the sellers that are missing in the file. */
+/** Returns the sellers that are missing from the file. */
 export function missingSellers(file: string, sellers: readonly Seller[]): Seller[] {
   const records = parseRecords(file);
   return sellers.filter(

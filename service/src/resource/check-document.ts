@@ -6,7 +6,7 @@ import type { Queries, Scope } from '../store/database.ts';
 import { checkSource, type SourceRule } from './check-source.ts';
 import type { ResourceKind, Stored } from './resource.ts';
 
-/** Checks the rules for a document that the schema can't express. Returns the violations. */
+/** Checks a document against the rules that the schema can't express. Returns the violations. */
 export function checkDocument<K extends ResourceKind>(
   kind: K,
   document: Stored<K>,
@@ -28,7 +28,7 @@ export function checkDocument<K extends ResourceKind>(
   }
 }
 
-/** Returns the errors of all rules with a true condition. */
+/** Returns the errors for all rules whose condition is true. */
 const errorsWhere = (...rules: [boolean, string, string][]): FieldError[] =>
   rules.filter(([isViolated]) => isViolated).map(([, pointer, message]) => ({ pointer, message }));
 

@@ -11,8 +11,8 @@ type Members = Record<string, unknown>;
 
 /**
  * Stores the HTTP headers that the service sends to sources. Their values can be API keys, so they are encrypted and
- * stored separately. The documents of sources contain only the names of headers. Responses, exports and audit records
- * therefore never contain the values.
+ * stored separately. Source documents contain only header names. Responses, exports and audit records therefore never
+ * contain the values.
  */
 export interface RequestHeaders {
   /** Replaces the headers of a source in the operation's transaction. */

@@ -26,7 +26,7 @@ export type IfMatch = ((revision: number) => boolean) | undefined;
 
 /**
  * Checks and changes managed objects, and writes audit records and webhook events. Runs in the transaction of the
- * operation, which must have locked the configuration before.
+ * operation, which must already have locked the configuration.
  */
 export interface ResourceManager {
   create<K extends ResourceKind>(

@@ -244,7 +244,7 @@ export async function searchResources<K extends ResourceKind>(
     ],
   );
   const [first] = rows;
-  // A page after the last page has no rows, and each row contains the total.
+  // The total is read from the rows, but a page past the last one has no rows.
   if (!first && offset > 0) {
     const { total } = await searchResources(queries, { accountId, environment }, kind, {
       ...search,

@@ -35,7 +35,7 @@ export interface TransactionOptions {
    * Makes the planner prefer indexes. Set this for lookups by id, because the planner may choose a sequential scan
    * while a partition is empty.
    */
-  byIndex?: boolean;
+  preferIndexes?: boolean;
   /** Disables timeouts and retries, for work on whole tables. */
   noTimeout?: boolean;
 }

@@ -268,12 +268,12 @@ async function inTransaction<T>(
 /** Formats the statements that begin a transaction and apply its settings. */
 function formatBegin(
   limits: PostgresLimits,
-  { noTimeout, lockTimeoutMs, byIndex }: TransactionOptions,
+  { noTimeout, lockTimeoutMs, preferIndexes }: TransactionOptions,
 ): string {
   const timeouts = 'lock_timeout statement_timeout idle_in_transaction_session_timeout'.split(' ');
   const { timeoutMs, pooler } = limits;
   const settings: Record<string, number | string> = {
-    ...(byIndex === true ? { enable_seqscan: 'off' } : {}),
+    ...(preferIndexes === true ? { enable_seqscan: 'off' } : {}),
     ...(pooler
       ? {
           lock_timeout: limits.lockTimeoutMs,

@@ -190,7 +190,7 @@ function createSampler(name: SamplerName, ratio: number): Sampler {
 /** Timeout for an export. Shorter than the interval between batches. */
 const timeoutMs = 4_000;
 
-/** Exports spans by OTLP over HTTP. Logs the start and the end of an outage of the collector. */
+/** Exports spans by OTLP over HTTP. Logs when a collector outage starts and ends. */
 export function createOtlpExporter(
   { endpoint, headers }: Pick<TraceSettings, 'endpoint' | 'headers'>,
   log: Logger,
@@ -209,7 +209,7 @@ export function createOtlpExporter(
           );
         if (!failed && isFailing) log.info('the collector accepts traces again');
         isFailing = failed;
-        // Reports success, because the package would write every failure to the console.
+        // Reports success, because the package would otherwise write every failure to the console.
         done({ code: ExportResultCode.SUCCESS });
       });
     },

@@ -14,7 +14,7 @@ export interface Span {
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Records the work of the service as spans. */
+/** Records the service's work as spans. */
 export interface Tracing {
   /** Records a span for each request, as part of the client's trace if there is one. Absent if tracing is disabled. */
   listener?(listener: Listener): Listener;
@@ -45,7 +45,7 @@ export const noTracing: Tracing = {
   stop: () => Promise.resolve(),
 };
 
-/** The settings of the collector and the sampler. */
+/** Settings for the collector and the sampler. */
 export interface TraceSettings {
   /** The OTLP/HTTP base URL of the collector, without `/v1/traces`. */
   endpoint: string;

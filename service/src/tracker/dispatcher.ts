@@ -52,7 +52,8 @@ export function createRequestLanes(database: Database, lanes: LaneDeps): Lane<En
       if (first) await recordEnded(database, first.scope.accountId, items);
       return items.map(() => undefined);
     },
-    // A delay does little harm. Only later requests of the same decision to the same host wait for the record.
+    // A delay does little harm. Only later requests of the same decision to the same host wait for the outcome to be
+    // recorded.
     gatherMs: 25,
   });
 }
@@ -64,7 +65,7 @@ export interface TrackerDispatcher {
   stop(): Promise<void>;
 }
 
-/** The requests of an account to a host. Times are monotonic. */
+/** An account's requests to one host. Times are monotonic. */
 interface Queue {
   accountId: string;
   host: string;
@@ -80,12 +81,12 @@ interface Queue {
 /** Maximum number of requests in flight, including requests whose outcome is being recorded. */
 const maxInFlight = 1_000;
 /**
- * How often to poll for due requests: retries, requests to a host that has recovered, and requests of a process that
- * has died.
+ * How often to poll for due requests: retries, requests to a host that has recovered, and requests left by a process
+ * that has died.
  */
 const pollMs = 1_000;
 const sweepIntervalMs = 5_000;
-/** Minimum time between two claims. At high rates, this makes claims large. */
+/** Minimum time between two claims. At high rates, each claim then covers many requests. */
 const claimIntervalMs = 25;
 /** How long to keep the queue of an idle host. */
 const idleMs = 60_000;
@@ -136,8 +137,7 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
       .catch((error: unknown) => log.error({ err: error }, 'could not claim tracker requests'))
       .finally(() => {
         claiming = undefined;
-        // With many accounts and hosts, claims are slow. They must not keep a connection busy for more than half of the
-        // time.
+        // With many accounts and hosts, claims are slow. They must not keep a connection busy more than half the time.
         claimableAtMs = Math.max(startedMs + claimIntervalMs, 2 * nowMs() - startedMs);
         claimAt(pollAtMs);
       });

@@ -105,7 +105,7 @@ interface OutcomeOptions {
 }
 
 /**
- * Returns the outcome of a request. A request that didn't reach its host is retried when the host has recovered. A
+ * Returns the outcome of a request. A request that didn't reach its host is retried once the host has recovered. A
  * request that may have reached the host is retried only if it must be made at least once.
  */
 function decideOutcome(

@@ -35,7 +35,7 @@ interface Deps {
 
 /** Maximum number of redirects. Trackers often redirect once. */
 const maxRedirects = 3;
-/** Maximum number of bytes to read, to keep the connection reusable. A tracking pixel has 43 bytes. */
+/** Maximum number of bytes to read, to keep the connection reusable. A tracking pixel is 43 bytes. */
 const maxReadBytes = 65_536;
 
 export function createTrackerSender({ agents, timeoutMs = 5_000 }: Deps): SendTracker {

@@ -25,7 +25,7 @@ interface Deps {
   development: boolean;
 }
 
-/** Starts to request the trackers of external ads and auction notices. */
+/** Starts requesting the trackers of external ads, and auction notices. */
 export function startTrackers(deps: Deps): TrackerDispatcher {
   const { database, configuration, clock } = deps;
   const agents = {

@@ -29,7 +29,7 @@ interface Sweep {
 }
 
 /**
- * Deletes old rows of all accounts. Each statement deletes up to a thousand rows, so that requests don't wait for long.
+ * Deletes old rows of all accounts. Each statement deletes up to a thousand rows, so that requests don't wait long.
  * Returns the number of deleted rows by table. Stops early when `stopping` aborts.
  */
 export async function deleteOldRows(

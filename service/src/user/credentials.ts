@@ -8,8 +8,8 @@ import type { User } from './user.ts';
 
 /**
  * The cost of scrypt: 32 MiB of memory and three passes. This is one of the settings that OWASP recommends
- * (https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html). With the setting of 128 MiB, a
- * few concurrent sign-ins would exhaust the memory of a small machine.
+ * (https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html). With the 128 MiB setting, a few
+ * concurrent sign-ins would exhaust the memory of a small machine.
  */
 const defaultCost = { N: 2 ** 15, r: 8, p: 3 };
 const saltBytes = 16;
@@ -57,7 +57,7 @@ function derive(password: string, salt: Buffer, parameters: PasswordCost): Promi
   });
 }
 
-/** The person who chooses a password. Their e-mail address and name are easy to guess. */
+/** The person choosing a password. Their e-mail address and name are easy to guess. */
 interface Person {
   email: string;
   name: string;
@@ -78,7 +78,7 @@ async function loadEstimator() {
 }
 
 /**
- * Rejects passwords that are easy to guess, such as common passwords, repetitions, rows of keys, and the person's
+ * Rejects passwords that are easy to guess, such as common passwords, repetitions, keyboard rows, and the person's
  * e-mail address or name.
  *
  * @param pointer the JSON pointer to the field with the password

@@ -22,7 +22,7 @@ export interface Link {
 export interface Links {
   /** Creates a link for a user and revokes the user's earlier links. Returns the token of the new link. */
   make(queries: Queries, user: Pick<User, 'accountId' | 'id'>): Promise<string>;
-  /** Creates a link for the first owner. Resolves to its token, or to undefined if there is a user already. */
+  /** Creates a link for the first owner. Resolves to its token, or to undefined if a user already exists. */
   makeFirst(): Promise<string | undefined>;
   find(token: string): Promise<Link | undefined>;
   /**

@@ -3,7 +3,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Queries } from '../store/database.ts';
 import { type User, toUser, userColumns } from './user.ts';
 
-/** A session expires `maxLifetimeMs` after the sign-in, or `idleMs` after its last request. */
+/** A session expires `maxLifetimeMs` after sign-in, or `idleMs` after its last request. */
 const maxLifetimeMs = 12 * 3_600_000;
 const idleMs = 2 * 3_600_000;
 /** Minimum time between two updates of a session's last request. */
@@ -16,7 +16,7 @@ export interface Session {
   csrfToken: string;
   /** When the session expires if there are no further requests. */
   expiresAtMs: number;
-  /** When the session expires in any case. The cookie expires at the same time. */
+  /** When the session expires regardless of activity. The cookie expires at the same time. */
   endsAtMs: number;
 }
 
@@ -113,7 +113,7 @@ export const hashToken = (token: string): string =>
   createHash('sha256').update(token).digest('hex');
 
 /**
- * Returns an SQL condition that finds the row of a token, with its parameters. Tokens of earlier releases have no
+ * Returns an SQL condition that finds the row of a token, with its parameters. Tokens from earlier releases have no
  * account id.
  *
  * @param table the alias of the table

@@ -101,10 +101,10 @@ const limits = {
   account: { failureLimit: 50, firstWaitS: 5, longestWaitS: 60 },
 } as const satisfies Record<string, Limit>;
 
-/** How long an IP is exempt from the limit of an account after a sign-in. */
+/** How long an IP is exempt from an account's limit after a successful sign-in. */
 const knownForMs = 30 * 86_400_000;
 
-/** The e-mail and the IP of a sign-in attempt. */
+/** The e-mail address and IP of a sign-in attempt. */
 interface Attempt {
   email: string;
   ip: string;
@@ -118,7 +118,7 @@ interface CountedAttempt {
   undo(): Promise<void>;
 }
 
-/** Limits attempts to guess passwords and codes. */
+/** Limits attempts at guessing passwords and codes. */
 interface LockOut {
   /** Records an attempt. If too many have failed, resolves to the number of seconds to wait instead. */
   count(attempt: Attempt): Promise<CountedAttempt | { waitS: number }>;
@@ -134,8 +134,8 @@ function createLockOut(queries: Queries, clock: Clock): LockOut {
   const count = async (subject: string, limit: Limit): Promise<Counted | { waitS: number }> => {
     const nowMs = clock.nowMs();
     const { failureLimit, firstWaitS, longestWaitS } = limit;
-    // Citus requires an immutable function here. `to_timestamp` is immutable. The addition of an interval is not,
-    // because it depends on the time zone.
+    // Citus requires an immutable function here. `to_timestamp` is immutable. Adding an interval is not, because the
+    // result depends on the time zone.
     const [counted] = await queries.query<Counted>(
       `INSERT INTO sign_in_attempts AS known (account_id, subject, failures, locked_until, last_at)
         VALUES ($1, $2, 1, $3, $3)

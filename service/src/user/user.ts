@@ -13,7 +13,7 @@ export interface User {
   role: Role;
   /** The hash of the password. Null until the user has accepted the invitation. */
   password: string | null;
-  /** The encrypted secret of the one-time codes. */
+  /** The encrypted secret for one-time codes. */
   codesSecret: string | null;
   /** Whether the user needs a one-time code to sign in. */
   codesActive: boolean;
@@ -34,7 +34,7 @@ export const describeUser = (user: User) => ({
   ...(user.lastSignInAtMs === null ? {} : { last_sign_in_at: formatInstant(user.lastSignInAtMs) }),
 });
 
-/** Returns the canonical spelling of an e-mail address. */
+/** Returns the canonical form of an e-mail address. */
 export const normalizeEmail = (email: string): string => email.trim().toLowerCase();
 
 type UserRow = Omit<User, 'createdAtMs' | 'lastSignInAtMs'> & {
@@ -54,7 +54,8 @@ export const toUser = ({ createdAt, lastSignInAt, ...row }: UserRow): User => ({
 });
 
 export async function findUserByEmail(queries: Queries, email: string): Promise<User | undefined> {
-  // Citus can't join the two tables: names belong to the whole service, and users are on the shard of their account.
+  // Citus can't join the two tables: sign-in names belong to the whole service, and users are on the shard of their
+  // account.
   const [name] = await queries.query<{ accountId: string; id: string }>(
     `SELECT user_account_id AS "accountId", user_id AS id FROM sign_in_names
       WHERE account_id = $1 AND email = $2`,
@@ -149,7 +150,7 @@ export async function deleteUser(queries: Queries, { accountId, id, email }: Use
     ]);
 }
 
-/** Returns the number of users with a role, without users who haven't accepted their invitation. */
+/** Returns the number of users with a role, excluding users who haven't accepted their invitation. */
 export async function countUsers(queries: Queries, accountId: string, role: Role): Promise<number> {
   const [row] = await queries.query<{ count: number }>(
     'SELECT count(*)::bigint AS count FROM users WHERE account_id = $1 AND role = $2 AND password IS NOT NULL',

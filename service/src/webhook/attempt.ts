@@ -96,7 +96,7 @@ export const maxAttempts = delaysS.length;
 
 /**
  * Returns the delay before the next attempt after `attempts` failures, or undefined if there are no attempts left. The
- * delay has ±20% jitter, so that deliveries which failed together are not retried together.
+ * delay has ±20% jitter, so that deliveries that failed together are not retried together.
  *
  * @param random in [0, 1)
  */

@@ -19,7 +19,7 @@ export interface ConcurrencyWindow {
 }
 
 export const initialConcurrency = 4;
-/** Enough for 2,000 requests of 100 ms per second, which is the rate limit of one key. */
+/** Enough for 2,000 requests per second at 100 ms each, which is the rate limit of one key. */
 export const maxConcurrency = 200;
 /** The weight of the latest request in the average latency. */
 const smoothing = 0.2;
@@ -65,7 +65,7 @@ export function createConcurrencyWindow(): ConcurrencyWindow {
       averageMs =
         averageMs === undefined ? latencyMs : averageMs + smoothing * (latencyMs - averageMs);
       if (averageMs > 2 * bestMs + slackMs) {
-        // So few requests don't wait for each other, so the endpoint itself has become slower.
+        // With so few requests, none of them waits for another, so the endpoint itself must have become slower.
         if (size <= initialConcurrency) bestMs = averageMs;
         else decrease(0.8, initialConcurrency, endedMs);
       } else if (isBottleneck) size = Math.min(maxConcurrency, size + (slowStart ? 1 : 1 / size));

@@ -62,7 +62,7 @@ interface Endpoint {
   hasMore: boolean;
   /** No requests are made before this time, because the endpoint sent `Retry-After`. */
   pausedUntilMs: number;
-  /** When this process disabled the endpoint. Attempts that started before don't disable it again. */
+  /** When this process disabled the endpoint. Attempts that started earlier don't disable it again. */
   disabledAtMs: number;
   usedAtMs: number;
 }
@@ -71,7 +71,7 @@ interface Endpoint {
 const maxInFlight = 1_000;
 /** How often to poll for deliveries from other processes and for expired leases. */
 const pollMs = 1_000;
-/** Minimum time between two claims for new deliveries. At high rates, this makes claims large. */
+/** Minimum time between two claims for new deliveries. At high rates, each claim then covers many deliveries. */
 const claimIntervalMs = 25;
 /** Minimum time between two claims during a backlog. Short, because free slots should not stay idle. */
 const backlogIntervalMs = 5;
@@ -114,8 +114,8 @@ export function startDispatcher(deps: Deps): Dispatcher {
       .catch((error: unknown) => log.error({ err: error }, 'could not claim deliveries'))
       .finally(() => {
         claiming = undefined;
-        // A claim visits every endpoint, so it is slow if there are many. Claims must not keep a connection busy for
-        // more than half of the time.
+        // A claim visits every endpoint, so it is slow if there are many. Claims must not keep a connection busy more
+        // than half the time.
         refillableAtMs = Math.max(refillableAtMs, 2 * nowMs() - startedMs);
         claimableAtMs = Math.max(claimableAtMs, refillableAtMs);
         claimAt(nowMs() + pollMs);
@@ -143,7 +143,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
     for (const { accountId, webhookId, free } of endpointSlots) {
       const endpoint = getEndpoint({ accountId, webhookId });
       endpoint.unclaimed = free;
-      // A claim doesn't show whether more deliveries are due to endpoints without free slots.
+      // A claim doesn't show whether more deliveries are due for endpoints without free slots.
       if (free > 0) endpoint.hasMore = false;
     }
     const remaining = new Map(accountSlots.map(({ accountId, free }) => [accountId, free]));
@@ -280,7 +280,7 @@ function computeAccountCapacities(
 const computeAccountLimit = (free: number, used: number): number =>
   Math.max(0, Math.ceil((free - used) / 2));
 
-/** Whether the endpoint couldn't keep up with its deliveries. Other failures can have to do with the event itself. */
+/** Whether the endpoint couldn't keep up with its deliveries. Other failures may be caused by the event itself. */
 const isOverloaded = ({ status }: AttemptResult): boolean =>
   status === undefined || status === 429 || status === 503;
 

@@ -19,7 +19,7 @@ interface Deps extends AttemptDeps {
   disable(scope: Scope, webhookId: string, reason: 'gone'): Promise<void>;
 }
 
-/** Time between two probes of an endpoint. Long, so that an endpoint that never recovers causes little work. */
+/** Time between two probes of an endpoint. Long, so that an endpoint that never recovers causes little load. */
 const probeIntervalMs = 3_600_000;
 /** Time between two scans for endpoints that are due for a probe. */
 const scanIntervalMs = 60_000;

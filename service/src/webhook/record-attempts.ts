@@ -24,7 +24,7 @@ export function createAttemptLanes(
 ): Lane<FinishedAttempt, FailureStreak | undefined> {
   return createScopedLanes(lanes, {
     commit: (items) => recordAttempts(database, items),
-    // A delay does no harm, because no request waits for the record of an attempt.
+    // A delay does no harm, because no request waits for an attempt to be recorded.
     gatherMs: 25,
   });
 }

@@ -22,11 +22,11 @@ export interface Redelivery {
   /** Queues a sample event for a webhook. */
   test(operation: Operation, webhookId: string, type?: Delivery['event_type']): Promise<Delivery>;
   redeliver(operation: Operation, deliveryId: string): Promise<Delivery>;
-  /** Queues up to 1,000 events that a webhook has missed since the given time. Returns their number. */
+  /** Queues up to 1,000 events that a webhook has missed since the given time. Returns the number of events. */
   recover(operation: Operation, webhookId: string, sinceMs: number): Promise<number>;
 }
 
-/** Maximum number of events per request. The next request queues further events. */
+/** Maximum number of events per request. The next request queues more. */
 const maxRecovered = 1_000;
 
 export function createRedelivery({ clock, makeId, resources, audit }: Deps): Redelivery {

@@ -27,7 +27,7 @@ export interface AttemptResult {
   response?: string;
   /** The endpoint's `Retry-After`, capped at an hour. */
   retryAfterMs?: number;
-  /** Set if no request was sent. The result then has nothing to do with the endpoint. */
+  /** Set if no request was sent. The result then says nothing about the endpoint. */
   notSent?: true;
 }
 

@@ -37,7 +37,7 @@ interface Deps {
   onAttempt(outcome: string, seconds: number): void;
 }
 
-/** Delivers webhook events. Disables endpoints that keep failing, and enables them when they have recovered. */
+/** Delivers webhook events. Disables endpoints that keep failing, and re-enables them once they have recovered. */
 export function startDeliveries(deps: Deps): Dispatcher {
   const { database, configuration, resources, webhooks, box, clock, log, makeId } = deps;
   const agents = {

@@ -7,8 +7,8 @@ import type { Queries } from '../store/database.ts';
 const purpose = 'webhook';
 
 /**
- * Maximum number of active secrets per webhook. Each secret adds a signature, which takes 120 bytes of headers.
- * Receivers read up to ten signatures.
+ * Maximum number of active secrets per webhook. Each secret adds a 120-byte signature to the headers. Receivers read up
+ * to ten signatures.
  */
 const maxSecrets = 5;
 

@@ -96,7 +96,7 @@ test('sellers in bid requests must be listed in ads.txt', async () => {
   const complete = 'ads.example, 1, DIRECT\nReseller.example, 7, reseller, f0';
   expect((await find(complete))?.state).toBe('ok');
   expect((await find(complete.replace('7', '8')))?.text).toMatch(
-    /: add the line of seller 7 at reseller\.example$/,
+    /: add the line for seller 7 at reseller\.example$/,
   );
   expect((await find(complete, { publisher_id: '9' }))?.text).toMatch(
     /: add a line with the publisher id 9$/,

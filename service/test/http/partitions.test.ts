@@ -116,7 +116,7 @@ test.skipIf(!hasPostgres)(
         });
         return (await Promise.all(plans)).map((rows) => JSON.stringify(rows));
       },
-      { byIndex: true },
+      { preferIndexes: true },
     );
     await server.close();
     expect(plans).toHaveLength(2);

@@ -13,7 +13,7 @@ test('setting the wall clock does not affect the monotonic clock', () => {
   const readElapsed = () => [clock.nowMs() - wallMs, clock.monotonicMs() - monotonicMs];
   clock.move({ advanceMs: 5_000 });
   expect(readElapsed()).toEqual([5_000, 5_000]);
-  clock.move({ setWallByMs: -3_600_000 });
+  clock.move({ shiftWallMs: -3_600_000 });
   expect(readElapsed()).toEqual([5_000 - 3_600_000, 5_000]);
   vi.advanceTimersByTime(250);
   expect(readElapsed()).toEqual([5_250 - 3_600_000, 5_250]);

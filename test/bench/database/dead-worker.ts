@@ -3,17 +3,16 @@ import type { Decision } from '../../../protocol/wire.ts';
 import { percentile } from '../outbox/statistics.ts';
 import type { Side } from './side.ts';
 
-/** The results of one account while a worker was dead. */
+/** One account's results while a worker was down. */
 export interface AccountRow {
   account: 'on the killed worker' | 'on another worker';
   requests: number;
   succeeded: number;
   /**
-   * Response times (50th and 99th percentiles) of the successful requests. If no request succeeded, those of the failed
-   * requests.
+   * Response times (50th and 99th percentiles) of the successful requests, or of the failed requests if none succeeded.
    */
   ms: [number, number];
-  /** Number of decisions that were acknowledged before and after the kill. */
+  /** Number of decisions that were acknowledged before and after the worker was killed. */
   acknowledged: number;
   /** Number of these decisions in the database after the worker has restarted. */
   stored: number;
@@ -36,7 +35,7 @@ export async function killWorker(side: Side, windowMs: number): Promise<AccountR
   const server = side.servers.find(({ port }) => port === killedAccount.port);
   if (!server)
     throw new Error(`The worker on port ${killedAccount.port} is not among the servers.`);
-  // The URL of a worker that keeps running. The process then does not have to switch hosts.
+  // The URL of a worker that keeps running, so that the process does not have to switch hosts.
   const url = side.urls.find((candidate) => Number(new URL(candidate).port) !== killedAccount.port);
   const service = await side.start(url ?? (side.urls[0] as string), 'first');
   try {
@@ -60,12 +59,12 @@ export async function killWorker(side: Side, windowMs: number): Promise<AccountR
     for (const [index, account] of [killedAccount, otherAccount].entries()) {
       const { okMs, failedMs, ids } = after[index] as Requests;
       const allIds = [...(resultsBefore[index]?.ids ?? []), ...ids];
-      const measured = okMs.length > 0 ? okMs : failedMs;
+      const measuredMs = okMs.length > 0 ? okMs : failedMs;
       rows.push({
         account: index === 0 ? 'on the killed worker' : 'on another worker',
         requests: okMs.length + failedMs.length,
         succeeded: okMs.length,
-        ms: [percentile(measured, 0.5) ?? NaN, percentile(measured, 0.99) ?? NaN],
+        ms: [percentile(measuredMs, 0.5) ?? NaN, percentile(measuredMs, 0.99) ?? NaN],
         acknowledged: allIds.length,
         stored: await countStored(side, account, allIds),
       });
@@ -133,7 +132,7 @@ async function requestDecisions(
       const text = await response.text();
       (response.ok ? results.okMs : results.failedMs).push(performance.now() - startedMs);
       if (response.ok) results.ids.push((JSON.parse(text) as Decision).id);
-      // A player does not repeat a failed request immediately.
+      // A player does not retry a failed request immediately.
       else await sleep(50);
     }
   };

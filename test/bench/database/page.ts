@@ -22,7 +22,7 @@ export interface SideRow {
 }
 
 /** The content of docs/benchmarks/database/database.json. */
-export interface Databases {
+export interface DatabaseResults {
   measured: Origin;
   rounds: number;
   rows: SideRow[];
@@ -54,7 +54,7 @@ const docs = join(import.meta.dirname, '../../../docs');
 const [begin, end] = ['<!-- databases -->', '<!-- /databases -->'];
 
 /** Prints the tables. Unless the run was quick, also writes them into docs/scale.md and docs/benchmarks/database. */
-export async function publish(results: Databases, quick: boolean): Promise<void> {
+export async function publish(results: DatabaseResults, quick: boolean): Promise<void> {
   const text = describe(results);
   console.log(text);
   if (quick) return console.log('Quick runs are not published.');
@@ -79,7 +79,7 @@ const formatPair = (values: readonly [number, number]): string =>
 const formatCpu = ({ service, database }: CpuUse): string =>
   `${formatInteger(service)} + ${formatInteger(database)}`;
 
-const describe = ({ measured, rounds, rows, deadWorker }: Databases): string =>
+const describe = ({ measured, rounds, rows, deadWorker }: DatabaseResults): string =>
   [
     `Measured ${measured.date} on ${measured.machine} (\`npm run bench:database\`, ${rounds} alternating rounds).`,
     table(

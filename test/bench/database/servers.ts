@@ -8,7 +8,7 @@ import { treeTimeUs } from '../service/processor-time.ts';
 export interface LocalServer {
   port: number;
   /** Returns the CPU time that all processes of the server have used so far, in microseconds. */
-  timeUs(): number;
+  cpuTimeUs(): number;
   /** Kills all processes of the server (SIGKILL), like a crash of the machine. */
   kill(): void;
   /**
@@ -18,7 +18,7 @@ export interface LocalServer {
   restart(): void;
 }
 
-/** @throws Error if no process listens on the port, or if this user can't inspect the process. */
+/** @throws Error if no process is listening on the port, or if this user can't inspect the process. */
 export function findServer(port: number): LocalServer {
   const pid = findListener(port);
   const [program = '', ...args] = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
@@ -36,7 +36,7 @@ export function findServer(port: number): LocalServer {
   const { uid, gid } = statSync(cwd);
   return {
     port,
-    timeUs: () => treeTimeUs(pid, listChildProcesses(pid)),
+    cpuTimeUs: () => treeTimeUs(pid, listChildProcesses(pid)),
     kill() {
       const sessions = listChildProcesses(pid);
       // The postmaster is killed first. Otherwise, it would restart the sessions.

@@ -31,7 +31,7 @@ export interface Side {
  * Creates a database on the servers. The caller may delete it later.
  *
  * @param argument `name=postgres://…`, with several hosts separated by commas
- * @throws Error if `given` has a different format, or a server does not run on this machine
+ * @throws Error if `given` has a different format, or a server is not running on this machine
  */
 export async function openSide(argument: string): Promise<Side> {
   const [, name, url = ''] = /^([^=]+)=(postgres(?:ql)?:\/\/.*)$/.exec(argument) ?? [];
@@ -102,7 +102,7 @@ export async function startProcesses(side: Side, connections: number): Promise<P
     clients,
     read: () => ({
       serviceUs: sum(services.map((service) => processorTimeUs(service.process.pid ?? 0))),
-      databaseUs: sum(side.servers.map((server) => server.timeUs())),
+      databaseUs: sum(side.servers.map((server) => server.cpuTimeUs())),
     }),
     async stop() {
       for (const client of clients) await client.close();

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Ad, type Client, forEach, watched } from '../service/ads.ts';
+import { type Ad, type Client, forEach, waitUntilWatched } from '../service/ads.ts';
 import { nowMs, type Receiver } from '../service/receiver.ts';
 import type { Processes, Side } from './side.ts';
 
@@ -13,7 +13,7 @@ export interface Window {
   adMs: number[];
   /** CPU per decision. */
   decisionUs: CpuUse;
-  /** CPU per ad, without the time in which the player watches the ad. */
+  /** CPU per ad, excluding the time in which the player watches the ad. */
   adUs: CpuUse;
 }
 
@@ -42,13 +42,13 @@ export async function playAds(
     });
     return result;
   };
-  const timed = async <T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> => {
+  const measureTime = async <T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> => {
     const startedMs = nowMs();
     return { result: await work(), ms: nowMs() - startedMs };
   };
   const indexes = Array.from({ length: count }, (_, index) => index);
   const decisions = await step(() =>
-    forEach(indexes, atOnce, (index) => timed(selectClient(index).decide)),
+    forEach(indexes, atOnce, (index) => measureTime(selectClient(index).decide)),
   );
   const ads = decisions.map(({ result, ms }) => {
     adMsById.set(result.id, ms);
@@ -57,18 +57,18 @@ export async function playAds(
   const send = (to: 'start' | 'quartiles' | 'finish') =>
     forEach(indexes, atOnce, async (index) => {
       const ad = ads[index] as Ad;
-      const { ms } = await timed(() => selectClient(index)[to](ad));
+      const { ms } = await measureTime(() => selectClient(index)[to](ad));
       adMsById.set(ad.id, (adMsById.get(ad.id) ?? 0) + ms);
       return [ad.id, nowMs()] as const;
     });
   await step(() => send('start'));
-  await watched(ads, 0.75);
+  await waitUntilWatched(ads, 0.75);
   await step(() => send('quartiles'));
-  await watched(ads, 1);
+  await waitUntilWatched(ads, 1);
   receiver.clear();
   await step(async () => {
     const finishedMs = new Map(await send('finish'));
-    // The arrivals are keyed by decision, because a delivery may have two attempts on a busy machine.
+    // The arrivals are keyed by decision, because a delivery may be attempted twice on a busy machine.
     const arrivedMs = new Map<string, number>();
     for (let seen = 0; arrivedMs.size < count; seen += 1) {
       await receiver.count(seen + 1);

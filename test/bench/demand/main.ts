@@ -57,7 +57,7 @@ const plan = quick
       waiting: 500,
       houseOnly: { rounds: 120, windowMs: 500 },
     };
-/** Number of the players' connections, one for each concurrent request. */
+/** Number of player connections, one for each concurrent request. */
 const connections = 500;
 
 const log = (text: string): void => console.log(`${new Date().toTimeString().slice(0, 8)} ${text}`);

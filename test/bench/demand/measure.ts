@@ -16,8 +16,8 @@ import {
 import type {
   CostRow,
   DirectRow,
-  Hanging,
-  HouseOnly,
+  HangingResults,
+  HouseOnlyResults,
   LatencyRow,
   Memory,
   Percentiles,
@@ -25,7 +25,7 @@ import type {
 import type { SourceServer } from './source-server.ts';
 
 /** A service to measure, with its players. */
-export interface Measured {
+export interface MeasuredService {
   side: Side;
   players: Players;
 }
@@ -43,7 +43,7 @@ const computePercentiles = (values: number[]): Percentiles => [
 
 /** Requests decisions for `ms` milliseconds. Each player requests the next decision after the last response. */
 async function decideFor(
-  { players }: Measured,
+  { players }: MeasuredService,
   placement: PlacementName,
   concurrency: number,
   ms: number,
@@ -58,8 +58,9 @@ async function decideFor(
 }
 
 /**
- * Sends requests at random times for `ms` milliseconds, because players don't wait for each other. Players that each
- * wait for a response would soon send their requests together: responses from one commit arrive together.
+ * Sends requests at random times for `ms` milliseconds, because players don't wait for each other. If each player
+ * waited for a response, the players would soon send their requests in step, because responses from one commit arrive
+ * together.
  */
 async function sendAtRandomTimes<T>(ms: number, send: () => Promise<T>): Promise<T[]> {
   const endMs = performance.now() + ms;
@@ -91,7 +92,7 @@ function checkAds(
 
 /** Measures the latencies of decisions, alternating between placements with and without sources. */
 export async function measureLatencies(
-  measured: Measured,
+  measured: MeasuredService,
   server: SourceServer,
   { rounds, windowMs }: { rounds: number; windowMs: number },
 ): Promise<LatencyRow[]> {
@@ -122,12 +123,12 @@ export async function measureLatencies(
   }));
 }
 
-/** How long the sources wait that the players request directly, like the sources of {@link placements}. */
+/** Response times of the sources that players request directly. They match the sources of {@link placements}. */
 const directDelaysMs = [0, 20, 60];
 
 /** Measures requests that go straight to a source, as many per second as in {@link measureLatencies}. */
 export async function measureDirect(
-  { players }: Measured,
+  { players }: MeasuredService,
   server: SourceServer,
   { rounds, windowMs }: { rounds: number; windowMs: number },
 ): Promise<DirectRow[]> {
@@ -150,10 +151,10 @@ export async function measureDirect(
  * source opens and stops the requests.
  */
 export async function measureHanging(
-  { side, players }: Measured,
+  { side, players }: MeasuredService,
   server: SourceServer,
   batches: number,
-): Promise<Hanging> {
+): Promise<HangingResults> {
   const [hangingResults, openResults]: [Decided[], Decided[]] = [[], []];
   // The requests start one after the other, as with real players. The last one starts before the first circuit breaker
   // opens.
@@ -184,7 +185,7 @@ export async function measureHanging(
 
 /** Measures the service's CPU time per decision, alternating between placements with and without sources. */
 export async function measureCosts(
-  measured: Measured,
+  measured: MeasuredService,
   { rounds, windowMs }: { rounds: number; windowMs: number },
 ): Promise<CostRow[]> {
   const names = [houseOnly, 'VAST, no delay', 'OpenRTB, no delay'] as const;
@@ -199,7 +200,7 @@ export async function measureCosts(
 }
 
 async function measureCost(
-  measured: Measured,
+  measured: MeasuredService,
   placement: PlacementName,
   windowMs: number,
 ): Promise<{ serviceUs: number; ms: number }> {
@@ -212,12 +213,13 @@ async function measureCost(
 }
 
 /**
- * Measures decisions for house ads. Each round measures them with active and with paused sources of other placements.
+ * Measures decisions for house ads. Each round measures them both with other placements' sources active and with those
+ * sources paused.
  */
 export async function compareHouseOnly(
-  measured: Measured,
+  measured: MeasuredService,
   { rounds, windowMs }: { rounds: number; windowMs: number },
-): Promise<HouseOnly> {
+): Promise<HouseOnlyResults> {
   const { service } = measured.side;
   const sources = await listActiveSources(service);
   type WindowCost = Awaited<ReturnType<typeof measureCost>>;
@@ -240,7 +242,7 @@ export const residentBytes = (pid: number): number =>
 
 /** Measures how much memory many concurrent decisions need while they wait for hanging sources. */
 export async function measureWaiting(
-  { side, players }: Measured,
+  { side, players }: MeasuredService,
   server: SourceServer,
   waiting: number,
 ): Promise<Pick<Memory, 'waiting' | 'kbPerWaiting'>> {
@@ -249,9 +251,9 @@ export async function measureWaiting(
     const before = residentBytes(pid);
     const decisions = Array.from({ length: waiting }, () => players.decide('all hang'));
     await sleep(budgetMs * 0.8);
-    const during = residentBytes(pid);
+    const duringBytes = residentBytes(pid);
     await Promise.all(decisions);
-    return during - before;
+    return duringBytes - before;
   });
   return { waiting, kbPerWaiting: Math.max(0, added) / waiting / 1_024 };
 }

@@ -4,12 +4,12 @@ import { format } from 'prettier';
 import { drawRowChart } from '../outbox/report/row-chart.ts';
 import { median } from '../outbox/statistics.ts';
 import { latencyRate } from './measure.ts';
-import type { Demand, Percentiles } from './results.ts';
+import type { DemandResults, Percentiles } from './results.ts';
 
 const folder = join(import.meta.dirname, '../../../docs/benchmarks/demand');
 
 /** Writes the figures, the page and its plot into docs/benchmarks/demand. A quick run writes nothing. */
-export async function publish(results: Demand, quick: boolean): Promise<void> {
+export async function publish(results: DemandResults, quick: boolean): Promise<void> {
   if (quick) return console.log('Quick runs are not published.');
   await mkdir(folder, { recursive: true });
   const write = async (name: string, text: string, parser: string): Promise<void> =>
@@ -23,11 +23,11 @@ export async function publish(results: Demand, quick: boolean): Promise<void> {
 const table = (head: readonly string[], rows: readonly (string | number)[][]): string =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 const formatInteger = (value: number): string => Math.round(value).toLocaleString('en');
-const tenths = (value: number): string => value.toFixed(1);
+const formatTenths = (value: number): string => value.toFixed(1);
 const percentiles = (of: Percentiles | undefined): string =>
-  of === undefined ? '–' : of.map(tenths).join(' / ');
+  of === undefined ? '–' : of.map(formatTenths).join(' / ');
 
-const describe = (results: Demand): string => `# What external sources cost a decision
+const describe = (results: DemandResults): string => `# What external sources cost a decision
 
 \`npm run bench:demand\`, ${results.measured.date}, ${results.measured.machine}.
 The built service on PostgreSQL requests ads from real VAST and OpenRTB servers on the same machine, in the sandbox, where
@@ -107,19 +107,19 @@ ${table(
     kind,
     content,
     formatInteger(bytes),
-    tenths(ms),
+    formatTenths(ms),
     verdict.replaceAll('|', '\\|').replaceAll('<', '&lt;'),
   ]),
 )}
 `;
 
-const drawLatencies = ({ latencies }: Demand): string =>
+const drawLatencies = ({ latencies }: DemandResults): string =>
   drawRowChart({
     title: 'Latency of a decision, and of its slowest source',
     axis: 'ms, 50th percentile',
     series: ['slowest source', 'decision'],
     style: 'bars',
-    format: tenths,
+    format: formatTenths,
     rows: latencies.map(({ placement, decisionMs, sourceMs }) => ({
       label: placement.replace('three sources, 20, 40 and 60 ms', '20, 40 and 60 ms'),
       emphasized: sourceMs !== undefined,

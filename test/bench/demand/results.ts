@@ -10,8 +10,8 @@ export interface LatencyRow {
   count: number;
   decisionMs: Percentiles;
   /**
-   * How long each decision's slowest source took, as measured by the source. The time is from the end of the request to
-   * the end of the response.
+   * How long each decision's slowest source took, as measured by the source from the end of the request to the end of
+   * the response.
    */
   sourceMs?: Percentiles;
   /** For each decision, `decisionMs` minus `sourceMs`. */
@@ -29,7 +29,7 @@ export interface DirectRow {
 }
 
 /** Results of a placement whose sources all hang until the decision's time budget is spent. */
-export interface Hanging {
+export interface HangingResults {
   budgetMs: number;
   count: number;
   decisionMs: Percentiles;
@@ -44,7 +44,7 @@ export interface CostRow {
 }
 
 /** Results of a placement that has only house ads. The sources of other placements are either active or paused. */
-export interface HouseOnly {
+export interface HouseOnlyResults {
   /** For each round, the CPU time with active sources divided by the CPU time with paused sources. */
   cpuRatios: number[];
   latencyRatios: number[];
@@ -73,20 +73,20 @@ export interface Memory {
 }
 
 /** The content of docs/benchmarks/demand/demand.json. */
-export interface Demand {
+export interface DemandResults {
   measured: Origin;
   latencies: LatencyRow[];
   direct: DirectRow[];
-  hanging: Hanging;
+  hanging: HangingResults;
   costs: CostRow[];
-  houseOnly: HouseOnly;
+  houseOnly: HouseOnlyResults;
   stalls: Stall[];
   memory: Memory;
   verdicts: Verdict[];
 }
 
 /** Returns the requirements and whether these results meet them. */
-export function judge(results: Omit<Demand, 'measured' | 'verdicts'>): Verdict[] {
+export function judge(results: Omit<DemandResults, 'measured' | 'verdicts'>): Verdict[] {
   const { latencies, hanging, costs, houseOnly, stalls } = results;
   const added = latencies.flatMap(({ placement, addedMs }) =>
     addedMs ? [{ placement, addedMs }] : [],

@@ -35,7 +35,7 @@ const server = createServer((request, response) => {
     }, Number(delay));
   });
 });
-// Keeps idle connections open. Otherwise, a connection could close when the next request is sent on it.
+// Keeps idle connections open. Otherwise, a connection could close just as the next request is sent on it.
 server.keepAliveTimeout = 600_000;
 server.listen(0, '127.0.0.1', () =>
   process.send({ url: `http://127.0.0.1:${server.address().port}` }),

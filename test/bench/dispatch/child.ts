@@ -22,10 +22,10 @@ export async function startChild(file: string, name: string, options: object): P
   );
   // Pending calls by id. The id 0 stands for the start of the process.
   const calls = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>();
-  let isGone = false;
+  let hasExited = false;
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   void exited.then(() => {
-    isGone = true;
+    hasExited = true;
     for (const { reject } of calls.values()) reject(new Error(`${file} ended.`));
   });
   child.on('message', (reply) => {
@@ -37,16 +37,16 @@ export async function startChild(file: string, name: string, options: object): P
   });
   const reply = (id: number): Promise<unknown> =>
     new Promise((resolve, reject) => calls.set(id, { resolve, reject }));
-  let called = 0;
+  let lastId = 0;
   await reply(0);
   return {
     pid: findPid(child),
     async call<T>(method: string, ...args: unknown[]) {
-      if (isGone) throw new Error(`${file} ended.`);
-      const id = (called += 1);
-      const answered = reply(id);
+      if (hasExited) throw new Error(`${file} ended.`);
+      const id = (lastId += 1);
+      const response = reply(id);
       child.send({ id, method, args });
-      return (await answered) as T;
+      return (await response) as T;
     },
     async kill() {
       child.kill('SIGKILL');

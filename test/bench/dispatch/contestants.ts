@@ -19,8 +19,8 @@ export interface Contestant {
 }
 
 /**
- * How long a worker may hold a job, in seconds. After that, the worker counts as dead. The service's own lease is
- * equally long.
+ * How long a worker may hold a job, in seconds. After that, the worker is presumed dead. The service's own lease is
+ * just as long.
  */
 export const leaseS = 20;
 

@@ -4,7 +4,7 @@ import { openPostgres } from '../../../service/src/store/postgres.ts';
 import type { Child } from './child.ts';
 import { causeId } from './contestants/cause.mjs';
 import type { Contestant, Setting } from './contestants.ts';
-import { type Opened, openContestant, type Worker } from './open-contestant.ts';
+import { type RunningContestant, openContestant, type Worker } from './open-contestant.ts';
 import { tally, type Tally } from './tally.ts';
 import { readUsage, subtract, type Usage } from './usage.ts';
 
@@ -17,7 +17,7 @@ export interface Bench {
 }
 
 /** A run without faults. Processor times are the sums for all deliveries, in microseconds. */
-export interface Delivered {
+export interface DeliveryRun {
   count: number;
   /** Time from the start signal until the last delivery is recorded as delivered. */
   ms: number;
@@ -28,14 +28,14 @@ export interface Delivered {
 }
 
 /** A run in which the worker is killed once. */
-export interface Crashed {
+export interface CrashRun {
   count: number;
   /** Number of causes that had arrived, and of requests that were in flight, when the worker was killed. */
   arrived: number;
   open: number;
   /**
-   * Times since the worker was killed. `restartMs` is until the new worker may start. `recoveryMs` is until the last
-   * delivery is recorded as delivered.
+   * Times from when the worker was killed. `restartMs` is until the new worker may start, and `recoveryMs` until the
+   * last delivery is recorded as delivered.
    */
   restartMs: number;
   recoveryMs: number;
@@ -44,7 +44,7 @@ export interface Crashed {
 }
 
 /** Timeout, in milliseconds. Deliveries that take longer count as lost. */
-const limitMs = 180_000;
+const timeoutMs = 180_000;
 
 /** Delivers a backlog of `count` webhooks. */
 export const deliver = (
@@ -52,8 +52,8 @@ export const deliver = (
   contestant: Contestant,
   setting: Setting,
   count: number,
-): Promise<Delivered> =>
-  useWarmContestant(bench, contestant, setting, async (opened, worker) => {
+): Promise<DeliveryRun> =>
+  withWarmContestant(bench, contestant, setting, async (opened, worker) => {
     const readCurrentUsage = () => readUsage(listProcesses(bench, opened, worker));
     await bench.receiver.call('begin', opened.secret, 'main');
     const [before, startedMs] = [readCurrentUsage(), performance.now()];
@@ -62,11 +62,11 @@ export const deliver = (
       ms: performance.now() - startedMs,
       usage: subtract(readCurrentUsage(), before),
     };
-    // Flushes earlier writes, so that they do not burden the measured run.
+    // Flushes earlier writes, so that they do not affect the measured run.
     await checkpoint(bench.postgres);
     const [beforeStart, allowedMs] = [readCurrentUsage(), performance.now()];
     await worker.start();
-    await limitTime(bench.receiver.call('arrived', count));
+    await withTimeout(bench.receiver.call('arrived', count));
     const failed = await waitUntilDone(opened, 20);
     const ms = performance.now() - allowedMs;
     const usage = subtract(readCurrentUsage(), beforeStart);
@@ -79,12 +79,12 @@ export const crash = (
   contestant: Contestant,
   setting: Setting,
   count: number,
-): Promise<Crashed> =>
-  useWarmContestant(bench, contestant, setting, async (opened, worker) => {
+): Promise<CrashRun> =>
+  withWarmContestant(bench, contestant, setting, async (opened, worker) => {
     await bench.receiver.call('begin', opened.secret, 'main');
     await opened.producer.call('enqueue', 'main', count);
     await worker.start();
-    const { open } = await limitTime(
+    const { open } = await withTimeout(
       bench.receiver.call<{ open: number }>('arrived', Math.round(0.4 * count)),
     );
     await worker.kill();
@@ -100,12 +100,12 @@ export const crash = (
     return { count, arrived, open, restartMs, recoveryMs, failed, tally: end };
   });
 
-/** Runs `work` on a new contestant after some deliveries for warm-up. */
-async function useWarmContestant<T>(
+/** Runs `work` on a new contestant after some warm-up deliveries. */
+async function withWarmContestant<T>(
   bench: Bench,
   contestant: Contestant,
   setting: Setting,
-  work: (opened: Opened, worker: Worker) => Promise<T>,
+  work: (opened: RunningContestant, worker: Worker) => Promise<T>,
 ): Promise<T> {
   const opened = await openContestant(contestant, setting, bench);
   try {
@@ -113,7 +113,7 @@ async function useWarmContestant<T>(
     await bench.receiver.call('begin', opened.secret, 'warm');
     await opened.producer.call('enqueue', 'warm', bench.warmUp);
     await worker.start();
-    await limitTime(bench.receiver.call('arrived', bench.warmUp));
+    await withTimeout(bench.receiver.call('arrived', bench.warmUp));
     await waitUntilDone(opened, 20);
     await worker.pause();
     return await work(opened, worker);
@@ -122,7 +122,11 @@ async function useWarmContestant<T>(
   }
 }
 
-const listProcesses = ({ postgres, receiver }: Bench, opened: Opened, worker: Worker) => ({
+const listProcesses = (
+  { postgres, receiver }: Bench,
+  opened: RunningContestant,
+  worker: Worker,
+) => ({
   worker: worker.pid,
   producer: opened.producer.pid,
   receiver: receiver.pid,
@@ -131,19 +135,19 @@ const listProcesses = ({ postgres, receiver }: Bench, opened: Opened, worker: Wo
 });
 
 /** Waits until nothing is pending, but not longer than the timeout. Resolves with the number of permanent failures. */
-async function waitUntilDone({ producer }: Opened, everyMs: number): Promise<number> {
+async function waitUntilDone({ producer }: RunningContestant, everyMs: number): Promise<number> {
   const startedMs = performance.now();
   for (;;) {
     const { pending, failed } = await producer.call<{ pending: number; failed: number }>('count');
-    if (pending === 0 || performance.now() - startedMs > limitMs) return failed;
+    if (pending === 0 || performance.now() - startedMs > timeoutMs) return failed;
     await sleep(everyMs);
   }
 }
 
-async function limitTime<T>(work: Promise<T>): Promise<T> {
+async function withTimeout<T>(work: Promise<T>): Promise<T> {
   const limit = new AbortController();
-  const timeout = sleep(limitMs, undefined, { signal: limit.signal }).then(() => {
-    throw new Error(`Not everything was delivered within ${limitMs / 1_000} s.`);
+  const timeout = sleep(timeoutMs, undefined, { signal: limit.signal }).then(() => {
+    throw new Error(`Not everything was delivered within ${timeoutMs / 1_000} s.`);
   });
   timeout.catch(() => undefined);
   try {
@@ -154,11 +158,11 @@ async function limitTime<T>(work: Promise<T>): Promise<T> {
 }
 
 async function readTally({ receiver }: Bench, count: number): Promise<Tally> {
-  const { counts, refused } = await receiver.call<{
+  const { counts, rejected } = await receiver.call<{
     counts: Record<string, number>;
-    refused: number;
+    rejected: number;
   }>('result');
-  if (refused > 0) throw new Error(`The receiver refused ${refused} signatures.`);
+  if (rejected > 0) throw new Error(`The receiver rejected ${rejected} signatures.`);
   const causes = Array.from({ length: count }, (_, index) => causeId('main', index));
   return tally(causes, counts);
 }

@@ -22,7 +22,7 @@ export interface Worker {
 }
 
 /** An open contestant with new databases. */
-export interface Opened {
+export interface RunningContestant {
   /** Writes causes and their deliveries, and counts unfinished deliveries. */
   producer: Child;
   /** The secret that signs the deliveries. */
@@ -42,7 +42,7 @@ export const openContestant = (
   contestant: Contestant,
   setting: Setting,
   environment: Environment,
-): Promise<Opened> =>
+): Promise<RunningContestant> =>
   contestant.name === 'ours' ? openOurs(environment) : openPeer(contestant, setting, environment);
 
 const peerSecret = `whsec_${Buffer.from('the same for every peer, 32 bytes').toString('base64')}`;
@@ -51,7 +51,7 @@ async function openPeer(
   { name }: Contestant,
   setting: Setting,
   { postgres, url }: Environment,
-): Promise<Opened> {
+): Promise<RunningContestant> {
   const databaseUrl = await createDatabase(postgres);
   const redis = name === 'bullmq' ? await startPrivateRedis() : undefined;
   const file = `contestants/${name}.mjs`;
@@ -81,7 +81,7 @@ async function openPeer(
 }
 
 /** Starts the built service in a separate process. Enqueued deliveries wait in an open transaction. */
-async function openOurs({ postgres, url }: Environment): Promise<Opened> {
+async function openOurs({ postgres, url }: Environment): Promise<RunningContestant> {
   const databaseUrl = await createDatabase(postgres);
   const folder = mkdtempSync(join(tmpdir(), 'trueward-bench-'));
   const launch = () => startService({ dataDir: folder, env: { DATABASE_URL: databaseUrl } });

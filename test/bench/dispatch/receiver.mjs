@@ -4,28 +4,28 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 
-const answerMs = 50;
+const responseMs = 50;
 
 export async function openReceiver() {
   let key = Buffer.alloc(0);
   let isWanted = () => false;
   let counts = new Map();
-  let refused = 0;
+  let rejected = 0;
   let open = 0;
   let waiting = [];
 
   const receive = (request, body) => {
     const { 'webhook-id': id, 'webhook-timestamp': timestamp } = request.headers;
-    const wanted = Buffer.from(
+    const expected = Buffer.from(
       createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64'),
     );
     const signatures = String(request.headers['webhook-signature']).split(' ');
     const isSigned = signatures.some((signature) => {
       const actual = Buffer.from(signature.replace(/^v1,/, ''));
-      return actual.length === wanted.length && timingSafeEqual(actual, wanted);
+      return actual.length === expected.length && timingSafeEqual(actual, expected);
     });
     if (!isSigned) {
-      refused += 1;
+      rejected += 1;
       return 400;
     }
     const cause = JSON.parse(body).data.decision_id;
@@ -47,7 +47,7 @@ export async function openReceiver() {
     request.on('data', (chunk) => (body += chunk));
     request.on('end', () => {
       const status = receive(request, body);
-      setTimeout(() => response.writeHead(status).end(), answerMs);
+      setTimeout(() => response.writeHead(status).end(), responseMs);
     });
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -60,12 +60,12 @@ export async function openReceiver() {
       key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
       isWanted = (cause) => typeof cause === 'string' && cause.startsWith(`dec_${run}_`);
       counts = new Map();
-      refused = 0;
+      rejected = 0;
       waiting = [];
     },
     /** Resolves when this many distinct causes have arrived, with the number of requests in flight. */
     arrived: (count) =>
       counts.size >= count ? { open } : new Promise((resolve) => waiting.push({ count, resolve })),
-    result: () => ({ counts: Object.fromEntries(counts), refused }),
+    result: () => ({ counts: Object.fromEntries(counts), rejected }),
   };
 }

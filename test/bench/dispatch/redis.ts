@@ -13,7 +13,7 @@ export interface PrivateRedis {
   stop(): Promise<void>;
 }
 
-/** With these settings, Redis acknowledges a write when it is on disk, like PostgreSQL. */
+/** With these settings, Redis acknowledges a write only when it is on disk, as PostgreSQL does. */
 export const redisSettings = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
 
 /** Starts the machine's `redis-server` in a new folder. The folder is removed at the end. */

@@ -76,7 +76,7 @@ function ourVersion(): string {
     const changed = git('status', '--porcelain', ...sources) === '' ? '' : ', with changes';
     return git('log', '-1', '--format=%h of %cs', ...sources) + changed;
   } catch {
-    // There is no checkout, or git is not installed.
+    // This is not a Git checkout, or Git is not installed.
     return 'unknown version';
   }
 }

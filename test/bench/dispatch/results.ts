@@ -1,5 +1,5 @@
 import type { Contestant } from './contestants.ts';
-import type { Crashed, Delivered } from './measure.ts';
+import type { CrashRun, DeliveryRun } from './measure.ts';
 
 /** The measurements of one contestant. */
 export interface Measured {
@@ -8,8 +8,8 @@ export interface Measured {
   tuning: { label: string; perSecond: number }[];
   /** The fastest setting, used for all other measurements. */
   setting: string;
-  rounds: Delivered[];
-  crashes: Crashed[];
+  rounds: DeliveryRun[];
+  crashes: CrashRun[];
   /** Why the contestant was skipped. */
   gap?: string;
 }
@@ -39,10 +39,10 @@ export interface Summary {
   /** Totals over all rounds without faults. */
   lost: number;
   duplicated: number;
-  crashes: Crashed[];
+  crashes: CrashRun[];
 }
 
-export const perSecond = ({ count, ms }: Pick<Delivered, 'count' | 'ms'>): number =>
+export const perSecond = ({ count, ms }: Pick<DeliveryRun, 'count' | 'ms'>): number =>
   (1_000 * count) / ms;
 
 /** Summarizes the rounds of a contestant. */
@@ -58,7 +58,7 @@ export function summarize(measured: Measured): Summary {
     ...(gap === undefined ? {} : { gap }),
   };
   if (rounds.length === 0) return common;
-  const computeMedian = (read: (round: Delivered) => number): number =>
+  const computeMedian = (read: (round: DeliveryRun) => number): number =>
     median(rounds.map((round) => read(round)));
   const rates = rounds.map(perSecond);
   return {

@@ -17,7 +17,7 @@ const results = join(import.meta.dirname, '../../../docs/benchmarks/first-paint.
 interface Series {
   name: string;
   milliseconds: number[];
-  /** For each call, the number of requests to the service before the first frame, without media. */
+  /** For each call, the number of requests to the service before the first frame, excluding media. */
   requests: number[];
 }
 

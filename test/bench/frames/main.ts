@@ -20,10 +20,10 @@ const events = 10_000;
 const rewards = 1000;
 const breaks = 10;
 /**
- * How many times to measure the drain. A given frame does the same work in every run. The lowest time of all runs
- * contains no interruptions by the machine.
+ * How many times to measure the drain. A given frame does the same work in every run. The lowest time over all runs
+ * therefore contains no interruptions by the machine.
  */
-const drains = 2;
+const drainCount = 2;
 
 const executablePath = process.env['CHROMIUM_PATH'];
 if (executablePath === undefined)
@@ -59,8 +59,8 @@ try {
 async function drain(browserInUse: Browser): Promise<Pick<Results, 'drains' | 'alone'>> {
   const page = await openPage(browserInUse, site.url, versions[0] ?? '');
   const drainResults: Results['drains'] = [];
-  for (let run = 1; run <= drains; run += 1) {
-    console.log(`${events} events and ${rewards} rewards, ${run} of ${drains}`);
+  for (let run = 1; run <= drainCount; run += 1) {
+    console.log(`${events} events and ${rewards} rewards, ${run} of ${drainCount}`);
     await page.evaluate(([eventCount, due]) => window.bench.fill(eventCount, due), [
       events,
       rewards,

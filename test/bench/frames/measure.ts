@@ -7,9 +7,7 @@ export interface Idle {
   calls: number;
   bytes: number;
   timers: number;
-  /**
-   * Microseconds per step, in the fastest block without the contestant and in the fastest block with the contestant.
-   */
+  /** Microseconds per step, in the fastest block without the contestant and in the fastest block with it. */
   without: number;
   with: number;
 }

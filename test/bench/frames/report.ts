@@ -43,7 +43,7 @@ const table = (head: string[], rows: string[][]): string =>
 const isCollection = ({ collectingMs, ms }: Tasks['over8'][number]): boolean =>
   ms - collectingMs <= 8;
 
-const describeLong = (runs: Tasks[]): string =>
+const describeLongTasks = (runs: Tasks[]): string =>
   runs.every(({ over8 }) => over8.length === 0)
     ? `the longest ${formatNumber(Math.max(...runs.map(({ longestMs }) => longestMs)), 1)} ms`
     : runs
@@ -136,7 +136,7 @@ ${table(
     ],
     [
       `no task over 8 ms of processor time while ${drain.events.toLocaleString('en')} events drain and ${drain.rewards.toLocaleString('en')} rewards are delivered`,
-      `${long.length} of ${drains.reduce((sum, { tasks }) => sum + tasks.count, 0)}; ${describeLong(drains.map(({ tasks }) => tasks))} (the game alone, for the same time: ${alone.over8.length} of ${alone.count}; ${describeLong([alone])})`,
+      `${long.length} of ${drains.reduce((sum, { tasks }) => sum + tasks.count, 0)}; ${describeLongTasks(drains.map(({ tasks }) => tasks))} (the game alone, for the same time: ${alone.over8.length} of ${alone.count}; ${describeLongTasks([alone])})`,
       long.length > 0 && long.every(isCollection)
         ? 'met, except for V8’s garbage collection'
         : verdict(long.length === 0),

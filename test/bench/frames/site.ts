@@ -16,7 +16,7 @@ const page = (version: string): string => `<!doctype html><title>Frames</title>
 <script src="/sdk.js"></script><script src="/peer.js"></script><script src="/bench.js"></script>`;
 
 /** Makes the peer import the Phaser that the page has already loaded. */
-const phaserOfThePage: Plugin = {
+const pagePhaserPlugin: Plugin = {
   name: 'phaser-of-the-page',
   resolveId: (id) => (id === 'phaser' ? '\0phaser' : undefined),
   load: (id) => (id === '\0phaser' ? 'export const { Plugins } = window.Phaser;' : undefined),
@@ -29,7 +29,7 @@ async function bundle(entry: string, name: string): Promise<string> {
     root: folder,
     logLevel: 'error',
     resolve: { tsconfigPaths: true },
-    plugins: [phaserOfThePage],
+    plugins: [pagePhaserPlugin],
     build: {
       target: 'es2022',
       minify: false,

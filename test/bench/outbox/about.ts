@@ -6,7 +6,7 @@ import { launch } from './chromium.ts';
 import type { ContestantInfo } from './contestants.ts';
 import { withProfile } from './measure/setting.ts';
 
-/** The machine of a run, and the versions that were measured. */
+/** The machine used for a run, and the versions that were measured. */
 export interface About {
   date: string;
   machine: string;
@@ -52,7 +52,7 @@ function outboxVersion(): string {
     const changed = git('status', '--porcelain', ...sources) === '' ? '' : ', with changes';
     return git('log', '-1', '--format=%h of %cs', ...sources) + changed;
   } catch {
-    // There is no checkout, or git is not installed.
+    // This is not a Git checkout, or Git is not installed.
     return 'unknown';
   }
 }

@@ -37,7 +37,7 @@ const folders = new Set<string>();
 let ended = false;
 
 /** Creates a profile folder; `removeProfile()` removes it. */
-export async function newProfile(): Promise<string> {
+export async function createProfile(): Promise<string> {
   if (ended) throw new Error('The run was ended.');
   const folder = await mkdtemp(join(tmpdir(), 'bench-outbox-'));
   folders.add(folder);
@@ -68,7 +68,7 @@ export async function launch(profile: string): Promise<Browser> {
   for (const name of ['SingletonLock', 'SingletonSocket', 'SingletonCookie'])
     await rm(join(profile, name), { force: true });
   const child = spawn(executable, [...flags, `--user-data-dir=${profile}`, 'about:blank'], {
-    // In a process group of its own, one signal reaches all processes of the browser.
+    // In its own process group, the browser's processes can all be reached with one signal.
     detached: true,
     stdio: 'ignore',
   });

@@ -37,12 +37,12 @@ export function readCommandLine(args: string[]): CommandLine | 'help' {
   const names = values.only?.split(',') ?? (values.quick ? quickContestants : undefined);
   return {
     plan: values.quick ? quickPlan : fullPlan,
-    chosen: names === undefined ? contestants : names.map(findContestants),
+    chosen: names === undefined ? contestants : names.map(findContestant),
     isComplete: names === undefined && !values.quick,
   };
 }
 
-function findContestants(name: string): ContestantInfo {
+function findContestant(name: string): ContestantInfo {
   const fullName = name === 'raw' ? 'raw-group' : name;
   const contestant = contestants.find((contestant) => contestant.name === fullName);
   if (contestant) return contestant;

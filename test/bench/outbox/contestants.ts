@@ -10,7 +10,7 @@ export interface ContestantInfo {
   package?: string;
   /** The file in `contestants/`. */
   file?: string;
-  /** The field of requests with the id by which the queue's service deduplicates events. */
+  /** The request field with the id by which the queue's service deduplicates events. */
   messageId?: string;
   note: string;
 }

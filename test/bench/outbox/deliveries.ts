@@ -1,4 +1,4 @@
-import { sampleIds } from './page/sample-event.ts';
+import { findSampleIds } from './page/sample-event.ts';
 
 /** The events that arrived at the receiver. */
 export interface Tally {
@@ -24,12 +24,12 @@ export function createDeliveries(run: string, messageId: string | undefined): De
   const sends = new Map<string, number>();
   const counted = new Map<string, Set<string>>();
   let requests = 0;
-  const isOfRun = (id: string): boolean => id.startsWith(`eid-${run}-`);
+  const isFromRun = (id: string): boolean => id.startsWith(`eid-${run}-`);
   return {
     addRequest: () => ++requests,
     add(body) {
       for (const [sampleId, message] of findEvents(body, messageId)) {
-        if (!isOfRun(sampleId)) continue;
+        if (!isFromRun(sampleId)) continue;
         sends.set(sampleId, (sends.get(sampleId) ?? 0) + 1);
         counted.set(sampleId, (counted.get(sampleId) ?? new Set()).add(message));
       }
@@ -55,7 +55,8 @@ export function createDeliveries(run: string, messageId: string | undefined): De
 function findEvents(body: string, messageId: string | undefined): Map<string, string> {
   const found = new Map<string, string>();
   const walk = (value: unknown, outerMessage: string): void => {
-    if (typeof value === 'string') for (const id of sampleIds(value)) found.set(id, outerMessage);
+    if (typeof value === 'string')
+      for (const id of findSampleIds(value)) found.set(id, outerMessage);
     if (typeof value !== 'object' || value === null) return;
     const ownId: unknown = messageId === undefined ? undefined : Reflect.get(value, messageId);
     const message = typeof ownId === 'string' ? ownId : outerMessage;
@@ -65,7 +66,7 @@ function findEvents(body: string, messageId: string | undefined): Map<string, st
   return found;
 }
 
-/** A body is a JSON document, or has a JSON document in each line (Sentry's envelopes). */
+/** A body is a JSON document, or has a JSON document on each line (Sentry's envelopes). */
 function parseDocuments(body: string): unknown[] {
   const parse = (text: string): unknown[] => {
     try {

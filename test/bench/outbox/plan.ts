@@ -2,7 +2,7 @@
 export interface Plan {
   /** Queue lengths at which the cost of an event is measured, in increasing order. */
   lengths: number[];
-  /** Number of events that are measured at each length, one in every second frame. */
+  /** Number of events that are measured at each length, one in every other frame. */
   samples: number;
   /** How long filling a queue may take in total, in milliseconds. A slow queue does not reach all lengths. */
   fillBudgetMs: number;
@@ -41,5 +41,5 @@ export const quickPlan: Plan = {
   budgetMs: 2.5 * 60_000,
 };
 
-/** The default contestants of a quick run. */
+/** The default contestants for a quick run. */
 export const quickContestants = ['ours', 'raw-group', 'workbox', 'sentry', 'snowplow', 'nothing'];

@@ -73,15 +73,15 @@ function summarizeOne(measured: Measured, raw: LengthResult[]): Omit<Summary, 'v
 }
 
 function summarizeLength(lengthResult: LengthResult, raw: LengthResult | undefined): LengthSummary {
-  const { length, made, cost, acknowledgement, yardstickCost, cpuPerEvent } = lengthResult;
+  const { length, made, cost, acknowledgmentMs, yardstickCost, cpuPerEvent } = lengthResult;
   const p50 = median(cost);
   return {
     length,
     made,
     p50,
     p99: percentile(cost, 0.99),
-    acknowledgedP50: median(acknowledgement),
-    acknowledgedP99: percentile(acknowledgement, 0.99),
+    acknowledgedP50: median(acknowledgmentMs),
+    acknowledgedP99: percentile(acknowledgmentMs, 0.99),
     cpu: cpuPerEvent,
     p50ToRaw: ratio(p50, median(yardstickCost)),
     cpuToRaw: ratio(cpuPerEvent, raw?.cpuPerEvent),

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startService } from '../../../service/test/start-service.ts';
 import { median } from '../outbox/statistics.ts';
-import { type Ad, type Client, createClient, forEach, watched } from '../service/ads.ts';
+import { type Ad, type Client, createClient, forEach, waitUntilWatched } from '../service/ads.ts';
 import { roundOrder } from '../service/builds.ts';
 import { createDatabase, type Meter, openMeter } from '../service/meter.ts';
 import { nowMs } from '../service/receiver.ts';
@@ -55,13 +55,13 @@ export const accounts: Part = async (options) => {
         }),
       );
       const latencies = runs.flatMap((run) => run.ads.flat());
-      await watched(latencies, 0.75);
+      await waitUntilWatched(latencies, 0.75);
       await step((run) =>
         onAll(run.way, (client, index) =>
           forEach(run.ads[index] ?? [], concurrency, client.quartiles),
         ),
       );
-      await watched(latencies, 1);
+      await waitUntilWatched(latencies, 1);
       await step(async (run) => {
         options.receiver.clear();
         await onAll(run.way, (client, index) =>

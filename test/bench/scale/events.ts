@@ -3,29 +3,29 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdEvent, EventBatchResult } from '../../../protocol/wire.ts';
 import { type Cluster, startCluster } from '../../../service/test/faults/cluster.ts';
 import { load } from '../../../service/test/load.ts';
-import { type Ad, createClient, forEach, watched } from '../service/ads.ts';
+import { type Ad, createClient, forEach, waitUntilWatched } from '../service/ads.ts';
 import { createDatabase, type Meter, openMeter } from '../service/meter.ts';
 import { type Options, type Part, formatInteger } from './part.ts';
 
 const concurrency = 16;
 const decisionConcurrency = 64;
 const budget = 20_000;
-const eventsOfAd = 7;
+const eventsPerAd = 7;
 /**
  * Number of ads for each second of a window. This is more than the required rate needs. If a build is so fast that it
  * runs out of ads, its window ends early.
  */
-const adsPerSecond = (1.5 * budget) / eventsOfAd;
+const adsPerSecond = (1.5 * budget) / eventsPerAd;
 /** Number of warm-up windows. The JIT compiler needs a few thousand requests. */
 const warmUp = 2;
-/** The service accepts 500 events and 256 KiB per request. */
+/** The service accepts at most 500 events and 256 KiB per request. */
 const mixes = [
   { processes: 1, adsPerRequest: 14 },
   { processes: 2, adsPerRequest: 14 },
   { processes: 2, adsPerRequest: 50 },
 ] as const;
 
-/** Measures the events of whole ads in large requests, like those of a game's server or a proxy. */
+/** Measures events of whole ads that arrive in large requests, as from a game's server or a proxy. */
 export const events: Part = async (options) => {
   const rows: (string | number)[][] = [];
   let best = 0;
@@ -34,7 +34,7 @@ export const events: Part = async (options) => {
     best = Math.max(best, measured.perSecond);
     rows.push([
       mix.processes,
-      mix.adsPerRequest * eventsOfAd,
+      mix.adsPerRequest * eventsPerAd,
       formatInteger(measured.perSecond),
       ...[measured.serviceUs, measured.databaseUs].map((us) => us.toFixed(0)),
     ]);
@@ -83,7 +83,7 @@ async function measureMix(
     const createBatches = (adsToPlay: Ad[]) => (): AdEvent[] =>
       adsToPlay.splice(0, adsPerRequest).flatMap(createEvents);
     await report(cluster, createBatches(warmUpAds), warmUp * ms);
-    // PostgreSQL does this by itself within a minute after the first rows, but a window is shorter.
+    // PostgreSQL does this on its own within a minute of the first rows, but a window is shorter.
     await meter.query('ANALYZE');
     return await measure(cluster, meter, createBatches(ads), ms);
   } finally {
@@ -107,7 +107,7 @@ async function decide({ urls, keys }: Cluster, count: number): Promise<Ad[]> {
     ),
   );
   await Promise.all(clients.map((client) => client.close()));
-  await watched(allAds.flat(), 1);
+  await waitUntilWatched(allAds.flat(), 1);
   const marginMs = 500;
   await sleep(marginMs);
   return allAds.flat();
@@ -147,7 +147,7 @@ function createEvents({ id, token, beganMs }: Ad): AdEvent[] {
   ];
 }
 
-/** Reports events until the time is over or there are no more ads. */
+/** Reports events until the time is up or there are no more ads. */
 async function report({ urls, keys }: Cluster, batch: () => AdEvent[], ms: number) {
   let [accepted, rejected, seconds] = [0, '', 0];
   const startedMs = performance.now();

@@ -10,14 +10,14 @@ const batchSize = 100_000;
 
 /** Measures what a decision costs the service and PostgreSQL as the number of stored decisions grows. */
 export const growth: Part = async ({ postgres, ms, quick }) => {
-  const mostRows = quick ? 10_000 : 1_000_000;
+  const maxRows = quick ? 10_000 : 1_000_000;
   const databaseUrl = await createDatabase(postgres);
   const service = await startService({ env: { RATE_LIMITS: 'off', DATABASE_URL: databaseUrl } });
   const meter = await openMeter([service.process.pid ?? 0], postgres, databaseUrl);
   const measured: { stored: number; cpuUs: number; p50Ms: number }[] = [];
   try {
     await decide(service, 3 * ms);
-    for (let rowCount = 1_000; rowCount <= mostRows; rowCount *= 10) {
+    for (let rowCount = 1_000; rowCount <= maxRows; rowCount *= 10) {
       await fill(meter, rowCount);
       await decide(service, ms);
       let latencies: number[] = [];
@@ -39,7 +39,7 @@ export const growth: Part = async ({ postgres, ms, quick }) => {
     title: 'Decisions by number of stored rows',
     verdicts: [
       {
-        budget: `a decision with ${formatInteger(mostRows)} stored ÷ with 1,000, CPU: at most ${budget}`,
+        budget: `a decision with ${formatInteger(maxRows)} stored ÷ with 1,000, CPU: at most ${budget}`,
         measured: ratio.toFixed(2),
         held: ratio <= budget,
       },

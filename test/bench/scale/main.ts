@@ -74,7 +74,7 @@ try {
 } finally {
   await receiver.stop();
 }
-// Publishes all parts in order, also those that this run did not measure.
+// Publishes all parts in order, including those that this run did not measure.
 const allParts = { ...readPublished().scale, ...results };
 const scale = Object.fromEntries(
   Object.keys(parts).flatMap((name) => (allParts[name] ? [[name, allParts[name]]] : [])),

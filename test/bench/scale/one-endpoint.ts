@@ -8,7 +8,7 @@ import { type Options, type Part, formatInteger } from './part.ts';
 
 const budget = 1_000;
 const responseMs = 50;
-/** Timeout in milliseconds. A slower build is rated by the deliveries that it has completed before. */
+/** Timeout in milliseconds. A slower build is rated by the deliveries that it has completed by then. */
 const timeoutMs = 20_000;
 
 interface Measured {

@@ -23,11 +23,11 @@ export interface Client {
   start(ad: Ad): Promise<void>;
   /**
    * Reports the first quartile, the midpoint and the third quartile in one request. Call it when three quarters of the
-   * ad have been {@link watched}.
+   * ad have been {@link waitUntilWatched}.
    */
   quartiles(ad: Ad): Promise<void>;
   /**
-   * Reports the impression and the completion in one request. Call it when the whole ad has been {@link watched}.
+   * Reports the impression and the completion in one request. Call it when the whole ad has been {@link waitUntilWatched}.
    *
    * @throws Error unless the reward is earned.
    */
@@ -141,7 +141,7 @@ export async function forEach<T, R>(
 }
 
 /** Resolves when enough time has passed to watch this share of every ad. A share of 1 is the whole ad. */
-export async function watched(ads: readonly Ad[], share: number): Promise<void> {
+export async function waitUntilWatched(ads: readonly Ad[], share: number): Promise<void> {
   const lastMs = Math.max(...ads.map(({ beganMs }) => beganMs));
   await sleep(Math.max(0, lastMs + share * watchMs - performance.now()));
 }

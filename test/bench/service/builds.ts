@@ -31,7 +31,7 @@ export const readCommit = (folder: string): string =>
   execFileSync('git', ['-C', folder, 'rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
 
 /**
- * Returns the items in the order for this round. Every second round has the reverse order, so that no item is always
+ * Returns the items in the order for this round. Every other round is in reverse order, so that no item is always
  * first.
  */
 export const roundOrder = <T>(items: readonly T[], round: number): readonly T[] =>

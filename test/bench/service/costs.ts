@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { median } from '../outbox/statistics.ts';
 import { load } from '../../../service/test/load.ts';
-import { type Ad, type Client, forEach, watched } from './ads.ts';
+import { type Ad, type Client, forEach, waitUntilWatched } from './ads.ts';
 import { readCommit, findBuilds, roundOrder } from './builds.ts';
 import { measureGroupCommit } from './group-commit.ts';
 import { combine, type Cost, openMeter } from './meter.ts';
@@ -35,7 +35,7 @@ Needs Linux and PostgreSQL, and about 7 minutes with --against or 5 without.`);
 const rounds = values.quick === true ? 2 : Number(values.rounds);
 const ads = values.quick === true ? 60 : Number(values.ads);
 const windowMs = values.quick === true ? 500 : 2_000;
-/** Number of whole ads at the same time. */
+/** Number of concurrent whole ads. */
 const concurrency = 48;
 /** Number of concurrent decisions, and of concurrent requests to the echo server. */
 const decisionConcurrency = 64;
@@ -175,13 +175,13 @@ async function runRound(
     ...withWebhook.ads,
   ]);
   // The waiting times of all ads overlap.
-  await watched(list, 0.75);
+  await waitUntilWatched(list, 0.75);
   for (const batches of allBatches) await watchAll(batches);
-  await watched(list, 1);
+  await waitUntilWatched(list, 1);
   for (const batches of allBatches) {
     const { side } = batches;
     const decisionCosts = decisionAlone.get(side);
-    if (!decisionCosts) throw new Error(`${side.name} received no requests for decisions.`);
+    if (!decisionCosts) throw new Error(`${side.name} received no decision requests.`);
     round.sides[side.name] = {
       decisionAlone: decisionCosts,
       ...(await finishAll(batches, receiver)),

@@ -9,9 +9,7 @@ import { processorTimeUs, treeTimeUs } from './processor-time.ts';
 /** The cost of one unit of work. */
 export interface Cost {
   serviceUs: number;
-  /**
-   * CPU time of the whole PostgreSQL server, without the connection of the measurement. 0 with the embedded database.
-   */
+  /** CPU time of the whole PostgreSQL server, excluding the meter's own connection. 0 with the embedded database. */
   databaseUs: number;
   /** Growth of the tables and their indexes. */
   storedBytes: number;
@@ -24,7 +22,7 @@ export interface Meter {
   measure(units: number, work: () => Promise<unknown>): Promise<Cost>;
   read(): Promise<Cost>;
   /**
-   * Resolves when no delivery is pending. With the embedded database, waits until all deliveries must have been
+   * Resolves when no delivery is pending. With the embedded database, waits long enough for all deliveries to have been
    * recorded.
    */
   settle(): Promise<void>;

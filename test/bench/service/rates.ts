@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { median, percentile } from '../outbox/statistics.ts';
-import { type Ad, forEach, watched, watchMs } from './ads.ts';
+import { type Ad, forEach, waitUntilWatched, watchMs } from './ads.ts';
 import { readCommit, findBuilds, roundOrder } from './builds.ts';
 import { publish } from './page.ts';
 import { nowMs, type Receiver, startReceiver } from './receiver.ts';
@@ -73,12 +73,12 @@ async function measure(
   };
   const playOne = async (dueMs: number): Promise<void> => {
     const ad: Ad = await request(sandbox.decide);
-    // The latency starts when the request was due. In an open loop, a late start is part of the latency.
+    // Latency is measured from when the request was due. In an open loop, a late start is part of the latency.
     if (isInWindow(dueMs)) decisionMs.push(nowMs() - dueMs);
     await request(() => sandbox.start(ad));
-    await watched([ad], 0.75);
+    await waitUntilWatched([ad], 0.75);
     await request(() => sandbox.quartiles(ad));
-    await watched([ad], 1);
+    await waitUntilWatched([ad], 1);
     finishedAtMs.set(ad.id, nowMs());
     await request(() => sandbox.finish(ad));
   };
@@ -130,13 +130,13 @@ function summarize(side: Side['name'], rate: number, windows: readonly Window[])
   };
 }
 
-/** Warms up the JIT compiler. A process that runs for a long time has compiled its code at any rate. */
+/** Warms up the JIT compiler. A long-running process has compiled its code regardless of the rate. */
 async function warmUp({ sandbox, meter }: Side, receiver: Receiver): Promise<void> {
   const ads = await forEach(Array.from({ length: quick ? 50 : 1_000 }), 32, sandbox.decide);
   await forEach(ads, 32, sandbox.start);
-  await watched(ads, 0.75);
+  await waitUntilWatched(ads, 0.75);
   await forEach(ads, 32, sandbox.quartiles);
-  await watched(ads, 1);
+  await waitUntilWatched(ads, 1);
   receiver.clear();
   await forEach(ads, 32, sandbox.finish);
   await receiver.count(ads.length);

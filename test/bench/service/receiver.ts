@@ -16,7 +16,7 @@ export interface Receiver {
    * `/never/any-name`.
    */
   url: string;
-  /** The arrivals so far, without those of the last 20 ms and those at `/never`. */
+  /** The arrivals so far, excluding those of the last 20 ms and those at `/never`. */
   arrivals: Arrival[];
   /**
    * Waits for `wanted` webhooks. Resolves with the first `wanted` arrivals.

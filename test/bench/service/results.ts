@@ -61,7 +61,7 @@ export interface RateRow {
   side: Side['name'];
   /** Number of ads that start per second. */
   rate: number;
-  /** Number of webhooks per second that arrived. */
+  /** Number of webhooks that arrived per second. */
   perSecond: number;
   reached: boolean;
   /** CPU time per ad, including the work of an idle service. */

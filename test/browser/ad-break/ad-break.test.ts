@@ -45,7 +45,7 @@ for (const [name, media] of [
       decisionId: 'dec_01jabcdefghjkmnpqrstvwxyz0',
       reward: { type: 'coins', amount: 50 },
     });
-    expect(stage.isRestored()).toEqual(restored);
+    expect(stage.readPageState()).toEqual(restored);
     expect(stage.log.slice(0, 3)).toEqual(['hold', 'onOpen', 'track']);
     for (const once of [
       'start',
@@ -94,7 +94,7 @@ it('asks for confirmation before the player loses a reward', async () => {
   expect((await running).outcome).toBe('dismissed');
   expect(stage.count('complete')).toBe(0);
   expect(stage.log.slice(-4)).toEqual(['skip', 'close', 'release', 'onClose']);
-  expect(stage.isRestored()).toEqual(restored);
+  expect(stage.readPageState()).toEqual(restored);
 });
 
 it('an interstitial that the player closes early has the outcome completed', async () => {
@@ -104,7 +104,7 @@ it('an interstitial that the player closes early has the outcome completed', asy
   await userEvent.click(await waitForElement('button.close'));
   expect((await running).outcome).toBe('completed');
   expect(stage.count('confirmation')).toBe(0);
-  expect(stage.isRestored()).toEqual(restored);
+  expect(stage.readPageState()).toEqual(restored);
 });
 
 it('shows an end card until the player closes it', async () => {
@@ -119,7 +119,7 @@ it('shows an end card until the player closes it', async () => {
   await userEvent.click(await waitForElement('.end button'));
   expect((await running).outcome).toBe('rewarded');
   expect(stage.count('click')).toBe(1);
-  expect(stage.isRestored()).toEqual(restored);
+  expect(stage.readPageState()).toEqual(restored);
 });
 
 it('renders no link for a URL that would run a script', async () => {
@@ -140,7 +140,7 @@ for (const [name, media] of [
     const result = await stage.run(decide(media));
     expect(result.outcome).toBe('error');
     expect(stage.log).toEqual([]);
-    expect(stage.isRestored()).toEqual(restored);
+    expect(stage.readPageState()).toEqual(restored);
   });
 }
 
@@ -157,14 +157,14 @@ it('changes nothing on the page if there is no ad', async () => {
   observer.disconnect();
   expect(mutated).not.toHaveBeenCalled();
   expect(stage.log).toEqual([]);
-  expect(stage.isRestored()).toEqual(restored);
+  expect(stage.readPageState()).toEqual(restored);
 });
 
 it('times out if an HTML creative never becomes ready', async () => {
   const stage = setStage();
   const result = await stage.run(decide(html('')), {}, { loadTimeoutMs: 100 });
   expect(result.outcome).toBe('timeout');
-  await eventually(() => expect(stage.isRestored()).toEqual(restored));
+  await eventually(() => expect(stage.readPageState()).toEqual(restored));
   expect(stage.log).toEqual([]);
 });
 
@@ -178,7 +178,7 @@ it('disconnects an HTML creative that floods the page with messages', async () =
     ),
   );
   expect(result).toMatchObject({ outcome: 'error', reason: 'message_flood' });
-  expect(stage.isRestored()).toEqual(restored);
+  expect(stage.readPageState()).toEqual(restored);
 });
 
 it('isolates an HTML creative from the page', async () => {
@@ -217,7 +217,7 @@ it('ends immediately when aborted during the ad', async () => {
   await eventually(() => expect(stage.count('start')).toBe(1));
   controller.abort();
   expect((await running).outcome).toBe('aborted');
-  expect(stage.isRestored()).toEqual(restored);
+  expect(stage.readPageState()).toEqual(restored);
   expect(document.querySelector('video')).toBeNull();
 });
 
@@ -229,7 +229,7 @@ it('shows no ad if it is aborted while it opens', async () => {
     onOpen: () => controller.abort(),
   });
   expect(result.outcome).toBe('aborted');
-  expect(stage.isRestored()).toEqual(restored);
+  expect(stage.readPageState()).toEqual(restored);
 });
 
 it('requests no ad if the signal has already aborted', async () => {
@@ -354,5 +354,5 @@ it('returns an error and has no other effect if its code cannot be loaded', asyn
   const result = await stage.run(decide(image));
   expect(result).toMatchObject({ outcome: 'error', reason: 'chunk_not_loaded' });
   expect(stage.log).toEqual([]);
-  expect(stage.isRestored()).toEqual(restored);
+  expect(stage.readPageState()).toEqual(restored);
 });

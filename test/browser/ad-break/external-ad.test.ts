@@ -24,7 +24,7 @@ const waitForElement = (selector: string) =>
 
 const playing = () => eventually(() => expect(document.querySelector('video')?.paused).toBe(false));
 
-it('rewards nothing for an ad that the player skips', async () => {
+it('gives no reward for an ad that the player skips', async () => {
   const stage = setStage();
   const running = stage.run(decideExternal({ skip_after_ms: 500 }));
   await userEvent.click(await waitForElement('.skip'));
@@ -36,7 +36,7 @@ it('rewards nothing for an ad that the player skips', async () => {
   expect((await running).outcome).toBe('dismissed');
   expect(stage.log.slice(-4)).toEqual(['skip', 'close', 'release', 'onClose']);
   for (const never of ['complete', 'watched', 'confirmation']) expect(stage.count(never)).toBe(0);
-  expect(stage.isRestored()).toEqual(restored);
+  expect(stage.readPageState()).toEqual(restored);
 });
 
 it('can be skipped with the Escape key, but not before the skip control appears', async () => {
@@ -51,7 +51,7 @@ it('can be skipped with the Escape key, but not before the skip control appears'
   expect((await running).outcome).toBe('completed');
   const skip = stage.events.find(({ type }) => type === 'skip');
   expect(skip?.watched_ms).toBeGreaterThanOrEqual(1_000);
-  expect(stage.isRestored()).toEqual(restored);
+  expect(stage.readPageState()).toEqual(restored);
 });
 
 it('keeps the reward if the player skips after it is due', async () => {

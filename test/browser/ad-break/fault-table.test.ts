@@ -92,7 +92,8 @@ async function postAndWait(command: string): Promise<void> {
   await runPendingWork();
 }
 
-const htmlRemoved = () => eventually(() => expect(document.querySelector('iframe')).toBeNull());
+const waitForHtmlRemoval = () =>
+  eventually(() => expect(document.querySelector('iframe')).toBeNull());
 
 function rejectPlay(shouldReject: (element: HTMLMediaElement) => boolean): Partial<BreakDeps> {
   const originalPlay = HTMLMediaElement.prototype.play;
@@ -150,7 +151,7 @@ const faults: Record<string, Fault> = {
   'floods the page with messages': {
     async inject() {
       post('flood');
-      await htmlRemoved();
+      await waitForHtmlRemoval();
     },
     outcome: (phase) => (earlyPhases.includes(phase) ? 'error' : 'rewarded'),
     in: withAd,
@@ -228,7 +229,7 @@ const faults: Record<string, Fault> = {
     async inject({ clock, phase }) {
       if (phase === 'watched') {
         post('close');
-        return htmlRemoved();
+        return waitForHtmlRemoval();
       }
       for (let times = 0; times < 3; times += 1) {
         await postAndWait('close');
@@ -394,7 +395,7 @@ describe.each(Object.keys(kinds))('an ad break with %s', (kind) => {
       time.stop();
       expect(result.outcome).toBe(outcome);
       expect(scene.passedMs()).toBeLessThan(longestMs);
-      await eventually(() => expect(stage.isRestored()).toEqual(restored));
+      await eventually(() => expect(stage.readPageState()).toEqual(restored));
       expect(ends).toEqual([outcome]);
       expect(stage.count('hold')).toBe(stage.count('release'));
       // An aborted ad break does not wait for its events. They are complete after this task.

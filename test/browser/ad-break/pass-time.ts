@@ -26,7 +26,7 @@ export function passTime(
   const playedMs = new WeakMap<HTMLVideoElement, number>();
   let run: symbol | undefined;
 
-  const moves = (video: HTMLVideoElement): boolean =>
+  const isAdvancing = (video: HTMLVideoElement): boolean =>
     !video.paused && !ended.has(video) && video.playbackRate > 0;
 
   function follow(video: HTMLVideoElement): void {
@@ -51,7 +51,7 @@ export function passTime(
   async function pass(ownRun: symbol): Promise<void> {
     while (run === ownRun) {
       const video = document.querySelector('video');
-      if (video !== null && moves(video)) {
+      if (video !== null && isAdvancing(video)) {
         changeRate(1, fastRate);
         await nextFrame();
         if (run !== ownRun) return;

@@ -8,7 +8,8 @@ import { decisionPorts } from '../../support/ports.ts';
 import { passTime } from './pass-time.ts';
 import { decide, restored, html, image, setStage, video } from './stage-set.ts';
 
-// Here, the device sleeps between `preload()` and the show. `fault-table.test.ts` covers sleep during an ad break.
+// Here, the device sleeps between `preload()` and showing the ad. `fault-table.test.ts` covers sleep during an ad
+// break.
 
 const minuteMs = 60_000;
 const media: Record<string, DecisionCreative['media']> = {
@@ -18,7 +19,7 @@ const media: Record<string, DecisionCreative['media']> = {
 };
 const never = new AbortController().signal;
 
-/** Opens a game that preloads an ad. Decisions of the service are valid for ten minutes. */
+/** Opens a game that preloads an ad. The service's decisions are valid for ten minutes. */
 function open(kind: string) {
   const clock = createManualClock();
   const loaded: string[] = [];
@@ -68,7 +69,7 @@ describe.each(Object.keys(media))('A preloaded ad (%s)', (kind) => {
     expect(decisions.availability('revive')).toEqual({ available: true });
     expect(await show()).toMatchObject({ outcome: 'rewarded', decisionId: shown });
     expect(loaded).toEqual(loads);
-    expect(stage.isRestored()).toEqual(restored);
+    expect(stage.readPageState()).toEqual(restored);
     decisions.destroy();
   });
 });

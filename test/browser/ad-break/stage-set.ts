@@ -28,7 +28,7 @@ export const image: DecisionCreative['media'] = {
   format: 'image',
   files: [file('picture.png', 'image/png')],
 };
-/** The URL of an image of 77 × 15 pixels. */
+/** The URL of an image that is 77 × 15 pixels. */
 export const adChoices = `data:image/svg+xml,${encodeURIComponent(
   `<svg xmlns="http://www.w3.org/2000/svg" width="77" height="15"><rect width="77" height="15" fill="#fff"/>
     <path d="M65 2l9 5.5-9 5.5z" fill="#00aecd"/></svg>`,
@@ -165,8 +165,8 @@ export function setStage() {
     loseCode: () => (loadShowAd = () => Promise.reject(new TypeError('Failed to fetch'))),
     confirmAs: (state: RewardReport['state']) => (confirmed = state),
     count: (name: string) => log.filter((entry) => entry === name).length,
-    /** The state of a page after an ad: the game is playable, and nothing of the SDK remains. */
-    isRestored: () => ({
+    /** The state of a page after an ad: the game is playable, and nothing from the SDK remains. */
+    readPageState: () => ({
       nodes: document.body.children.length,
       top: document.elementFromPoint(innerWidth / 2, innerHeight / 2) === canvas,
       focus: document.activeElement === canvas,

@@ -5,7 +5,7 @@ export function watchTraces(): { remaining(): string[]; stop(): void } {
   const { addEventListener: add, removeEventListener: remove } = EventTarget.prototype;
   const request = window.requestAnimationFrame;
   const cancel = window.cancelAnimationFrame;
-  const lasting = (target: unknown): boolean =>
+  const outlivesAd = (target: unknown): boolean =>
     target === window || target === document || target instanceof AbortSignal;
   const describeListener = (type: string, listener: unknown): string => {
     if (!names.has(listener)) names.set(listener, names.size);
@@ -16,7 +16,7 @@ export function watchTraces(): { remaining(): string[]; stop(): void } {
     const { once = false, signal } = typeof options === 'object' ? options : {};
     add.call(this, type, listener, options);
     // Other listeners are garbage-collected together with the SDK's objects.
-    if (listener === null || !lasting(this ?? window) || once) return;
+    if (listener === null || !outlivesAd(this ?? window) || once) return;
     const name = describeListener(type, listener);
     remaining.add(name);
     if (signal) add.call(signal, 'abort', () => remaining.delete(name));

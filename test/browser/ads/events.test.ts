@@ -23,8 +23,8 @@ const start = (service: StubService, more: Partial<AdsOptions> = {}): Ads => {
   return ads;
 };
 
-/** Creates a service that responds to no batch of events until `respond` resolves. */
-const slowToConfirm = (): { service: StubService; respond: () => void } => {
+/** Creates a service that does not respond to event batches until `respond` is called. */
+const createSlowService = (): { service: StubService; respond: () => void } => {
   const service = createStubService();
   const { fetch } = service;
   const responded = createDeferred<void>();
@@ -38,7 +38,7 @@ const slowToConfirm = (): { service: StubService; respond: () => void } => {
 };
 
 it('emits `close` when the game resumes and `result` when the call ends', async () => {
-  const { service, respond } = slowToConfirm();
+  const { service, respond } = createSlowService();
   const ads = start(service);
   const log: string[] = [];
   const closed = createDeferred<void>();
@@ -57,7 +57,7 @@ it('emits `close` when the game resumes and `result` when the call ends', async 
   expect(log.slice(3)).toEqual(['revive: rewarded']);
 });
 
-it('an error in one handler does not prevent calls of the others', async () => {
+it('an error in one handler does not prevent the others from being called', async () => {
   const ads = start(createStubService());
   const errors: unknown[] = [];
   const listener = (event: ErrorEvent) => {
@@ -145,7 +145,7 @@ it('returns a boolean from canShow() and the details from availability()', async
 });
 
 it('shows a second ad while the first one waits for its confirmation', async () => {
-  const { service, respond } = slowToConfirm();
+  const { service, respond } = createSlowService();
   const ads = start(service, { confirmationTimeoutMs: 60_000 });
   const responses: unknown[] = [];
   const closed = createDeferred<void>();
@@ -171,7 +171,7 @@ it('shows a second ad while the first one waits for its confirmation', async () 
 });
 
 it('emits `change` when a confirmation arrives and when the reward is delivered', async () => {
-  const { service } = slowToConfirm();
+  const { service } = createSlowService();
   const { fetch } = service;
   const confirmed = createDeferred<void>();
   service.fetch = async (input, init) => {

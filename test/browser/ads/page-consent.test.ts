@@ -84,7 +84,7 @@ describe('detecting a framework', () => {
     expect(searches).not.toHaveBeenCalled();
   });
 
-  it('finds a framework that loaded while the page was hidden when the player returns', async () => {
+  it('when the player returns, finds a framework that loaded while the page was hidden', async () => {
     followConsent();
     await clock.advance(3_600_000);
     const tcf = openTcf();

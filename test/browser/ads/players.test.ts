@@ -162,7 +162,7 @@ it.each([
   expect(requests).toMatchObject([{ user_ref: 'ann' }]);
 });
 
-it('adopts rewards of an earlier publishable key and delivers them once', async () => {
+it('adopts rewards left by an earlier publishable key and delivers them once', async () => {
   const { service, start } = game();
   let revoked = true;
   const respond = service.fetch;
@@ -212,7 +212,7 @@ it('accepts a user token if a later token names the same player', async () => {
   expect(requests).toHaveLength(2);
 });
 
-/** Shows an ad that the game's server requested. At this time, the token function has not named the player yet. */
+/** Shows an ad that the game's server requested. At this point, the token function has not named the player yet. */
 async function showBeforeIdentified({ service, start }: ReturnType<typeof game>) {
   const session = createDeferred<string>();
   const visit = start({ userToken: () => session.promise });

@@ -28,7 +28,7 @@ function createInstance(create: typeof createAds): Ads {
 }
 
 /** Returns `createAds` from a second copy of the script, as a portal's page might load it. */
-async function fromAnotherCopy(): Promise<typeof createAds> {
+async function loadSecondCopy(): Promise<typeof createAds> {
   const script = document.createElement('script');
   script.src = '/dist/trueward.js';
   const loaded = new Promise((resolve) => (script.onload = resolve));
@@ -47,7 +47,7 @@ const overlays = () =>
 
 it.each([
   ['another instance', async () => createAds],
-  ['another copy of the script', fromAnotherCopy],
+  ['another copy of the script', loadSecondCopy],
 ])('shows no ad during an ad of %s', async (_name, other) => {
   const first = createInstance(createAds);
   const second = createInstance(await other());

@@ -130,7 +130,7 @@ it('a large icon does not cover the ad', async () => {
   expect(icon.width * icon.height).toBeLessThan((stage.width * stage.height) / 10);
 });
 
-it('in a tiny frame, most of the space is left to the ad', async () => {
+it('in a tiny frame, most of the space is left for the ad', async () => {
   await page.viewport(240, 160);
   shown = await openInState(image, 'en');
   shown.opened.allowClose();
@@ -202,18 +202,18 @@ it('updates the layout when the screen is rotated', async () => {
   };
   await page.viewport(568, 320);
   await open();
-  const flat = await cardPadding();
+  const landscapePadding = await cardPadding();
   await page.viewport(320, 568);
-  const upright = await cardPadding();
-  expect(upright).toBeGreaterThan(flat);
+  const portraitPadding = await cardPadding();
+  expect(portraitPadding).toBeGreaterThan(landscapePadding);
   shown.end();
   await page.viewport(568, 320);
   await open();
-  expect(await cardPadding()).toBe(flat);
+  expect(await cardPadding()).toBe(landscapePadding);
   shown.end();
   await page.viewport(320, 568);
   await open();
-  expect(await cardPadding()).toBe(upright);
+  expect(await cardPadding()).toBe(portraitPadding);
 });
 
 it('stays inside the safe area of a screen with a notch', async () => {

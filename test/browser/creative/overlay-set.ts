@@ -83,7 +83,7 @@ export async function openInState(
     {
       closeRequested: ignored,
       closeConfirmed: ignored,
-      closeCancelled: ignored,
+      closeCanceled: ignored,
       clicked: ignored,
       pageOpened: ignored,
       muteToggled: ignored,

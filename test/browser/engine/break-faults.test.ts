@@ -87,7 +87,7 @@ describe.each(games)('With $name', ({ start }) => {
   });
 
   it('a stalled ad ends with `stalled`', async () => {
-    // The test runs out the watchdog's timeout of eight seconds.
+    // The test runs the watchdog's eight-second timer without waiting for it.
     const { after } = systemClock;
     const pending = new Set<() => void>();
     vi.spyOn(systemClock, 'after').mockImplementation((ms, callback) => {

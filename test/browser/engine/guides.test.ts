@@ -56,7 +56,7 @@ it.each([
   expect(lines.filter((line) => !tested.has(line))).toEqual([]);
 });
 
-/** Runs the unchanged JavaScript of the Phaser guide. The test supplies the options and the rest of the game. */
+/** Runs the unchanged JavaScript from the Phaser guide. The test supplies the options and the rest of the game. */
 async function startPhaserGame(options: object): Promise<Phaser.Game> {
   const [setup, scene] = Array.from(phaserGuide.matchAll(/```js\n(.*?)```/gs), ([, code = '']) =>
     code
@@ -87,7 +87,7 @@ async function runModule<Exports>(code = '', guide: object): Promise<Exports> {
   return exports;
 }
 
-it('the game of the Phaser guide credits coins for an ad', async () => {
+it('the game in the Phaser guide credits coins for an ad', async () => {
   const game = await startPhaserGame(options());
   cleanUps.push(() => game.destroy(true));
   await eventually(() =>
@@ -105,12 +105,12 @@ it('the game of the Phaser guide credits coins for an ad', async () => {
   await eventually(() => expect(runs).toHaveBeenCalledOnce());
 });
 
-it('the game of the canvas guide pauses during an ad and credits coins for it', async () => {
+it('the game in the canvas guide pauses during an ad and credits coins for it', async () => {
   const canvas = document.createElement('canvas');
   canvas.tabIndex = 0;
   document.body.append(canvas);
   const context = canvas.getContext('2d');
-  if (!context) throw new Error('The canvas has no context.');
+  if (!context) throw new Error('The canvas has no 2D context.');
   const write = vi.spyOn(context, 'fillText');
   const ads = startCanvasGame(canvas, options());
   cleanUps.push(() => ads.destroy());

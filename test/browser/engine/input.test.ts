@@ -57,7 +57,8 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
   }
 
   /**
-   * Expects that the game has received exactly this input since the last check. Waits some frames for unexpected input.
+   * Expects that the game has received exactly this input since the last check. Waits a few frames for unexpected
+   * input.
    */
   async function expectInput(...expected: string[]): Promise<void> {
     const received: string[] = [];

@@ -58,7 +58,7 @@ test('every tab acquires the lock after ten seconds if Web Locks do not respond'
   release();
 });
 
-test('a tab waits any length of time for a lock that another tab holds', async () => {
+test('a tab waits indefinitely for a lock that another tab holds', async () => {
   const name = newRandomId();
   const clock = createManualClock();
   const held = vi.fn();
@@ -82,7 +82,7 @@ test('a lock request that is released early never acquires the lock', async () =
   expect(began).not.toHaveBeenCalled();
 });
 
-test('reports lifecycle events of the page until it is unsubscribed', () => {
+test('reports the page’s lifecycle events until it is unsubscribed', () => {
   const transitions: PageTransition[] = [];
   const off = browserPageLifecycle.onTransition((moment) => transitions.push(moment));
   dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));

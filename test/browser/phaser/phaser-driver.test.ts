@@ -189,7 +189,8 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     release();
     await nextStep(game);
     await nextStep(game);
-    // The tween advances by one every 60 ms. With the half second of the ad, it would have advanced by 8 more.
+    // The tween advances by one every 60 ms. If it had also run during the half-second ad, it would have advanced by 8
+    // more.
     expect(target.x - before).toBeLessThan((performance.now() - releasedAt) / 60 + 4);
     expect(fired).toBe(false);
   });

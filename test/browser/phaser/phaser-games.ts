@@ -43,9 +43,9 @@ export async function bootGame(
 }
 
 /**
- * Returns audio settings with an audio context of the test. When the game ends, Phaser suspends this context, but would
- * close a context of its own. Closing rejects pending `resume()` promises, and Phaser does not handle these rejections
- * (`WebAudioSoundManager.onFocus`, `onGameVisible`).
+ * Returns audio settings with an audio context that the test owns. When the game ends, Phaser only suspends this
+ * context, but it would close a context of its own. Closing rejects pending `resume()` promises, and Phaser does not
+ * handle these rejections (`WebAudioSoundManager.onFocus`, `onGameVisible`).
  */
 export const audioSettings = (): Phaser.Types.Core.AudioConfig => ({ context: new AudioContext() });
 
@@ -56,7 +56,7 @@ export function nextStep(game: Phaser.Game): Promise<number> {
   });
 }
 
-/** Waits for some frames. A running game would run a step in each of them. */
+/** Waits for this many frames. A running game would run a step in each of them. */
 export async function frames(count: number): Promise<void> {
   for (let frame = 0; frame < count; frame += 1) {
     await new Promise((resolve) => requestAnimationFrame(resolve));

@@ -142,7 +142,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect((await ads.showRewarded('revive')).outcome).toBe('rewarded');
     });
 
-    it('repeated calls of install() install it once', async () => {
+    it('repeated install() calls install it only once', async () => {
       const { ads, game } = await installed();
       expect(TruewardPlugin.install(game, data)).toBe(ads);
       ads.destroy();
@@ -196,7 +196,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect(document.body.children).toHaveLength(0);
     });
 
-    it('works in a game that replaces another one in a hot reload', async () => {
+    it('works in a game that replaces another one during a hot reload', async () => {
       await boot(configured());
       await endGames.pop()?.();
       const { scene } = await boot(configured());

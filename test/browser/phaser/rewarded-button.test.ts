@@ -147,7 +147,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     expect(drawnText(button)).toBe('No ad now');
   });
 
-  it('two buttons of one placement do not trigger each other’s requests', async () => {
+  it('two buttons for one placement do not trigger each other’s requests', async () => {
     service.respond = () => new Response('', { status: 503 });
     add();
     add();

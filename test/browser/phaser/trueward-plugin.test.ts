@@ -44,7 +44,7 @@ describe.each(phaserVersions)('the plugin in Phaser $version', ({ load }) => {
     expect(await nextStep(game)).toBeGreaterThan(0);
   });
 
-  it('reports missing data of the game', async () => {
+  it('reports that the game’s plugin data is missing', async () => {
     const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
     const { scene } = await boot({
       plugins: { global: [{ key: 'trueward', plugin: TruewardPlugin, mapping: 'ads' }] },

@@ -103,7 +103,7 @@ function page(
   return { adopt, network, locks, readReward, refresh, settle, flush };
 }
 
-test('events and rewards of an earlier key are adopted', async () => {
+test('events and rewards left by an earlier key are adopted', async () => {
   const old = openTabWithKey('old');
   await earn(old.rewards, 'dec_1');
   await watch(old.rewards, 'dec_2');

@@ -20,7 +20,7 @@ test('calls a handler again with back-off after it threw an error', async () => 
     lastError: 'Error: the save failed',
     storage: 'indexeddb',
   });
-  // This waits for the back-off. The timeout of the handler is removed a moment later.
+  // This waits for the back-off. The handler's timeout is removed a moment later.
   await eventually(() => expect(clock.msToNextTimer()).toBe(1_000));
   await clock.advance(999);
   expect(calls).toBe(1);

@@ -116,7 +116,7 @@ export const earn = async (rewards: Rewards, id: string, playerRef?: string) => 
 };
 
 /** Opens the object store on the device. */
-export async function ledgerStore(): Promise<{ store: IDBObjectStore; close(): void }> {
+export async function openLedgerStore(): Promise<{ store: IDBObjectStore; close(): void }> {
   const connection = await promisifyRequest(indexedDB.open(name));
   const store = connection.transaction('rewards', 'readwrite').objectStore('rewards');
   return { store, close: () => connection.close() };

@@ -5,7 +5,14 @@ import type { RewardHandler } from '../../../src/reward/delivery.ts';
 import { createDeferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
-import { withoutDatabaseTimeouts, earn, earned, ledgerStore, openTab, watch } from './open-tab.ts';
+import {
+  withoutDatabaseTimeouts,
+  earn,
+  earned,
+  openLedgerStore,
+  openTab,
+  watch,
+} from './open-tab.ts';
 
 /** Opens a tab of this player, and collects the rewards that its game receives. */
 function openTabFor(playerRef: string | null) {
@@ -53,7 +60,7 @@ test('a reward that an older release stored without a player goes to the current
   const oldTab = openTab();
   await earn(oldTab.rewards, 'dec_1');
   oldTab.rewards.destroy();
-  const { store, close } = await ledgerStore();
+  const { store, close } = await openLedgerStore();
   const entry = await promisifyRequest<Record<string, unknown>>(store.get('dec_1'));
   delete entry['earnedBy'];
   delete entry['heldFor'];

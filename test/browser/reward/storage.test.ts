@@ -4,7 +4,7 @@ import type { EarnedReward } from '../../../src/outcome.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
-import { decision, earn, earned, ledgerStore, lockLedger, openTab, watch } from './open-tab.ts';
+import { decision, earn, earned, openLedgerStore, lockLedger, openTab, watch } from './open-tab.ts';
 
 test('delivers a reward once if the database is read-only', async () => {
   const { rewards } = openTab();
@@ -115,7 +115,7 @@ test('removes a settled reward after 30 days, but keeps a pending one', async ()
   oldTab.rewards.destroy();
   openTab();
   await eventually(async () => {
-    const { store, close } = await ledgerStore();
+    const { store, close } = await openLedgerStore();
     const keys = await promisifyRequest(store.getAllKeys());
     close();
     expect(keys).toEqual(['dec_2']);

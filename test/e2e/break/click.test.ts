@@ -37,7 +37,7 @@ async function open(placement: string): Promise<void> {
 
 const isPaused = () => page.evaluate(() => document.querySelector('video')?.paused);
 
-/** Fakes the focus of this window, because a window of a headless browser always reports that it has focus. */
+/** Fakes the focus of this window, because a headless browser's window always reports that it has focus. */
 const setFocus = (hasFocus: boolean) =>
   page.evaluate((hasWindowFocus) => {
     document.hasFocus = () => hasWindowFocus;

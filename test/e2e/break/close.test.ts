@@ -20,8 +20,8 @@ it.beforeAll(async ({ browser: shared }) => {
 it.afterEach(() => page.context().close());
 it.afterAll(() => site?.stop());
 
-/** Resolves with the time from the opening of the ad until its close control appears, in milliseconds of page time. */
-const closeControl = (): Promise<number> =>
+/** Resolves with the time from when the ad opens until its close control appears, in milliseconds of page time. */
+const timeToCloseControl = (): Promise<number> =>
   page.evaluate(
     () =>
       new Promise((resolve) => {
@@ -66,7 +66,7 @@ it.each(
     await route.fulfill({ response, json: { ...decision, min_watch_ms: 11_000 } });
   });
   await page.goto(site.pageFor(kind));
-  expect(await closeControl()).toBeLessThan(closeAfterMs + graceMs);
+  expect(await timeToCloseControl()).toBeLessThan(closeAfterMs + graceMs);
   await inputs[way]?.('Close ad');
   await inputs[way]?.('Close anyway');
   expect(await getResult(page)).toMatchObject({ outcome: 'dismissed' });

@@ -21,7 +21,7 @@ it.beforeAll(async ({ browser: shared }) => {
 });
 it.afterAll(() => site?.stop());
 
-/** Plays breaks with each kind of creative in turn. Three of every nine breaks are aborted. */
+/** Plays ad breaks with each kind of creative in turn. Three of every nine breaks are aborted. */
 function play(page: Page, count: number): Promise<string[]> {
   return page.evaluate(async (times) => {
     const outcomes: string[] = [];
@@ -80,7 +80,7 @@ it(
     const before = await measureFootprint(session);
     const outcomes = await play(page, breaks);
     expect(new Set(outcomes)).toEqual(new Set(['aborted', 'rewarded']));
-    // The last ad break may not be garbage-collected yet, here and in `before`.
+    // The last ad break may not have been garbage-collected yet, here and in `before`.
     for (const metric of ['Documents', 'Nodes', 'JSEventListeners'] as const)
       await expect
         .poll(async () => (await measureFootprint(session))[metric], { message: metric })

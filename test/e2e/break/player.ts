@@ -29,7 +29,7 @@ export function getPageState(page: Page) {
   }));
 }
 
-/** The state of the page before an ad. If a click on the button `play` started the ad, the button has the focus. */
+/** The state of the page before an ad. If a click on the button `play` started the ad, the button has focus. */
 export const asBefore = (focus: 'play' | 'game') => ({
   nodes: 1,
   top: 'game',

@@ -31,7 +31,7 @@ export async function openKillableBrowser(profile: string): Promise<KillableBrow
       `--user-data-dir=${profile}`,
       'about:blank',
     ],
-    // In a process group of its own, one signal ends every process of the browser.
+    // In their own process group, all of the browser's processes can be killed with one signal.
     { detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
   );
   const exited = once(child, 'exit');

@@ -110,7 +110,7 @@ test.each([429, 503])('respects the Retry-After of a %d response', async (status
   await page.evaluate(() => window.game.flush());
   await lab.expectAllArrived(page);
   const [first, second] = lab.receiver.requests.map(({ atMs }) => atMs);
-  // These are ten seconds for the page, because its time passes 20 times as fast as real time.
+  // For the page, this is ten seconds, because its time passes 20 times as fast as real time.
   expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(500);
   expect(arrivals()).toEqual(Array.from({ length: 20 }, () => 1));
 });
@@ -146,7 +146,7 @@ test('an invalid event in a batch of a hundred does not block the others', async
   expect(arrivals()).toEqual(Array.from({ length: 99 }, () => 1));
 });
 
-test('the page of a captive portal is not an acknowledgment', async () => {
+test('a captive portal’s page does not count as an acknowledgment', async () => {
   injectFault(3, ({ response }) =>
     response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Please sign in</h1>'),
   );
@@ -165,7 +165,7 @@ test('no event is lost in a week offline with reloads', async () => {
     lab.receiver.fault = ({ request }) => request.socket.destroy();
   }
   lab.receiver.fault = undefined;
-  // The device's clock may be any time ahead.
+  // The device's clock may be ahead by any amount.
   await reopen({ clockOffMs: 400 * day });
   await lab.expectAllArrived(page);
   expect(lab.receiver.arrivals.size).toBe(140);

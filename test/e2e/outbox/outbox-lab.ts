@@ -18,7 +18,7 @@ export interface OutboxLab {
   receiver: Receiver;
   /** Opens a context with its own storage in the shared browser. */
   newContext(): Promise<BrowserContext>;
-  /** Starts a separate browser with the profile of this name. The profile still exists when the browser has ended. */
+  /** Starts a separate browser with the profile of this name. The profile outlives the browser. */
   openBrowser(profile: string): Promise<KillableBrowser>;
   /** Returns the folder of the profile with this name. */
   profile(name: string): string;

@@ -37,7 +37,7 @@ export interface TestPage {
   diagnostics(): OutboxDiagnostics;
   /** Number of records in the database. */
   countRecords(): Promise<number>;
-  /** Number of running timers of the outbox. */
+  /** Number of the outbox's running timers. */
   timers(): number;
   flush(): Promise<void>;
   shiftClock(ms: number): void;
@@ -87,7 +87,7 @@ const reach = async (step: Step): Promise<void> => {
   await new Promise(() => undefined);
 };
 
-// The store uses real time. These tests do not test the timeout of the database.
+// The store uses real time. These tests do not cover the database timeout.
 const indexedDbStore = createIndexedDbStore({ name: 'outbox-test', clock: systemClock });
 const store: typeof indexedDbStore = {
   ...indexedDbStore,

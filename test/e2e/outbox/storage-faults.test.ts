@@ -90,7 +90,7 @@ test('recovers when the player clears the site data', async () => {
   });
   await enqueueEvents(10);
   await lab.expectAllArrived(page);
-  // A page of the previous test may be sending its last request, so events are compared by id.
+  // A page from the previous test may be sending its last request, so events are compared by id.
   const resolved = await page.evaluate(() => window.game.resolved);
   expect(resolved.map((id) => lab.receiver.arrivals.get(id))).toEqual(
     Array.from(resolved, () => 1),

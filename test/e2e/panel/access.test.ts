@@ -7,7 +7,7 @@ import { type PanelSite, startPanelSite } from './panel-site.ts';
 import { it as test } from '../worker.ts';
 
 let site: PanelSite;
-/** The id of the first object of each list, by path. */
+/** The id of the first object in each list, by path. */
 const first: Record<string, string> = {};
 let decisionId: string;
 test.beforeAll(async ({ browser }) => {
@@ -44,7 +44,7 @@ test.beforeAll(async ({ browser }) => {
 });
 test.afterAll(() => site.stop());
 
-/** Lists every page, with a text that is visible when the page has loaded. */
+/** Lists every page, with text that is visible when the page has loaded. */
 const screens = (): [path: string, text: string | RegExp][] => [
   ['/', 'No failed deliveries.'],
   ['/placements', 'double-coins'],
@@ -70,7 +70,7 @@ const screens = (): [path: string, text: string | RegExp][] => [
   ['/account', 'One-time codes'],
 ];
 
-test('axe finds no accessibility violation on any page in light and dark mode', async () => {
+test('axe finds no accessibility violations on any page in light and dark mode', async () => {
   const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   const page = await site.open('/');
   await page.evaluate(axe);

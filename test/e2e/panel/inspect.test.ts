@@ -145,7 +145,7 @@ test('finds a decision by id and shows its reasons, events and reward', async ()
     .waitFor();
 });
 
-test('the live tail shows requests and events when they happen', async () => {
+test('the live tail shows requests and events as they happen', async () => {
   const page = await site.open('/live-tail');
   await page.getByText('Connected').waitFor();
   const decision = await site.game.decideImage('player-8');

@@ -93,7 +93,7 @@ test('leaving an unsaved form asks for confirmation', async () => {
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
 });
 
-test('a policy that blocks nothing shows an error at the group of fields', async () => {
+test('a policy that blocks nothing shows an error for the group of fields', async () => {
   const page = await site.open('/policies/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('Nothing');
   await save(page);

@@ -306,7 +306,7 @@ test('the kill switch can be used with the keyboard alone', async () => {
   expect(killSwitches.map(({ reason }) => reason)).toContain('By keyboard.');
 });
 
-/** Presses Tab until the button has the focus. */
+/** Presses Tab until the button has focus. */
 async function tabTo(page: Page, name: string): Promise<void> {
   for (let presses = 0; presses < 80; presses += 1) {
     const focused = await page.evaluate(() => document.activeElement?.getAttribute('aria-label'));

@@ -1,4 +1,4 @@
-/** Takes the screenshots of the panel guide, with a week of demo data: `npm run screenshots:panel [folder]`. */
+/** Takes the screenshots for the panel guide, with a week of demo data: `npm run screenshots:panel [folder]`. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright';

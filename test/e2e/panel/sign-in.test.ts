@@ -20,7 +20,7 @@ const signIn = async (page: Page, email: string, secret: string) => {
 const openLink = (link: string) => site.open(new URL(link).hash.slice(1), { as: 'nobody' });
 const overview = (page: Page) => page.getByRole('heading', { name: 'Overview', level: 1 });
 
-test('the setup page keeps its input while the user takes a long time', async () => {
+test('the setup page keeps its input no matter how long the user takes', async () => {
   const page = await site.open('/setup?token=none', { as: 'nobody' });
   await page.clock.install();
   const requests: string[] = [];

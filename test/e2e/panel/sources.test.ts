@@ -59,7 +59,7 @@ test.for([
   await card.getByText(text).waitFor();
 });
 
-test('the page of a source shows its health to viewers', async () => {
+test('a source’s page shows its health to viewers', async () => {
   const source = await addSource('no_bid');
   for (let player = 0; player < 3; player += 1)
     await site.game.decide({ placement: 'revive', user_ref: `health-${player}` });

@@ -43,7 +43,7 @@ async function watchAd(): Promise<void> {
   await expect.poll(() => page.getByText('Advertisement', { exact: true }).isVisible()).toBe(false);
 }
 
-/** Runs a program of the quick start. Resolves with the first line of output that contains `expectedText`. */
+/** Runs a program from the quick start. Resolves with the first line of output that contains `expectedText`. */
 function run(args: string[], env: Record<string, string>, expectedText: string): Promise<string> {
   const child = spawn(process.execPath, args, {
     cwd: reader.folder,
@@ -61,7 +61,7 @@ function run(args: string[], env: Record<string, string>, expectedText: string):
   });
 }
 
-it('the server of the quick start credits the coins that the npm page delivers', async () => {
+it('the quick start’s server credits the coins that the npm page delivers', async () => {
   const port = String(await getPort({ host: '127.0.0.1' }));
   const forward = ['--service', stack.serviceUrl, '--forward-to', `http://localhost:${port}`];
   const listening = await run(

@@ -68,7 +68,7 @@ export function createReader(stack: Stack): Reader {
   };
 }
 
-/** Finds the first block of the quick start in this language that contains `expectedText`. */
+/** Finds the quick start's first block in this language that contains `expectedText`. */
 function findBlock(language: string, expectedText: string): string {
   const block = readCodeBlocks(page).find(
     (block) => block.language === language && block.code.includes(expectedText),

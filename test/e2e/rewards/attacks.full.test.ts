@@ -8,7 +8,7 @@ import { it } from '../worker.ts';
 import { fetchStatus, recordTraffic } from './cheat.ts';
 
 // The ads take five seconds, so that the attacks cannot succeed on a slow machine.
-const watched = { timeout: 30_000, interval: 100 };
+const pollOptions = { timeout: 30_000, interval: 100 };
 
 it('two devices of one player earn one reward for two simultaneous ads', async ({
   browser,
@@ -24,20 +24,20 @@ it('two devices of one player earn one reward for two simultaneous ads', async (
     await Promise.all(pages.map((page) => show(page, 'showRewarded', 'long')));
     const decisionIds = await Promise.all(
       recordings.map(async ({ decisions }) => {
-        await expect.poll(() => decisions.length, watched).toBe(1);
+        await expect.poll(() => decisions.length, pollOptions).toBe(1);
         return decisions[0]?.id ?? '';
       }),
     );
     const states = () => Promise.all(decisionIds.map((id) => fetchStatus(stack, id)));
     await expect
-      .poll(async () => (await states()).map(({ state }) => state), watched)
+      .poll(async () => (await states()).map(({ state }) => state), pollOptions)
       .toContain('earned');
     // The second reward is denied, or pending if the page loaded slowly enough to watch two ads.
     await expect
-      .poll(async () => (await states()).map(({ reason }) => reason), watched)
+      .poll(async () => (await states()).map(({ reason }) => reason), pollOptions)
       .toContain('overlapping_watch');
     // The game server receives the reward by webhook, shortly after the status can be read.
-    await expect.poll(() => coins(), watched).toBe(25);
+    await expect.poll(() => coins(), pollOptions).toBe(25);
     expect((await stack.account(name)).credits).toHaveLength(1);
   } finally {
     await Promise.all(devices.map((device) => device.close()));
@@ -53,26 +53,26 @@ it('an ad in a background tab accrues no watch time until the player returns', a
   const raw = openRawBrowser(profile);
   try {
     const tab = await raw.openTab(stack.pageFor(name));
-    // The initial empty page of a tab is also complete.
-    await expect.poll(() => tab.evaluate('typeof window.ads'), watched).toBe('object');
+    // A new tab's initial about:blank also reports readyState 'complete', so this waits for the SDK.
+    await expect.poll(() => tab.evaluate('typeof window.ads'), pollOptions).toBe('object');
     await tab.activate();
-    await expect.poll(() => tab.evaluate('document.visibilityState'), watched).toBe('visible');
+    await expect.poll(() => tab.evaluate('document.visibilityState'), pollOptions).toBe('visible');
     await tab.evaluate(
       "void ads.showRewarded('long').then((result) => (window.ended = JSON.stringify(result)))",
     );
     const showing = 'window.ended ?? ads.diagnostics().showing';
-    await expect.poll(() => tab.evaluate(showing), watched).toBe('long');
+    await expect.poll(() => tab.evaluate(showing), pollOptions).toBe('long');
     await (await raw.openTab('about:blank')).activate();
-    await expect.poll(() => tab.evaluate('document.visibilityState'), watched).toBe('hidden');
+    await expect.poll(() => tab.evaluate('document.visibilityState'), pollOptions).toBe('hidden');
     await tab.evaluate('void (window.hiddenAt = performance.now())');
     // This is longer than the ad takes.
     await expect
-      .poll(() => tab.evaluate('performance.now() - hiddenAt > 7000'), watched)
+      .poll(() => tab.evaluate('performance.now() - hiddenAt > 7000'), pollOptions)
       .toBe(true);
     expect(await tab.evaluate('ads.diagnostics().rewards.pending')).toBe(0);
     expect(await coins()).toBe(0);
     await tab.activate();
-    await expect.poll(() => coins(), watched).toBe(25);
+    await expect.poll(() => coins(), pollOptions).toBe(25);
   } finally {
     await raw.kill();
     await rm(profile, { recursive: true, force: true });

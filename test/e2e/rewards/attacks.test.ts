@@ -15,7 +15,7 @@ import {
   recordTraffic,
 } from './cheat.ts';
 
-const watched = { timeout: 30_000, interval: 100 };
+const pollOptions = { timeout: 30_000, interval: 100 };
 /**
  * Speed of a page that cheats. The SDK's timeouts pass at this speed too: at 16 times the speed, a request would time
  * out after 625 ms, and a slow machine would show no ad. Higher speeds are in `test/property/support/cheats.ts`.
@@ -35,7 +35,7 @@ it.beforeEach(async ({ browser: shared }) => {
 });
 it.afterEach(() => browser.close());
 
-/** Opens the page of a player. The page's time passes `speed` times as fast as real time. */
+/** Opens a player's page. The page's time passes `speed` times as fast as real time. */
 async function open(name: string, speed?: number): Promise<Page> {
   const page = await browser.newPage();
   if (speed !== undefined) await page.addInitScript(speedUp, speed);
@@ -49,7 +49,7 @@ const sentAt = () => new Date().toISOString();
 const requestDecision = (page: Page, placement: string, name: string): Promise<Filled> =>
   post(page, stack, '/v1/decisions', { placement, user_ref: name });
 async function waitForFirst<T>(items: T[]): Promise<T> {
-  await expect.poll(() => items.length, watched).toBeGreaterThan(0);
+  await expect.poll(() => items.length, pollOptions).toBeGreaterThan(0);
   const [item] = items;
   if (item === undefined) throw new Error('Expected at least one item.');
   return item;
@@ -59,7 +59,7 @@ it('an honest player earns a reward', async () => {
   const name = newPlayer();
   const page = await open(name);
   await show(page, 'showRewarded', 'revive');
-  await expect.poll(() => coins(name), watched).toBe(25);
+  await expect.poll(() => coins(name), pollOptions).toBe(25);
 });
 
 it('a page that runs 4 times as fast is denied the reward', async () => {
@@ -69,7 +69,7 @@ it('a page that runs 4 times as fast is denied the reward', async () => {
   await show(page, 'showRewarded', 'long');
   const { id } = await waitForFirst(traffic.decisions);
   await expect
-    .poll(() => fetchStatus(stack, id), watched)
+    .poll(() => fetchStatus(stack, id), pollOptions)
     .toMatchObject({ state: 'denied', reason: 'impossible_timing' });
   expect(await coins(name)).toBe(0);
   expect(await deliveredRewards(page)).toEqual([]);
@@ -81,7 +81,7 @@ it('a video that plays 4 times as fast is denied the reward', async () => {
   const traffic = recordTraffic(page);
   await show(page, 'showRewarded', 'long-film');
   const { id } = await waitForFirst(traffic.decisions);
-  await expect.poll(() => fetchStatus(stack, id), watched).toMatchObject({ state: 'denied' });
+  await expect.poll(() => fetchStatus(stack, id), pollOptions).toMatchObject({ state: 'denied' });
   await closeControl(page).click();
   expect((await getResult(page))?.outcome).toMatch(/^(denied|pending)$/);
   expect(await coins(name)).toBe(0);
@@ -125,7 +125,7 @@ it('a proxy that turns an early close into a completion earns nothing', async ()
   await page.getByRole('button', { name: 'Close anyway' }).click();
   const { id } = await waitForFirst(traffic.decisions);
   await expect
-    .poll(() => fetchStatus(stack, id), watched)
+    .poll(() => fetchStatus(stack, id), pollOptions)
     .toMatchObject({ state: 'denied', reason: 'impossible_timing' });
   expect(await coins(name)).toBe(0);
 });
@@ -135,7 +135,7 @@ it('replaying every request in parallel earns no further reward', async () => {
   const page = await open(name);
   const traffic = recordTraffic(page);
   await show(page, 'showRewarded', 'revive');
-  await expect.poll(() => coins(name), watched).toBe(25);
+  await expect.poll(() => coins(name), pollOptions).toBe(25);
   const recorded = [...traffic.batches];
   const responses = await Promise.all(
     Array.from({ length: 20 }, () => recorded)
@@ -155,7 +155,7 @@ it('simultaneously requested ads earn no more rewards than the elapsed time allo
     Array.from({ length: 8 }, () => requestDecision(page, 'long', name)),
   );
   await show(page, 'showRewarded', 'revive');
-  await expect.poll(() => coins(name), watched).toBe(25);
+  await expect.poll(() => coins(name), pollOptions).toBe(25);
   for (const decision of preloaded)
     await post(page, stack, '/v1/events', {
       sent_at: sentAt(),
@@ -198,7 +198,9 @@ it('editing the ledger with the developer tools does not affect the server', asy
   }, decisionId);
   await page.reload();
   // Players can always tamper with their own page.
-  await expect.poll(() => deliveredRewards(page), watched).toMatchObject([{ amount: 1_000_000 }]);
+  await expect
+    .poll(() => deliveredRewards(page), pollOptions)
+    .toMatchObject([{ amount: 1_000_000 }]);
   expect(await coins(name)).toBe(0);
   expect(await fetchStatus(stack, decisionId)).toMatchObject({ state: 'none' });
   const keys = `${stack.serviceUrl}/.well-known/jwks.json`;
@@ -211,20 +213,20 @@ it('a device with restored storage is credited once', async () => {
   await page.route('**/v1/events', (route) => route.abort('internetdisconnected'));
   await show(page, 'showRewarded', 'revive');
   await expect
-    .poll(() => page.evaluate(() => window.ads.diagnostics().rewards.pending), watched)
+    .poll(() => page.evaluate(() => window.ads.diagnostics().rewards.pending), pollOptions)
     .toBe(1);
   const savedDatabases = await copyDatabases(page);
   await page.unrouteAll();
   await page.evaluate(() => dispatchEvent(new Event('online')));
-  await expect.poll(() => coins(name), watched).toBe(25);
+  await expect.poll(() => coins(name), pollOptions).toBe(25);
   await closeControl(page).click();
-  await expect.poll(() => deliveredRewards(page), watched).toHaveLength(1);
+  await expect.poll(() => deliveredRewards(page), pollOptions).toHaveLength(1);
   const traffic = recordTraffic(page);
   await savedDatabases.restore();
   await page.reload();
   // The page reports all events again and receives its reward again. A game credits each decision only once.
   await waitForFirst(traffic.batches);
-  await expect.poll(() => deliveredRewards(page), watched).toHaveLength(2);
+  await expect.poll(() => deliveredRewards(page), pollOptions).toHaveLength(2);
   const [delivery, repeatedDelivery] = await deliveredRewards(page);
   expect(repeatedDelivery?.decisionId).toBe(delivery?.decisionId);
   expect((await stack.account(name)).credits).toHaveLength(1);

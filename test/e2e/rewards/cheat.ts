@@ -12,7 +12,7 @@ export async function fetchStatus(stack: Stack, decisionId: string): Promise<Rew
   return (await response.json()) as RewardStatus;
 }
 
-const isEvents = (request: Request): boolean =>
+const isEventsRequest = (request: Request): boolean =>
   request.method() === 'POST' && request.url().endsWith('/v1/events');
 
 /** Records a page's requests to the service, as a player could with the developer tools. */
@@ -20,7 +20,7 @@ export function recordTraffic(page: Page): { decisions: Filled[]; batches: Event
   const decisions: Filled[] = [];
   const batches: EventBatch[] = [];
   page.on('request', (request) => {
-    if (isEvents(request)) batches.push(request.postDataJSON() as EventBatch);
+    if (isEventsRequest(request)) batches.push(request.postDataJSON() as EventBatch);
   });
   page.on('response', (response) => {
     if (response.request().method() !== 'POST' || !response.url().endsWith('/v1/decisions')) return;

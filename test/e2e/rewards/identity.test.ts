@@ -31,12 +31,12 @@ it.afterAll(() => browser?.close());
 const requireIdentity = (identity: Placement['identity']): Promise<void> =>
   demand.change('placements', 'vouched', { identity });
 const coins = (name: string) => stack.account(name).then((account) => account.coins);
-const watched = { timeout: 30_000, interval: 100 };
+const pollOptions = { timeout: 30_000, interval: 100 };
 const request = { placement: 'vouched', user_ref: 'somebody' };
 /** Resolves when requests with only a user reference no longer receive an ad. */
 const waitUntilEnforced = () =>
   expect
-    .poll(() => post(page, stack, '/v1/decisions', request), watched)
+    .poll(() => post(page, stack, '/v1/decisions', request), pollOptions)
     .toMatchObject({ code: 'identity_required' });
 /** Watches an ad and closes it. */
 async function earn(): Promise<ShowResult | undefined> {
@@ -66,7 +66,7 @@ it('a placement that requires user tokens has ads only for requests with a token
     [stack.keys.sandbox.publishable, stack.serviceUrl, token] as const,
   );
   expect(await earn()).toMatchObject({ outcome: 'rewarded' });
-  await expect.poll(() => coins('named-by-token'), watched).toBe(25);
+  await expect.poll(() => coins('named-by-token'), pollOptions).toBe(25);
   expect(await coins('somebody')).toBe(0);
 });
 
@@ -85,6 +85,6 @@ it('a placement that requires server-side requests shows the server’s decision
   );
   expect(availability).toEqual({ available: true });
   expect(await earn()).toMatchObject({ outcome: 'rewarded', decisionId: decision.id });
-  await expect.poll(() => coins('named-by-server'), watched).toBe(25);
+  await expect.poll(() => coins('named-by-server'), pollOptions).toBe(25);
   expect(await coins('somebody')).toBe(0);
 });

@@ -213,7 +213,7 @@ for (const { name, files, start, needs, viewed, dismissed, noAd } of libraries) 
           body: await readFile(join(import.meta.dirname, 'ads-library.js')),
         }),
       );
-      // The ad is so long that the test can close it early, also on a busy machine.
+      // The ad is long enough for the test to close it early, even on a busy machine.
       const long = tag('data-placement-interstitial="level-end" data-placement-reward="long"');
       await open(`${long}<script>needs = [];</script><script type="module">${start}</script>`);
 

@@ -150,7 +150,7 @@ it.each([
   expect(errors).toEqual(expectedErrors);
 });
 
-it('the script defines its global on a page with an element of the same id', async () => {
+it('the script defines its global on a page with an element with the same id', async () => {
   host.set('/named', {
     body: `<!doctype html><div id="Trueward"></div><script src="${host.url}/dist/trueward.js"></script>`,
   });

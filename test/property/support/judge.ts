@@ -43,7 +43,7 @@ export function judgePlayer(ads: readonly ServedAd[], arrivals: readonly Arrival
   const adViews: (AdView & { id: string })[] = [];
   const history: ViewerHistory = {
     otherAdViews: ({ id }) => adViews.filter((adView) => adView.id !== id),
-    rewardedAround: () => [],
+    rewardTimesNear: () => [],
     add({ after, adView }) {
       if (adView) adViews.push({ ...adView, id: after.id });
     },

@@ -62,7 +62,7 @@ const everyEvent: BreakEvent[] = [
   { type: 'closeAllowed' },
   { type: 'closeRequested' },
   { type: 'closeConfirmed' },
-  { type: 'closeCancelled' },
+  { type: 'closeCanceled' },
   { type: 'endCardOver' },
   { type: 'hidden' },
   { type: 'visible' },
@@ -217,7 +217,7 @@ describe('the ad break state machine', () => {
   it('pauses the ad and asks for confirmation when closing would forfeit the reward', () => {
     const prompted = run(...pathTo('prompting'));
     expect(names(prompted.effects).slice(-2)).toEqual(['pause', 'promptClose']);
-    const kept = transition(prompted.state, { type: 'closeCancelled' });
+    const kept = transition(prompted.state, { type: 'closeCanceled' });
     expect(names(kept.effects)).toEqual(['promptClose', 'resume']);
     const lost = transition(prompted.state, { type: 'closeConfirmed' });
     expect(names(lost.effects)).toEqual(['skip', 'close', 'release', 'settle dismissed']);

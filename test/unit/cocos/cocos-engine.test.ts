@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type CocosEngine, createCocosEngine } from '../../fakes/cocos-engine.ts';
 
-// The adapter's tests rely on this fake. It has to behave as measured on the real engine, 3.8.5 in Chromium.
+// The adapter's tests rely on this fake. It has to behave like the real engine, as measured with version 3.8.5 in
+// Chromium.
 
 let engine: CocosEngine;
 let log: string[];

@@ -235,7 +235,7 @@ test('rejects a supplied decision for another placement', async () => {
   expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_1');
 });
 
-test('at whatever moment a caller aborts, a loaded creative is either kept or destroyed', async () => {
+test('no matter when a caller aborts, a loaded creative is either kept or destroyed', async () => {
   for (let ticks = 0; ticks < 12; ticks += 1) {
     const { decisions, loadBy, log } = setUp();
     const slow = createDeferred();

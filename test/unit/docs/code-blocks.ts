@@ -27,6 +27,6 @@ export function readCodeBlocks(page: string): CodeBlock[] {
 /** Finds the block that is marked `runs: <name>`. */
 export function findRunnableBlock(page: string, name: string): string {
   const block = readCodeBlocks(page).find(({ mark }) => mark === `runs: ${name}`);
-  if (!block) throw new Error(`${page} has no block with the mark “runs: ${name}”.`);
+  if (!block) throw new Error(`${page} has no block tagged “runs: ${name}”.`);
   return block.code;
 }

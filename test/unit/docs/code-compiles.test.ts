@@ -16,7 +16,9 @@ const blocks = pages
   .flatMap(readCodeBlocks)
   .filter(({ mark }) => mark !== 'tested')
   .flatMap((block) =>
-    block.language === 'html' && !/quick-start/.test(block.page) ? inlineScripts(block) : [block],
+    block.language === 'html' && !/quick-start/.test(block.page)
+      ? extractInlineScripts(block)
+      : [block],
   )
   // Blocks marked `typed` are JavaScript that also compiles as TypeScript.
   .filter(({ language, mark }) => language === 'ts' || mark === 'typed')
@@ -27,7 +29,7 @@ const blocks = pages
   }, []);
 
 /** Extracts the inline scripts of an HTML block. */
-function inlineScripts(block: CodeBlock): CodeBlock[] {
+function extractInlineScripts(block: CodeBlock): CodeBlock[] {
   return [...block.code.matchAll(/<script>\n(.*?)<\/script>/gs)].map((match) => ({
     ...block,
     line: block.line + 1 + block.code.slice(0, match.index).split('\n').length - 1,
@@ -44,7 +46,7 @@ mkdirSync(parent, { recursive: true });
 const folder = mkdtempSync(join(parent, 'trueward-guides-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('the code of the guides compiles in a reader’s project', () => {
+test('the code in the guides compiles in a reader’s project', () => {
   expect(blocks.length).toBeGreaterThan(15);
   const names = new Map(blocks.map((block) => [toFileName(block), block]));
   for (const [name, { code }] of names) writeFileSync(join(folder, name), `${code}\nexport {};\n`);

@@ -38,7 +38,7 @@ const storedEvent = (id: string, detail?: string) => ({
   events: [JSON.stringify({ ...createAdEvent('start', detail), id })],
 });
 
-test('sends a large backlog in growing requests', async () => {
+test('sends a large backlog in increasingly large requests', async () => {
   const { service, store, openTab } = openBrowser();
   await store.append(Array.from({ length: 2_000 }, (_, index) => storedEvent(`old-${index}`)));
   const { outbox } = openTab();

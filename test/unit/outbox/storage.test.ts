@@ -62,7 +62,7 @@ test('when the quota is exceeded, evicts old events and stores the new one', asy
   expect(remaining).toContain('complete');
 });
 
-test('sets aside damaged records and records of unknown releases', async () => {
+test('sets aside damaged records and records from unknown releases', async () => {
   const { store, service, openTab } = openBrowser();
   const damaged = ['{broken', 'null', '{}'].map((json) => ({
     v: 1 as const,

@@ -2,19 +2,14 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { getButtonStrings } from '../../../src/phaser/button-strings.ts';
-import {
-  english,
-  formatLabel,
-  nextUpdateMs,
-  restingView,
-} from '../../../src/phaser/button-view.ts';
+import { english, formatLabel, nextUpdateMs, idleView } from '../../../src/phaser/button-view.ts';
 
 const now = 1_000_000;
 const unavailableFor = (ms: number) => ({ available: false, retryAt: new Date(now + ms) });
 
 describe('an idle button', () => {
   it('is ready when an ad is available', () => {
-    expect(restingView({ available: true }, now)).toEqual({ state: 'ready', secondsLeft: 0 });
+    expect(idleView({ available: true }, now)).toEqual({ state: 'ready', secondsLeft: 0 });
     expect(nextUpdateMs({ available: true }, now)).toBeUndefined();
   });
 
@@ -25,7 +20,7 @@ describe('an idle button', () => {
     [1001, 2, 1],
     [65_400, 66, 400],
   ])('%d ms before the next ad, shows %d s and checks again after %d ms', (ms, seconds, again) => {
-    expect(restingView(unavailableFor(ms), now)).toEqual({
+    expect(idleView(unavailableFor(ms), now)).toEqual({
       state: 'cooldown',
       secondsLeft: seconds,
     });
@@ -34,7 +29,7 @@ describe('an idle button', () => {
 
   it('checks again after 30 s when the retry time is missing or has passed', () => {
     for (const availability of [{ available: false }, unavailableFor(0), unavailableFor(-5000)]) {
-      expect(restingView(availability, now).state).toBe('unavailable');
+      expect(idleView(availability, now).state).toBe('unavailable');
       expect(nextUpdateMs(availability, now)).toBe(30_000);
     }
   });
@@ -75,8 +70,8 @@ describe('the button strings', () => {
   });
 
   it('are drawn right to left in right-to-left languages', () => {
-    expect(getButtonStrings('ar')?.draw('إعلان')).toBe('\u2067إعلان\u2069');
-    expect(getButtonStrings('he')?.draw('פרסומת')).toBe('\u2067פרסומת\u2069');
-    expect(getButtonStrings('de')?.draw('Werbung')).toBe('Werbung');
+    expect(getButtonStrings('ar')?.prepareText('إعلان')).toBe('\u2067إعلان\u2069');
+    expect(getButtonStrings('he')?.prepareText('פרסומת')).toBe('\u2067פרסומת\u2069');
+    expect(getButtonStrings('de')?.prepareText('Werbung')).toBe('Werbung');
   });
 });

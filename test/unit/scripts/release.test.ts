@@ -41,7 +41,7 @@ function commit(): void {
   run('git', '-c', 'user.name=test', '-c', 'user.email=test@example.com', 'commit', '-qm', 'Test');
 }
 
-/** Creates a repository with two packages of version 1.2.3, whose build and check scripts do nothing. */
+/** Creates a repository with two packages at version 1.2.3, whose build and check scripts do nothing. */
 beforeEach(() => {
   project = mkdtempSync(join(tmpdir(), 'trueward-release-'));
   for (const file of ['scripts/release.mjs', 'scripts/lib/run.mjs', '.changeset/config.json'])
@@ -76,7 +76,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(project, { recursive: true }));
 
-test('releases an unpublished version as it is', () => {
+test('releases an unpublished version as is', () => {
   const { status, output } = release('--dry-run');
   expect(output).toContain('trueward and create-trueward: 1.2.3');
   expect(status).toBe(0);

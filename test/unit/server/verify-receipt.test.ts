@@ -147,7 +147,7 @@ describe('verifyReceipt', () => {
     const next = await makeSigner('key-2');
     set = { keys: [next.jwk, signer.jwk] };
     const fresh = await next.sign();
-    // Requests with made-up key ids must not cause a request each.
+    // Receipts with made-up key ids must not each cause a request.
     expect([await verify(fresh), requests]).toEqual(['key_unknown', 1]);
     nowS += 31;
     expect([await verify(fresh), requests]).toEqual(['accepted', 2]);

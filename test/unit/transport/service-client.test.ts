@@ -145,7 +145,7 @@ test('sends the same JSON if a library on the page adds toJSON() to arrays and o
   expect(bodies).toEqual(['{"placement":"revive","segments":["new","whale"]}']);
 });
 
-test('a server that does not respond is a timeout', async () => {
+test('a server that does not respond causes a timeout', async () => {
   const clock = createManualClock();
   const arrived = createDeferred();
   const client = await serve(() => arrived.resolve(), 5_000, clock);

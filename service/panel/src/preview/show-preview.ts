@@ -56,7 +56,7 @@ async function showOverlay(
     {
       closeRequested: noop,
       closeConfirmed: noop,
-      closeCancelled: noop,
+      closeCanceled: noop,
       clicked: noop,
       pageOpened: noop,
       muteToggled: noop,

@@ -1,6 +1,6 @@
 /*
  * Prices are stored as integers, in millionths of the currency per thousand impressions. Bidders send floating-point
- * numbers, but sums of such numbers would have rounding errors.
+ * numbers, but summing those would accumulate rounding errors.
  */
 
 /** Maximum plausible price: 10,000 per thousand impressions. A higher bid is a mistake or fraud. */

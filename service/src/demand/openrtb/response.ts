@@ -34,11 +34,11 @@ export interface BidIds {
   lurl?: string;
 }
 
-/** A bid that meets all rules. Its markup hasn't been parsed. */
+/** A bid that meets all rules. Its markup hasn't been parsed yet. */
 export interface Bid extends BidIds {
   priceMicros: number;
   currency: string;
-  /** Lower case, without `www.`. The first domain is the one to display. */
+  /** In lowercase, without `www.`. The first domain is the one to display. */
   advertiserDomains: string[];
   creativeId: string;
   categories: string[];
@@ -91,15 +91,15 @@ const maxSeats = 200;
 export function readBidResponse(body: string, rules: BidRules): BidResponse {
   if (body.trim() === '') return { status: 'no_bid' };
   const response = parseJson(body);
-  if (!isObject(response)) return makeMalformed('The body is not a JSON object.');
+  if (!isObject(response)) return makeMalformedResponse('The body is not a JSON object.');
   if (Object.keys(response).length === 0) return { status: 'no_bid' };
   if (response['id'] !== rules.requestId) {
-    return makeMalformed(
+    return makeMalformedResponse(
       `The response is for request ${quote(response['id'])}; expected ${quote(rules.requestId)}.`,
     );
   }
   const seatBids = response['seatbid'] ?? [];
-  if (!Array.isArray(seatBids)) return makeMalformed('seatbid is not an array.');
+  if (!Array.isArray(seatBids)) return makeMalformedResponse('seatbid is not an array.');
   const seats = seatBids.slice(0, maxSeats).filter(isObject);
   const rawBids = seats.flatMap((seatBid) => listRawBids(seatBid, response));
   if (rawBids.length === 0) {
@@ -250,7 +250,7 @@ function judgeCreative(bid: UnknownObject, blocked: BlockLists): BidCreative | R
 
 /** Returns undefined if the text is not JSON or is nested too deeply. */
 function parseJson(text: string): unknown {
-  if (isNestedDeeper(text, maxDepth)) return undefined;
+  if (isNestedDeeperThan(text, maxDepth)) return undefined;
   try {
     return JSON.parse(text);
   } catch {
@@ -259,7 +259,7 @@ function parseJson(text: string): unknown {
 }
 
 /** Whether arrays and objects in a JSON text are nested more than `max` levels deep. */
-function isNestedDeeper(text: string, max: number): boolean {
+function isNestedDeeperThan(text: string, max: number): boolean {
   let depth = 0;
   let inString = false;
   for (let index = 0; index < text.length; index += 1) {
@@ -273,7 +273,7 @@ function isNestedDeeper(text: string, max: number): boolean {
   return false;
 }
 
-const makeMalformed = (reason: string): BidResponse => ({ status: 'malformed', reason });
+const makeMalformedResponse = (reason: string): BidResponse => ({ status: 'malformed', reason });
 
 const isObject = (value: unknown): value is UnknownObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

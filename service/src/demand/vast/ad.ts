@@ -86,7 +86,7 @@ export function mergeChain(wrappers: readonly Wrapper[], inline: InLineAd, nowMs
     media: inline.media,
     durationMs: inline.durationMs,
     captions: inline.captions,
-    icons: keepOnePerProgram(nearestFirst.flatMap(({ icons }) => icons)),
+    icons: keepOneIconPerProgram(nearestFirst.flatMap(({ icons }) => icons)),
     clickThrough: nearestFirst.find(({ clickThrough }) => clickThrough !== undefined)?.clickThrough,
     skip: nearestFirst.find(({ skip }) => skip !== undefined)?.skip,
     trackers: Object.fromEntries(byEvent),
@@ -99,7 +99,7 @@ export function mergeChain(wrappers: readonly Wrapper[], inline: InLineAd, nowMs
  * Keeps only the first icon of each program, which is the one nearest to the InLine ad. Keeps all icons without a
  * program.
  */
-const keepOnePerProgram = (icons: readonly Icon[]): Icon[] =>
+const keepOneIconPerProgram = (icons: readonly Icon[]): Icon[] =>
   icons.filter(
     ({ program }, index) =>
       program === undefined || icons.findIndex((icon) => icon.program === program) === index,
@@ -117,7 +117,7 @@ function checkCategories(wrappers: readonly Wrapper[], { categories }: InLineAd)
   );
 }
 
-/** Whether a block covers a category: `IAB7` covers `IAB7-39`. Codes of different authorities never match. */
+/** Whether a block covers a category: `IAB7` covers `IAB7-39`. Codes from different authorities never match. */
 function coversCategory(block: Category, category: Category): boolean {
   const haveAuthorities = block.authority !== undefined && category.authority !== undefined;
   if (haveAuthorities && block.authority !== category.authority) return false;

@@ -204,7 +204,7 @@ const readViewable = (element: XmlElement | undefined, url: UrlReader): Tracker[
   ...readTrackers('viewUndetermined', findChildren(element, 'ViewUndetermined'), url),
 ];
 
-/** Finds verifications. Before VAST 4, `AdVerifications` was an extension. */
+/** Finds `Verification` elements. Before VAST 4, `AdVerifications` was an extension. */
 function findVerifications(body: XmlElement): readonly XmlElement[] {
   const extensions = findChildren(findChild(body, 'Extensions'), 'Extension');
   return [body, ...extensions].flatMap((parent) =>

@@ -3,7 +3,7 @@ import { encodeComponent } from '../web-url.ts';
 import { withoutUndefined } from './values.ts';
 
 /**
- * VAST 4.x macros. A macro in this list without a value is replaced with `-1`, which means “unknown”. Other text in
+ * VAST 4.x macros. A macro in this list that has no value is replaced with `-1`, which means “unknown”. Other text in
  * brackets is part of the URL and stays unchanged.
  */
 const macroNames = [
@@ -73,7 +73,7 @@ export type MacroName = (typeof macroNames)[number];
 type MacroValue = string | number | readonly (string | number)[];
 export type MacroValues = Readonly<Partial<Record<MacroName, MacroValue>>>;
 
-/** Macro values that are different in every request. */
+/** Macro values that differ in every request. */
 export interface PerRequestValues {
   /** Unix milliseconds. */
   nowMs: number;

@@ -24,7 +24,7 @@ export interface CaptionFile {
 
 export interface LinearMedia {
   playable: MediaFile[];
-  /** For each other file, why it can't be played. */
+  /** Why each of the other files can't be played. */
   unplayable: string[];
   captions: CaptionFile[];
   /** Whether the ad also has an interactive part, which the player does not run. */
@@ -61,7 +61,7 @@ export function readMedia(linear: XmlElement, url: UrlReader): LinearMedia {
 }
 
 /**
- * Chooses the best file for the player. Prefers MP4 to WebM, then files within the bitrate and size limits, then the
+ * Chooses the best file for the player. Prefers MP4 over WebM, then files within the bitrate and size limits, then the
  * area closest to the player's area, then the higher bitrate, then the earlier position in the document.
  */
 export function chooseMedia(

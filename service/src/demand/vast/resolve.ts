@@ -37,15 +37,15 @@ export interface ResolveOptions {
   clock: Clock;
   /** Returns a number in [0, 1). */
   random: () => number;
-  /** Called and awaited between two slices of a long document, so that other work can run. */
+  /** Called and awaited between slices of a long document, so that other work can run. */
   pause: () => Promise<void>;
   macros: MacroValues;
   rules: VastRules;
 }
 
 /**
- * A step of the resolution, shown in trials. `depth` is the number of wrappers around the step. The URL of a request
- * has expanded macros, so it may contain the player's IP.
+ * A step of the resolution, shown in trials. `depth` is the number of wrappers around the step. The macros in a
+ * request's URL have been expanded, so it may contain the player's IP.
  */
 export type VastStep =
   | { step: 'request'; depth: number; url: string; ms: number; failure?: string }
@@ -77,7 +77,7 @@ const maxChainLength = 524_288;
 const maxRequestUrlLength = 16_384;
 
 /**
- * Finds the ad of a tag or of a bid's markup, following wrappers. Always resolves with an ad or with the reason why
+ * Finds the ad behind a tag or in a bid's markup, following wrappers. Always resolves with an ad or with the reason why
  * there is no ad, no matter what the servers send.
  *
  * @param start a tag with unexpanded macros, or a bid's markup

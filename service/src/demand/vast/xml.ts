@@ -4,7 +4,7 @@ import { VastError, vastErrorCodes } from './vast-error.ts';
 /** A parsed element. Names have no namespace prefix. */
 export interface XmlElement {
   readonly name: string;
-  /** Attribute values by lowercase name, because servers write `adId`, `AdID` and `adID`. */
+  /** Attribute values by lowercase name, because servers variously write `adId`, `AdID` and `adID`. */
   readonly attributes: ReadonlyMap<string, string>;
   readonly children: readonly XmlElement[];
   /** The element's own text and CDATA sections, joined in order and trimmed. */
@@ -33,7 +33,7 @@ const sliceLength = 16_384;
  * Parses a document from an untrusted server. Rejects documents with a DOCTYPE, so that only XML's five predefined
  * entities exist. Escapes bare ampersands, because many ad servers don't escape the URLs in their documents.
  *
- * @param pause called and awaited between two slices of a long document, so that other work can run
+ * @param pause called and awaited between slices of a long document, so that other work can run
  * @throws VastError 100 when the document is not well-formed or exceeds a limit.
  */
 export async function parseXml(text: string, pause: () => Promise<void>): Promise<XmlDocument> {
@@ -46,7 +46,7 @@ export async function parseXml(text: string, pause: () => Promise<void>): Promis
   // reject them.
   const unicodeText = Buffer.from(text).toString();
   const { text: wellFormed, repairs } = escapeAmpersands(unicodeText.trim());
-  const tree = buildTree();
+  const tree = createTreeBuilder();
   for (let index = 0; index < wellFormed.length; index += sliceLength) {
     if (wellFormed.length > sliceLength) await pause();
     tree.write(wellFormed.slice(index, index + sliceLength));
@@ -71,8 +71,8 @@ interface OpenElement {
   text: string;
 }
 
-/** Builds a tree from successive slices of a document. `close` returns the root. */
-function buildTree(): { write(text: string): void; close(): XmlElement } {
+/** Creates a builder that assembles a tree from successive slices of a document. `close` returns the root. */
+function createTreeBuilder(): { write(text: string): void; close(): XmlElement } {
   const parser = new SaxesParser({ position: false });
   const document: OpenElement = { name: '', attributes: new Map(), children: [], text: '' };
   const openElements = [document];
@@ -94,7 +94,7 @@ function buildTree(): { write(text: string): void; close(): XmlElement } {
   parser.on('opentagstart', ({ name }) => {
     countNode();
     if (openElements.length > maxDepth)
-      throw createMalformedError(`nests more than ${maxDepth} elements`);
+      throw createMalformedError(`nests elements more than ${maxDepth} levels deep`);
     currentAttributes = new Map();
     openElements.push({
       name: getLocalName(name),

@@ -107,7 +107,7 @@ export function addAuthentication(
 
 /**
  * Whether the route accepts sessions. A session may read everything that a secret key may read. It may write only on
- * routes that reject publishable keys, because the panel plays no ads.
+ * routes that reject publishable keys, because the panel never requests ads.
  */
 const acceptsSessions = (request: FastifyRequest, keys: readonly KeyKind[]): boolean =>
   keys.includes('sk') && (request.method === 'GET' || !keys.includes('pk'));

@@ -72,9 +72,9 @@ async function withVerifiedUser(
   return { ...request, user_ref: userRef };
 }
 
-/** The country of a player, as sent by the load balancer or CDN in front of the service. */
+/** The header in which the load balancer or CDN in front of the service sends the player's country. */
 export interface Country {
-  /** Removes the header from requests by untrusted peers, which could forge it. */
+  /** Removes the header from requests from untrusted peers, which could forge it. */
   stripUntrusted(request: Pick<IncomingMessage, 'headers' | 'socket'>): void;
   /** Returns the ISO 3166-1 alpha-2 code, or undefined if the country is unknown. */
   read(headers: IncomingHttpHeaders): string | undefined;

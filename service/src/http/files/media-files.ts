@@ -24,13 +24,13 @@ const servedExtensions: ReadonlySet<string> = new Set(
   Object.values(storedExtensions).map((extension) => `.${extension}`),
 );
 
-/** Lets pages of every origin read a response. Without these headers, a script cannot even see the status. */
+/** Lets pages from any origin read a response. Without these headers, a script cannot even see the status. */
 const crossOriginHeaders = {
   'access-control-allow-origin': '*',
   'cross-origin-resource-policy': 'cross-origin',
 };
 
-/** Adds `/media/{file}`, which serves uploaded files and files in the configured folder to pages of every origin. */
+/** Adds `/media/{file}`, which serves uploaded files and files in the configured folder to pages from any origin. */
 export async function addMediaRoutes(
   app: FastifyInstance,
   { mediaDirectory, mediaStore: { source } }: Deps,
@@ -90,7 +90,9 @@ function isUnsatisfiable(range = ''): boolean {
   return first === '' ? Number(last) === 0 : last === '' || Number(first) <= Number(last);
 }
 
-/** Returns a single range, the only kind that stores support. Multiple or malformed ranges mean the whole file. */
+/**
+ * Returns a single range, the only kind that media stores support. Multiple or malformed ranges mean the whole file.
+ */
 const readRange = ({ method, headers: { range } }: FastifyRequest) => ({
   method: method === 'HEAD' ? ('HEAD' as const) : ('GET' as const),
   range: /^bytes=(\d+-\d*|-\d+)$/.test(range ?? '') ? range : undefined,

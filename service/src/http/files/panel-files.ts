@@ -7,7 +7,7 @@ import { ProblemError } from '../problems/problem.ts';
 import { sendFileError, fileOptions } from './static-files.ts';
 
 /**
- * Allows only script files of the panel itself. Inline styles are allowed, because the component library creates style
+ * Allows only the panel's own script files. Inline styles are allowed, because the component library creates style
  * elements at run time.
  */
 const panelPolicy =
@@ -22,8 +22,8 @@ const builtFolder = fileURLToPath(
 );
 
 /**
- * Adds `/panel/…`, which serves the files of the panel. They were compressed at build time. Paths without a file
- * extension return the panel's page.
+ * Adds `/panel/…`, which serves the panel's files. They were compressed at build time. Paths without a file extension
+ * return the panel's page.
  */
 export async function addPanelFiles(app: FastifyInstance, folder = builtFolder): Promise<void> {
   for (const url of ['/', '/panel'])
@@ -34,9 +34,8 @@ export async function addPanelFiles(app: FastifyInstance, folder = builtFolder):
       ...fileOptions,
       root: folder,
       preCompressed: true,
-      // `ETag` and `Last-Modified` are computed from the size and the modification time. In packages, the modification
-      // time is the same for all versions, and the size often is too. A browser would keep the page of the previous
-      // version.
+      // `ETag` and `Last-Modified` are computed from the size and the modification time. In packages, all versions have
+      // the same modification time and often the same size, so a browser would keep the page of the previous version.
       etag: false,
       lastModified: false,
       setHeaders: (reply, path) => void reply.headers(buildHeaders(relative(folder, path))),

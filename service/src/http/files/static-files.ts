@@ -23,7 +23,7 @@ const fileHeaders = [
 
 /**
  * Handles requests that `@fastify/static` rejects. A path outside the folder is treated like a missing file. If a
- * condition or range fails, only the status and headers are sent, as media players expect.
+ * precondition fails or a range is unsatisfiable, only the status and headers are sent, as media players expect.
  */
 export function sendFileError(
   error: Error & { statusCode?: number; headers?: Record<string, string> },

@@ -39,7 +39,7 @@ export async function openRateLimits(
   return { limiter, stop: startExchange(store, createUseExchange({ ...buckets }, key), log) };
 }
 
-/** Starts to share usage every second. Returns a function that stops it. */
+/** Starts sharing usage every second. Returns a function that stops it. */
 function startExchange(store: UseStore, exchange: UseExchange, log: Logger): () => Promise<void> {
   let isFailing = false;
   /** Never rejects. If sharing fails, this process applies the limits to its own usage only. */
@@ -124,7 +124,7 @@ export function createUseExchange(
       round,
     });
   };
-  /** Returns how much a total has increased. After a restart of a process, its total starts at zero again. */
+  /** Returns how much a total has increased. When a process restarts, its total starts at zero again. */
   const computeIncrease = (previous: number | undefined, uses: number): number =>
     previous === undefined || uses < previous ? uses : uses - previous;
 

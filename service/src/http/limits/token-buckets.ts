@@ -20,8 +20,7 @@ export interface TokenBuckets {
   /** Sets the number of processes that share each bucket. The default is 1. */
   share(processes: number): void;
   /**
-   * Returns the names that exceeded the unshared part of their limit since the last call, with the number of their
-   * requests.
+   * Returns the names that exceeded the unshared part of their limit since the last call, with their request counts.
    */
   readUses(): [string, number][];
   /** Takes tokens for requests that another process allowed, but no more than a full bucket holds. */
@@ -41,7 +40,9 @@ interface Bucket {
 
 /** Maximum number of buckets. If there are more, the least recently used bucket is evicted. */
 const maxBuckets = 100_000;
-/** The part of a limit that all processes together may use without reporting. A limit can be exceeded by this part. */
+/**
+ * The fraction of a limit that all processes together may use without reporting. A limit can be exceeded by this much.
+ */
 const unsharedPart = 0.5;
 
 export function createTokenBuckets(defaultRate: Rate, nowMs: () => number): TokenBuckets {

@@ -65,7 +65,7 @@ const pendingRequests = `SELECT count(*)::bigint AS value FROM (
 const oldestDue = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0)::float8 AS value
   FROM tracker_requests WHERE state = 'pending' AND decision_id >= $1 AND next_at < now()`;
 
-/** Adds metrics of the current state of external demand. */
+/** Adds metrics for the current state of external demand. */
 export function addDemandState(
   registry: Registry,
   { database, intake, clock }: DemandSources,

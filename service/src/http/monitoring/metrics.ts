@@ -32,7 +32,7 @@ interface MetricSources extends DemandSources {
 
 const shortBuckets = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
-/** Creates metrics of the process, requests by route, database time, and webhook attempts. */
+/** Creates metrics for the process, requests by route, database time, and webhook attempts. */
 export function createServiceMetrics(): ServiceMetrics {
   const registry = new Registry();
   const registers = [registry];
@@ -75,7 +75,7 @@ export function createServiceMetrics(): ServiceMetrics {
 }
 
 /**
- * Returns a function that observes a value. Caches the series, because their lookup by labels takes longer than
+ * Returns a function that observes a value. Caches the series, because looking one up by its labels takes longer than
  * observing a value.
  */
 function cacheSeries<T extends string>(histogram: Histogram<T>) {
@@ -102,7 +102,7 @@ const defaultPartitionUsed = `SELECT (EXISTS (SELECT 1 FROM decisions_other)
   OR EXISTS (SELECT 1 FROM ad_events_other) OR EXISTS (SELECT 1 FROM timelines_other)
   OR EXISTS (SELECT 1 FROM decision_demand_other) OR EXISTS (SELECT 1 FROM tracker_requests_other))::integer AS value`;
 
-/** Adds metrics of the current state of the service and its database. */
+/** Adds metrics for the current state of the service and its database. */
 export function addStateMetrics(registry: Registry, sources: MetricSources): void {
   const { database, configuration, lanes, heldRequests } = sources;
   // This metric must come before the metrics that query the database. Otherwise, their own queries would be counted as

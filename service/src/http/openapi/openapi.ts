@@ -142,7 +142,7 @@ ${rows.length === 0 ? '' : `<table>${rows.join('')}</table>`}
 ${body === undefined ? '' : `<p>Body: ${formatLinked(body)}</p>`}<table>${responses.join('')}</table></section>`;
 }
 
-/** Formats a schema as JSON in which references are links. */
+/** Formats a schema as JSON, with links for references. */
 const formatLinked = (schema: object): string =>
   escapeHtml(
     '$ref' in schema ? JSON.stringify(schema) : JSON.stringify(schema, undefined, 2),

@@ -39,7 +39,10 @@ export const pageSchema = (schema: string) => ({
   },
 });
 
-/** Describes the id in a path for OpenAPI. The format is not validated: for a malformed id, the object is not found. */
+/**
+ * Describes the id in a path for OpenAPI. The format is not validated: a malformed id results in a 404, like an unknown
+ * one.
+ */
 export const idParams = (kind: IdKind) => ({
   type: 'object',
   required: ['id'],

@@ -56,7 +56,7 @@ export function createRunOperation({
   };
 }
 
-/** Returns the actor for the audit log: the e-mail of a user, or the id of a key. */
+/** Returns the actor for the audit log: a user's e-mail address or a key's id. */
 export const getActor = (principal: Principal): string =>
   principal.kind === 'session' ? principal.email : principal.keyId;
 

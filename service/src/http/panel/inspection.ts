@@ -34,7 +34,9 @@ const dryRunSchema = strictBody(
   ['request'],
 );
 
-/** Adds `/panel/api/decisions`, which returns past decisions, and `/panel/api/policies/try`, which runs dry runs. */
+/**
+ * Adds `/panel/api/decisions`, which returns past decisions, and `/panel/api/policies/try`, which performs dry runs.
+ */
 export function addInspectionRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { database, dryRun } = deps;
   const inspectDecision = createInspectDecision(deps);
@@ -65,7 +67,7 @@ export function addInspectionRoutes(app: FastifyInstance, deps: PanelDeps): void
       const principal = getPrincipal(request);
       const result = await dryRun(principal, {
         ...dryRunRequest,
-        // The schema has set all default values.
+        // Schema validation has filled in all default values.
         ...(policy ? { policy: policy as Stored<'policy'> } : {}),
         ...(policyId === undefined ? {} : { policyId }),
       });
@@ -122,7 +124,7 @@ export function addLiveRoute(app: FastifyInstance, deps: Deps): void {
         request.log.warn({ err: error }, 'a live tail was disconnected');
         stream.end();
       };
-      // The first bytes tell the page that it is connected and receives everything from now on.
+      // The first bytes tell the page that it is connected and will receive everything from now on.
       subscription.ready.then(() => stream.write(': the sandbox, as it happens\n\n'), disconnect);
       const sendHeartbeat = async (): Promise<void> => {
         if (await users.sessions.find(text, { touch: false })) stream.write(': \n\n');

@@ -175,7 +175,7 @@ const config = { panel: 'account', role: 'viewer' } as const;
 /** Adds `/panel/api/account`, where users change their own password and one-time codes. */
 export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { users } = deps;
-  /** Confirms the password, so that nobody can take over the account at an unattended browser. */
+  /** Confirms the password, so that nobody can take over the account from an unattended browser. */
   const confirm = async (request: FastifyRequest, password: string): Promise<void> => {
     const ip = ipGroup(request.ip);
     const failure = await users.signIn.confirm(getSession(request).user, password, ip);

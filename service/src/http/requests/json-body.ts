@@ -35,7 +35,7 @@ function parseJson(text: string): unknown {
   } catch {
     throw new ProblemError('malformed_json', 'The body is not valid JSON.');
   }
-  // The depth is checked first, because a pointer into a body of 30,000 levels would be as long as the body.
+  // The depth is checked first, because a pointer into a body nested 30,000 levels deep would be as long as the body.
   if (mightBeDeeper(text, maxDepth) && isDeeper(body, maxDepth))
     throw new ProblemError(
       'invalid_request',
@@ -87,7 +87,10 @@ function isDeeper(value: unknown, max: number): boolean {
   return false;
 }
 
-/** A cheap test on the JSON text, so that most bodies need no walk. Only escapes can produce unstorable strings. */
+/**
+ * A cheap test on the JSON text, so that most bodies don't have to be traversed. Only escapes can produce unstorable
+ * strings.
+ */
 const mightBeUnstorable = (json: string): boolean => /\\u(?:0000|d[89a-f])/i.test(json);
 
 /** A cheap test on the JSON text. The depth cannot exceed the number of opening brackets. */

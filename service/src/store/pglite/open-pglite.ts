@@ -57,11 +57,11 @@ async function serve(directory: string, release: () => void): Promise<Database> 
     query,
     execute: query,
     gatherMs,
-    transaction: (work, { byIndex = false } = {}) =>
+    transaction: (work, { preferIndexes = false } = {}) =>
       enqueue(async () => {
         await run('BEGIN');
         try {
-          if (byIndex) await run('SET LOCAL enable_seqscan = off');
+          if (preferIndexes) await run('SET LOCAL enable_seqscan = off');
           const result = await work(queries);
           await run('COMMIT');
           return result;

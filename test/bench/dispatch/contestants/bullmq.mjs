@@ -1,11 +1,11 @@
 import { Queue, Worker } from 'bullmq';
 import pg from 'pg';
 import { causeId, createCauseTable, createEvent, inTransaction, writeCauses } from './cause.mjs';
-import { createDeliver } from './deliver.mjs';
+import { createDeliverer } from './deliver.mjs';
 
 const name = 'deliver';
 /** Number of jobs added by one call. */
-const bulk = 1_000;
+const jobsPerCall = 1_000;
 const options = {
   attempts: 8,
   backoff: { type: 'exponential', delay: 1_000 },
@@ -23,9 +23,9 @@ export async function openProducer({ databaseUrl, redisPort }) {
         writeCauses((text, values) => client.query(text, values), ids),
       );
       // PostgreSQL and Redis cannot share a transaction. If the process dies here, some rewards have no delivery.
-      for (let at = 0; at < count; at += bulk) {
+      for (let at = 0; at < count; at += jobsPerCall) {
         await queue.addBulk(
-          ids.slice(at, at + bulk).map((id) => ({
+          ids.slice(at, at + jobsPerCall).map((id) => ({
             name,
             data: createEvent(id),
             opts: { ...options, jobId: id },
@@ -43,7 +43,7 @@ export async function openProducer({ databaseUrl, redisPort }) {
 
 export async function openWorker({ redisPort, url, secret, setting, leaseS }) {
   const { concurrency } = setting;
-  const deliver = createDeliver({ url, secret, connections: concurrency });
+  const deliver = createDeliverer({ url, secret, connections: concurrency });
   let worker;
   return {
     async start() {

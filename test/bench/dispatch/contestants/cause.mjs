@@ -1,4 +1,4 @@
-/** The causes of deliveries are rewards with one event each. All contestants have the same causes. */
+/** Each delivery is caused by a reward with one event. The causes are the same for all contestants. */
 
 /** Builds the id of a reward from its run and its number. Lost rewards can then be counted without a database. */
 export const causeId = (run, index) => `dec_${run}_${String(index).padStart(6, '0')}`;
@@ -31,7 +31,7 @@ export const createEvent = (id) => ({
   data: createEventData(id),
 });
 
-/** Runs the work in one transaction of the pool. */
+/** Runs the work in one transaction on one of the pool's connections. */
 export async function inTransaction(pool, work) {
   const client = await pool.connect();
   try {

@@ -7,7 +7,7 @@ const timeoutMs = 10_000;
  * Delivers a webhook with the code that a team would write for a job queue. It signs the request according to Standard
  * Webhooks and keeps connections alive. If the status is not 2xx, it rejects and the queue retries.
  */
-export function createDeliver({ url, secret, connections }) {
+export function createDeliverer({ url, secret, connections }) {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
   const dispatcher = new Agent({
     connections,
@@ -19,7 +19,7 @@ export function createDeliver({ url, secret, connections }) {
     const body = JSON.stringify(event);
     const timestamp = Math.floor(Date.now() / 1_000);
     const mac = createHmac('sha256', key).update(`${event.id}.${timestamp}.${body}`);
-    const answer = await request(url, {
+    const response = await request(url, {
       method: 'POST',
       dispatcher,
       headers: {
@@ -30,8 +30,8 @@ export function createDeliver({ url, secret, connections }) {
       },
       body,
     });
-    await answer.body.dump();
-    if (answer.statusCode < 200 || answer.statusCode > 299)
-      throw new Error(`The receiver answered ${answer.statusCode}.`);
+    await response.body.dump();
+    if (response.statusCode < 200 || response.statusCode > 299)
+      throw new Error(`The receiver responded with ${response.statusCode}.`);
   };
 }

@@ -1,7 +1,7 @@
 import { Logger, makeWorkerUtils, run, runMigrations } from 'graphile-worker';
 import pg from 'pg';
 import { causeId, createCauseTable, createEvent, inTransaction, writeCauses } from './cause.mjs';
-import { createDeliver } from './deliver.mjs';
+import { createDeliverer } from './deliver.mjs';
 
 const task = 'deliver';
 /** Suppresses the log line of each job, and the warning about a pool that is smaller than the batches. */
@@ -38,7 +38,7 @@ export async function openProducer({ databaseUrl }) {
 
 export async function openWorker({ databaseUrl, url, secret, setting, isRestart }) {
   const { concurrency, worker } = setting;
-  const deliver = createDeliver({ url, secret, connections: concurrency });
+  const deliver = createDeliverer({ url, secret, connections: concurrency });
   if (isRestart) await unlock(databaseUrl);
   let runner;
   return {

@@ -26,7 +26,7 @@ export async function openProducer({ databaseUrl, scope, webhook }: Options) {
     subscriptions: () => ({ webhooks: [webhook], subscribedEvents: new Set(webhook.events) }),
     bodies: { store: (body) => body, open: (stored) => stored },
   });
-  let openCommit: { commit(): void; done: Promise<void> } | undefined;
+  let openTransaction: { commit(): void; done: Promise<void> } | undefined;
   return {
     async enqueue(run: string, count: number): Promise<void> {
       const ids = Array.from({ length: count }, (_, index) => causeId(run, index));
@@ -47,13 +47,13 @@ export async function openProducer({ databaseUrl, scope, webhook }: Options) {
       );
       done.catch(reject);
       await written;
-      openCommit = { commit, done };
+      openTransaction = { commit, done };
     },
     /** Commits the pending writes. Returns whether there were any. */
     async release(): Promise<boolean> {
-      if (!openCommit) return false;
-      const { commit, done } = openCommit;
-      openCommit = undefined;
+      if (!openTransaction) return false;
+      const { commit, done } = openTransaction;
+      openTransaction = undefined;
       commit();
       await done;
       return true;

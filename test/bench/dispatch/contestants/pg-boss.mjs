@@ -1,7 +1,7 @@
 import pg from 'pg';
 import PgBoss from 'pg-boss';
 import { causeId, createCauseTable, createEvent, inTransaction, writeCauses } from './cause.mjs';
-import { createDeliver } from './deliver.mjs';
+import { createDeliverer } from './deliver.mjs';
 
 const queue = 'deliver';
 
@@ -40,7 +40,7 @@ export async function openProducer({ databaseUrl, leaseS }) {
 
 export async function openWorker({ databaseUrl, url, secret, setting }) {
   const { workers, batchSize, notify, poolSize } = setting;
-  const deliver = createDeliver({ url, secret, connections: workers * batchSize });
+  const deliver = createDeliverer({ url, secret, connections: workers * batchSize });
   const boss = new PgBoss({
     connectionString: databaseUrl,
     max: poolSize,

@@ -51,7 +51,7 @@ export const contestants = {
     });
   },
   /**
-   * Does the same as a published plugin according to its documentation. In each step, it searches the running scenes by
+   * Does what a published plugin does according to its documentation. In each step, it searches the running scenes by
    * class name, in order to report loading and gameplay to the ad platform.
    */
   sceneWatcher(game) {

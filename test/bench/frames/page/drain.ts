@@ -4,9 +4,9 @@ import type { TruewardPlugin } from '../../../../src/phaser/index.ts';
 import type { ServiceClient } from '../../../../src/transport/service-client.ts';
 
 /** A service client that never responds. Nothing leaves the storage while it is filled. */
-const silent: ServiceClient = { call: () => new Promise(() => {}) };
+const silentClient: ServiceClient = { call: () => new Promise(() => {}) };
 
-/** Fills the storage like an earlier visit, with queued events and with rewards of watched ads. */
+/** Fills the storage as an earlier visit would, with queued events and with rewards of watched ads. */
 export async function fillStorage(
   { publishableKey, serviceUrl }: { publishableKey: string; serviceUrl: string },
   events: number,
@@ -15,7 +15,7 @@ export async function fillStorage(
   const name = `trueward:sandbox_${publishableKey.slice(-12)}@${new URL(serviceUrl).host}`;
   const ports = {
     name,
-    client: silent,
+    client: silentClient,
     clock: Sdk.systemClock,
     random: Math.random,
     newId: Sdk.newRandomId,
@@ -87,10 +87,10 @@ export function measureDeliveries(game: Phaser.Game): { costs: number[]; control
     const measured = () => {
       const startMs = performance.now();
       callback();
-      const between = performance.now();
+      const callbackEndMs = performance.now();
       runFixedWork();
-      costs.push(between - startMs);
-      control.push(performance.now() - between);
+      costs.push(callbackEndMs - startMs);
+      control.push(performance.now() - callbackEndMs);
     };
     wrapped.set(callback, measured);
     return on(name, measured);

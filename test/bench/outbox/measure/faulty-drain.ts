@@ -4,7 +4,7 @@ import type { Deliveries, Tally } from '../deliveries.ts';
 import { nextRun, openContestant, waitForArrivals, withBrowser, withProfile } from './setting.ts';
 import type { Setting } from './setting.ts';
 
-/** The result of sending events under the two faults that cause duplicates. */
+/** The result of sending events with the two faults that cause duplicates. */
 export interface FaultyDrainResult extends Tally {
   made: number;
 }
@@ -38,7 +38,7 @@ export const measureFaultyDrain = (
     return withBrowser(profile, async (browser) => {
       const page = await openContestant(setting, browser, nextRun(), contestant);
       await page.call('flush', []);
-      if (deliveries === undefined) throw new Error('The first browser did not send.');
+      if (deliveries === undefined) throw new Error('The first browser did not send any events.');
       const allEvents = { count: Infinity, quietMs: 3_500, budgetMs: 8_000 };
       await waitForArrivals(deliveries, allEvents);
       return { made: eventCount, ...deliveries.tally() };

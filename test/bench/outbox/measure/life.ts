@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchPage } from '../browser-page.ts';
 import type { ContestantInfo } from '../contestants.ts';
 import type { Deliveries, Tally } from '../deliveries.ts';
-import type { Compared } from '../page/bench.ts';
+import type { ComparedResult } from '../page/bench.ts';
 import type { FrameTimes } from '../page/frame-meter.ts';
 import type { WakeUps } from '../page/wake-ups.ts';
 import { nextRun, openContestant, waitForArrivals, withBrowser, withProfile } from './setting.ts';
 import type { Setting } from './setting.ts';
 
 /** The cost of enqueuing an event at one queue length. */
-export interface LengthResult extends Compared {
+export interface LengthResult extends ComparedResult {
   /** The intended queue length, and the number of events that were actually enqueued before the measurement. */
   length: number;
   made: number;
@@ -113,7 +113,7 @@ async function measureLengths(
 async function measureCost(
   page: BenchPage,
   samples: number,
-): Promise<Compared & { cpuPerEvent: number }> {
+): Promise<ComparedResult & { cpuPerEvent: number }> {
   const busy = [await page.busyMs()];
   await page.call('yardstickAlone', [samples]);
   busy.push(await page.busyMs());

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPage, type BenchPage } from '../browser-page.ts';
-import { launch, newProfile, removeProfile, type Browser } from '../chromium.ts';
+import { launch, createProfile, removeProfile, type Browser } from '../chromium.ts';
 import type { ContestantInfo } from '../contestants.ts';
 import type { Deliveries } from '../deliveries.ts';
 import type { Plan } from '../plan.ts';
@@ -19,7 +19,7 @@ export const nextRun = (): string => `r${++runs}`;
 
 /** Calls `work` with a new browser profile, and removes the profile afterwards. */
 export async function withProfile<T>(work: (profile: string) => Promise<T>): Promise<T> {
-  const profile = await newProfile();
+  const profile = await createProfile();
   try {
     return await work(profile);
   } finally {

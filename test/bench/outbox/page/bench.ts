@@ -6,16 +6,16 @@ import { storedEventIds } from './scan-storage.ts';
 import { countWakeUps, wakeUpsSoFar, type WakeUps } from './wake-ups.ts';
 import { openYardstick, type Yardstick } from './yardstick.ts';
 
-export interface Paced {
+export interface PacedResult {
   /** Main-thread time of each event in milliseconds, for the call and its microtasks. */
   cost: number[];
   /** Time from each call until its promise resolved, in milliseconds. Empty if the queue returns no promises. */
-  acknowledgement: number[];
+  acknowledgmentMs: number[];
   frames: FrameTimes;
 }
 
 /** The cost of events, and of the baseline that runs in the frames in between. */
-export interface Compared extends Omit<Paced, 'frames'> {
+export interface ComparedResult extends Omit<PacedResult, 'frames'> {
   yardstickCost: number[];
 }
 
@@ -78,20 +78,20 @@ const measureYardstick = async (): Promise<number> => {
 async function storeEach(
   count: number,
   between: () => Promise<void> = async () => undefined,
-): Promise<Omit<Paced, 'frames'>> {
-  const acknowledgement: number[] = [];
+): Promise<Omit<PacedResult, 'frames'>> {
+  const acknowledgmentMs: number[] = [];
   const cost: number[] = [];
   const waiting: Promise<unknown>[] = [];
   for (let made = 0; made < count; made++) {
     const spent = await storeInFrame(1, enqueue, (stored, at) => {
-      const recordAcknowledgment = (): void => void acknowledgement.push(performance.now() - at);
+      const recordAcknowledgment = (): void => void acknowledgmentMs.push(performance.now() - at);
       waiting.push(stored.then(recordAcknowledgment, () => undefined));
     });
     cost.push(spent);
     await between();
   }
   await Promise.race([Promise.allSettled(waiting), sleep(2_000)]);
-  return { cost, acknowledgement };
+  return { cost, acknowledgmentMs };
 }
 
 const bench = {
@@ -125,14 +125,14 @@ const bench = {
   },
 
   /** Enqueues one event per frame, in frames with `busyMs` of game work. */
-  async paced(count: number, busyMs: number): Promise<Paced> {
+  async paced(count: number, busyMs: number): Promise<PacedResult> {
     const end = meterFrames(busyMs);
-    const { cost, acknowledgement } = await storeEach(count);
-    return { cost, acknowledgement, frames: end() };
+    const { cost, acknowledgmentMs } = await storeEach(count);
+    return { cost, acknowledgmentMs, frames: end() };
   },
 
   /** Alternates between two kinds of frames: one enqueues an event, and the other stores an event with the baseline. */
-  async compared(count: number): Promise<Compared> {
+  async compared(count: number): Promise<ComparedResult> {
     const yardstickCost: number[] = [];
     const measured = await storeEach(count, async () => {
       yardstickCost.push(await measureYardstick());
@@ -222,6 +222,6 @@ const bench = {
 
 export type Bench = typeof bench;
 
-// This is no global declaration, because all benchmarks are type-checked together and each page has a different
+// This is not a global declaration, because all benchmarks are type-checked together and each page has a different
 // `bench`.
 Reflect.set(window, 'outboxBench', bench);

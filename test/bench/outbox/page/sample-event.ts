@@ -11,7 +11,7 @@ export interface SampleEvent {
 }
 
 /** Finds the ids of sample events in text that a contestant stores or sends. */
-export const sampleIds = (text: string): string[] => text.match(/eid-[a-z0-9]+-\d+/g) ?? [];
+export const findSampleIds = (text: string): string[] => text.match(/eid-[a-z0-9]+-\d+/g) ?? [];
 
 /** Creates the events of a run, numbered from 0. */
 export const createSampleEvents = (run: string): (() => SampleEvent) => {

@@ -1,4 +1,4 @@
-import { sampleIds } from './sample-event.ts';
+import { findSampleIds } from './sample-event.ts';
 
 /** Returns all text in a stored value of any structure. */
 async function readText(value: unknown): Promise<string> {
@@ -29,12 +29,12 @@ async function readDatabase(name: string): Promise<string[]> {
 }
 
 /**
- * Returns the distinct ids of the events in this origin's storage. It reads the storage of all contestants in the same
- * way, without their own code.
+ * Returns the distinct ids of the events in this origin's storage. It reads every contestant's storage in the same way,
+ * without using the contestant's own code.
  */
 export async function storedEventIds(): Promise<string[]> {
   const strings = Object.values({ ...localStorage }) as string[];
   for (const { name } of await indexedDB.databases())
     if (name !== undefined) strings.push(...(await readDatabase(name)));
-  return [...new Set(strings.flatMap(sampleIds))];
+  return [...new Set(strings.flatMap(findSampleIds))];
 }

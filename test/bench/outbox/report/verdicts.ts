@@ -32,12 +32,12 @@ const findBest = (
 function judgeGrowth({ ours }: Field): Verdict {
   const [first, last] = [ours.lengths[0], ours.lengths.at(-1)];
   // The speed of the machine varies, so this uses the ratios to raw IndexedDB in the same frames.
-  const grows = ratio(last?.p50ToRaw, first?.p50ToRaw);
+  const growthRatio = ratio(last?.p50ToRaw, first?.p50ToRaw);
   const [wall, cpu] = [ratio(last?.p50, first?.p50), ratio(last?.cpu, first?.cpu)];
   return {
     claim: `Cost of an event is flat: at ${format(last?.length)} ≤ 1.3 × at ${format(first?.length)}`,
-    value: `${format(grows)} × in units of raw IndexedDB at the same time, ${format(wall)} × in ms (p50), ${format(cpu)} × (all CPU)`,
-    met: grows === undefined ? undefined : grows <= 1.3,
+    value: `${format(growthRatio)} × in units of raw IndexedDB at the same time, ${format(wall)} × in ms (p50), ${format(cpu)} × (all CPU)`,
+    met: growthRatio === undefined ? undefined : growthRatio <= 1.3,
   };
 }
 
