@@ -109,29 +109,29 @@ const serviceLayers = [
   ['inspect'],
   ['http'],
 ];
-/** The folders of `http/`, from bottom to top; `app.ts` adds the routes of all. */
+/** The files and folders of `http/`, from bottom to top; `app.ts` adds the routes of all. */
 const httpLayers = [
-  ['problems'],
-  ['requests', 'limits', 'openapi', 'monitoring', 'files'],
+  ['problem.ts'],
+  ['request-bodies.ts', 'limits', 'openapi.ts', 'monitoring', 'files.ts'],
   ['authentication'],
-  ['operations'],
+  ['operations.ts'],
   ['routes'],
   ['panel'],
 ];
-/** Each folder imports from lower layers only, types included. */
+/** Each file and folder imports from lower layers only, types included. */
 const layers = (parent, rows, files = []) =>
   Object.fromEntries(
     rows.flatMap((row, at) =>
-      row.map((folder) => [
-        `${parent}/${folder}/**`,
-        [
-          belowPrograms,
-          no(
-            above([...files, ...rows.slice(at).flat()].filter((other) => other !== folder)),
-            `Of ${parent}, ${folder}/ uses ${rows.slice(0, at).flat().join(', ') || 'nothing'} only.`,
-          ),
-        ],
-      ]),
+      row.map((part) => {
+        const isFile = part.endsWith('.ts');
+        const others = [...files, ...rows.slice(at).flat()].filter((other) => other !== part);
+        const pattern = (isFile ? beside : above)(others.map((name) => name.replace('.ts', '')));
+        const uses = rows.slice(0, at).flat().join(', ') || 'nothing';
+        return [
+          isFile ? `${parent}/${part}` : `${parent}/${part}/**`,
+          [belowPrograms, no(pattern, `Of ${parent}, ${part} uses ${uses} only.`)],
+        ];
+      }),
     ),
   );
 

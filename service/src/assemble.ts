@@ -9,14 +9,13 @@ import { createDecisionMaker, createPseudonymizer } from './decision/decision-se
 import { createDecisionLanes } from './decision/record-decisions.ts';
 import type { ExternalDeps } from './decision/external-ads.ts';
 import { createDecisionTokens } from './decision/token.ts';
-import { createDryRun } from './decision/dry-run.ts';
-import { createTrialRunner } from './decision/try-source.ts';
-import { startExchange } from './exchange/start-exchange.ts';
+import { createDryRun, createTrialRunner } from './decision/dry-run.ts';
+import { startExchange } from './exchange/exchange.ts';
 import { createDropLog } from './event/dropped-events.ts';
 import { createEventIngester } from './event/intake.ts';
 import { createEventLanes } from './event/record-events.ts';
 import { createCountry } from './http/authentication/identify-player.ts';
-import { createRunOperation } from './http/operations/operations.ts';
+import { createRunOperation } from './http/operations.ts';
 import {
   addStateMetrics,
   createServiceMetrics,
@@ -25,13 +24,12 @@ import {
 import { openRateLimits } from './http/limits/open-rate-limits.ts';
 import { createLiveTail } from './inspect/live-tail.ts';
 import { createTailRelay } from './inspect/tail-relay.ts';
-import { type Intake, startIntake } from './intake/start-intake.ts';
+import { type Intake, startIntake } from './intake/intake.ts';
 import { openMedia } from './media/uploads.ts';
 import { createKeyManager } from './key/key-manager.ts';
-import { openSecretBox } from './key/secret-box.ts';
-import { readServiceSecret } from './key/service-secrets.ts';
+import { openSecretBox, readServiceSecret } from './key/secret-box.ts';
 import { createUserTokens } from './key/user-tokens.ts';
-import type { Clock } from './platform/clock.ts';
+import type { Clock } from './platform/time.ts';
 import { createIds, type MakeId } from './platform/ids.ts';
 import { rejectShortRetention } from './resource/check-document.ts';
 import { openConfiguration, type Configuration } from './decision/configuration.ts';

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { commands } from './cli/commands.ts';
-import { runCommand } from './cli/run-command.ts';
+import { runCommand } from './cli/command.ts';
 
 // The files that the service creates, including exports and archives, contain rewards, secrets and user references. No
 // other user of the machine may read or write them.

@@ -1,6 +1,6 @@
 import type { Source } from '@trueward/protocol/wire';
 import type { OfferRequest } from '../src/exchange/offer-request.ts';
-import { type ExternalSource, toExternalSource } from '../src/resource/external-source.ts';
+import { type ExternalSource, toExternalSource } from '../src/resource/resource.ts';
 
 let sources = 0;
 

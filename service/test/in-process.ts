@@ -6,7 +6,7 @@ import { type Logger, pino } from 'pino';
 import { assemble, type Service } from '../src/assemble.ts';
 import { type Config, readConfig } from '../src/config/config.ts';
 import { type DevelopmentKeys, seedDevelopment } from '../src/development/seed.ts';
-import { type Clock, systemClock } from '../src/platform/clock.ts';
+import { type Clock, systemClock } from '../src/platform/time.ts';
 import { openDatabase } from '../src/store/open-database.ts';
 import { createPasswords } from '../src/user/credentials.ts';
 import { copyMigratedDatabase, openEmptyDatabase } from './empty-database.ts';

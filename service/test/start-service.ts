@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type ClockMove, createTestClock } from '../src/development/test-clock.ts';
-import { type Clock, systemClock } from '../src/platform/clock.ts';
+import { type Clock, systemClock } from '../src/platform/time.ts';
 import { copyMigratedDatabase } from './empty-database.ts';
 
 type KeyPair = { publishable: string; secret: string };

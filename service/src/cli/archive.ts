@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { archiveWeek, ArchiveError } from '../store/archive-week.ts';
 import { readConfig } from '../config/config.ts';
-import { systemClock } from '../platform/clock.ts';
+import { systemClock } from '../platform/time.ts';
 import { listWeeks } from '../store/partitions.ts';
 import {
   type Command,

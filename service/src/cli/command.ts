@@ -1,4 +1,13 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
+import service from '../../package.json' with { type: 'json' };
+import { ConfigError } from '../config/read-settings.ts';
+import { settingList } from '../config/settings.ts';
+import { MasterKeyError } from '../key/secret-box.ts';
+import { DomainError } from '../platform/domain-error.ts';
+import { RetentionError } from '../resource/check-document.ts';
+import { DirectoryInUseError } from '../store/directory-lock.ts';
+import { DatabaseConnectionError } from '../store/open-database.ts';
+import { TransferError } from '../store/transfer/export-file.ts';
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 type Parsed<O extends Options> = ReturnType<
@@ -94,3 +103,94 @@ export function createProgress(describe: (count: number) => string, everyMs = 1_
     printMessage(describe(count));
   };
 }
+
+/** Runs a command and resolves with the exit code: 0 on success, 1 on failure, 2 for invalid arguments. */
+export async function runCommand(
+  commands: readonly Command[],
+  args: readonly string[],
+): Promise<number> {
+  if (args[0] === '--version' || args[0] === '-v') {
+    process.stdout.write(`trueward-service ${service.version}\n`);
+    return 0;
+  }
+  const words = args[0] === 'help' ? args.slice(1) : args;
+  const wantsHelp = words !== args || words.some((word) => word === '--help' || word === '-h');
+  const command = commands.find(({ name }) =>
+    name.split(' ').every((word, index) => words[index] === word),
+  );
+  if (wantsHelp) {
+    process.stdout.write(
+      command ? formatHelp(command) : formatOverview(commands, readGroup(words)),
+    );
+    return 0;
+  }
+  if (!command) {
+    printMessage(
+      args.length === 0 ? 'No command given.\n' : `Unknown command ${args.join(' ')}.\n`,
+    );
+    printMessage(formatOverview(commands, readGroup(words)));
+    return 2;
+  }
+  try {
+    await command.run(words.slice(command.name.split(' ').length));
+    return 0;
+  } catch (error) {
+    if (!(error instanceof UsageError)) {
+      printMessage(describeError(error));
+      return 1;
+    }
+    printMessage(`${error.message}\n\n${formatHelp(command)}`);
+    return 2;
+  }
+}
+
+/** Returns the name of a command group, such as `keys`: the first word. */
+const readGroup = (words: readonly string[]): string =>
+  words[0] === undefined || words[0].startsWith('-') ? '' : words[0];
+
+const formatHelp = ({ name, summary, help }: Command): string =>
+  `trueward-service ${name}: ${summary}.\n\n${help.trim()}\n`;
+
+function formatOverview(commands: readonly Command[], group: string): string {
+  const groupCommands = commands.filter(({ name }) => name.startsWith(`${group} `));
+  const listedCommands = groupCommands.length > 0 ? groupCommands : commands;
+  const width = Math.max(...listedCommands.map(({ name }) => name.length)) + 2;
+  const lines = listedCommands.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`);
+  return `Usage: trueward-service <command> [options]
+
+Commands
+${lines.join('\n')}
+
+trueward-service <command> --help shows the help of a command; --version prints the version.
+
+${environmentHelp}`;
+}
+
+/** Returns only the message for errors that an operator can fix, and the stack for all others. */
+function describeError(error: unknown): string {
+  if (error instanceof DomainError) {
+    const fields = error.errors.map(({ pointer, message }) => `  ${pointer.slice(1)} ${message}`);
+    return [error.message, ...fields].join('\n');
+  }
+  const isFixable = [
+    ConfigError,
+    DatabaseConnectionError,
+    DirectoryInUseError,
+    MasterKeyError,
+    RetentionError,
+    CommandError,
+    TransferError,
+  ].some((kind) => error instanceof kind);
+  if (!(error instanceof Error)) return String(error);
+  return isFixable ? error.message : (error.stack ?? error.message);
+}
+
+const settingWidth = Math.max(...settingList.map(([name]) => name.length)) + 2;
+
+const settingLines = settingList.map(([name, { about, fallback }]) => {
+  const suffix = fallback === undefined ? '' : ` (default ${fallback})`;
+  return `  ${name.padEnd(settingWidth)}${about}${suffix}`;
+});
+
+/** The environment variables that configure every command. */
+export const environmentHelp = `Environment\n${settingLines.join('\n')}\n`;

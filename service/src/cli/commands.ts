@@ -8,8 +8,13 @@ import { keyCommands } from './keys.ts';
 import { listenCommand } from './listen.ts';
 import { masterKeyCommands, rotateReceiptKeyCommand } from './rotate-keys.ts';
 import { inviteUserCommand } from './users.ts';
-import { type Command, printMessage, printResult, readArguments } from './command.ts';
-import { environmentHelp } from './run-command.ts';
+import {
+  type Command,
+  printMessage,
+  printResult,
+  readArguments,
+  environmentHelp,
+} from './command.ts';
 import { withDatabase } from './with-database.ts';
 
 const startCommand: Command = {

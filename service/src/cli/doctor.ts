@@ -2,7 +2,7 @@ import type { Source } from '@trueward/protocol/wire';
 import { type Config, readConfig } from '../config/config.ts';
 import { ConfigError, findUnknownSettings } from '../config/read-settings.ts';
 import { MasterKeyError, openSecretBox } from '../key/secret-box.ts';
-import { systemClock } from '../platform/clock.ts';
+import { systemClock } from '../platform/time.ts';
 import { checkCitusNodes, readCitusRole } from '../store/citus.ts';
 import type { Queries } from '../store/database.ts';
 import { DirectoryInUseError } from '../store/directory-lock.ts';

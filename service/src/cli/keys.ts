@@ -2,7 +2,7 @@ import type { ApiKey } from '@trueward/protocol/wire';
 import { createAuditLog, type Operation } from '../store/audit-log.ts';
 import { incrementConfigVersion } from '../resource/resource-store.ts';
 import { createKeyManager, type KeyManager } from '../key/key-manager.ts';
-import { systemClock } from '../platform/clock.ts';
+import { systemClock } from '../platform/time.ts';
 import type { Queries } from '../store/database.ts';
 import {
   type Command,

@@ -4,7 +4,7 @@ import { webhookEventTypes } from '@trueward/protocol';
 import type { WebhookEvent, Problem } from '@trueward/protocol/wire';
 import { signWebhook } from 'trueward/server';
 import { readConfig } from '../config/config.ts';
-import { parseKeyText } from '../key/key-text.ts';
+import { parseKeyText } from '../key/principal.ts';
 import {
   type Command,
   readArguments,
@@ -13,7 +13,7 @@ import {
   UsageError,
   CommandError,
 } from './command.ts';
-import { linkSignal } from '../platform/link-signal.ts';
+import { linkSignal } from '../platform/bounded-request.ts';
 
 const pollMs = 500;
 const timeoutMs = 10_000;

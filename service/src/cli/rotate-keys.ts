@@ -9,7 +9,7 @@ import {
   createProgress,
 } from './command.ts';
 import { withDatabase } from './with-database.ts';
-import { systemClock } from '../platform/clock.ts';
+import { systemClock } from '../platform/time.ts';
 import { readReceiptKeys, rotateReceiptKey } from '../reward/receipt.ts';
 
 export const masterKeyCommands: Command[] = [

@@ -6,7 +6,7 @@ import { type Config, readConfig } from '../config/config.ts';
 import { findUnknownSettings } from '../config/read-settings.ts';
 import { seedDevelopment } from '../development/seed.ts';
 import { followParentClock } from '../development/test-clock.ts';
-import { type Clock, systemClock } from '../platform/clock.ts';
+import { type Clock, systemClock } from '../platform/time.ts';
 import { DatabaseUnreachableError, isDiskFull } from '../store/database-errors.ts';
 import { CommandError } from './command.ts';
 

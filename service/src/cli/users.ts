@@ -1,5 +1,5 @@
 import { createAuditLog, type Operation } from '../store/audit-log.ts';
-import { systemClock } from '../platform/clock.ts';
+import { systemClock } from '../platform/time.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { Database } from '../store/database.ts';
 import { createLinks } from '../user/links.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Config, readConfig } from '../config/config.ts';
-import { systemClock } from '../platform/clock.ts';
+import { systemClock } from '../platform/time.ts';
 import { createIds, type MakeId } from '../platform/ids.ts';
 import type { Database, Queries } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';

@@ -3,7 +3,7 @@ import { ConfigError, readSettings } from './read-settings.ts';
 import type { SettingName } from './settings.ts';
 import type { RateLimits } from '../http/limits/rate-limits.ts';
 import type { Rate } from '../http/limits/token-buckets.ts';
-import type { S3Bucket } from '../media/s3-store.ts';
+import type { S3Bucket } from '../media/media-store.ts';
 import type { DatabaseConfig } from '../store/open-database.ts';
 import { parseHeaders, type SamplerName, type TraceSettings } from '../trace/tracing.ts';
 import type { Retention } from '../upkeep/delete-old-rows.ts';

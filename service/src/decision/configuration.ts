@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
-import type { Environment, KeyKind } from '../key/key-text.ts';
-import type { KeyPrincipal } from '../key/principal.ts';
-import type { Clock } from '../platform/clock.ts';
+import type { Environment, KeyKind, KeyPrincipal } from '../key/principal.ts';
+import type { Clock } from '../platform/time.ts';
 import { toDocument } from '../resource/resource-store.ts';
 import type { ResourceKind } from '../resource/resource.ts';
 import type { Database, Scope } from '../store/database.ts';

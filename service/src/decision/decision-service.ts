@@ -1,8 +1,8 @@
 import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
 import { disclose, type Player } from '../demand/disclose.ts';
 import type { DemandRecord } from '../demand/offer.ts';
-import { createMac } from '../key/service-secrets.ts';
-import type { Clock } from '../platform/clock.ts';
+import { createMac } from '../key/secret-box.ts';
+import type { Clock } from '../platform/time.ts';
 import { firstIdAt, type MakeId } from '../platform/ids.ts';
 import type { Database, Scope } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';

@@ -1,7 +1,6 @@
 import type { Decision, DecisionRequest, Explanation } from '@trueward/protocol/wire';
 import { withoutQuery } from '../demand/web-url.ts';
-import { formatInstant } from '../platform/instant.ts';
-import { withChanges } from '../platform/with-changes.ts';
+import { formatInstant } from '../platform/time.ts';
 import type { Scope } from '../store/database.ts';
 import type { Verdict } from './decide.ts';
 import type { ExternalCandidate, ExternalFilled } from './external-ads.ts';
@@ -68,7 +67,7 @@ const isPlain = (reason: string): boolean => /^[A-Za-z’ ,-]+\.?$/.test(reason)
  */
 function withoutSourceData(item: Explanation): Explanation {
   const [, outcome, reason = ''] = /^(source_error|refused): (.*)$/s.exec(item.verdict) ?? [];
-  return outcome === undefined || isPlain(reason) ? item : withChanges(item, { verdict: outcome });
+  return outcome === undefined || isPlain(reason) ? item : { ...item, verdict: outcome };
 }
 
 const findOfferExpiry = (verdict: DecisionInput['verdict']): number =>

@@ -4,9 +4,9 @@ import { type LossReason, lossReasons } from '../demand/openrtb/response.ts';
 import { withoutQuery } from '../demand/web-url.ts';
 import type { RequestOffer } from '../exchange/exchange.ts';
 import type { OfferRequest, SourceResponse } from '../exchange/offer-request.ts';
-import type { Clock } from '../platform/clock.ts';
+import type { Clock } from '../platform/time.ts';
 import { getLatencyBucket, latencyMetric } from '../report/source-health.ts';
-import type { ExternalSource } from '../resource/external-source.ts';
+import type { ExternalSource } from '../resource/resource.ts';
 import type { Scope } from '../store/database.ts';
 import { checkCaps } from './caps.ts';
 import {

@@ -5,8 +5,8 @@ import {
   type NewRequest,
   buildRequestArrays,
   requestColumnCount,
-} from '../demand/tracker-store.ts';
-import { listDueNotices } from '../demand/trackers.ts';
+  listDueNotices,
+} from '../demand/trackers.ts';
 import {
   buildInsertSums,
   type Count,

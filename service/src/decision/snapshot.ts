@@ -8,9 +8,13 @@ import type {
   Policy,
   Webhook,
 } from '@trueward/protocol/wire';
-import { parseInstant } from '../platform/instant.ts';
-import { type ExternalSource, toExternalSource } from '../resource/external-source.ts';
-import type { ResourceKind, ResourceKinds } from '../resource/resource.ts';
+import { parseInstant } from '../platform/time.ts';
+import {
+  type ExternalSource,
+  toExternalSource,
+  type ResourceKind,
+  type ResourceKinds,
+} from '../resource/resource.ts';
 
 /** A creative with the advertiser data that decisions need. */
 export interface Ad {

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Environment } from '../key/key-text.ts';
-import { createMac } from '../key/service-secrets.ts';
+import type { Environment } from '../key/principal.ts';
+import { createMac } from '../key/secret-box.ts';
 
 /** The signed content of a decision token. */
 export interface TokenClaims {

@@ -1,5 +1,5 @@
 import { ConfigError } from '../config/read-settings.ts';
-import { type Clock, systemClock } from '../platform/clock.ts';
+import { type Clock, systemClock } from '../platform/time.ts';
 
 /** A change to a clock, in milliseconds. */
 export interface ClockMove {

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Clock } from '../platform/clock.ts';
+import type { Clock } from '../platform/time.ts';
 import type { Scope } from '../store/database.ts';
 
 /** How often dropped events are logged per account and environment. */

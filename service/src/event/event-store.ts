@@ -1,6 +1,6 @@
 import { servedWithinMs } from '../decision/caps.ts';
 import { firstIdAt } from '../platform/ids.ts';
-import { formatInstant } from '../platform/instant.ts';
+import { formatInstant } from '../platform/time.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import { forAccount } from '../store/unnest.ts';
 import type { AdView } from '../reward/watch-time.ts';

@@ -2,13 +2,29 @@ import type { AdEvent, EventBatchResult, EventResult } from '@trueward/protocol/
 import type { Pseudonymize } from '../decision/decision-service.ts';
 import { type RecordedEvent, makeEventKey } from '../decision/decision-state.ts';
 import type { DecisionTokens, TokenClaims } from '../decision/token.ts';
-import type { Client } from '../demand/tracker-store.ts';
-import type { Clock } from '../platform/clock.ts';
-import { requireInstant } from '../platform/instant.ts';
+import type { Client } from '../demand/trackers.ts';
+import type { Environment } from '../key/principal.ts';
+import { type Clock, requireInstant } from '../platform/time.ts';
 import type { Scope } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
-import { isBot } from './bots.ts';
 import type { EventBatch } from './record-events.ts';
+
+/** Crawlers and link previews that identify themselves. */
+const crawlerPattern =
+  /\bbot\b|[a-z]bot[/;]|googlebot|bingbot|crawl|spider|slurp|facebookexternalhit|embedly|preview|monitoring|lighthouse|pingdom/i;
+/** Headless browsers and HTTP libraries. */
+const automationPattern =
+  /headless|phantomjs|electron-prerender|selenium|puppeteer|playwright|python-requests|scrapy|curl\/|wget\/|go-http-client|okhttp\/|libwww/i;
+
+/**
+ * Whether the `User-Agent` identifies a bot. The sandbox accepts automated browsers, because developers test with them.
+ * Does not detect bots with a fake `User-Agent`.
+ */
+export function isBot(userAgent: string | undefined, environment: Environment): boolean {
+  const name = userAgent?.trim() ?? '';
+  if (name === '') return environment === 'live';
+  return crawlerPattern.test(name) || (environment === 'live' && automationPattern.test(name));
+}
 
 /** An event as submitted in a request, or the id of a malformed event. */
 export type SubmittedEvent = AdEvent | { id: string; malformed: true };

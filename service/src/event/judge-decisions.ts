@@ -1,6 +1,5 @@
 import { capWindowMs, exceedsCaps } from '../decision/caps.ts';
 import { isKilled, type Snapshot } from '../decision/snapshot.ts';
-import { withChanges } from '../platform/with-changes.ts';
 import { checkReward, type RewardVerdict } from '../reward/check-reward.ts';
 import { checkImpression, checkTraffic } from './check-events.ts';
 import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
@@ -61,11 +60,11 @@ function judge(input: JudgeInput, before: DecisionState): Transition {
   const isInvalid = invalidReason !== null;
   const servedAtMs =
     before.servedAtMs ?? (isInvalid ? null : (checkImpression(before, events) ?? null));
-  const withImpression = withChanges(before, { invalidReason, servedAtMs });
+  const withImpression = Object.assign({}, before, { invalidReason, servedAtMs });
   const verdict = judgeReward(input, withImpression, events);
   // If a reward is still pending but for a different reason, its state has not changed.
   if (!verdict || verdict.state === before.rewardState) return { before, after: withImpression };
-  const after = withChanges(withImpression, {
+  const after = Object.assign({}, withImpression, {
     rewardState: verdict.state,
     rewardReason: verdict.reason ?? null,
     // This process's clock may be behind the clock of the process that issued the decision.

@@ -6,7 +6,7 @@ import {
   makeEventKey,
 } from '../decision/decision-state.ts';
 import type { Snapshot } from '../decision/snapshot.ts';
-import type { Client } from '../demand/tracker-store.ts';
+import type { Client } from '../demand/trackers.ts';
 import type { SecretBox } from '../key/secret-box.ts';
 import { addToRollups } from '../report/rollup.ts';
 import type { WriteEvents } from '../resource/change-events.ts';
@@ -17,11 +17,17 @@ import type { Database, Queries, Scope, TransactionOptions } from '../store/data
 import { type Lane, retryLockTimeoutMs } from '../store/group-commit.ts';
 import { type LaneDeps, createScopedLanes } from '../store/lanes.ts';
 import { checkArrival } from './check-events.ts';
-import { countEvents, countInvalid } from './count-events.ts';
+import {
+  countEvents,
+  countInvalid,
+  type Transition,
+  draftEvents,
+  countTransitions,
+  writeTransitions,
+} from './transitions.ts';
 import { lockViewers, readDecisions, readEvidence } from './event-store.ts';
 import { isDecisionKilled, judgeDecisions } from './judge-decisions.ts';
 import { requestTrackers } from './request-trackers.ts';
-import { type Transition, draftEvents, countTransitions, writeTransitions } from './transitions.ts';
 import { appendEvents, type Evidence } from './timeline.ts';
 import { readHistory } from './viewer-history.ts';
 

@@ -7,8 +7,10 @@ import {
   type NewRequest,
   readChosenAds,
   storeRequests,
-} from '../demand/tracker-store.ts';
-import { type DueTracker, listNewlyDueTrackers, type Playback } from '../demand/trackers.ts';
+  type DueTracker,
+  listNewlyDueTrackers,
+  type Playback,
+} from '../demand/trackers.ts';
 import type { SecretBox } from '../key/secret-box.ts';
 import { type Count, createCount } from '../report/rollup.ts';
 import type { Queries, Scope } from '../store/database.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../platform/clock.ts';
+import type { Clock } from '../platform/time.ts';
 
 /**
  * Stops requests to hosts that keep failing. Each source has its own circuits, so that sources don't affect each other.

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { requestBounded } from '../platform/bounded-request.ts';
-import { findUrlProblem } from '../platform/public-address.ts';
+import { findUrlProblem } from '../platform/guarded-agent.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 
 /** A request to an external source. */

@@ -5,8 +5,8 @@ import type { BlockLists } from '../demand/openrtb/request.ts';
 import type { LossReason } from '../demand/openrtb/response.ts';
 import { makeRequestMacros } from '../demand/vast/macros.ts';
 import type { VastResult, VastRules } from '../demand/vast/resolve.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { ExternalSource } from '../resource/external-source.ts';
+import type { Clock } from '../platform/time.ts';
+import type { ExternalSource } from '../resource/resource.ts';
 import type { ExternalResponse } from './external-client.ts';
 
 /** A request for an offer. Only the player's id and `blocked` differ between the sources of a decision. */

@@ -5,8 +5,7 @@ import type { Queries, Scope } from '../store/database.ts';
 import type { Tracing } from '../trace/tracing.ts';
 import { copyVideo, fetchVideo, type VideoMedia } from './copy-media.ts';
 import { type FetchedFile, RejectedError } from './fetch-media.ts';
-import type { IntakeDeps } from './intake.ts';
-import { changeConfiguration, originCheckMs } from './external-creative.ts';
+import { changeConfiguration, type IntakeDeps, originCheckMs } from './external-creative.ts';
 
 /** A creative that is due to be compared with its origin. */
 interface Origin {

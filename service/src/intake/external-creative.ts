@@ -1,15 +1,16 @@
 import type { Review, Source } from '@trueward/protocol/wire';
+import type { Logger } from 'pino';
 import type { Configuration } from '../decision/configuration.ts';
 import type { Offer } from '../demand/offer.ts';
-import type { Clock } from '../platform/clock.ts';
-import { formatInstant } from '../platform/instant.ts';
+import { type Clock, formatInstant } from '../platform/time.ts';
 import type { ResourceManager } from '../resource/resource-manager.ts';
 import { lockConfiguration } from '../resource/resource-store.ts';
 import { type Stored, unreviewed } from '../resource/resource.ts';
-import type { Operation } from '../store/audit-log.ts';
+import type { AuditLog, Operation } from '../store/audit-log.ts';
 import type { Database, Queries, Scope } from '../store/database.ts';
-import type { CreativeIcon, VideoMedia } from './copy-media.ts';
-import { RejectedError } from './fetch-media.ts';
+import type { CreativeIcon, MediaDeps, VideoMedia } from './copy-media.ts';
+import { RejectedError, type RejectionReason } from './fetch-media.ts';
+import type { JobQueue } from './job-queue.ts';
 
 /** An offer and its context, for the import of its creative. */
 export interface Submission {
@@ -26,6 +27,19 @@ export interface ChangeDeps {
   /** Wakes the webhook dispatcher. Called after each change, which may have created deliveries. */
   wake(): void;
 }
+
+export interface IntakeDeps extends MediaDeps, ChangeDeps {
+  audit: AuditLog;
+  queue: JobQueue;
+  log: Logger;
+  development: boolean;
+  /** How long to keep a creative after its last offer. If undefined, creatives are kept forever. */
+  unofferedRetentionMs: number | undefined;
+  demandMetrics: { countIntake(result: IntakeResult): void };
+}
+
+/** Result of an import or an origin check, for metrics. `replaced` means that the file at the origin has changed. */
+export type IntakeResult = 'copied' | 'replaced' | 'archived' | 'failed' | RejectionReason;
 
 export async function findCreative(
   queries: Queries,

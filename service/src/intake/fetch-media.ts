@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { type Dispatcher, request } from 'undici';
 import { testAd } from '../demand/test-source.ts';
 import { parseWebUrl } from '../demand/web-url.ts';
-import { linkSignal } from '../platform/link-signal.ts';
-import { findUrlProblem } from '../platform/public-address.ts';
+import { linkSignal } from '../platform/bounded-request.ts';
+import { findUrlProblem } from '../platform/guarded-agent.ts';
 
 /** The reason why an offer was rejected, for metrics. */
 export type RejectionReason =

@@ -1,40 +1,26 @@
-import type { Logger } from 'pino';
 import type { Offer } from '../demand/offer.ts';
 import { withoutQuery } from '../demand/web-url.ts';
-import type { AuditLog } from '../store/audit-log.ts';
+import { createStoreFile } from '../media/ingest-media.ts';
+import type { MediaStore } from '../media/media-store.ts';
+import { createProbeThread } from '../media/probe-thread.ts';
+import type { Uploads } from '../media/uploads.ts';
+import { createGuardedAgent } from '../platform/guarded-agent.ts';
 import type { Scope } from '../store/database.ts';
-import {
-  copyCaptions,
-  copyIcon,
-  copyVideo,
-  type FetchRules,
-  fetchVideo,
-  type MediaDeps,
-} from './copy-media.ts';
-import { type RejectionReason, RejectedError } from './fetch-media.ts';
-import type { JobQueue } from './job-queue.ts';
+import type { Tracing } from '../trace/tracing.ts';
+import { startOriginChecks } from './check-origins.ts';
+import { copyCaptions, copyIcon, copyVideo, type FetchRules, fetchVideo } from './copy-media.ts';
 import {
   addIcon,
   changeConfiguration,
-  type ChangeDeps,
   checkQuota,
   createCreative,
   findCreative,
+  type IntakeDeps,
   type Submission,
 } from './external-creative.ts';
-
-export interface IntakeDeps extends MediaDeps, ChangeDeps {
-  audit: AuditLog;
-  queue: JobQueue;
-  log: Logger;
-  development: boolean;
-  /** How long to keep a creative after its last offer. If undefined, creatives are kept forever. */
-  unofferedRetentionMs: number | undefined;
-  demandMetrics: { countIntake(result: IntakeResult): void };
-}
-
-/** Result of an import or an origin check, for metrics. `replaced` means that the file at the origin has changed. */
-export type IntakeResult = 'copied' | 'replaced' | 'archived' | 'failed' | RejectionReason;
+import { RejectedError, createFetchMedia, withTestAd } from './fetch-media.ts';
+import { type JobQueue, createJobQueue } from './job-queue.ts';
+import { type LastOffers, startLastOffers } from './last-offers.ts';
 
 /**
  * Queues the import of an offer's creative. The import copies its media and creates a creative that needs a review.
@@ -163,4 +149,57 @@ function checkOffer({ creativeKey, advertiserDomain }: Offer): void {
       'unknown_advertiser',
       `The advertiser is unknown: ${JSON.stringify(advertiserDomain.slice(0, 100))} is not a domain.`,
     );
+}
+
+interface Deps extends Omit<IntakeDeps, 'fetchMedia' | 'storeFile' | 'probe' | 'queue'> {
+  mediaStore: MediaStore;
+  mediaDirectory: string;
+  uploads: Uploads;
+  tracing: Pick<Tracing, 'run'>;
+}
+
+/** Imports creatives from external sources and checks whether their origins have changed. */
+export interface Intake {
+  submit: SubmitOffer;
+  /** Records that a creative was offered by its source. */
+  noteOffer: LastOffers['note'];
+  jobs: JobQueue['jobs'];
+  stop(): Promise<void>;
+}
+
+export function startIntake({
+  mediaStore,
+  mediaDirectory,
+  uploads,
+  tracing,
+  ...intakeDeps
+}: Deps): Intake {
+  const agents = {
+    strict: createGuardedAgent({ loopback: false }),
+    development: createGuardedAgent({ loopback: true }),
+  };
+  const queue = createJobQueue();
+  const probeThread = createProbeThread();
+  const deps: IntakeDeps = {
+    ...intakeDeps,
+    queue,
+    fetchMedia: withTestAd(createFetchMedia({ agents }), mediaDirectory),
+    storeFile: createStoreFile(mediaStore, uploads),
+    probe: probeThread.probe,
+  };
+  const originChecks = startOriginChecks({ ...deps, tracing });
+  const lastOffers = startLastOffers(deps);
+  return {
+    submit: createSubmitOffer(deps),
+    noteOffer: lastOffers.note,
+    jobs: queue.jobs,
+    async stop() {
+      await Promise.all([originChecks.stop(), queue.stop(), lastOffers.stop()]);
+      await Promise.all([
+        probeThread.stop(),
+        agents.strict.destroy(),
+        agents.development.destroy(),
+      ]);
+    },
+  };
 }

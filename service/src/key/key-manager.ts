@@ -1,6 +1,6 @@
 import type { ApiKey, ApiKeyRequest, ApiKeyUpdate } from '@trueward/protocol/wire';
 import type { AuditLog, Operation } from '../store/audit-log.ts';
-import type { Clock } from '../platform/clock.ts';
+import type { Clock } from '../platform/time.ts';
 import type { MakeId } from '../platform/ids.ts';
 import { DomainError, throwFieldErrors } from '../platform/domain-error.ts';
 import type { Queries } from '../store/database.ts';

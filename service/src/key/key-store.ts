@@ -1,12 +1,16 @@
 import type { ApiKey } from '@trueward/protocol/wire';
 import type { Logger } from 'pino';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, formatInstant } from '../platform/time.ts';
 import type { MakeId } from '../platform/ids.ts';
-import { formatInstant } from '../platform/instant.ts';
 import type { AuditLog } from '../store/audit-log.ts';
 import type { Database, Queries, Scope } from '../store/database.ts';
-import { type Environment, hashKey, type KeyKind, makeKeyText } from './key-text.ts';
-import type { KeyPrincipal } from './principal.ts';
+import {
+  type Environment,
+  hashKey,
+  type KeyKind,
+  makeKeyText,
+  type KeyPrincipal,
+} from './principal.ts';
 
 interface NewKey {
   accountId: string;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { errors, jwtVerify } from 'jose';
-import type { Clock } from '../platform/clock.ts';
+import type { Clock } from '../platform/time.ts';
 import type { Scope, Database } from '../store/database.ts';
 import type { SecretBox } from './secret-box.ts';
 

@@ -1,7 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { randomUUID, createHash } from 'node:crypto';
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+import { AwsClient } from 'aws4fetch';
 
 /** Stores uploaded files. A file's name is the hash of its content, so its content never changes. */
 export interface MediaStore {
@@ -57,4 +59,91 @@ export function createFolderStore(folder: string): MediaStore {
     source: { folder },
     remove: (name) => rm(join(folder, name), { force: true }),
   };
+}
+
+/** An S3-compatible bucket. */
+export interface S3Bucket {
+  /** The URL with the bucket in its path, such as `https://s3.eu-central-1.amazonaws.com/ads`. */
+  url: string;
+  region: string;
+  keyId: string;
+  secret: string;
+}
+
+/** Timeout for the response headers. There is no timeout for the body, because players may read it slowly. */
+const timeoutMs = 30_000;
+
+/** Stores files in a bucket. The service proxies them to players, so the bucket can stay private. */
+export function createS3Store({ url, region, keyId, secret }: S3Bucket): MediaStore {
+  const client = new AwsClient({
+    accessKeyId: keyId,
+    secretAccessKey: secret,
+    service: 's3',
+    region,
+    retries: 2,
+  });
+  const send = async (method: string, name: string, init: RequestInit = {}): Promise<Response> => {
+    const response = await withTimeout((signal) =>
+      client.fetch(`${url}/${name}`, { method, signal, ...init }),
+    );
+    if (response.ok || response.status === 404 || response.status === 416) return response;
+    const text = await response.text();
+    throw new Error(`The media store returned ${response.status}: ${text.slice(0, 200)}`);
+  };
+  return {
+    async put(name, body, type) {
+      const response = await send('PUT', name, {
+        body: new Uint8Array(body),
+        headers: {
+          'content-type': type,
+          // Includes the content in the signature.
+          'x-amz-content-sha256': createHash('sha256').update(body).digest('hex'),
+        },
+      });
+      if (!response.ok) throw new Error('The bucket of the media store does not exist.');
+    },
+    source: {
+      async fetch(name, { method, range }) {
+        const headers = range === undefined ? {} : { range };
+        const response = await send(method, name, { headers });
+        if (response.status === 404) return undefined;
+        const sizeHeaders = pick(response.headers, ['content-length', 'content-range']);
+        if (response.status === 416) {
+          await response.body?.cancel();
+          return {
+            status: 416,
+            headers: { ...sizeHeaders, 'content-length': '0' },
+            body: Readable.from([]),
+          };
+        }
+        return {
+          status: response.status === 206 ? 206 : 200,
+          headers: sizeHeaders,
+          body: response.body
+            ? Readable.fromWeb(response.body as ReadableStream)
+            : Readable.from([]),
+        };
+      },
+    },
+    async remove(name) {
+      await send('DELETE', name);
+    },
+  };
+}
+
+const pick = (headers: Headers, names: string[]): Record<string, string> =>
+  Object.fromEntries([...headers].filter(([name]) => names.includes(name)));
+
+async function withTimeout(send: (signal: AbortSignal) => Promise<Response>): Promise<Response> {
+  const timeout = new AbortController();
+  const timer = setTimeout(
+    () =>
+      timeout.abort(new Error(`The media store did not respond within ${timeoutMs / 1_000} s.`)),
+    timeoutMs,
+  );
+  try {
+    return await send(timeout.signal);
+  } finally {
+    clearTimeout(timer);
+  }
 }

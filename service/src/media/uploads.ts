@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { serviceAccount } from '../key/service-secrets.ts';
-import type { Clock } from '../platform/clock.ts';
+import { serviceAccount } from '../key/secret-box.ts';
+import type { Clock } from '../platform/time.ts';
 import type { Database } from '../store/database.ts';
 import type { Tracing } from '../trace/tracing.ts';
-import { createFolderStore, type MediaStore } from './media-store.ts';
-import { createS3Store, type S3Bucket } from './s3-store.ts';
+import { createFolderStore, type MediaStore, createS3Store, type S3Bucket } from './media-store.ts';
 
 interface MediaDeps {
   config: { mediaBucket?: S3Bucket; dataDirectory: string };

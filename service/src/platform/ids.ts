@@ -1,5 +1,5 @@
 import { idPrefixes, type IdKind } from '@trueward/protocol';
-import type { Clock } from './clock.ts';
+import type { Clock } from './time.ts';
 
 /** Generates a prefixed, time-ordered id such as `dec_01h455vb4pex5vsknk084sn02q`. */
 export type MakeId = (kind: IdKind) => string;

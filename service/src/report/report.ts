@@ -1,7 +1,7 @@
 import { type reportDimensions, reportMetrics } from '@trueward/protocol';
 import type { Report, ReportRow } from '@trueward/protocol/wire';
 import { DomainError } from '../platform/domain-error.ts';
-import { formatInstant } from '../platform/instant.ts';
+import { formatInstant } from '../platform/time.ts';
 import type { Queries, Scope } from '../store/database.ts';
 
 export type ReportDimension = (typeof reportDimensions)[number];

@@ -1,4 +1,4 @@
-import { formatInstant } from '../platform/instant.ts';
+import { formatInstant } from '../platform/time.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import { hourMs } from './rollup.ts';
 

@@ -1,6 +1,6 @@
 import type { Creative, HouseAd, Media, Placement, Policy } from '@trueward/protocol/wire';
-import type { Environment } from '../key/key-text.ts';
-import { requireInstant } from '../platform/instant.ts';
+import type { Environment } from '../key/principal.ts';
+import { requireInstant } from '../platform/time.ts';
 import type { FieldError } from '../platform/domain-error.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import { checkSource, type SourceRule } from './check-source.ts';

@@ -2,7 +2,7 @@ import type { Source } from '@trueward/protocol/wire';
 import { findTestSourceProblem, isTestSourceUrl } from '../demand/test-source.ts';
 import { findUnknownMacros } from '../demand/vast/macros.ts';
 import type { FieldError } from '../platform/domain-error.ts';
-import { findUrlProblem, type UrlRule } from '../platform/public-address.ts';
+import { findUrlProblem, type UrlRule } from '../platform/guarded-agent.ts';
 import { parseAdsTxtLine } from './ads-txt.ts';
 import type { Stored } from './resource.ts';
 

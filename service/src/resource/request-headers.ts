@@ -1,8 +1,8 @@
 import type { SecretBox } from '../key/secret-box.ts';
-import type { Clock } from '../platform/clock.ts';
+import type { Clock } from '../platform/time.ts';
 import type { Operation } from '../store/audit-log.ts';
 import type { Queries } from '../store/database.ts';
-import type { ExternalSource } from './external-source.ts';
+import type { ExternalSource } from './resource.ts';
 
 const purpose = 'source_headers';
 

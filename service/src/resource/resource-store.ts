@@ -1,5 +1,5 @@
-import type { Environment } from '../key/key-text.ts';
-import type { Clock } from '../platform/clock.ts';
+import type { Environment } from '../key/principal.ts';
+import type { Clock } from '../platform/time.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import type { ResourceKind, ResourceKinds, Stored } from './resource.ts';

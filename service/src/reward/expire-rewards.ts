@@ -1,8 +1,7 @@
 import type { Logger } from 'pino';
 import type { DecisionState } from '../decision/decision-state.ts';
-import type { Environment } from '../key/key-text.ts';
-import type { Clock } from '../platform/clock.ts';
-import { formatInstant } from '../platform/instant.ts';
+import type { Environment } from '../key/principal.ts';
+import { type Clock, formatInstant } from '../platform/time.ts';
 import { addToRollups, createCount } from '../report/rollup.ts';
 import type { Database } from '../store/database.ts';
 import type { Tracing } from '../trace/tracing.ts';

@@ -2,9 +2,8 @@ import { createPrivateKey, type KeyObject, randomBytes, sign } from 'node:crypto
 import type { Reward } from '@trueward/protocol/wire';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import type { Logger } from 'pino';
-import type { SecretBox } from '../key/secret-box.ts';
-import { serviceAccount } from '../key/service-secrets.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type SecretBox, serviceAccount } from '../key/secret-box.ts';
+import type { Clock } from '../platform/time.ts';
 import type { Database, Queries, Scope } from '../store/database.ts';
 
 /** How long a receipt can be redeemed, in seconds. */

@@ -1,6 +1,6 @@
 import type { RewardStatus } from '@trueward/protocol/wire';
 import type { DecisionState } from '../decision/decision-state.ts';
-import type { Clock } from '../platform/clock.ts';
+import type { Clock } from '../platform/time.ts';
 import type { Database, Scope } from '../store/database.ts';
 import { evidence, type Receipts } from './receipt.ts';
 import type { RewardChanges } from './reward-changes.ts';

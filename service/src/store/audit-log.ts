@@ -1,5 +1,5 @@
 import type { AuditEntry } from '@trueward/protocol/wire';
-import type { Clock } from '../platform/clock.ts';
+import type { Clock } from '../platform/time.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { Queries, Scope } from './database.ts';
 

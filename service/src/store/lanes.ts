@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Clock } from '../platform/clock.ts';
+import type { Clock } from '../platform/time.ts';
 import type { Database, Scope } from './database.ts';
 import { isLockTimeout } from './database-errors.ts';
 import {

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describeBlockers } from './blockers.ts';
+import { describeBlockers, isLockTimeout } from './database-errors.ts';
 import type { Database, Queries } from './database.ts';
-import { isLockTimeout } from './database-errors.ts';
 
 interface LockOptions {
   onWait: ((text: string) => void) | undefined;

@@ -1,7 +1,12 @@
 import pg from 'pg';
-import { describeBlockers } from './blockers.ts';
+import {
+  describeBlockers,
+  isLockTimeout,
+  isReadOnly,
+  isReadTimeout,
+  NotReplicatedError,
+} from './database-errors.ts';
 import type { Database, Queries, Row, TransactionOptions } from './database.ts';
-import { isLockTimeout, isReadOnly, isReadTimeout, NotReplicatedError } from './database-errors.ts';
 import { createHosts, type Hosts } from './postgres-hosts.ts';
 
 /** Limits for the use of a PostgreSQL server. */

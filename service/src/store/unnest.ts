@@ -1,4 +1,4 @@
-import { formatInstant } from '../platform/instant.ts';
+import { formatInstant } from '../platform/time.ts';
 
 /** A column of a multi-row insert. */
 export interface Column<Item> {

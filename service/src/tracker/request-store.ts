@@ -1,7 +1,7 @@
 import type { DemandRecord } from '../demand/offer.ts';
 import type { MacroValues } from '../demand/vast/macros.ts';
-import type { Environment } from '../key/key-text.ts';
-import { formatInstant } from '../platform/instant.ts';
+import type { Environment } from '../key/principal.ts';
+import { formatInstant } from '../platform/time.ts';
 import { hourMs } from '../report/rollup.ts';
 import type { Queries } from '../store/database.ts';
 import { buildArrays, type Column, unnest } from '../store/unnest.ts';

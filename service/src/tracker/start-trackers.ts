@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Configuration } from '../decision/configuration.ts';
 import { isKilled } from '../decision/snapshot.ts';
 import type { SecretBox } from '../key/secret-box.ts';
-import type { Clock } from '../platform/clock.ts';
+import type { Clock } from '../platform/time.ts';
 import type { Database } from '../store/database.ts';
 import type { LaneDeps } from '../store/lanes.ts';
 import { createGuardedAgent } from '../platform/guarded-agent.ts';
@@ -12,7 +12,7 @@ import {
   startTrackerDispatcher,
   type TrackerDispatcher,
 } from './dispatcher.ts';
-import { createTrackerSender } from './send-request.ts';
+import { createTrackerSender } from './make-request.ts';
 
 interface Deps {
   database: Database;

@@ -1,6 +1,6 @@
-import { serviceAccount } from '../key/service-secrets.ts';
+import { serviceAccount } from '../key/secret-box.ts';
 import { firstIdAt } from '../platform/ids.ts';
-import { formatInstant } from '../platform/instant.ts';
+import { formatInstant } from '../platform/time.ts';
 import type { Database } from '../store/database.ts';
 
 /** How long data is kept, in milliseconds. Undefined means forever. */

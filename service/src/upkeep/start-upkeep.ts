@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Clock } from '../platform/clock.ts';
+import type { Clock } from '../platform/time.ts';
 import { isArchived } from '../store/archive-week.ts';
 import type { Database } from '../store/database.ts';
 import { analyzePartitions, createPartitions, dropWeek, listWeeks } from '../store/partitions.ts';

@@ -1,6 +1,6 @@
 import type { AuditLog } from '../store/audit-log.ts';
 import type { SecretBox } from '../key/secret-box.ts';
-import type { Clock } from '../platform/clock.ts';
+import type { Clock } from '../platform/time.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { Database } from '../store/database.ts';
 import { createLinks, type Links } from './links.ts';

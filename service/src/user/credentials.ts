@@ -1,7 +1,7 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import type { SecretBox } from '../key/secret-box.ts';
-import type { Clock } from '../platform/clock.ts';
+import type { Clock } from '../platform/time.ts';
 import { type FieldError, throwFieldErrors } from '../platform/domain-error.ts';
 import type { Queries } from '../store/database.ts';
 import type { User } from './user.ts';

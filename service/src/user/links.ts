@@ -1,6 +1,6 @@
 import type { AuditLog } from '../store/audit-log.ts';
-import { serviceAccount } from '../key/service-secrets.ts';
-import type { Clock } from '../platform/clock.ts';
+import { serviceAccount } from '../key/secret-box.ts';
+import type { Clock } from '../platform/time.ts';
 import type { MakeId } from '../platform/ids.ts';
 import { DomainError, throwFieldErrors } from '../platform/domain-error.ts';
 import { lockConfiguration } from '../resource/resource-store.ts';

@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import type { Clock } from '../platform/clock.ts';
+import type { Clock } from '../platform/time.ts';
 import type { Queries } from '../store/database.ts';
 import { type User, toUser, userColumns } from './user.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { serviceAccount } from '../key/service-secrets.ts';
-import type { Clock } from '../platform/clock.ts';
+import { serviceAccount } from '../key/secret-box.ts';
+import type { Clock } from '../platform/time.ts';
 import type { Database, Queries } from '../store/database.ts';
 import type { OneTimeCodes, Passwords } from './credentials.ts';
 import type { Sessions } from './sessions.ts';

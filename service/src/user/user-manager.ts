@@ -1,6 +1,6 @@
 import type { AuditLog, Operation } from '../store/audit-log.ts';
 import type { Role } from '../key/principal.ts';
-import type { Clock } from '../platform/clock.ts';
+import type { Clock } from '../platform/time.ts';
 import type { MakeId } from '../platform/ids.ts';
 import { DomainError } from '../platform/domain-error.ts';
 import type { IfMatch } from '../resource/resource-manager.ts';

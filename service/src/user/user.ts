@@ -1,7 +1,7 @@
 import type { Role } from '../key/principal.ts';
-import { serviceAccount } from '../key/service-secrets.ts';
+import { serviceAccount } from '../key/secret-box.ts';
 import { DomainError } from '../platform/domain-error.ts';
-import { formatInstant } from '../platform/instant.ts';
+import { formatInstant } from '../platform/time.ts';
 import type { Queries } from '../store/database.ts';
 
 /** A panel user. Each user belongs to one account. */

@@ -1,5 +1,5 @@
 import type { Webhook } from '@trueward/protocol/wire';
-import type { Clock } from '../platform/clock.ts';
+import type { Clock } from '../platform/time.ts';
 import type { Tracing } from '../trace/tracing.ts';
 import type { DueDelivery } from './delivery-store.ts';
 import type { AttemptResult, Send } from './sender.ts';

@@ -1,4 +1,4 @@
-import { formatInstant } from '../platform/instant.ts';
+import { formatInstant } from '../platform/time.ts';
 import type { Queries } from '../store/database.ts';
 import { forAccount } from '../store/unnest.ts';
 import type { DueDelivery } from './delivery-store.ts';

@@ -1,8 +1,7 @@
 import type { Snapshot } from '../decision/snapshot.ts';
 import type { SecretBox } from '../key/secret-box.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, formatInstant } from '../platform/time.ts';
 import type { MakeId } from '../platform/ids.ts';
-import { formatInstant } from '../platform/instant.ts';
 import type { EventDraft, WriteEvents } from '../resource/change-events.ts';
 import type { Scope } from '../store/database.ts';
 import { checkStored, forAccount } from '../store/unnest.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { firstIdAt, type MakeId } from '../platform/ids.ts';
-import { formatInstant } from '../platform/instant.ts';
+import { formatInstant } from '../platform/time.ts';
 import type { ResourceStore } from '../resource/resource-store.ts';
 import type { Scope, Database, Queries } from '../store/database.ts';
 import { attempt, type AttemptDeps, isDelivered, leaseMs } from './attempt.ts';

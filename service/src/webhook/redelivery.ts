@@ -1,8 +1,7 @@
 import { webhookEventTypes } from '@trueward/protocol';
 import type { Delivery, Webhook, WebhookEvent } from '@trueward/protocol/wire';
-import { formatInstant } from '../platform/instant.ts';
+import { formatInstant, type Clock } from '../platform/time.ts';
 import type { AuditLog, Operation } from '../store/audit-log.ts';
-import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
 import { DomainError } from '../platform/domain-error.ts';
 import type { EventDraft } from '../resource/change-events.ts';

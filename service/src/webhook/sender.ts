@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { StandardWebhookHeaders, WebhookSignatureHeaders } from 'trueward/server';
 import type { Dispatcher } from 'undici';
 import { requestBounded } from '../platform/bounded-request.ts';
-import type { Clock } from '../platform/clock.ts';
+import type { Clock } from '../platform/time.ts';
 
 /** A request to a webhook endpoint. */
 export interface DeliveryRequest {

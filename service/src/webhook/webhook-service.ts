@@ -1,10 +1,9 @@
 import type { Webhook, WebhookRequest, WebhookUpdate } from '@trueward/protocol/wire';
-import { formatInstant } from '../platform/instant.ts';
+import { formatInstant, type Clock } from '../platform/time.ts';
 import type { Operation } from '../store/audit-log.ts';
 import type { SecretBox } from '../key/secret-box.ts';
-import type { Clock } from '../platform/clock.ts';
 import { DomainError, throwFieldErrors } from '../platform/domain-error.ts';
-import { findUrlProblem } from '../platform/public-address.ts';
+import { findUrlProblem } from '../platform/guarded-agent.ts';
 import type { IfMatch, ResourceManager } from '../resource/resource-manager.ts';
 import type { Stored } from '../resource/resource.ts';
 import type { Versioned } from '../resource/resource-store.ts';

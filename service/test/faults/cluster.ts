@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import getPort from 'get-port';
 import type { ClockMove } from '../../src/development/test-clock.ts';
-import type { Clock } from '../../src/platform/clock.ts';
+import type { Clock } from '../../src/platform/time.ts';
 import type { DevelopmentKeys } from '../../src/development/seed.ts';
 import { type RunningService, startService } from '../start-service.ts';
 

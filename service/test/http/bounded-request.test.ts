@@ -6,8 +6,8 @@ import { afterEach, expect, test } from 'vitest';
 import { createCircuitBreaker } from '../../src/exchange/circuit-breaker.ts';
 import { createRequestExternal } from '../../src/exchange/external-client.ts';
 import { BodyTooLargeError, requestBounded } from '../../src/platform/bounded-request.ts';
-import { systemClock } from '../../src/platform/clock.ts';
-import { createTrackerSender } from '../../src/tracker/send-request.ts';
+import { systemClock } from '../../src/platform/time.ts';
+import { createTrackerSender } from '../../src/tracker/make-request.ts';
 
 const dispatcher = new Agent();
 const stopping = new AbortController();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AdEvent, Decision, DecisionRequest, EventBatchResult } from '@trueward/protocol/wire';
-import { type Clock, systemClock } from '../../src/platform/clock.ts';
+import { type Clock, systemClock } from '../../src/platform/time.ts';
 import type { RunningService } from '../start-service.ts';
 
 /** A response from the service. The caller specifies the type of the body. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
-import { runCommand } from '../../src/cli/run-command.ts';
+import { runCommand } from '../../src/cli/command.ts';
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 

@@ -1,7 +1,7 @@
 import type { Webhook } from '@trueward/protocol/wire';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { systemClock } from '../../src/platform/clock.ts';
+import { systemClock } from '../../src/platform/time.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { noTracing } from '../../src/trace/tracing.ts';

@@ -1,7 +1,7 @@
 import type { Webhook } from '@trueward/protocol/wire';
 import { pino } from 'pino';
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { systemClock } from '../../src/platform/clock.ts';
+import { systemClock } from '../../src/platform/time.ts';
 import type { LaneDeps } from '../../src/store/lanes.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';

@@ -3,7 +3,7 @@ import type { Problem } from '@trueward/protocol/wire';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../src/cli/run-service.ts';
-import { systemClock } from '../../src/platform/clock.ts';
+import { systemClock } from '../../src/platform/time.ts';
 import { expireRewards } from '../../src/reward/expire-rewards.ts';
 import { addAccount } from '../add-account.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';

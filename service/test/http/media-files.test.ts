@@ -5,10 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { toProblemResponse } from '../../src/http/problems/problem.ts';
-import { addMediaRoutes } from '../../src/http/files/media-files.ts';
-import { createFolderStore, type MediaStore } from '../../src/media/media-store.ts';
-import { createS3Store } from '../../src/media/s3-store.ts';
+import { toProblemResponse } from '../../src/http/problem.ts';
+import { addMediaRoutes } from '../../src/http/files.ts';
+import { createFolderStore, type MediaStore, createS3Store } from '../../src/media/media-store.ts';
 import { type S3Server, startS3Server } from '../s3-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'trueward-media-'));

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createFolderStore, type MediaStore } from '../../src/media/media-store.ts';
-import { createS3Store } from '../../src/media/s3-store.ts';
+import { createFolderStore, type MediaStore, createS3Store } from '../../src/media/media-store.ts';
 import { type S3Server, startS3Server } from '../s3-server.ts';
 
 let s3: S3Server;

@@ -3,7 +3,7 @@ import type { Problem, Source } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createSecretBox } from '../../src/key/secret-box.ts';
 import { createRequestHeaders } from '../../src/resource/request-headers.ts';
-import { toExternalSource } from '../../src/resource/external-source.ts';
+import { toExternalSource } from '../../src/resource/resource.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
 

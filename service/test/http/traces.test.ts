@@ -1,7 +1,7 @@
 import type { Webhook } from '@trueward/protocol/wire';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Clock, systemClock } from '../../src/platform/clock.ts';
+import { type Clock, systemClock } from '../../src/platform/time.ts';
 import { createOtlpExporter } from '../../src/trace/otlp-tracing.ts';
 import { startInProcess } from '../in-process.ts';
 import { startService } from '../start-service.ts';

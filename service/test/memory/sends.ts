@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getHeapSnapshot } from 'node:v8';
-import { systemClock } from '../../src/platform/clock.ts';
+import { systemClock } from '../../src/platform/time.ts';
 import { createGuardedAgent } from '../../src/platform/guarded-agent.ts';
 import { createSender } from '../../src/webhook/sender.ts';
 

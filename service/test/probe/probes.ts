@@ -11,7 +11,7 @@ import type { RecordedEvent } from '../../src/decision/decision-state.ts';
 import { createUseStore } from '../../src/http/limits/open-rate-limits.ts';
 import { addStateMetrics } from '../../src/http/monitoring/metrics.ts';
 import { createTailStore } from '../../src/inspect/tail-relay.ts';
-import { systemClock } from '../../src/platform/clock.ts';
+import { systemClock } from '../../src/platform/time.ts';
 import { createIds } from '../../src/platform/ids.ts';
 import { expireRewards } from '../../src/reward/expire-rewards.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -20,7 +20,7 @@ import { migrate } from '../../src/store/migrate.ts';
 import { dropWeek, listWeeks, createPartitions } from '../../src/store/partitions.ts';
 import { deleteOldRows } from '../../src/upkeep/delete-old-rows.ts';
 import { claimChore } from '../../src/upkeep/claim-chore.ts';
-import { storeRequests } from '../../src/demand/tracker-store.ts';
+import { storeRequests } from '../../src/demand/trackers.ts';
 import {
   claimRequests,
   listAccounts,

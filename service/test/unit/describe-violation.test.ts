@@ -1,6 +1,6 @@
 import { schemas } from '@trueward/protocol';
 import { expect, test } from 'vitest';
-import { describeViolation } from '../../src/http/problems/describe-violation.ts';
+import { describeViolation } from '../../src/http/problem.ts';
 
 /** Returns the values of all members that have this name, anywhere in a schema. */
 function collectValues(

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { requireInstant, parseInstant } from '../../src/platform/instant.ts';
+import { requireInstant, parseInstant } from '../../src/platform/time.ts';
 
 describe('parseInstant', () => {
   test.each([

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { linkSignal } from '../../src/platform/link-signal.ts';
+import { linkSignal } from '../../src/platform/bounded-request.ts';
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 

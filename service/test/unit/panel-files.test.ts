@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { addPanelFiles } from '../../src/http/files/panel-files.ts';
+import { addPanelFiles } from '../../src/http/files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'trueward-panel-'));
 const script = 'console.log("panel");'.repeat(50);

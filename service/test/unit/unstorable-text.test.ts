@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findUnstorableText } from '../../src/http/requests/json-body.ts';
+import { findUnstorableText } from '../../src/http/request-bodies.ts';
 
 test.each([
   [{ a: 'fine', b: ['😀'] }, undefined],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { maxAttempts, retryDelayMs } from '../../src/webhook/attempt.ts';
-import { findUrlProblem, isAllowedAddress } from '../../src/platform/public-address.ts';
+import { findUrlProblem, isAllowedAddress } from '../../src/platform/guarded-agent.ts';
 
 test.each([
   '127.0.0.1',

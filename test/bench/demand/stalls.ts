@@ -3,7 +3,7 @@ import { createCircuitBreaker } from '../../../service/src/exchange/circuit-brea
 import { createRequestOffer } from '../../../service/src/exchange/exchange.ts';
 import { createRequestExternal } from '../../../service/src/exchange/external-client.ts';
 import { createGuardedAgent } from '../../../service/src/platform/guarded-agent.ts';
-import { systemClock } from '../../../service/src/platform/clock.ts';
+import { systemClock } from '../../../service/src/platform/time.ts';
 import { createSource, offerRequest } from '../../../service/test/external-source.ts';
 import { median } from '../outbox/statistics.ts';
 import { adversarialBids, adversarialTags } from './documents.ts';

@@ -8,7 +8,7 @@ import {
   createDecisionLanes,
   recordDecisions,
 } from '../../../service/src/decision/record-decisions.ts';
-import { systemClock } from '../../../service/src/platform/clock.ts';
+import { systemClock } from '../../../service/src/platform/time.ts';
 import { createIds } from '../../../service/src/platform/ids.ts';
 import type { Database } from '../../../service/src/store/database.ts';
 import { migrate } from '../../../service/src/store/migrate.ts';

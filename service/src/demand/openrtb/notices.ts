@@ -1,5 +1,5 @@
 import { encodeComponent, parseWebUrl } from '../web-url.ts';
-import { formatCpm } from './price.ts';
+import { formatCpm } from '../offer.ts';
 import { impressionId } from './request.ts';
 import { type Bid, type BidIds, type LossReason, lossReasons } from './response.ts';
 

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import type { DisclosedPlayer } from '../disclose.ts';
-import { toCpm } from './price.ts';
+import { toCpm } from '../offer.ts';
 
 export type OpenRtbVersion = '2.5' | '2.6';
 

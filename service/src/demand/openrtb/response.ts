@@ -1,5 +1,5 @@
 import { type BlockLists, impressionId } from './request.ts';
-import { formatCpm, toMicros } from './price.ts';
+import { formatCpm, toMicros } from '../offer.ts';
 
 /** OpenRTB 3.0 loss reasons, reported in loss notices. */
 export const lossReasons = {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../platform/clock.ts';
+import type { Clock } from '../../platform/time.ts';
 import { mergeChain, type ErrorReport, type VastAd } from './ad.ts';
 import {
   type AdEntry,

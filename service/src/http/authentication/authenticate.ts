@@ -1,9 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { hashKey, type KeyKind, parseKeyText } from '../../key/key-text.ts';
-import type { KeyPrincipal, Principal } from '../../key/principal.ts';
-import type { Clock } from '../../platform/clock.ts';
+import {
+  hashKey,
+  type KeyKind,
+  parseKeyText,
+  type KeyPrincipal,
+  type Principal,
+} from '../../key/principal.ts';
+import type { Clock } from '../../platform/time.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
-import { ProblemError } from '../problems/problem.ts';
+import { ProblemError } from '../problem.ts';
 import type { SessionAccess } from './session-access.ts';
 
 declare module 'fastify' {

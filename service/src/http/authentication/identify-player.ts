@@ -3,7 +3,7 @@ import proxyAddr from '@fastify/proxy-addr';
 import type { DecisionRequest, Placement } from '@trueward/protocol/wire';
 import type { Principal } from '../../key/principal.ts';
 import type { UserTokens } from '../../key/user-tokens.ts';
-import { ProblemError } from '../problems/problem.ts';
+import { ProblemError } from '../problem.ts';
 
 /**
  * Identifies the player of a decision. Servers are trusted. Clients may have to send a user token. Returns

@@ -1,10 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Environment } from '../../key/key-text.ts';
-import { includesRole, type Role, type SessionPrincipal } from '../../key/principal.ts';
+import {
+  type Environment,
+  includesRole,
+  type Role,
+  type SessionPrincipal,
+} from '../../key/principal.ts';
 import type { Session, Sessions } from '../../user/sessions.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
-import { ProblemError } from '../problems/problem.ts';
+import { ProblemError } from '../problem.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
-import type { SecretBox } from '../../key/secret-box.ts';
-import { createMac, readServiceSecret } from '../../key/service-secrets.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { type SecretBox, createMac, readServiceSecret } from '../../key/secret-box.ts';
+import type { Clock } from '../../platform/time.ts';
 import type { Queries } from '../../store/database.ts';
 import {
   createLimitBuckets,

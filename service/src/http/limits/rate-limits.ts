@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
-import type { Environment } from '../../key/key-text.ts';
-import type { KeyPrincipal, Principal } from '../../key/principal.ts';
-import { ProblemError } from '../problems/problem.ts';
+import type { Environment, KeyPrincipal, Principal } from '../../key/principal.ts';
+import { ProblemError } from '../problem.ts';
 import {
   createTokenBuckets,
   type Rate,

@@ -1,9 +1,9 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { ObserveCall } from '../../exchange/start-exchange.ts';
-import type { IntakeResult } from '../../intake/intake.ts';
-import type { Intake } from '../../intake/start-intake.ts';
-import type { Clock } from '../../platform/clock.ts';
+import type { ObserveCall } from '../../exchange/exchange.ts';
+import type { IntakeResult } from '../../intake/external-creative.ts';
+import type { Intake } from '../../intake/intake.ts';
 import { firstIdAt } from '../../platform/ids.ts';
+import type { Clock } from '../../platform/time.ts';
 import type { Queries } from '../../store/database.ts';
 import type { CountEnded } from '../../tracker/dispatcher.ts';
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Database } from '../../store/database.ts';
-import { ProblemError } from '../problems/problem.ts';
+import { ProblemError } from '../problem.ts';
 
 interface Deps {
   database: Database;

@@ -4,7 +4,7 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Configuration } from '../../decision/configuration.ts';
 import type { Database } from '../../store/database.ts';
 import type { Lane } from '../../store/group-commit.ts';
-import { ProblemError } from '../problems/problem.ts';
+import { ProblemError } from '../problem.ts';
 import {
   addDemandState,
   createDemandMetrics,

@@ -8,8 +8,8 @@ import type { Stored } from '../../resource/resource.ts';
 import type { Sessions } from '../../user/sessions.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import { getSession } from '../authentication/session-access.ts';
-import { notFound, type PageQuery, pageQuerySchema, toCursor } from '../openapi/route-schemas.ts';
-import { ProblemError } from '../problems/problem.ts';
+import { notFound, type PageQuery, pageQuerySchema, toCursor } from '../openapi.ts';
+import { ProblemError } from '../problem.ts';
 import { type PanelDeps, strictBody, textSchema } from './panel-deps.ts';
 
 interface DryRunBody {

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { createIngestMedia, type IngestedMedia } from '../../media/ingest-media.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
-import { getActor } from '../operations/operations.ts';
-import { ProblemError } from '../problems/problem.ts';
+import { getActor } from '../operations.ts';
+import { ProblemError } from '../problem.ts';
 import { type PanelDeps, textSchema } from './panel-deps.ts';
 
 const maxBytes = 20 * 1_024 * 1_024;

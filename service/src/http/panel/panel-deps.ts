@@ -1,10 +1,9 @@
-import type { DryRun } from '../../decision/dry-run.ts';
-import type { TrySource } from '../../decision/try-source.ts';
+import type { DryRun, TrySource } from '../../decision/dry-run.ts';
 import type { LiveTail } from '../../inspect/live-tail.ts';
 import { roles } from '../../key/principal.ts';
 import type { MediaStore } from '../../media/media-store.ts';
 import type { Uploads } from '../../media/uploads.ts';
-import type { Clock } from '../../platform/clock.ts';
+import type { Clock } from '../../platform/time.ts';
 import type { ResourceStore } from '../../resource/resource-store.ts';
 import type { ReadReward } from '../../reward/reward-status.ts';
 import type { AuditLog } from '../../store/audit-log.ts';
@@ -13,7 +12,7 @@ import type { Users } from '../../user/create-users.ts';
 import type { EventBodies } from '../../webhook/event-writer.ts';
 import type { SessionCookie } from '../authentication/session-access.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
-import type { RunOperation } from '../operations/operations.ts';
+import type { RunOperation } from '../operations.ts';
 
 /** The dependencies of the panel's routes. */
 export interface PanelDeps {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { addSessionCheck, type SessionAccess } from '../authentication/session-access.ts';
-import { addPanelFiles } from '../files/panel-files.ts';
+import { addPanelFiles } from '../files.ts';
 import { addInspectionRoutes, addLiveRoute } from './inspection.ts';
 import { addMediaUpload } from './media-upload.ts';
 import type { PanelDeps } from './panel-deps.ts';

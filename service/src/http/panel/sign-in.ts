@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { formatInstant } from '../../platform/instant.ts';
+import { formatInstant } from '../../platform/time.ts';
 import type { Link } from '../../user/links.ts';
 import type { Session } from '../../user/sessions.ts';
 import type { SignedIn } from '../../user/sign-in.ts';
 import { describeUser } from '../../user/user.ts';
 import { checkSameOrigin, getSession } from '../authentication/session-access.ts';
 import { ipGroup } from '../limits/rate-limits.ts';
-import { ProblemError } from '../problems/problem.ts';
+import { ProblemError } from '../problem.ts';
 import {
   emailSchema,
   newPasswordSchema,

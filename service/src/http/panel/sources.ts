@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
-import type { TrialResult } from '../../decision/try-source.ts';
-import { formatInstant } from '../../platform/instant.ts';
+import type { TrialResult } from '../../decision/dry-run.ts';
+import { formatInstant } from '../../platform/time.ts';
 import { readSourceHealth } from '../../report/source-health.ts';
-import { toExternalSource, type ExternalSource } from '../../resource/external-source.ts';
+import { toExternalSource, type ExternalSource } from '../../resource/resource.ts';
 import type { Scope } from '../../store/database.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
-import { notFound } from '../openapi/route-schemas.ts';
-import { getActor } from '../operations/operations.ts';
-import { ProblemError } from '../problems/problem.ts';
+import { notFound } from '../openapi.ts';
+import { getActor } from '../operations.ts';
+import { ProblemError } from '../problem.ts';
 import { type PanelDeps, strictBody, textSchema } from './panel-deps.ts';
 
 interface TrialRequest {

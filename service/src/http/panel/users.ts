@@ -3,8 +3,8 @@ import type { Role } from '../../key/principal.ts';
 import { toPage } from '../../resource/resource-store.ts';
 import { describeUser, findUser, listUsers } from '../../user/user.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
-import { notFound, type PageQuery, pageQuerySchema, toCursor } from '../openapi/route-schemas.ts';
-import { readIfMatch, toEntityTag } from '../operations/operations.ts';
+import { notFound, type PageQuery, pageQuerySchema, toCursor } from '../openapi.ts';
+import { readIfMatch, toEntityTag } from '../operations.ts';
 import {
   emailSchema,
   type PanelDeps,

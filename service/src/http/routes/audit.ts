@@ -3,7 +3,7 @@ import { toPage } from '../../resource/resource-store.ts';
 import { listAuditEntries } from '../../store/audit-log.ts';
 import type { Database } from '../../store/database.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
-import { type PageQuery, pageQuerySchema, pageSchema, toCursor } from '../openapi/route-schemas.ts';
+import { type PageQuery, pageQuerySchema, pageSchema, toCursor } from '../openapi.ts';
 
 interface AuditQuery extends PageQuery {
   target_id?: string;

@@ -3,13 +3,13 @@ import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Configuration } from '../../decision/configuration.ts';
 import type { ClientInfo, MakeDecision } from '../../decision/decision-service.ts';
-import { isBot } from '../../event/bots.ts';
+import { isBot } from '../../event/intake.ts';
 import type { Principal } from '../../key/principal.ts';
 import type { UserTokens } from '../../key/user-tokens.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import { type Country, detectDevice, identifyPlayer } from '../authentication/identify-player.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
-import { ProblemError } from '../problems/problem.ts';
+import { ProblemError } from '../problem.ts';
 
 interface Deps {
   configuration: Configuration;

@@ -1,6 +1,6 @@
 import type { Delivery, WebhookTest } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
-import { requireInstant } from '../../platform/instant.ts';
+import { requireInstant } from '../../platform/time.ts';
 import { type ResourceStore, toPage } from '../../resource/resource-store.ts';
 import type { Database } from '../../store/database.ts';
 import { findDelivery, listDeliveries } from '../../webhook/delivery-list.ts';
@@ -14,8 +14,8 @@ import {
   pageSchema,
   toCursor,
   writeHeaders,
-} from '../openapi/route-schemas.ts';
-import type { RunOperation } from '../operations/operations.ts';
+} from '../openapi.ts';
+import type { RunOperation } from '../operations.ts';
 
 interface Deps {
   database: Database;

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { RecordDropped } from '../../event/dropped-events.ts';
 import type { SubmittedEvent, IngestEvents } from '../../event/intake.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
-import { compileBody } from '../requests/validation.ts';
+import { compileBody } from '../request-bodies.ts';
 
 /** A batch of unvalidated events. Each event is validated separately. */
 interface UnvalidatedBatch {

@@ -15,8 +15,8 @@ import {
   pageSchema,
   toCursor,
   writeHeaders,
-} from '../openapi/route-schemas.ts';
-import type { RunOperation } from '../operations/operations.ts';
+} from '../openapi.ts';
+import type { RunOperation } from '../operations.ts';
 
 interface Deps {
   database: Database;

@@ -1,6 +1,6 @@
 import { reportDimensions } from '@trueward/protocol';
 import type { FastifyInstance } from 'fastify';
-import { requireInstant } from '../../platform/instant.ts';
+import { requireInstant } from '../../platform/time.ts';
 import {
   readReport,
   reportCsv,
@@ -9,7 +9,7 @@ import {
 } from '../../report/report.ts';
 import type { Database } from '../../store/database.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
-import { ProblemError } from '../problems/problem.ts';
+import { ProblemError } from '../problem.ts';
 
 interface ReportParams {
   from: string;

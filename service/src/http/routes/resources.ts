@@ -1,7 +1,6 @@
 import type { Creative, ReviewRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
-import type { Clock } from '../../platform/clock.ts';
-import { formatInstant } from '../../platform/instant.ts';
+import { type Clock, formatInstant } from '../../platform/time.ts';
 import { type RequestHeaders, splitRequestHeaders } from '../../resource/request-headers.ts';
 import type { ResourceManager } from '../../resource/resource-manager.ts';
 import type { ResourceStore, Versioned } from '../../resource/resource-store.ts';
@@ -24,8 +23,8 @@ import {
   pageSchema,
   toCursor,
   writeHeaders,
-} from '../openapi/route-schemas.ts';
-import { readIfMatch, type RunOperation, toEntityTag } from '../operations/operations.ts';
+} from '../openapi.ts';
+import { readIfMatch, type RunOperation, toEntityTag } from '../operations.ts';
 
 /** Names that describe one kind of managed object. */
 interface ResourceDefinition {

@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { DecisionTokens, TokenClaims } from '../../decision/token.ts';
 import type { Principal } from '../../key/principal.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { linkSignal } from '../../platform/link-signal.ts';
+import type { Clock } from '../../platform/time.ts';
+import { linkSignal } from '../../platform/bounded-request.ts';
 import type { Receipts } from '../../reward/receipt.ts';
 import type { ReadReward } from '../../reward/reward-status.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
-import { ProblemError } from '../problems/problem.ts';
+import { ProblemError } from '../problem.ts';
 
 interface Deps {
   readReward: ReadReward;

@@ -21,8 +21,8 @@ import {
   pageSchema,
   toCursor,
   writeHeaders,
-} from '../openapi/route-schemas.ts';
-import { readIfMatch, type RunOperation } from '../operations/operations.ts';
+} from '../openapi.ts';
+import { readIfMatch, type RunOperation } from '../operations.ts';
 
 interface Deps {
   webhooks: WebhookService;

@@ -7,7 +7,7 @@ import {
   locateMarkup,
   getWinNoticeUrl,
 } from '../../../src/demand/openrtb/notices.ts';
-import { formatCpm, toMicros } from '../../../src/demand/openrtb/price.ts';
+import { formatCpm, toMicros } from '../../../src/demand/offer.ts';
 import { type Bid, lossReasons } from '../../../src/demand/openrtb/response.ts';
 import { inline, resolve, tags, createUrl, vast, wrapper } from '../vast/fixtures.ts';
 

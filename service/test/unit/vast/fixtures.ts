@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/platform/clock.ts';
+import type { Clock } from '../../../src/platform/time.ts';
 import {
   type FetchResult,
   type ResolveOptions,

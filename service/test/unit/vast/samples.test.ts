@@ -14,7 +14,7 @@ import {
   resolveVast,
   type VastResult,
 } from '../../../src/demand/vast/resolve.ts';
-import { systemClock } from '../../../src/platform/clock.ts';
+import { systemClock } from '../../../src/platform/time.ts';
 import { rules } from './fixtures.ts';
 import { dailymotionSamples, type Expected, iabSamples } from './sample-expectations.ts';
 

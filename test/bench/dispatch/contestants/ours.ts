@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Webhook } from '../../../../protocol/wire.ts';
-import { systemClock } from '../../../../service/src/platform/clock.ts';
+import { systemClock } from '../../../../service/src/platform/time.ts';
 import { createIds } from '../../../../service/src/platform/ids.ts';
 import type { Scope } from '../../../../service/src/store/database.ts';
 import { openPostgres } from '../../../../service/src/store/postgres.ts';

@@ -1,3 +1,16 @@
+/** Wall-clock and monotonic time. Domain code never reads the system clocks directly. */
+export interface Clock {
+  /** Unix milliseconds, for stored times and comparisons between machines. May jump, even backward. */
+  nowMs(): number;
+  /** Milliseconds since an arbitrary moment, for measuring durations. Never jumps. */
+  monotonicMs(): number;
+}
+
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+};
+
 /*
  * Parses and formats the times in requests, responses and files. A valid time has RFC 3339 format with seconds, a full
  * offset and up to nine fractional digits. It is in the years 2000 to 2100 and not a leap second. `Date.parse` alone is
