@@ -15,7 +15,7 @@ import { ProblemError } from './problem.ts';
 export interface OperationResponse {
   status: number;
   body?: object;
-  /** The revision of the object in the body; sent as the `ETag`. */
+  /** The revision of the object in the body, sent as the `ETag`. */
   revision?: number;
 }
 
@@ -152,10 +152,10 @@ export function createRunOperation({
 export const getActor = (principal: Principal): string =>
   principal.kind === 'session' ? principal.email : principal.keyId;
 
-/** Formats the revision of an object as a strong entity tag. */
+/** Formats an object's revision as a strong entity tag. */
 export const toEntityTag = (revision: number): string => `"${revision}"`;
 
-/** Returns the condition of the `If-Match` header (RFC 9110, 13.1.1), or undefined if there is none. */
+/** Returns the `If-Match` condition (RFC 9110, 13.1.1), or undefined if any revision matches. */
 export function readIfMatch(request: FastifyRequest): IfMatch {
   const header = request.headers['if-match'];
   if (header === undefined || header.trim() === '*') return undefined;

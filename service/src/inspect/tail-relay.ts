@@ -30,7 +30,7 @@ interface Deps {
 /** How long a process remembers whether other processes have subscribers. */
 const cacheMs = 1_000;
 const readIntervalMs = 500;
-/** Maximum number of lines that wait to be written. Further lines are not shown. */
+/** Maximum number of lines waiting to be written. Further lines are dropped. */
 const maxQueue = 1_000;
 
 /**
@@ -105,7 +105,7 @@ function startWatch(
       }
     }
   };
-  // If the subscription fails to start, `ready` rejects.
+  // Callers learn from `ready` that the subscription could not be started.
   follow().catch(() => undefined);
   return { ready, stop: () => stopped.abort() };
 }
@@ -148,7 +148,7 @@ export interface LiveLine {
 /** Number of lines that the panel shows. */
 const maxLines = 500;
 
-/** A line for other processes. */
+/** A line as it is written for other processes. */
 export interface SentLine {
   account_id: string;
   position: number;

@@ -70,7 +70,7 @@ function startExchange(store: UseStore, exchange: UseExchange, log: Logger): () 
   };
 }
 
-/** Number of requests that a process has allowed since its start, by hashed name. */
+/** A name, in hashed form, and the number of requests that a process has allowed for it since the process started. */
 export interface Use {
   name: string;
   uses: number;
@@ -86,17 +86,17 @@ interface UseExchange {
   names(): string[];
 }
 
-/** Number of rounds in which each use is reported, in case a round fails. */
+/** Number of rounds in which each total is reported, in case a round fails. */
 const reportRounds = 3;
-/** Number of rounds without use after which a name is evicted. */
+/** Number of rounds without a request after which a name is evicted. */
 const retainRounds = 120;
 
 interface NameUsage {
   kind: string;
   name: string;
   uses: number;
-  /** The latest totals of the other processes, by process id. */
-  seen: Map<string, number>;
+  /** The latest totals from the other processes, by process id. */
+  seenTotals: Map<string, number>;
   round: number;
 }
 
@@ -119,7 +119,7 @@ export function createUseExchange(
       kind,
       name,
       uses: (previous?.uses ?? 0) + uses,
-      seen: previous?.seen ?? new Map<string, number>(),
+      seenTotals: previous?.seenTotals ?? new Map<string, number>(),
       round,
     });
   };
@@ -146,9 +146,9 @@ export function createUseExchange(
         if (!ownUsage) continue;
         buckets[ownUsage.kind]?.charge(
           ownUsage.name,
-          computeIncrease(ownUsage.seen.get(processId), uses),
+          computeIncrease(ownUsage.seenTotals.get(processId), uses),
         );
-        ownUsage.seen.set(processId, uses);
+        ownUsage.seenTotals.set(processId, uses);
       }
     },
   };
@@ -158,7 +158,9 @@ export function createUseExchange(
 interface UseStore {
   /** Writes the usage of this process, and a heartbeat. */
   write(uses: readonly Use[]): Promise<void>;
-  /** Reads the number of live processes, including this process, and the recent usage of these names by the others. */
+  /**
+   * Reads the number of live processes, including this process, and the other processes' recent usage for these names.
+   */
   read(names: readonly string[]): Promise<{
     processes: number;
     uses: (Use & { processId: string })[];
@@ -169,18 +171,18 @@ interface UseStore {
 
 /** How long after its last heartbeat a process is considered dead. */
 const staleAfter = `interval '5 seconds'`;
-/** The name of heartbeat rows. */
+/** Heartbeat rows have this name. */
 const heartbeat = '';
 
 /** Number of writes after which stale rows are deleted. */
-const cleanUpEvery = 60;
+const writesPerCleanup = 60;
 
 export function createUseStore(queries: Queries, processId: string): UseStore {
   let writes = 0;
   return {
     async write(uses) {
       writes += 1;
-      if (writes % cleanUpEvery === 0) {
+      if (writes % writesPerCleanup === 0) {
         await queries.query(
           `DELETE FROM limit_uses WHERE account_id = 'service' AND process_id = $1 AND seen_at < now() - ${staleAfter}`,
           [processId],

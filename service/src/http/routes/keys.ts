@@ -104,7 +104,7 @@ function addWrites(app: FastifyInstance, { keyManager, runOperation }: Deps): vo
       config: ownerConfig,
       schema: {
         operationId: 'updateKey',
-        summary: 'Change the allowed origins and the rate limit of a key',
+        summary: "Change a key's allowed origins and rate limit",
         params,
         headers,
         body: { $ref: 'ApiKeyUpdate#' },
