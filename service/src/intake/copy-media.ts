@@ -54,12 +54,12 @@ export async function copyVideo(
   if (!playableVideoCodec.test(videoCodec))
     throw new RejectedError(
       'unsupported',
-      `The file has codec ${videoCodec}, which not every browser plays; expected H.264, VP8, VP9 or AV1.`,
+      `The file has codec ${videoCodec}, which not all browsers can play; expected H.264, VP8, VP9 or AV1.`,
     );
   if (audioCodec !== undefined && !playableAudioCodec.test(audioCodec))
     throw new RejectedError(
       'unsupported',
-      `The file has audio codec ${audioCodec}, which not every browser plays; expected AAC, MP3, Opus or Vorbis.`,
+      `The file has audio codec ${audioCodec}, which not all browsers can play; expected AAC, MP3, Opus or Vorbis.`,
     );
   const { name } = await deps.storeFile(body, type, sha256);
   const bitrate = Math.round((body.length * 8_000) / durationMs);

@@ -57,7 +57,7 @@ export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
   /** All sources, in the order of their turns. */
   const sources = new Map<string, SourceState>();
   const keys = new Set<string>();
-  /** The running jobs, with the account of each. */
+  /** The running jobs, each with its account. */
   const activeJobs = new Map<Promise<void>, string>();
   const stopping = new AbortController();
 

@@ -5,7 +5,7 @@ import type { Database } from '../store/database.ts';
 /** Records when creatives were last offered by their sources. */
 export interface LastOffers {
   /**
-   * Records that a creative was offered. Does nothing if an offer of the creative was recorded in the last 12 hours.
+   * Records that a creative was offered. Does nothing if the creative's last recorded offer is less than 12 hours old.
    */
   note(accountId: string, creativeId: string): void;
   stop(): Promise<void>;
@@ -18,7 +18,10 @@ interface Deps {
 }
 
 const flushMs = 60_000;
-/** Minimum time between two records of the same creative. Short enough, because creatives are archived after days. */
+/**
+ * Minimum time between two recorded offers of the same creative. It is short compared with the days for which an
+ * unoffered creative is kept.
+ */
 const repeatMs = 43_200_000;
 const maxNoted = 100_000;
 

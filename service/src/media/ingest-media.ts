@@ -50,7 +50,7 @@ export const createIngestMedia = (
 /**
  * Stores a checked file under the hash of its content.
  *
- * @param sha256 the hash in hexadecimal (default: computed)
+ * @param sha256 the hex-encoded hash (default: computed)
  */
 export type StoreFile = (body: Buffer, type: StoredType, sha256?: string) => Promise<StoredFile>;
 
@@ -65,7 +65,7 @@ export const createStoreFile =
 
 const pattern = new RegExp(`^[0-9a-f]{64}\\.(${Object.values(storedExtensions).join('|')})$`);
 
-/** Returns a stored file's type by its name, or undefined if {@link StoreFile} doesn't create such names. */
+/** Returns a stored file's type according to its name, or undefined if {@link StoreFile} doesn't create such names. */
 export function findStoredType(name: string): StoredType | undefined {
   const extension = pattern.exec(name)?.[1];
   const types = Object.keys(storedExtensions) as StoredType[];
@@ -84,11 +84,11 @@ export interface MediaProperties {
   audioCodec?: string;
 }
 
-/** Maximum width and height, as in the schemas. Without a limit, a tiny image could fill a device's memory. */
+/** Maximum width and height, as in the schemas. Without a limit, decoding a tiny file could fill a device's memory. */
 const maxPixels = 8_192;
 /** Minimum and maximum duration, as in the schemas. */
-const minMs = 1_000;
-const maxMs = 120_000;
+const minDurationMs = 1_000;
+const maxDurationMs = 120_000;
 /** Maximum size of HTML and SVG files. */
 const maxTextBytes = 1_048_576;
 
@@ -115,8 +115,8 @@ export async function readMedia(body: Buffer): Promise<MediaProperties> {
       `has ${width} × ${height} pixels; expected at most ${maxPixels} × ${maxPixels}`,
     );
   const { durationMs } = properties;
-  if (durationMs !== undefined && !(durationMs >= minMs && durationMs <= maxMs))
-    throw rejection(`lasts ${durationMs / 1_000} s; a video must last 1 to ${maxMs / 1_000} s`);
+  if (durationMs !== undefined && !(durationMs >= minDurationMs && durationMs <= maxDurationMs))
+    throw rejection(`lasts ${durationMs / 1_000} s; a video must last 1 to ${maxDurationMs / 1_000} s`);
   return properties;
 }
 

@@ -112,7 +112,7 @@ export function createUploads({ database, store, clock, log }: UploadDeps): Uplo
   };
 }
 
-/** Updates `unused_since` of files that have become unused or are used again. */
+/** Updates `unused_since` for files that have become unused or are used again. */
 async function markUnused(database: Database, now: Date): Promise<void> {
   await database.query(
     `WITH used AS (

@@ -5,7 +5,7 @@ import { hourMs } from './rollup.ts';
 /** The roll-up metric for response times. Its `reason` is the upper bound of a latency bucket. */
 export const latencyMetric = 'source_latency';
 
-/** The upper bounds of the latency buckets, in milliseconds. The last bound is the maximum timeout of a source. */
+/** The upper bounds of the latency buckets, in milliseconds. The last bound is a source's maximum timeout. */
 const bounds = [
   10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000,
 ];

@@ -1,4 +1,4 @@
-/** A record in an ads.txt file (IAB Tech Lab, ads.txt 1.1). It authorizes a seller of a site's ads. */
+/** A record in an ads.txt file (IAB Tech Lab, ads.txt 1.1). It authorizes a seller of a site's ad inventory. */
 interface AdsTxtRecord {
   /** The domain of the advertising system, in lowercase. */
   system: string;
@@ -26,7 +26,7 @@ export function missingAdsTxtLines(file: string, lines: readonly string[]): stri
   });
 }
 
-/** A seller of the site's ads in an advertising system. */
+/** A seller of the site's ad inventory in an advertising system. */
 export interface Seller {
   /** The domain of the advertising system. By default, any system matches. */
   system?: string;

@@ -25,8 +25,8 @@ interface Deps {
 const batchSize = 500;
 
 /**
- * Expires pending rewards after the end of their late window, and counts them by the reason why they were pending. Safe
- * to run in several processes, because each reward is counted by the process that updates it.
+ * Expires pending rewards once their late window has ended, and counts them by the reason they were pending. Safe to
+ * run in several processes, because each reward is counted by the process that updates it.
  */
 export async function expireRewards(
   database: Database,

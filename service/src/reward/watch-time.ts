@@ -16,22 +16,22 @@ export interface AdView {
   byMs: number;
   /**
    * The time at which a request was received minus the time at which the device sent it: the clock skew plus the
-   * network latency. An ad view has the smallest offset of its requests.
+   * network latency. An ad view uses the smallest offset among its requests.
    */
   offsetMs: number;
   /** How long the ad had to be watched. */
   requiredMs: number;
 }
 
-/** Share of the required time for which an ad must be watched. Below 1, because clocks and timers aren't exact. */
+/** Fraction of the required time for which an ad must be watched. Below 1, because clocks and timers aren't exact. */
 export const watchedShare = 0.95;
 /** Maximum difference between a device's timers and its clock. */
 const jitterMs = 2_000;
 
-/** Returns the tolerance for comparisons of times. It is smaller for short ads. */
+/** Returns the tolerance for comparing times. It is smaller for short ads. */
 const toleranceMs = (requiredMs: number): number => Math.min(jitterMs, requiredMs / 4);
 
-/** Returns the event of a type that arrived first. Later events of the same type are ignored. */
+/** Returns the first event of the given type to arrive. Later events of that type are ignored. */
 export function findFirst(
   events: readonly RecordedEvent[],
   type: RecordedEvent['type'],
@@ -44,7 +44,7 @@ export function findFirst(
 }
 
 /**
- * Returns the smallest offset of a decision's requests. In requests with a larger offset, the difference is network
+ * Returns the smallest offset among a decision's requests. In requests with a larger offset, the difference is network
  * latency.
  */
 export const smallestOffset = (events: readonly RecordedEvent[]): number =>
@@ -96,7 +96,7 @@ function computeDurations(
   return { byService, byDevice: byService - (to.offsetMs - from.offsetMs) };
 }
 
-/** The share of the ad that has been played when an event occurs. */
+/** The fraction of the ad that has been played when an event occurs. */
 const shares = [
   ['first_quartile', 0.25],
   ['midpoint', 0.5],
@@ -145,7 +145,7 @@ const orders: readonly (readonly RecordedEvent['type'][])[] = [
 /**
  * Whether the times of a request's events are in an order that never occurs when an ad is played. If time goes backward
  * once, the device's clock may have been changed. If it goes backward twice, the events come from a script. Compares
- * only events of the same request, because requests can overtake each other.
+ * only events from the same request, because requests can arrive out of order.
  */
 export function isOutOfOrder(events: readonly RecordedEvent[], requiredMs: number): boolean {
   return orders.some((order) => {
@@ -166,9 +166,9 @@ const isSameRequest = (a: RecordedEvent, b: RecordedEvent): boolean =>
   a.receivedAtMs === b.receivedAtMs && a.offsetMs === b.offsetMs;
 
 /**
- * Whether the player didn't have enough time to watch all of the ads. This is the case if there is a period that is
- * shorter than the ads that were both issued and completed in it. Late events can't cause this if the player watches
- * the ads one after another.
+ * Whether the player didn't have enough time to watch all of the ads. This is the case if some period is shorter than
+ * the total length of the ads that were both issued and completed in it. Late events can't cause this if the player
+ * watches the ads one after another.
  */
 export function isOverbooked(adView: AdView, others: readonly AdView[]): boolean {
   const adViews = [...others, adView].toSorted((a, b) => a.byMs - b.byMs);
