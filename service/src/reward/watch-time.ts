@@ -13,7 +13,7 @@ export interface AdView {
   fromMs: number;
   toMs: number;
   /** When the service received the completion. */
-  byMs: number;
+  receivedAtMs: number;
   /**
    * The time at which a request was received minus the time at which the device sent it: the clock skew plus the
    * network latency. An ad view uses the smallest offset among its requests.
@@ -80,7 +80,7 @@ export function deriveAdView(
   const isUsable =
     byDevice !== undefined && byDevice >= requiredMs && byDevice <= toMs - issuedAtMs;
   const fromMs = Math.max(issuedAtMs, toMs - (isUsable ? byDevice : requiredMs));
-  return { issuedAtMs, fromMs, toMs, byMs: complete.receivedAtMs, offsetMs, requiredMs };
+  return { issuedAtMs, fromMs, toMs, receivedAtMs: complete.receivedAtMs, offsetMs, requiredMs };
 }
 
 /**
@@ -171,14 +171,14 @@ const isSameRequest = (a: RecordedEvent, b: RecordedEvent): boolean =>
  * watches the ads one after another.
  */
 export function isOverbooked(adView: AdView, others: readonly AdView[]): boolean {
-  const adViews = [...others, adView].toSorted((a, b) => a.byMs - b.byMs);
+  const adViews = [...others, adView].toSorted((a, b) => a.receivedAtMs - b.receivedAtMs);
   return adViews.some(({ issuedAtMs: fromMs }) => {
     if (fromMs > adView.issuedAtMs) return false;
     let watchedMs = 0;
-    return adViews.some(({ issuedAtMs, byMs, requiredMs }) => {
+    return adViews.some(({ issuedAtMs, receivedAtMs, requiredMs }) => {
       if (issuedAtMs < fromMs) return false;
       watchedMs += requiredMs * watchedShare;
-      return byMs >= adView.byMs && watchedMs > byMs - fromMs;
+      return receivedAtMs >= adView.receivedAtMs && watchedMs > receivedAtMs - fromMs;
     });
   });
 }

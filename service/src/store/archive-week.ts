@@ -83,13 +83,13 @@ export async function archiveWeek(
 
 /** Whether a week has been archived and has not changed since then. */
 export async function isArchived(database: Database, week: Week): Promise<boolean> {
-  const [archived] = await database.query<Tally>(
+  const [archivedTally] = await database.query<Tally>(
     `SELECT rows, checksum FROM archived_weeks WHERE account_id = 'service' AND name = $1`,
     [week.name],
   );
-  if (!archived) return false;
+  if (!archivedTally) return false;
   const tally = await inSnapshot(database, (queries) => tallyTable(queries, selectRows(week)));
-  return isSameTally(archived, tally);
+  return isSameTally(archivedTally, tally);
 }
 
 const inSnapshot = <T>(database: Database, work: (queries: Queries) => Promise<T>): Promise<T> =>
@@ -105,7 +105,7 @@ const inSnapshot = <T>(database: Database, work: (queries: Queries) => Promise<T
 interface ArchiveOptions {
   week: Week;
   folder: string;
-  /** The tally of the week in the database. */
+  /** The week's tally in the database. */
   tally: Tally;
   onRows(rows: number): void;
 }

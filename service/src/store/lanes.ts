@@ -63,7 +63,7 @@ export function createLanes<T, R>(options: LanesOptions<T, R>): Lane<T, R> {
   };
 }
 
-/** Limits the number of concurrent transactions of lanes, to leave connections for other work. */
+/** Limits how many lane transactions run concurrently, to leave connections for other work. */
 export interface Gate {
   run<T>(owner: string, work: () => Promise<T>): Promise<T>;
 }
@@ -78,8 +78,8 @@ interface GateOptions {
 const slowForMs = 10_000;
 
 /**
- * Creates a gate that runs transactions in the order of their arrival. Owners whose transactions have timed out on a
- * lock share a single slot.
+ * Creates a gate that runs transactions in the order in which they arrive. Owners whose transactions have timed out on
+ * a lock share a single slot.
  */
 export function createGate({ slots, nowMs }: GateOptions): Gate {
   interface Waiter {
@@ -163,7 +163,7 @@ export function createLaneDeps({ database, tracing, clock, log, poolSize }: Lane
 }
 
 /**
- * Creates one lane per account and environment. All items of a transaction therefore have the same scope. Logs a
+ * Creates one lane per account and environment. All items in a transaction therefore have the same scope. Logs a
  * warning when a transaction times out on a row lock. The lock delays only the account that owns the row.
  */
 export function createScopedLanes<T extends { scope: Scope }, R>(

@@ -53,7 +53,7 @@ export async function foldRollups(
   return folded;
 }
 
-/** Folds the roll-ups every ten seconds until `stop` is called. Each run is claimed by one of the processes. */
+/** Folds the roll-ups every ten seconds until `stop` is called. Only one process claims each run. */
 export function startFolding({ database, log, tracing }: Deps): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const fold = async (): Promise<void> => {
@@ -64,7 +64,7 @@ export function startFolding({ database, log, tracing }: Deps): { stop(): Promis
     await foldRollups(database, stopping.signal, (accountId, error) =>
       log.warn(
         { err: error, accountId },
-        'could not fold the roll-ups of an account; retrying in 10 s',
+        "could not fold an account's roll-ups; retrying in 10 s",
       ),
     );
   };

@@ -15,8 +15,8 @@ interface Deps {
 }
 
 /**
- * Inserts events and deliveries. The bodies are a JSON array, because an array literal would escape all of their
- * quotes.
+ * Inserts events and deliveries. The bodies are a JSON array, because in an array literal, all of their quotes would
+ * have to be escaped.
  */
 const insertSql = `WITH written AS (
     INSERT INTO webhook_events (account_id, environment, created_at, id, type, body)

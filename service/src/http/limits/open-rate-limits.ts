@@ -34,12 +34,12 @@ export async function openRateLimits(
   const limiter = createRateLimiter(limits, buckets);
   if (!buckets || processId === undefined) return { limiter, stop: () => Promise.resolve() };
   const key = await readServiceSecret(database, box, clock, 'limit_names');
-  const store = createUseStore(database, processId);
-  return { limiter, stop: startExchange(store, createUseExchange({ ...buckets }, key), log) };
+  const store = createUsageStore(database, processId);
+  return { limiter, stop: startExchange(store, createUsageExchange({ ...buckets }, key), log) };
 }
 
 /** Starts sharing usage every second. Returns a function that stops it. */
-function startExchange(store: UseStore, exchange: UseExchange, log: Logger): () => Promise<void> {
+function startExchange(store: UsageStore, exchange: UsageExchange, log: Logger): () => Promise<void> {
   let isFailing = false;
   /** Never rejects. If sharing fails, this process applies the limits to its own usage only. */
   const runRound = async (): Promise<void> => {
@@ -71,17 +71,17 @@ function startExchange(store: UseStore, exchange: UseExchange, log: Logger): () 
 }
 
 /** A name, in hashed form, and the number of requests that a process has allowed for it since the process started. */
-export interface Use {
+export interface UsageTotal {
   name: string;
   uses: number;
 }
 
 /** Shares the rate-limit usage of this process with other processes, and applies their usage. */
-interface UseExchange {
+interface UsageExchange {
   /** Returns the usage that this process reports. */
-  collect(): Use[];
+  collect(): UsageTotal[];
   /** Applies the usage that other processes reported for the names that this process knows. */
-  apply(processes: number, uses: readonly (Use & { processId: string })[]): void;
+  apply(processes: number, uses: readonly (UsageTotal & { processId: string })[]): void;
   /** Returns the names for which this process needs the usage of other processes. */
   names(): string[];
 }
@@ -104,10 +104,10 @@ interface NameUsage {
  * Reports only names whose usage exceeds the unshared part of the limit. The names are hashed, because they contain IPs
  * and users. Reports totals instead of differences, so that a failed round loses nothing.
  */
-export function createUseExchange(
+export function createUsageExchange(
   buckets: Readonly<Record<string, TokenBuckets>>,
   key: string,
-): UseExchange {
+): UsageExchange {
   const mac = createMac(key);
   const usage = new Map<string, NameUsage>();
   let round = 0;
@@ -155,15 +155,15 @@ export function createUseExchange(
 }
 
 /** Stores usage in the database table that all processes share. */
-interface UseStore {
+interface UsageStore {
   /** Writes the usage of this process, and a heartbeat. */
-  write(uses: readonly Use[]): Promise<void>;
+  write(uses: readonly UsageTotal[]): Promise<void>;
   /**
    * Reads the number of live processes, including this process, and the other processes' recent usage for these names.
    */
   read(names: readonly string[]): Promise<{
     processes: number;
-    uses: (Use & { processId: string })[];
+    uses: (UsageTotal & { processId: string })[];
   }>;
   /** Removes this process. */
   remove(): Promise<void>;
@@ -177,7 +177,7 @@ const heartbeat = '';
 /** Number of writes after which stale rows are deleted. */
 const writesPerCleanup = 60;
 
-export function createUseStore(queries: Queries, processId: string): UseStore {
+export function createUsageStore(queries: Queries, processId: string): UsageStore {
   let writes = 0;
   return {
     async write(uses) {
@@ -196,7 +196,7 @@ export function createUseStore(queries: Queries, processId: string): UseStore {
       );
     },
     async read(names) {
-      const rows = await queries.query<Use & { processId: string }>(
+      const rows = await queries.query<UsageTotal & { processId: string }>(
         `SELECT process_id AS "processId", name, uses FROM limit_uses
           WHERE account_id = 'service' AND process_id <> $1 AND seen_at > now() - ${staleAfter}
             AND name IN (SELECT jsonb_array_elements_text($2::text::jsonb))`,

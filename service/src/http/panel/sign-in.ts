@@ -46,13 +46,13 @@ async function startSession(
 }
 
 /** Returns the problem for a failed sign-in. */
-function createSignInProblem(failure: Exclude<SignInResult, { sessionToken: string }>): ProblemError {
-  switch (failure.failure) {
+function createSignInProblem(result: Exclude<SignInResult, { sessionToken: string }>): ProblemError {
+  switch (result.failure) {
     case 'locked':
       return new ProblemError(
         'rate_limited',
-        `Too many failed attempts: try again in ${failure.waitS} seconds.`,
-        { retryAfterS: failure.waitS },
+        `Too many failed attempts: try again in ${result.waitS} seconds.`,
+        { retryAfterS: result.waitS },
       );
     case 'code_required':
       return new ProblemError('code_required', 'Send the code that your authenticator app shows.');
@@ -178,12 +178,12 @@ export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
   /** Confirms the password, so that nobody can take over the account from an unattended browser. */
   const confirm = async (request: FastifyRequest, password: string): Promise<void> => {
     const ip = ipGroup(request.ip);
-    const failure = await users.signIn.confirm(getSession(request).user, password, ip);
-    if (!failure || !('failure' in failure)) return;
+    const result = await users.signIn.confirm(getSession(request).user, password, ip);
+    if (!result || !('failure' in result)) return;
     // The status is not 401, because the page would then sign the user out although the session is still valid.
-    if (failure.failure === 'sign_in_failed')
+    if (result.failure === 'sign_in_failed')
       throw new ProblemError('invalid_request', 'The password is wrong.');
-    throw createSignInProblem(failure);
+    throw createSignInProblem(result);
   };
   app.post<{ Body: { current: string; next: string } }>(
     '/panel/api/account/password',
