@@ -128,7 +128,8 @@ function* visitValues(root: unknown): Generator<VisitedValue> {
 
 function formatPointer(visited: VisitedValue): string {
   const names: string[] = [];
-  for (let at: VisitedValue | undefined = visited; at?.parent; at = at.parent) names.unshift(at.name);
+  for (let at: VisitedValue | undefined = visited; at?.parent; at = at.parent)
+    names.unshift(at.name);
   return names.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 

@@ -116,7 +116,9 @@ export async function readMedia(body: Buffer): Promise<MediaProperties> {
     );
   const { durationMs } = properties;
   if (durationMs !== undefined && !(durationMs >= minDurationMs && durationMs <= maxDurationMs))
-    throw rejection(`lasts ${durationMs / 1_000} s; a video must last 1 to ${maxDurationMs / 1_000} s`);
+    throw rejection(
+      `lasts ${durationMs / 1_000} s; a video must last 1 to ${maxDurationMs / 1_000} s`,
+    );
   return properties;
 }
 

@@ -210,7 +210,10 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
       queue.inFlight -= 1;
       queue.usedAtMs = endedAtMs;
       const isTimeout = 'reason' in outcome && outcome.reason === 'timeout';
-      queue.window.record({ startedAtMs, endedAtMs, overloaded: unreached || isTimeout }, isBottleneck);
+      queue.window.record(
+        { startedAtMs, endedAtMs, overloaded: unreached || isTimeout },
+        isBottleneck,
+      );
       if (!unreached) queue.pauses = 0;
       // Pauses the host only once if several concurrent requests fail.
       else if (startedAtMs >= queue.pausedUntilMs) {

@@ -147,7 +147,13 @@ async function deleteOldViewers(
       const rows = await database.query(
         `DELETE FROM viewers WHERE account_id = $1 AND environment = $2 AND viewer > $3
           AND ($4::text IS NULL OR viewer <= $4) AND seen_at < $5 RETURNING account_id`,
-        [accountId, environment, lastViewer, last?.viewer ?? null, new Date(nowMs - viewerRetentionMs)],
+        [
+          accountId,
+          environment,
+          lastViewer,
+          last?.viewer ?? null,
+          new Date(nowMs - viewerRetentionMs),
+        ],
       );
       deleted += rows.length;
       if (!last) break;

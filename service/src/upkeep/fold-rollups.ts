@@ -62,10 +62,7 @@ export function startFolding({ database, log, tracing }: Deps): { stop(): Promis
     );
     if (row?.any !== true || !(await claimChore(database, 'roll-ups', intervalMs / 2))) return;
     await foldRollups(database, stopping.signal, (accountId, error) =>
-      log.warn(
-        { err: error, accountId },
-        "could not fold an account's roll-ups; retrying in 10 s",
-      ),
+      log.warn({ err: error, accountId }, "could not fold an account's roll-ups; retrying in 10 s"),
     );
   };
   let running: Promise<void> | undefined;

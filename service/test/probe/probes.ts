@@ -270,7 +270,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     const signIn = createSignIn({ database, clock: systemClock, codes, sessions, passwords });
     const ip = email;
     const signedIn = await signIn.byPassword({ email, password: 'right', ip });
-    if (!('sessionToken' in signedIn)) throw new Error(`rejected: ${signedIn.refused}`);
+    if (!('sessionToken' in signedIn)) throw new Error(`rejected: ${signedIn.failure}`);
     expectEqual((await sessions.find(signedIn.sessionToken))?.user.email, email);
     const attempts = [];
     for (let count = 0; count < 6; count += 1)

@@ -39,7 +39,11 @@ export async function openRateLimits(
 }
 
 /** Starts sharing usage every second. Returns a function that stops it. */
-function startExchange(store: UsageStore, exchange: UsageExchange, log: Logger): () => Promise<void> {
+function startExchange(
+  store: UsageStore,
+  exchange: UsageExchange,
+  log: Logger,
+): () => Promise<void> {
   let isFailing = false;
   /** Never rejects. If sharing fails, this process applies the limits to its own usage only. */
   const runRound = async (): Promise<void> => {

@@ -110,8 +110,11 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
   addLabeled(registry, 'trueward_queue_length', 'Writes waiting for the next commit.', () =>
     Object.entries(lanes).map(([lane, { waiting }]) => [lane, waiting()]),
   );
-  addLabeled(registry, 'trueward_database_connections', 'Database connections of this process.', () =>
-    Object.entries(database.connections?.() ?? {}),
+  addLabeled(
+    registry,
+    'trueward_database_connections',
+    'Database connections of this process.',
+    () => Object.entries(database.connections?.() ?? {}),
   );
   const addGauge = (name: string, help: string, read: () => Promise<number> | number): void => {
     new Gauge({

@@ -46,7 +46,9 @@ async function startSession(
 }
 
 /** Returns the problem for a failed sign-in. */
-function createSignInProblem(result: Exclude<SignInResult, { sessionToken: string }>): ProblemError {
+function createSignInProblem(
+  result: Exclude<SignInResult, { sessionToken: string }>,
+): ProblemError {
   switch (result.failure) {
     case 'locked':
       return new ProblemError(
