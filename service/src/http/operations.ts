@@ -43,12 +43,12 @@ export async function runOnce(
     scope.accountId,
     new Date(clock.nowMs() - retentionMs),
   ]);
-  const inserted = await queries.query(
+  const insertedRows = await queries.query(
     `INSERT INTO idempotency_keys (account_id, environment, key, request_hash, created_at)
       VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING key`,
     [...row, hashRequest(request), new Date(clock.nowMs())],
   );
-  if (inserted.length === 0)
+  if (insertedRows.length === 0)
     return { ...(await readStoredResponse(deps, row, request)), replayed: true };
   const response = await work();
   await queries.query(

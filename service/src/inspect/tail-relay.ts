@@ -80,7 +80,7 @@ function startWatch(
   const { signal } = stopped;
   // Transactions may commit out of order. Each read therefore covers the last few seconds and skips known lines.
   let previousIds = new Set<string>();
-  const readNew = async (): Promise<LiveLine[]> => {
+  const readNewLines = async (): Promise<LiveLine[]> => {
     const lines = await store.read(accountId);
     const newLines = lines.filter(({ key }) => !previousIds.has(key));
     previousIds = new Set(lines.map(({ key }) => key));
@@ -90,7 +90,7 @@ function startWatch(
     await store.announce(accountId);
     await pause(cacheMs, signal);
     // Skip lines from before this subscription.
-    await readNew();
+    await readNewLines();
   })();
   const follow = async (): Promise<void> => {
     await ready;
@@ -99,7 +99,7 @@ function startWatch(
       if (signal.aborted) return;
       try {
         await store.announce(accountId);
-        (await readNew()).forEach(onLine);
+        (await readNewLines()).forEach(onLine);
       } catch (error) {
         log.warn({ err: error }, 'could not read live tail lines from other processes');
       }

@@ -162,7 +162,7 @@ interface Deps extends Omit<IntakeDeps, 'fetchMedia' | 'storeFile' | 'probe' | '
 export interface Intake {
   submit: SubmitOffer;
   /** Records that a creative was offered by its source. */
-  noteOffer: LastOffers['note'];
+  recordOffer: LastOffers['record'];
   jobs: JobQueue['jobs'];
   stop(): Promise<void>;
 }
@@ -191,7 +191,7 @@ export function startIntake({
   const lastOffers = startLastOffers(deps);
   return {
     submit: createSubmitOffer(deps),
-    noteOffer: lastOffers.note,
+    recordOffer: lastOffers.record,
     jobs: queue.jobs,
     async stop() {
       await Promise.all([originChecks.stop(), queue.stop(), lastOffers.stop()]);

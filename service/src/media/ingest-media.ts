@@ -32,7 +32,7 @@ type IngestMedia = (body: Buffer, declaredType: string | undefined) => Promise<I
 
 export const createIngestMedia = (
   store: MediaStore,
-  uploads: Pick<Uploads, 'note'>,
+  uploads: Pick<Uploads, 'record'>,
 ): IngestMedia => {
   const storeFile = createStoreFile(store, uploads);
   return async (body, declaredType) => {
@@ -55,10 +55,10 @@ export const createIngestMedia = (
 export type StoreFile = (body: Buffer, type: StoredType, sha256?: string) => Promise<StoredFile>;
 
 export const createStoreFile =
-  (store: MediaStore, uploads: Pick<Uploads, 'note'>): StoreFile =>
+  (store: MediaStore, uploads: Pick<Uploads, 'record'>): StoreFile =>
   async (body, type, sha256 = createHash('sha256').update(body).digest('hex')) => {
     const name = `${sha256}.${storedExtensions[type]}`;
-    await uploads.note(name);
+    await uploads.record(name);
     await store.put(name, body, type);
     return { name, sha256, bytes: body.length };
   };

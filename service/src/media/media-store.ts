@@ -47,12 +47,12 @@ export function createFolderStore(folder: string): MediaStore {
       if ((await readSize(name)) === body.length) return;
       await mkdir(folder, { recursive: true });
       // Writes to a temporary file first, so that a partial file is never served.
-      const temporary = join(folder, `${name}.${randomUUID()}.new`);
+      const temporaryPath = join(folder, `${name}.${randomUUID()}.new`);
       try {
-        await writeFile(temporary, body, { flush: true });
-        await rename(temporary, join(folder, name));
+        await writeFile(temporaryPath, body, { flush: true });
+        await rename(temporaryPath, join(folder, name));
       } catch (error) {
-        await rm(temporary, { force: true });
+        await rm(temporaryPath, { force: true });
         throw error;
       }
     },

@@ -37,9 +37,9 @@ export function createProbeThread({
 
   const terminate = async (): Promise<void> => {
     clearTimeout(idleTimer);
-    const terminating = worker;
+    const exitingWorker = worker;
     worker = undefined;
-    await terminating?.terminate();
+    await exitingWorker?.terminate();
   };
 
   const run = async (body: Buffer): Promise<MediaProperties> => {

@@ -118,8 +118,8 @@ const guardedLookup =
     resolve(host, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, []);
       // A private address among public addresses indicates DNS rebinding.
-      const blocked = addresses.find(({ address }) => !isAllowedAddress(address, rule));
-      if (blocked) return callback(new BlockedAddressError(blocked.address), []);
+      const blockedAddress = addresses.find(({ address }) => !isAllowedAddress(address, rule));
+      if (blockedAddress) return callback(new BlockedAddressError(blockedAddress.address), []);
       const [first] = addresses;
       if (options.all === true || !first) return callback(null, addresses);
       callback(null, first.address, first.family);

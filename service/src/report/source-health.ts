@@ -62,16 +62,16 @@ function computePercentiles(
 ): SourceHealth['latencyMs'] {
   const total = buckets.reduce((sum, { count }) => sum + count, 0);
   if (total === 0) return undefined;
-  const sorted = buckets
+  const sortedBuckets = buckets
     .map(({ reason, count }) => ({ bound: Number(reason), count }))
     .toSorted((a, b) => a.bound - b.bound);
   const percentile = (share: number): number => {
     let cumulative = 0;
-    for (const { bound, count } of sorted) {
+    for (const { bound, count } of sortedBuckets) {
       cumulative += count;
       if (cumulative >= total * share) return bound;
     }
-    return sorted.at(-1)?.bound ?? 0;
+    return sortedBuckets.at(-1)?.bound ?? 0;
   };
   return { p50: percentile(0.5), p95: percentile(0.95), p99: percentile(0.99) };
 }

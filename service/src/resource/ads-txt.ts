@@ -19,10 +19,10 @@ export function parseAdsTxtLine(line: string): AdsTxtRecord | undefined {
 
 /** Returns the lines that are missing from the file. Ignores certification authority ids. */
 export function missingAdsTxtLines(file: string, lines: readonly string[]): string[] {
-  const present = new Set(parseRecords(file).map(makeKey));
+  const existingKeys = new Set(parseRecords(file).map(makeKey));
   return lines.filter((line) => {
     const record = parseAdsTxtLine(line);
-    return !record || !present.has(makeKey(record));
+    return !record || !existingKeys.has(makeKey(record));
   });
 }
 

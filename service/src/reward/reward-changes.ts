@@ -60,12 +60,12 @@ export function createRewardChanges({ database, log, pollMs = 1_000 }: Deps): Re
     const allWaiters = [...waiters.values()].flatMap((group) => [...group]);
     try {
       if (allWaiters.length === 0) return;
-      const changed = await database.query<{ id: string }>(findChanged, [
+      const changedDecisions = await database.query<{ id: string }>(findChanged, [
         allWaiters.map(({ accountId }) => accountId),
         allWaiters.map(({ decisionId }) => decisionId),
         allWaiters.map(({ state }) => state),
       ]);
-      announce(changed.map(({ id }) => id));
+      announce(changedDecisions.map(({ id }) => id));
     } catch (error) {
       log.warn({ err: error }, 'could not poll for reward changes');
     } finally {

@@ -149,9 +149,9 @@ const orders: readonly (readonly RecordedEvent['type'][])[] = [
  */
 export function isOutOfOrder(events: readonly RecordedEvent[], requiredMs: number): boolean {
   return orders.some((order) => {
-    const ordered = order.flatMap((type) => findFirst(events, type) ?? []);
-    return ordered.some((first) => {
-      const times = ordered
+    const orderedEvents = order.flatMap((type) => findFirst(events, type) ?? []);
+    return orderedEvents.some((first) => {
+      const times = orderedEvents
         .filter((event) => !event.clamped && isSameRequest(event, first))
         .map(({ occurredAtMs }) => occurredAtMs);
       const backwardSteps = times.filter(

@@ -164,14 +164,14 @@ async function readArchive(
   let bytes = 0;
   const tally = createTally();
   tally.start('rows');
-  const compressed = async function* () {
+  const compressedChunks = async function* () {
     for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
       hash.update(chunk);
       bytes += chunk.length;
       yield chunk;
     }
   };
-  await pipeline(compressed, createGunzip(), async (text: AsyncIterable<Buffer>) => {
+  await pipeline(compressedChunks, createGunzip(), async (text: AsyncIterable<Buffer>) => {
     const decoder = new TextDecoder();
     let partialLine = '';
     for await (const chunk of text) {

@@ -116,9 +116,9 @@ async function listRoleSettings(queries: Pick<Queries, 'query'>): Promise<string
     `SELECT current_setting('lock_timeout') AS timeout, quote_ident(current_database()) AS database`,
   );
   if (!row) return [];
-  const alter = `ALTER ROLE CURRENT_USER IN DATABASE ${row.database} SET`;
+  const alterRole = `ALTER ROLE CURRENT_USER IN DATABASE ${row.database} SET`;
   return [
-    `${alter} lock_timeout = '${row.timeout}'`,
-    `${alter} citus.propagate_set_commands = 'local'`,
+    `${alterRole} lock_timeout = '${row.timeout}'`,
+    `${alterRole} citus.propagate_set_commands = 'local'`,
   ];
 }

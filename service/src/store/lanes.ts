@@ -27,7 +27,7 @@ interface LanesOptions<T, R> {
 export function createLanes<T, R>(options: LanesOptions<T, R>): Lane<T, R> {
   const { findOwner, openLane, maxLanes = 1_000, maxItems = 20_000 } = options;
   const lanes = new Map<string, Lane<T, R>>();
-  let unsettled = 0;
+  let unsettledItems = 0;
 
   const evictIdle = (): boolean => {
     for (const [owner, lane] of lanes) if (lane.isIdle()) return lanes.delete(owner);
@@ -48,11 +48,11 @@ export function createLanes<T, R>(options: LanesOptions<T, R>): Lane<T, R> {
     push(item) {
       const lane = getLane(findOwner(item));
       const fairShare = maxItems / lanes.size;
-      if (!lane || (unsettled >= maxItems && lane.waiting() >= fairShare))
+      if (!lane || (unsettledItems >= maxItems && lane.waiting() >= fairShare))
         return Promise.reject(new OverloadedError());
-      unsettled += 1;
+      unsettledItems += 1;
       return lane.push(item).finally(() => {
-        unsettled -= 1;
+        unsettledItems -= 1;
       });
     },
     async drain() {

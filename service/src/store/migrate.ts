@@ -152,12 +152,12 @@ async function applyMigrations(database: Database, options: MigrateOptions): Pro
  * changed its table, so a migration with an index has a transaction of its own.
  */
 function selectNextMigrations(
-  missing: readonly Migration[],
+  missingMigrations: readonly Migration[],
   concurrently: boolean,
 ): readonly Migration[] {
-  if (!concurrently) return missing;
-  const index = missing.findIndex((migration) => 'indexes' in migration);
-  return index === -1 ? missing : missing.slice(0, Math.max(1, index));
+  if (!concurrently) return missingMigrations;
+  const index = missingMigrations.findIndex((migration) => 'indexes' in migration);
+  return index === -1 ? missingMigrations : missingMigrations.slice(0, Math.max(1, index));
 }
 
 /**
@@ -249,10 +249,10 @@ function compareApplied(applied: AppliedMigration[], migrations: readonly Migrat
     }
   });
   const newerNames = applied.slice(migrations.length).map(({ name }) => name);
-  const breaking = newerNames.find((name) => name.includes('breaking'));
-  if (breaking === undefined) return newerNames;
+  const breakingName = newerNames.find((name) => name.includes('breaking'));
+  if (breakingName === undefined) return newerNames;
   throw new Error(
-    `The database has the migration ${breaking}, which this release does not support. Start a newer release.`,
+    `The database has the migration ${breakingName}, which this release does not support. Start a newer release.`,
   );
 }
 

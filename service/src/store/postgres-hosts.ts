@@ -61,14 +61,14 @@ export function createHosts(connectionString: string, random = Math.random): Hos
     override connect(): Promise<pg.Client>;
     override connect(callback: ConnectCallback): void;
     override connect(callback?: ConnectCallback): Promise<pg.Client> | void {
-      const connected = this.#connect().catch((error: unknown) => {
+      const connection = this.#connect().catch((error: unknown) => {
         // Switches to the next host before the failure is reported, so that a retry uses it.
         if (this.#hostUrl === url()) hostIndex += 1;
         throw error;
       });
-      if (callback === undefined) return connected;
+      if (callback === undefined) return connection;
       const report = callback as (error: Error | null, client?: pg.Client) => void;
-      connected.then((client) => report(null, client), report);
+      connection.then((client) => report(null, client), report);
     }
   }
   return { url, Client };

@@ -194,15 +194,15 @@ type CheckReplicated = (client: pg.PoolClient) => void;
  * since the last call.
  */
 function watchReplication(pool: pg.Pool): CheckReplicated {
-  const canceled = new WeakSet<pg.PoolClient>();
+  const warnedClients = new WeakSet<pg.PoolClient>();
   pool.on('connect', (client) =>
     client.on('notice', ({ routine }) => {
       // The routine identifies the warning: it has no specific code, and its text depends on the server's language.
-      if (routine === 'SyncRepWaitForLSN') canceled.add(client);
+      if (routine === 'SyncRepWaitForLSN') warnedClients.add(client);
     }),
   );
   return (client) => {
-    if (canceled.delete(client)) throw new NotReplicatedError();
+    if (warnedClients.delete(client)) throw new NotReplicatedError();
   };
 }
 

@@ -11,16 +11,16 @@ type CallKind = 'statement' | 'transaction';
 /** Wraps every call to a database, except calls inside a transaction. */
 function wrapCalls(
   database: Database,
-  around: <T>(kind: CallKind, call: () => Promise<T>) => Promise<T>,
+  intercept: <T>(kind: CallKind, call: () => Promise<T>) => Promise<T>,
 ): Database {
   return {
     ...database,
     query: <T = Row>(text: string, params?: readonly unknown[]) =>
-      around('statement', () => database.query<T>(text, params)),
+      intercept('statement', () => database.query<T>(text, params)),
     execute: <T = Row>(text: string, params: readonly unknown[]) =>
-      around('statement', () => database.execute<T>(text, params)),
+      intercept('statement', () => database.execute<T>(text, params)),
     transaction: <T>(work: (queries: Queries) => Promise<T>, options?: TransactionOptions) =>
-      around('transaction', () => database.transaction(work, options)),
+      intercept('transaction', () => database.transaction(work, options)),
   };
 }
 

@@ -161,8 +161,8 @@ function createTracedLane(
   };
 
   function begin(origins: readonly SpanContext[]) {
-    const sampled = origins.filter(({ traceFlags }) => traceFlags & TraceFlags.SAMPLED);
-    const [first = origins[0], ...others] = sampled;
+    const sampledOrigins = origins.filter(({ traceFlags }) => traceFlags & TraceFlags.SAMPLED);
+    const [first = origins[0], ...others] = sampledOrigins;
     const links = others.map((context) => ({ context }));
     const parent = first ? trace.setSpanContext(ROOT_CONTEXT, first) : ROOT_CONTEXT;
     return tracer.startSpan(`commit ${name}`, { links }, parent);

@@ -29,28 +29,28 @@ export async function foldRollups(
     'SELECT DISTINCT account_id FROM rollup_deltas',
   );
   let accounts = rows.map((row) => row.account_id);
-  let folded = 0;
+  let foldedCount = 0;
   while (accounts.length > 0) {
-    const unfinished: string[] = [];
+    const unfinishedAccounts: string[] = [];
     for (const accountId of accounts) {
-      if (stopping.aborted) return folded;
+      if (stopping.aborted) return foldedCount;
       try {
         const deltas = await database.transaction(
           (queries) => foldDeltas(queries, accountId, deltasPerTransaction),
           { lockTimeoutMs: retryLockTimeoutMs },
         );
-        folded += deltas;
-        if (deltas === deltasPerTransaction) unfinished.push(accountId);
+        foldedCount += deltas;
+        if (deltas === deltasPerTransaction) unfinishedAccounts.push(accountId);
       } catch (error) {
         onFailure(accountId, error);
       }
     }
-    accounts = unfinished;
+    accounts = unfinishedAccounts;
   }
   // Keeps the table small. On a server, autovacuum runs only once a minute. The embedded database has no autovacuum.
   // This statement doesn't wait for locks or block inserts.
-  if (folded > 0) await database.query('VACUUM (SKIP_LOCKED, TRUNCATE false) rollup_deltas');
-  return folded;
+  if (foldedCount > 0) await database.query('VACUUM (SKIP_LOCKED, TRUNCATE false) rollup_deltas');
+  return foldedCount;
 }
 
 /** Folds the roll-ups every ten seconds until `stop` is called. Only one process claims each run. */

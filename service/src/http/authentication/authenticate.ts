@@ -106,9 +106,9 @@ export function addAuthentication(
       request.principal = principal;
       done();
     };
-    const authenticated = authenticate(request, reply, keys);
-    if (authenticated instanceof Promise) authenticated.then(admit, done);
-    else admit(authenticated);
+    const result = authenticate(request, reply, keys);
+    if (result instanceof Promise) result.then(admit, done);
+    else admit(result);
   });
 }
 

@@ -19,8 +19,8 @@ export function identifyPlayer(
 ): DecisionRequest | Promise<DecisionRequest> {
   const { user_token: token } = request;
   if (token === undefined) return checkIdentity(principal, placement, request);
-  return withVerifiedUser(userTokens, principal, request, token).then((identified) =>
-    checkIdentity(principal, placement, identified),
+  return withVerifiedUser(userTokens, principal, request, token).then((identifiedRequest) =>
+    checkIdentity(principal, placement, identifiedRequest),
   );
 }
 
