@@ -29,7 +29,7 @@ export const toCursor = ({ limit, starting_after: startingAfter }: PageQuery) =>
   ...(startingAfter === undefined ? {} : { startingAfter }),
 });
 
-/** Builds the response schema for a page of documents. */
+/** Builds the response schema for one page of documents. */
 export const pageSchema = (schema: string) => ({
   description: 'One page.',
   type: 'object',

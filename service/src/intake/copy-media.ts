@@ -17,7 +17,7 @@ export interface MediaDeps {
 export type VideoMedia = Extract<Media, { format: 'video' }>;
 export type CreativeIcon = NonNullable<Creative['icons']>[number];
 
-/** Options for fetching the files of one creative. */
+/** Options for fetching a creative's files. */
 export interface FetchRules {
   loopback: boolean;
   signal: AbortSignal;
@@ -137,7 +137,7 @@ function isWebVtt(body: Buffer): boolean {
   }
 }
 
-/** @throws RejectedError when the file is not an image of an accepted size. */
+/** @throws RejectedError when the file is not an image or is too large. */
 export async function copyIcon(
   deps: MediaDeps,
   url: string,

@@ -54,7 +54,7 @@ export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
     ...defaults,
     ...limits,
   };
-  /** All sources, in the order of their turns. */
+  /** All sources, in turn order. */
   const sources = new Map<string, SourceState>();
   const keys = new Set<string>();
   /** The running jobs, each with its account. */

@@ -121,7 +121,7 @@ export function createKeyManager({
   };
 }
 
-/** Returns errors for the members of a rate limit that exceed the ceiling. */
+/** Returns errors for rate-limit members that exceed the ceiling. */
 const findLimitErrors = (
   ceiling: Deps['ceiling'],
   limit: ApiKey['rate_limit'] | null,

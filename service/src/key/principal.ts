@@ -33,13 +33,13 @@ function keyChecksum(body: string): string {
   return text;
 }
 
-/** Generates the text of a new key. Its 30 random characters carry 178 bits of entropy. */
+/** Generates the text for a new key. Its 30 random characters carry 178 bits of entropy. */
 export function makeKeyText(kind: KeyKind, environment: Environment): string {
   const body = `${kind}_${environment}_${randomBase62(30)}`;
   return body + keyChecksum(body);
 }
 
-/** Parses the text of a key. Returns undefined if the text is not a valid key. */
+/** Parses a key. Returns undefined if the text is not a valid key. */
 export function parseKeyText(text: string): KeyText | undefined {
   const match = pattern.exec(text);
   if (match === null) return undefined;

@@ -93,7 +93,7 @@ export async function readReport(
   };
 }
 
-/** Combines the metrics of each period and group into one row. */
+/** Combines the metrics for each period and group into one row. */
 function toReportRows(rows: readonly SumRow[], groupBy: readonly ReportDimension[]): ReportRow[] {
   const sums = new Map<string, ReportRow>();
   const findSum = (row: SumRow): ReportRow => {

@@ -24,7 +24,7 @@ export interface SourceHealth {
   latencyMs?: { p50: number; p95: number; p99: number };
 }
 
-/** Reads the health of an external source from the roll-ups. */
+/** Reads an external source's health from the roll-ups. */
 export async function readSourceHealth(
   queries: Queries,
   scope: Scope,

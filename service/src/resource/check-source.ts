@@ -112,7 +112,7 @@ function findGoogleProblem(url: string): string | undefined {
   );
 }
 
-/** Matches the macros of other ad servers: `%%NAME%%`, `${NAME}` and `{{name}}`. */
+/** Matches macros for other ad servers: `%%NAME%%`, `${NAME}` and `{{name}}`. */
 const unsupportedMacro = /%%\w+%%|\$\{\w+\}|\{\{?\w+\}?\}/;
 
 function findMacroProblem(url: string): string | undefined {

@@ -154,6 +154,6 @@ async function checkChange<K extends ResourceKind>(
 
 const makeKey = ({ kind, name }: { kind: string; name: string }): string => `${kind} ${name}`;
 
-/** Formats the action of an audit record, such as `kill_switch.updated`. */
+/** Formats the action for an audit record, such as `kill_switch.updated`. */
 const formatAction = (kind: ResourceKind, verb: string): string =>
   `${kind.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}.${verb}`;

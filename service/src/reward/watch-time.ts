@@ -9,7 +9,7 @@ import type { RecordedEvent } from '../decision/decision-state.ts';
 /** The period in which an ad was watched, in Unix milliseconds. */
 export interface AdView {
   issuedAtMs: number;
-  /** The start and the end of the period, as reported by the device. */
+  /** When the period started and ended, as reported by the device. */
   fromMs: number;
   toMs: number;
   /** When the service received the completion. */
@@ -51,7 +51,7 @@ export const smallestOffset = (events: readonly RecordedEvent[]): number =>
   events.reduce((smallest, { offsetMs }) => Math.min(smallest, offsetMs), Infinity);
 
 /**
- * Returns the time of an event, corrected for the network latency of its request. If the corrected time is before
+ * Returns an event's time, corrected for the network latency of its request. If the corrected time is before
  * `notBeforeMs`, the device's clock was changed between two requests. In that case, returns the uncorrected time.
  *
  * @param offsetMs the offset of the fastest request
@@ -122,7 +122,7 @@ export function isImpossible(
 }
 
 /**
- * Whether too little time passed between the start of the ad and an event, according to both clocks. This doesn't prove
+ * Whether too little time passed between the ad's start and an event, according to both clocks. This doesn't prove
  * cheating, because the device's clock may have been changed, or a request may have been slow. Ignores negative
  * durations, which mean that the clock was changed.
  */

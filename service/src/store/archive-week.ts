@@ -156,7 +156,7 @@ async function writeRows(
   );
 }
 
-/** Reads an archive file. Returns its size, its hash, and the tally of its rows. */
+/** Reads an archive file. Returns its size, hash and row tally. */
 async function readArchive(
   path: string,
 ): Promise<Pick<Manifest, 'bytes' | 'sha256'> & { tally: Tally }> {

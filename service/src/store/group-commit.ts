@@ -36,7 +36,7 @@ export interface LaneOptions<T, R> {
   commit(items: T[], attempt: Attempt): Promise<R[]>;
   /** Maximum number of items per transaction. Default: 200. */
   maxBatch?: number;
-  /** Returns the weight of an item. Default: 0. */
+  /** Returns an item's weight. Default: 0. */
   measureWeight?(item: T): number;
   /** Maximum total weight per transaction, to keep transactions short. Does not apply to a single item. */
   maxWeight?: number;

@@ -11,7 +11,7 @@ import {
 } from './group-commit.ts';
 
 interface LanesOptions<T, R> {
-  /** Returns the owner of an item. Each owner has its own lane. */
+  /** Returns an item's owner. Each owner has its own lane. */
   findOwner(item: T): string;
   openLane(owner: string): Lane<T, R>;
   /** Maximum number of lanes. An idle lane is evicted to make room for a new one. */

@@ -300,7 +300,7 @@ type WatchLocks = <T>(
 ) => Promise<T>;
 
 /**
- * Adds the blocking sessions to the error of a statement that timed out on a lock. Looks up the sessions on another
+ * Adds the blocking sessions to the error when a statement times out on a lock. Looks up the sessions on another
  * connection while the statement is waiting, because they are unknown afterward.
  */
 function createLockWatch(queries: Pick<Queries, 'query'>): WatchLocks {

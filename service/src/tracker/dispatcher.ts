@@ -88,7 +88,7 @@ const pollMs = 1_000;
 const sweepIntervalMs = 5_000;
 /** Minimum time between two claims. At high rates, each claim then covers many requests. */
 const claimIntervalMs = 25;
-/** How long to keep the queue of an idle host. */
+/** How long to keep an idle host's queue. */
 const idleMs = 60_000;
 /** How long `stop()` waits for running requests. */
 const stopGraceMs = 1_000;

@@ -280,7 +280,7 @@ const sweep = `WITH chosen AS (
   SELECT count(*)::bigint AS ended, count(*) FILTER (WHERE state = 'late')::bigint AS late FROM ended`;
 
 /**
- * Ends late and interrupted requests. Returns the number of each.
+ * Ends late and interrupted requests. Returns how many there were of each.
  *
  * @param sinceId the id of the oldest decision that may have requests
  */

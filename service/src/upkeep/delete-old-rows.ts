@@ -168,7 +168,7 @@ const inIds = `IN (SELECT jsonb_array_elements_text($2::text::jsonb))`;
 
 /**
  * Deletes webhook events older than `beforeMs` with their deliveries and attempts. Returns the number of events. Keeps
- * events with a pending delivery, which an operator has redelivered.
+ * events with a pending delivery, because an operator has redelivered them.
  */
 async function deleteOldWebhookEvents(
   database: Database,

@@ -7,7 +7,7 @@ import type { Queries } from '../store/database.ts';
 import type { User } from './user.ts';
 
 /**
- * The cost of scrypt: 32 MiB of memory and three passes. This is one of the settings that OWASP recommends
+ * The scrypt cost parameters: 32 MiB of memory and three passes. This is one of the settings that OWASP recommends
  * (https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html). With the 128 MiB setting, a few
  * concurrent sign-ins would exhaust the memory of a small machine.
  */

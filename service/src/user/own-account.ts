@@ -15,7 +15,7 @@ interface Deps {
 
 /** Changes that panel users make to their own credentials. */
 export interface OwnAccount {
-  /** Changes the password and ends all of the user's sessions. Returns the token of a new session. */
+  /** Changes the password and ends all of the user's sessions. Returns a new session's token. */
   changePassword(user: User, newPassword: string): Promise<string>;
   /** Creates a secret for an authenticator app. Codes are required once {@link confirmCodeSetup} has succeeded. */
   startCodeSetup(user: User): Promise<{ secret: string; otpauthUrl: string }>;

@@ -20,7 +20,7 @@ export interface Session {
   endsAtMs: number;
 }
 
-/** Manages sessions. Each session has a random token in a cookie. Only the hash of the token is stored. */
+/** Manages sessions. Each session has a random token in a cookie. Only the token's hash is stored. */
 export interface Sessions {
   /** Starts a session and returns its token. */
   begin(queries: Queries, user: Pick<User, 'accountId' | 'id'>): Promise<string>;
@@ -116,7 +116,7 @@ export const hashToken = (token: string): string =>
  * Returns an SQL condition that finds a token's row, with its parameters. Tokens from earlier releases have no account
  * id.
  *
- * @param table the alias of the table
+ * @param table the table alias
  * @param first the number of the first parameter
  */
 export function matchToken(

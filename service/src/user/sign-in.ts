@@ -14,7 +14,7 @@ interface Deps {
   passwords: Passwords;
 }
 
-/** The result of a sign-in. `sessionToken` is the value of the session cookie. */
+/** The result of a sign-in. `sessionToken` is the session cookie's value. */
 export type SignInResult =
   | { sessionToken: string }
   | { failure: 'sign_in_failed' | 'code_required' }
@@ -30,7 +30,7 @@ export interface SignIn {
   }): Promise<SignInResult>;
   /** Starts a session for a user who has been authenticated in another way. Returns the session token. */
   begin(queries: Queries, user: User): Promise<string>;
-  /** Verifies the password of a signed-in user. Failures count as failed sign-ins. */
+  /** Verifies a signed-in user's password. Failures count as failed sign-ins. */
   confirm(user: User, password: string, ip: string): Promise<SignInResult | undefined>;
 }
 

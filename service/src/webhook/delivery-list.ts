@@ -73,7 +73,7 @@ export async function findDelivery(
   return (await withAttempts(queries, scope.accountId, rows))[0];
 }
 
-/** Lists the deliveries of several events, oldest first. */
+/** Lists the deliveries for several events, oldest first. */
 export async function listEventDeliveries(
   queries: Queries,
   scope: Scope,

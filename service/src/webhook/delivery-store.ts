@@ -21,7 +21,7 @@ export interface EndpointCapacity {
   free: number;
 }
 
-/** How many more deliveries all endpoints of an account may receive. */
+/** How many more deliveries an account's endpoints may receive in total. */
 export interface AccountCapacity {
   accountId: string;
   free: number;

@@ -75,7 +75,7 @@ const pollMs = 1_000;
 const claimIntervalMs = 25;
 /** Minimum time between two claims during a backlog. Short, because free slots should not stay idle. */
 const backlogIntervalMs = 5;
-/** How long to keep the window of an idle endpoint. */
+/** How long to keep an idle endpoint's window. */
 const idleMs = 60_000;
 /** How long `stop()` waits for running attempts. Most attempts finish in this time and needn't be repeated. */
 const stopGraceMs = 1_000;
@@ -289,7 +289,7 @@ const getScope = ({ accountId, environment }: DueDelivery): Scope => ({ accountI
 interface DeliverOptions {
   /** Called when the request has finished, before the attempt is recorded. */
   onResult(result: AttemptResult): void;
-  /** Disables the endpoint of this delivery. */
+  /** Disables this delivery's endpoint. */
   disable(reason: 'gone' | 'failing'): Promise<void>;
   aborting: AbortSignal;
 }

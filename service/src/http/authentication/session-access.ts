@@ -109,7 +109,7 @@ function checkRole(request: FastifyRequest, { user }: Session): void {
   );
 }
 
-/** Returns the environment of the request. Changes to the whole account are treated as changes in `live`. */
+/** Returns the request's environment. Changes to the whole account are treated as changes in `live`. */
 function readEnvironment(request: FastifyRequest): Environment {
   if (request.routeOptions.config.panel === 'account') return 'live';
   const name = request.headers['trueward-environment'];

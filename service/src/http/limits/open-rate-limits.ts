@@ -74,7 +74,7 @@ function startExchange(
   };
 }
 
-/** A name, in hashed form, and the number of requests that a process has allowed for it since the process started. */
+/** The number of requests that a process has allowed for a name since it started. The name is hashed. */
 export interface UsageTotal {
   name: string;
   uses: number;
@@ -86,7 +86,7 @@ interface UsageExchange {
   collect(): UsageTotal[];
   /** Applies the usage that other processes reported for the names that this process knows. */
   apply(processes: number, uses: readonly (UsageTotal & { processId: string })[]): void;
-  /** Returns the names for which this process needs the usage of other processes. */
+  /** Returns the names for which this process needs the other processes' usage. */
   names(): string[];
 }
 
@@ -160,7 +160,7 @@ export function createUsageExchange(
 
 /** Stores usage in the database table that all processes share. */
 interface UsageStore {
-  /** Writes the usage of this process, and a heartbeat. */
+  /** Writes this process's usage, and a heartbeat. */
   write(uses: readonly UsageTotal[]): Promise<void>;
   /**
    * Reads the number of live processes, including this process, and the other processes' recent usage for these names.

@@ -32,7 +32,7 @@ const config = { keys: ['sk'] } as const;
 const ownerConfig = { keys: ['sk'], role: 'owner' } as const;
 const keyResponse = (description: string) => ({ description, $ref: 'ApiKey#' });
 
-/** Adds `/v1/keys`, which manages the keys of the environment. A key itself is shown only once, when it is created. */
+/** Adds `/v1/keys`, which manages the environment's keys. A key itself is shown only once, when it is created. */
 export function addKeyRoutes(app: FastifyInstance, deps: Deps): void {
   addReads(app, deps);
   addWrites(app, deps);

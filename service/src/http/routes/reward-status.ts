@@ -28,8 +28,8 @@ interface StatusRequest {
 }
 
 /**
- * Adds `GET /v1/decisions/{id}`, which returns the state of a decision's reward, and `/.well-known/jwks.json`, which
- * returns the public keys for receipts.
+ * Adds `GET /v1/decisions/{id}`, which returns a decision's reward, and `/.well-known/jwks.json`, which returns the
+ * public keys for receipts.
  */
 export function addRewardRoutes(
   app: FastifyInstance,

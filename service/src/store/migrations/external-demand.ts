@@ -40,9 +40,9 @@ export const trackers = {
 } as const;
 
 /**
- * The origins of external creatives. Every day, each creative is compared with the file from which it was copied.
- * `sha256` is the hash of the file at the last comparison. `due_at` is the time of the next comparison or, while a
- * process is making it, the end of that lease.
+ * Where external creatives came from. Every day, each creative is compared with the file from which it was copied.
+ * `sha256` is the file's hash at the last comparison. `due_at` is the time of the next comparison or, while a process
+ * is making it, the end of that lease.
  */
 export const creativeOrigins = {
   name: '0170-creative-origins',

@@ -68,7 +68,7 @@ function avoidExceptions({ FS, NODEFS: files }: EmscriptenModule): void {
   };
 }
 
-/** Restricts the mode of new files. Emscripten sets the mode explicitly and ignores the umask. */
+/** Restricts the permissions of new files. Emscripten sets the mode explicitly and ignores the umask. */
 function restrictModes({ NODEFS: files }: EmscriptenModule): void {
   const { setattr } = files.node_ops;
   files.node_ops.setattr = (node, attributes) => {

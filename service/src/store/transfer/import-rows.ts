@@ -111,8 +111,8 @@ function groupByTable(batch: readonly RowLine[]): Map<string, string[]> {
 }
 
 /**
- * Ends the leases of deliveries, because they belong to processes that use the exported database. Leases of tracker
- * requests stay until they expire: such a request may have been sent, and most must not be sent twice.
+ * Ends delivery leases, because they belong to processes that use the exported database. Tracker-request leases stay
+ * until they expire: such a request may have been sent, and most must not be sent twice.
  */
 const endLeasesSql = 'UPDATE deliveries SET lease_until = NULL WHERE lease_until IS NOT NULL';
 

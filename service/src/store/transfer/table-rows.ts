@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Queries } from '../database.ts';
 
-/** The number of rows, and the sum of their digests, which doesn't depend on the order of the rows. */
+/** The number of rows, and the sum of their digests, which doesn't depend on row order. */
 export interface Tally {
   rows: number;
   checksum: string;
