@@ -1,4 +1,4 @@
-import { startKeyUse, createRecordLeak } from './key/key-store.ts';
+import { startKeyUsage, createRecordLeak } from './key/key-store.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -203,7 +203,7 @@ async function wire(
     unofferedRetentionMs: config.unofferedRetentionMs,
   });
   const users = createUsers({ database, box, clock, makeId, audit, passwords });
-  const keyUse = startKeyUse(database, clock, log);
+  const keyUse = startKeyUsage(database, clock, log);
   addStateMetrics(metrics.registry, {
     database,
     configuration,

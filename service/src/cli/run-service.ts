@@ -94,7 +94,7 @@ async function announce(
     ? { keys: await seedDevelopment(service, clock, config.dataDirectory, url) }
     : {};
   const panelUrl = `${url}/panel/`;
-  const linkToken = await service.users.links.makeFirst();
+  const linkToken = await service.users.links.makeForFirstOwner();
   const setup =
     linkToken === undefined ? {} : { setup_url: `${panelUrl}#/setup?token=${linkToken}` };
   log.info({ url }, 'ready');

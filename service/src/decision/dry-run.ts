@@ -140,7 +140,7 @@ export function createTrialRunner(deps: EvaluateWithSourcesDeps): TrySource {
       submit: (...submission) => {
         if (shouldSubmit) deps.externalDeps.submit(...submission);
       },
-      noteOffer: () => undefined,
+      recordOffer: () => undefined,
     };
     const { verdict, demand } = await evaluateWithSources(
       { ...deps, externalDeps },

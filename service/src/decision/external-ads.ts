@@ -34,7 +34,7 @@ export interface ExternalDeps {
   /** Imports an unknown creative. It can be shown once it has been approved. */
   submit(scope: Scope, source: ExternalSource, offer: Offer): void;
   /** Records that a source still offers a creative. */
-  noteOffer(accountId: string, creativeId: string): void;
+  recordOffer(accountId: string, creativeId: string): void;
   clock: Pick<Clock, 'monotonicMs'>;
   /** Maximum total time for a decision's sources, in milliseconds. */
   budgetMs: number;
@@ -199,7 +199,7 @@ class Auction {
     const { snapshot, nowMs } = this.#input;
     const { source, offer } = offeredAd;
     const ad = snapshot.findExternalCreative(source.id, offer.creativeKey);
-    if (ad) this.#deps.noteOffer(this.#scope.accountId, ad.creative.id);
+    if (ad) this.#deps.recordOffer(this.#scope.accountId, ad.creative.id);
     if (!ad || !hasIcon(ad, offer)) {
       this.#deps.submit(this.#scope, source, offer);
       return { verdict: 'creative_pending', reason: lossReasons.pendingReview };

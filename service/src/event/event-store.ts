@@ -161,7 +161,7 @@ export async function readAdViews(
   if (viewers.length === 0) return [];
   return queries.query<RewardedAdView>(
     `SELECT viewer, id AS "decisionId", ${selectMs('watch_from', 'fromMs')}, ${selectMs('watch_to', 'toMs')},
-        ${selectMs('issued_at', 'issuedAtMs')}, ${selectMs('settled_at', 'byMs')}, required_ms AS "requiredMs",
+        ${selectMs('issued_at', 'issuedAtMs')}, ${selectMs('settled_at', 'receivedAtMs')}, required_ms AS "requiredMs",
         coalesce(watch_offset_ms, 0) AS "offsetMs"
       FROM decisions WHERE account_id = $1 AND environment = $2 AND viewer = ANY($3::text[])
         AND watch_to > $4 AND id >= $5`,

@@ -55,7 +55,7 @@ import {
 import { addRewardRoutes } from './routes/reward-status.ts';
 import { addWebhookEventRoutes, addWebhookRoutes } from './routes/webhooks.ts';
 
-/** The dependencies of the routes. */
+/** Dependencies for the routes. */
 interface AppDeps {
   database: Database;
   configuration: Configuration;
@@ -72,7 +72,7 @@ interface AppDeps {
   liveTail: LiveTail;
   dryRun: DryRun;
   trySource: TrySource;
-  /** Returns a source's hosts to which this process currently sends no requests, because they failed repeatedly. */
+  /** Returns a source's hosts whose circuit breakers are open in this process. */
   openHosts(sourceId: string): string[];
   /** The public URL of the service. */
   publicUrl(): string;
@@ -107,12 +107,12 @@ interface AppDeps {
 
 const bodyLimit = 64 * 1024;
 /**
- * Longer than the idle timeout of load balancers, which is usually 60 s. Otherwise, they might reuse a connection that
- * is being closed.
+ * Longer than a load balancer's idle timeout, which is usually 60 s. Otherwise, the load balancer might reuse a
+ * connection that this process is closing.
  */
 const keepAliveMs = 72_000;
 
-/** Creates the HTTP application, without listening. */
+/** Creates the HTTP application, but does not start listening. */
 export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const { configuration, clock, limiter, onUse, onLeak } = deps;
   const log: FastifyBaseLogger = deps.log;

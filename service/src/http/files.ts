@@ -8,7 +8,7 @@ import type { MediaStore } from '../media/media-store.ts';
 import { storedExtensions } from '../media/media-type.ts';
 import { ProblemError } from './problem.ts';
 
-/** Options of `@fastify/static` for routes that set their headers with `setHeaders`. */
+/** `@fastify/static` options for routes that set their own headers with `setHeaders`. */
 export const fileOptions = {
   serve: false,
   cacheControl: false,
@@ -57,7 +57,7 @@ interface Deps {
 
 /** If a file is opened in its own tab, it has an opaque origin, runs no scripts and loads nothing. */
 const staticPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
-/** HTML creatives run in isolation: in an opaque origin, without loading anything from other origins. */
+/** HTML creatives run sandboxed: they get an opaque origin and can't load external resources. */
 const creativePolicy =
   "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; media-src data: blob:; font-src data:";
 
@@ -133,7 +133,8 @@ function isUnsatisfiable(range = ''): boolean {
 }
 
 /**
- * Returns a single range, the only kind that media stores support. Multiple or malformed ranges mean the whole file.
+ * Returns a single range, the only kind that media stores support. Multiple or malformed ranges are ignored, so the
+ * whole file is returned.
  */
 const readRange = ({ method, headers: { range } }: FastifyRequest) => ({
   method: method === 'HEAD' ? ('HEAD' as const) : ('GET' as const),
@@ -141,7 +142,7 @@ const readRange = ({ method, headers: { range } }: FastifyRequest) => ({
 });
 
 const buildMediaHeaders = (name: string): Record<string, string> => ({
-  // The name of an uploaded file is the hash of its content.
+  // An uploaded file is named after the hash of its content.
   'cache-control': findStoredType(name)
     ? 'public, max-age=31536000, immutable'
     : 'public, max-age=300',
@@ -160,7 +161,7 @@ const panelPolicy =
 const previewPolicy =
   "sandbox allow-scripts; default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src * data: blob:; media-src * data: blob:; font-src data:; frame-src *; frame-ancestors 'self'";
 
-/** The output folder of the panel's build, relative to the built service or to the sources. */
+/** The panel's build output, relative to the built service or to the source files. */
 const builtFolder = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../dist/panel' : './panel', import.meta.url),
 );
@@ -178,8 +179,9 @@ export async function addPanelFiles(app: FastifyInstance, folder = builtFolder):
       ...fileOptions,
       root: folder,
       preCompressed: true,
-      // `ETag` and `Last-Modified` are computed from the size and the modification time. In packages, all versions have
-      // the same modification time and often the same size, so a browser would keep the page of the previous version.
+      // `ETag` and `Last-Modified` are computed from the size and the modification time. In npm packages, a file has
+      // the same modification time in every version and often the same size, so a browser would keep the previous
+      // version's page.
       etag: false,
       lastModified: false,
       setHeaders: (reply, path) => void reply.headers(buildPanelHeaders(relative(folder, path))),

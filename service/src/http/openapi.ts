@@ -29,7 +29,7 @@ export const toCursor = ({ limit, starting_after: startingAfter }: PageQuery) =>
   ...(startingAfter === undefined ? {} : { startingAfter }),
 });
 
-/** Builds the response schema for a page of documents. */
+/** Builds the response schema for one page of documents. */
 export const pageSchema = (schema: string) => ({
   description: 'One page.',
   type: 'object',
@@ -57,7 +57,7 @@ const idempotencyKey = {
   description:
     'A unique value of your choice. A retry with the same value returns the first response again.',
 };
-const ifMatch = { type: 'string', description: 'The `ETag` of the version to change.' };
+const ifMatch = { type: 'string', description: 'The `ETag` of the version to update.' };
 
 /** The headers of create requests and actions. */
 export const writeHeaders = {
@@ -154,10 +154,7 @@ summary{cursor:pointer}`;
 
 const docsPolicy = `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`;
 
-/**
- * Adds `/docs`, which is API documentation rendered from the OpenAPI document. It needs no scripts or external
- * resources.
- */
+/** Adds `/docs`, an API reference rendered from the OpenAPI document. It needs no scripts or external resources. */
 export function addDocs(app: FastifyInstance): void {
   let page: string | undefined;
   app.get('/docs', { schema: { hide: true } }, async (_request, reply) => {

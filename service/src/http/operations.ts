@@ -15,7 +15,7 @@ import { ProblemError } from './problem.ts';
 export interface OperationResponse {
   status: number;
   body?: object;
-  /** The revision of the object in the body; sent as the `ETag`. */
+  /** The revision of the object in the body, sent as the `ETag`. */
   revision?: number;
 }
 
@@ -43,12 +43,12 @@ export async function runOnce(
     scope.accountId,
     new Date(clock.nowMs() - retentionMs),
   ]);
-  const inserted = await queries.query(
+  const insertedRows = await queries.query(
     `INSERT INTO idempotency_keys (account_id, environment, key, request_hash, created_at)
       VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING key`,
     [...row, hashRequest(request), new Date(clock.nowMs())],
   );
-  if (inserted.length === 0)
+  if (insertedRows.length === 0)
     return { ...(await readStoredResponse(deps, row, request)), replayed: true };
   const response = await work();
   await queries.query(
@@ -152,10 +152,10 @@ export function createRunOperation({
 export const getActor = (principal: Principal): string =>
   principal.kind === 'session' ? principal.email : principal.keyId;
 
-/** Formats the revision of an object as a strong entity tag. */
+/** Formats an object's revision as a strong entity tag. */
 export const toEntityTag = (revision: number): string => `"${revision}"`;
 
-/** Returns the condition of the `If-Match` header (RFC 9110, 13.1.1), or undefined if there is none. */
+/** Returns the `If-Match` condition (RFC 9110, 13.1.1), or undefined if any revision matches. */
 export function readIfMatch(request: FastifyRequest): IfMatch {
   const header = request.headers['if-match'];
   if (header === undefined || header.trim() === '*') return undefined;

@@ -28,7 +28,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** Converts any error to a problem. The problem of an unknown error reveals no internals. */
+/** Converts any error to a problem. For an unknown error, the problem reveals no internals. */
 function toProblemError(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof DomainError) {
@@ -39,7 +39,7 @@ function toProblemError(error: unknown): ProblemError {
     return new ProblemError('overloaded', error.message, { retryAfterS: error.retryAfterS });
   }
   if (isLockTimeout(error)) {
-    const detail = 'Another database session has locked a row that this request changes.';
+    const detail = 'Another database session has locked a row that this request needs to change.';
     return new ProblemError('unavailable', detail, { retryAfterS: 1 });
   }
   // Clients retry after this error until a process with a newer version responds. After a permanent error, they would
@@ -60,7 +60,7 @@ function toProblemError(error: unknown): ProblemError {
 interface ProblemResponse {
   document: Problem;
   headers: Record<string, string | number>;
-  /** Whether this is an unexpected failure of the service. Such failures must be logged. */
+  /** Whether the service failed unexpectedly. Such failures must be logged. */
   unexpected: boolean;
 }
 
@@ -158,7 +158,7 @@ export function addErrorHandler(app: FastifyInstance): void {
   });
 }
 
-/** Sends the problem document of an error, and logs the error if the service is at fault. */
+/** Sends the problem document for an error, and logs the error if the service is at fault. */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const { document, headers, unexpected } = toProblemResponse(error, request.id);
   if (unexpected)
@@ -166,7 +166,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   void reply.code(document.status).headers(headers).send(document);
 }
 
-/** Collects the methods of every route by path, so that an unsupported method is rejected with 405 instead of 404. */
+/** Collects the supported methods by path, so that an unsupported method is rejected with 405 instead of 404. */
 function collectMethods(app: FastifyInstance): (path: string) => string[] {
   const routes: { pattern: RegExp; method: string }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
@@ -179,7 +179,8 @@ function collectMethods(app: FastifyInstance): (path: string) => string[] {
 }
 
 /**
- * Describes a schema violation in plain words. The validator's messages contain regular expressions and format names.
+ * Describes a schema violation in plain words. The validator's own messages contain regular expressions and format
+ * names.
  */
 export function describeViolation(keyword: string, params: Record<string, unknown>): string {
   const limit = Number(params['limit']);
@@ -254,10 +255,10 @@ const patternTexts: Readonly<Record<string, string>> = {
   '^(\\*|https?://[A-Za-z0-9.:\\[\\]-]+)$':
     'must be an origin such as https://game.example, without a path, or * for any origin',
   '^[A-Z]{3}$': 'must be three capital letters, such as USD',
-  "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$": 'must be the name of an HTTP header',
+  "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$": 'must be an HTTP header name',
   '^[\\x20-\\x7e]{1,4096}$': 'must be 1 to 4,096 printable ASCII characters',
   '^[^\\s,;#]{1,64}$':
-    'must be 1 to 64 characters without spaces, commas, semicolons and number signs',
+    'must be 1 to 64 characters without spaces, commas, semicolons or number signs',
   '^[A-Z]{2}$': 'must be two capital letters, such as DE',
   '\\S': 'must not be empty',
   '^\\s*[^\\s@]+@[^\\s@]+\\s*$': 'must be an e-mail address',

@@ -5,10 +5,10 @@ import type { FastifyInstance, FastifySchemaValidationError } from 'fastify';
 import { parseInstant } from '../platform/time.ts';
 import { ProblemError } from './problem.ts';
 
-/** Schemas nest at most 8 levels. Deeper bodies could overflow the stack when they are stored as JSON. */
+/** Schemas nest at most 8 levels. Deeper bodies could overflow the stack when they are serialized for storage. */
 const maxDepth = 32;
 
-/** Parses bodies as JSON, including text/plain. Beacons have this type to avoid a preflight request. */
+/** Parses bodies as JSON, including `text/plain` bodies. Beacons use this type to avoid a preflight request. */
 export function addJsonBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -29,8 +29,8 @@ export function addJsonBody(app: FastifyInstance): void {
 /**
  * Parses a body.
  *
- * @throws ProblemError `malformed_json`, or `invalid_request` for text that cannot be stored and for
- *   nesting of more than {@link maxDepth} levels.
+ * @throws ProblemError `malformed_json`, or `invalid_request` for text that cannot be stored or for more than {@link
+ * maxDepth} levels of nesting.
  */
 function parseJson(text: string): unknown {
   let body: unknown;
@@ -40,12 +40,12 @@ function parseJson(text: string): unknown {
     throw new ProblemError('malformed_json', 'The body is not valid JSON.');
   }
   // The depth is checked first, because a pointer into a body nested 30,000 levels deep would be as long as the body.
-  if (mightBeDeeper(text, maxDepth) && isDeeper(body, maxDepth))
+  if (mightExceedDepth(text, maxDepth) && exceedsDepth(body, maxDepth))
     throw new ProblemError(
       'invalid_request',
       `The body nests objects and arrays more than ${maxDepth} levels deep; flatten it.`,
     );
-  const pointer = mightBeUnstorable(text) ? findUnstorableText(body) : undefined;
+  const pointer = mightContainUnstorableText(text) ? findUnstorableText(body) : undefined;
   if (pointer !== undefined) {
     throw new ProblemError('invalid_request', 'The body is not valid.', {
       errors: [{ pointer, message: 'contains a character that is not allowed in text' }],
@@ -85,7 +85,7 @@ export function findUnstorableText(value: unknown): string | undefined {
 }
 
 /** Whether objects and arrays are nested more than `max` levels deep. */
-function isDeeper(value: unknown, max: number): boolean {
+function exceedsDepth(value: unknown, max: number): boolean {
   for (const { value: found, depth } of visitValues(value))
     if (depth >= max && typeof found === 'object' && found !== null) return true;
   return false;
@@ -95,28 +95,28 @@ function isDeeper(value: unknown, max: number): boolean {
  * A cheap test on the JSON text, so that most bodies don't have to be traversed. Only escapes can produce unstorable
  * strings.
  */
-const mightBeUnstorable = (json: string): boolean => /\\u(?:0000|d[89a-f])/i.test(json);
+const mightContainUnstorableText = (json: string): boolean => /\\u(?:0000|d[89a-f])/i.test(json);
 
 /** A cheap test on the JSON text. The depth cannot exceed the number of opening brackets. */
-function mightBeDeeper(json: string, max: number): boolean {
-  let opened = 0;
+function mightExceedDepth(json: string, max: number): boolean {
+  let bracketCount = 0;
   for (const bracket of ['{', '['])
     for (let at = json.indexOf(bracket); at !== -1; at = json.indexOf(bracket, at + 1))
-      if ((opened += 1) > max) return true;
+      if ((bracketCount += 1) > max) return true;
   return false;
 }
 
 /** A value in a body, and its location. */
-interface Visited {
+interface VisitedValue {
   name: string;
   value: unknown;
   depth: number;
-  parent: Visited | undefined;
+  parent: VisitedValue | undefined;
 }
 
 /** Visits all values depth first, parents before their children. */
-function* visitValues(root: unknown): Generator<Visited> {
-  const stack: Visited[] = [{ name: '', value: root, depth: 0, parent: undefined }];
+function* visitValues(root: unknown): Generator<VisitedValue> {
+  const stack: VisitedValue[] = [{ name: '', value: root, depth: 0, parent: undefined }];
   for (let next = stack.pop(); next; next = stack.pop()) {
     yield next;
     const { value, depth } = next;
@@ -126,9 +126,10 @@ function* visitValues(root: unknown): Generator<Visited> {
   }
 }
 
-function formatPointer(visited: Visited): string {
+function formatPointer(visited: VisitedValue): string {
   const names: string[] = [];
-  for (let at: Visited | undefined = visited; at?.parent; at = at.parent) names.unshift(at.name);
+  for (let at: VisitedValue | undefined = visited; at?.parent; at = at.parent)
+    names.unshift(at.name);
   return names.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 

@@ -101,7 +101,7 @@ interface RewardDetails {
   events: readonly { type: AdEvent['type']; watchedMs: number | null }[];
 }
 
-/** Explains the state of a reward, one sentence per condition. */
+/** Explains a reward's state, with one sentence per condition. */
 export function explainReward(details: RewardDetails): string[] {
   if (details.status !== 'filled') return ['The request was not filled, so there is no reward.'];
   if (details.format !== 'rewarded') return [`A ${details.format} placement has no reward.`];

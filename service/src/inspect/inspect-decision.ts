@@ -16,7 +16,7 @@ interface Deps {
 interface Inspection {
   decision: object;
   explain?: Explanation[];
-  /** The reason why no ad was eligible. */
+  /** Why no ad was eligible. */
   cause?: Cause;
   events: object[];
   reward?: RewardStatus & { reasons: string[] };

@@ -41,9 +41,9 @@ export function createLiveTail(relay?: TailRelay): LiveTail {
       });
     },
     watchEvents: (ingestEvents) => (scope, sentAt, submitted, client) => {
-      const ingested = ingestEvents(scope, sentAt, submitted, client);
-      if (!isWatched(scope)) return ingested;
-      return ingested.then((result) => {
+      const batchResult = ingestEvents(scope, sentAt, submitted, client);
+      if (!isWatched(scope)) return batchResult;
+      return batchResult.then((result) => {
         result.results.forEach((result, index) => {
           const event = submitted[index];
           const details =

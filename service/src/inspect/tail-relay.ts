@@ -30,7 +30,7 @@ interface Deps {
 /** How long a process remembers whether other processes have subscribers. */
 const cacheMs = 1_000;
 const readIntervalMs = 500;
-/** Maximum number of lines that wait to be written. Further lines are not shown. */
+/** Maximum number of lines waiting to be written. Further lines are dropped. */
 const maxQueue = 1_000;
 
 /**
@@ -80,7 +80,7 @@ function startWatch(
   const { signal } = stopped;
   // Transactions may commit out of order. Each read therefore covers the last few seconds and skips known lines.
   let previousIds = new Set<string>();
-  const readNew = async (): Promise<LiveLine[]> => {
+  const readNewLines = async (): Promise<LiveLine[]> => {
     const lines = await store.read(accountId);
     const newLines = lines.filter(({ key }) => !previousIds.has(key));
     previousIds = new Set(lines.map(({ key }) => key));
@@ -90,7 +90,7 @@ function startWatch(
     await store.announce(accountId);
     await pause(cacheMs, signal);
     // Skip lines from before this subscription.
-    await readNew();
+    await readNewLines();
   })();
   const follow = async (): Promise<void> => {
     await ready;
@@ -99,13 +99,13 @@ function startWatch(
       if (signal.aborted) return;
       try {
         await store.announce(accountId);
-        (await readNew()).forEach(onLine);
+        (await readNewLines()).forEach(onLine);
       } catch (error) {
         log.warn({ err: error }, 'could not read live tail lines from other processes');
       }
     }
   };
-  // If the subscription fails to start, `ready` rejects.
+  // Callers learn from `ready` that the subscription could not be started.
   follow().catch(() => undefined);
   return { ready, stop: () => stopped.abort() };
 }
@@ -148,7 +148,7 @@ export interface LiveLine {
 /** Number of lines that the panel shows. */
 const maxLines = 500;
 
-/** A line for other processes. */
+/** A line as it is written for other processes. */
 export interface SentLine {
   account_id: string;
   position: number;

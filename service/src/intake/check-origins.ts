@@ -35,15 +35,15 @@ const maxPerAccount = 100;
 export function startOriginChecks(deps: IntakeDeps & { tracing: Pick<Tracing, 'run'> }): {
   stop(): Promise<void>;
 } {
-  const round = (): Promise<void> =>
+  const runRound = (): Promise<void> =>
     deps.tracing
       .run({ name: 'upkeep external creatives' }, () => checkOrigins(deps))
       .catch((error: unknown) =>
         deps.log.warn({ err: error }, 'could not check external creatives; retrying in 60 s'),
       );
-  let running = round();
+  let running = runRound();
   const timer = setInterval(() => {
-    running = round();
+    running = runRound();
   }, intervalMs);
   timer.unref();
   return {
@@ -54,7 +54,7 @@ export function startOriginChecks(deps: IntakeDeps & { tracing: Pick<Tracing, 'r
   };
 }
 
-/** Queues the due comparisons. */
+/** Queues the comparisons that are due. */
 async function checkOrigins(deps: IntakeDeps): Promise<void> {
   const { database, clock, queue } = deps;
   const now = new Date(clock.nowMs());
@@ -182,7 +182,7 @@ async function deleteOrigin(
 /**
  * Schedules the next comparison.
  *
- * @param sha256 the hash of the latest file, so that each change is reported once
+ * @param sha256 the hash of the file that was just fetched, so that each change is reported once
  */
 async function reschedule(
   { database, clock }: IntakeDeps,
@@ -231,7 +231,7 @@ async function quarantine(
   deps.demandMetrics.countIntake('replaced');
   deps.log.warn(
     { creativeId: id, sourceId: origin.source_id },
-    'the file of an external creative has changed',
+    "an external creative's file has changed",
   );
 }
 

@@ -17,7 +17,7 @@ export interface MediaDeps {
 export type VideoMedia = Extract<Media, { format: 'video' }>;
 export type CreativeIcon = NonNullable<Creative['icons']>[number];
 
-/** Options for fetching the files of one creative. */
+/** Options for fetching a creative's files. */
 export interface FetchRules {
   loopback: boolean;
   signal: AbortSignal;
@@ -54,12 +54,12 @@ export async function copyVideo(
   if (!playableVideoCodec.test(videoCodec))
     throw new RejectedError(
       'unsupported',
-      `The file has codec ${videoCodec}, which not every browser plays; expected H.264, VP8, VP9 or AV1.`,
+      `The file has codec ${videoCodec}, which not all browsers can play; expected H.264, VP8, VP9 or AV1.`,
     );
   if (audioCodec !== undefined && !playableAudioCodec.test(audioCodec))
     throw new RejectedError(
       'unsupported',
-      `The file has audio codec ${audioCodec}, which not every browser plays; expected AAC, MP3, Opus or Vorbis.`,
+      `The file has audio codec ${audioCodec}, which not all browsers can play; expected AAC, MP3, Opus or Vorbis.`,
     );
   const { name } = await deps.storeFile(body, type, sha256);
   const bitrate = Math.round((body.length * 8_000) / durationMs);
@@ -137,7 +137,7 @@ function isWebVtt(body: Buffer): boolean {
   }
 }
 
-/** @throws RejectedError when the file is not an image of an accepted size. */
+/** @throws RejectedError when the file is not an image or is too large. */
 export async function copyIcon(
   deps: MediaDeps,
   url: string,

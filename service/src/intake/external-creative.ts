@@ -12,7 +12,7 @@ import type { CreativeIcon, MediaDeps, VideoMedia } from './copy-media.ts';
 import { RejectedError, type RejectionReason } from './fetch-media.ts';
 import type { JobQueue } from './job-queue.ts';
 
-/** An offer and its context, for the import of its creative. */
+/** An offer whose creative is to be imported, with its scope and source. */
 export interface Submission {
   scope: Scope;
   source: Pick<Source, 'id' | 'review' | 'allowed_domains'>;
@@ -33,7 +33,7 @@ export interface IntakeDeps extends MediaDeps, ChangeDeps {
   queue: JobQueue;
   log: Logger;
   development: boolean;
-  /** How long to keep a creative after its last offer. If undefined, creatives are kept forever. */
+  /** How long to keep a creative after its source last offered it. If undefined, creatives are kept forever. */
   unofferedRetentionMs: number | undefined;
   demandMetrics: { countIntake(result: IntakeResult): void };
 }
@@ -75,7 +75,7 @@ export async function checkQuota(queries: Queries, { scope, source }: Submission
   if (row && row.pending >= maxPending)
     throw new RejectedError(
       'no_room',
-      `${maxPending} creatives of this source are pending review. Review some of them first.`,
+      `${maxPending} creatives from this source are pending review. Review some of them first.`,
     );
   if (row && row.all >= maxCreatives)
     throw new RejectedError(
@@ -121,7 +121,7 @@ export async function createCreative(
     categories: selectCategories(offer),
     review: makeReview(submission, clock.nowMs()),
   };
-  // Reviewers see the click-through URL of the first offer.
+  // Reviewers see the click-through URL from the first offer.
   if (offer.clickUrl !== undefined && offer.clickUrl.length <= 2_048)
     document.click_url = offer.clickUrl;
   const created = await resourceManager.create(operation, 'creative', document);
@@ -174,7 +174,10 @@ async function findOrCreateAdvertiser(
 const selectCategories = ({ categories }: Offer): string[] =>
   [...new Set(categories)].filter((code) => /^[A-Za-z0-9-]{1,32}$/.test(code)).slice(0, 50);
 
-/** Whether the source's creatives of this advertiser need no review. An allowed domain includes its subdomains. */
+/**
+ * Whether this advertiser's creatives from the source are approved without a review. An allowed domain includes its
+ * subdomains.
+ */
 function isApprovedAutomatically({
   source,
   offer: { advertiserDomain = '' },
@@ -201,7 +204,7 @@ const maxIcons = 8;
 
 /**
  * Adds an icon to a creative. The creative then needs another review, except in two cases: it is approved
- * automatically, or an approved creative of the same source uses the same image.
+ * automatically, or an approved creative from the same source uses the same image.
  */
 export async function addIcon(
   { resourceManager }: ChangeDeps,

@@ -7,7 +7,7 @@ import { parseWebUrl } from '../demand/web-url.ts';
 import { linkSignal } from '../platform/bounded-request.ts';
 import { findUrlProblem } from '../platform/guarded-agent.ts';
 
-/** The reason why an offer was rejected, for metrics. */
+/** Why an offer was rejected. Used as a metric label. */
 export type RejectionReason =
   'unreachable' | 'too_large' | 'unsupported' | 'unknown_advertiser' | 'invalid_id' | 'no_room';
 
@@ -33,7 +33,7 @@ interface MediaRequest {
 
 export interface FetchedFile {
   body: Buffer;
-  /** The hash in hexadecimal. */
+  /** The hex-encoded hash. */
   sha256: string;
 }
 
@@ -66,7 +66,7 @@ export function createFetchMedia({ agents, timeoutMs = 30_000 }: Deps): FetchMed
           // Requests an uncompressed body, because it is hashed and stored unchanged.
           headers: { 'accept-encoding': 'identity', 'user-agent': 'Trueward-Intake/1' },
         });
-        // When a body is destroyed before its end, it emits an error, which must have a listener.
+        // A body that is destroyed early emits an error. Without a listener, the error would end the process.
         response.body.on('error', () => undefined);
         const target = findRedirect(response, currentUrl);
         if (target === undefined) return await readBody(response, currentUrl, maxBytes);
@@ -90,7 +90,7 @@ export function createFetchMedia({ agents, timeoutMs = 30_000 }: Deps): FetchMed
   };
 }
 
-/** Reads the video of the built-in test source from `mediaDirectory`. Fetches all other files with `fetchMedia`. */
+/** Reads the built-in test source's video from `mediaDirectory`. Fetches all other files with `fetchMedia`. */
 export const withTestAd =
   (fetchMedia: FetchMedia, mediaDirectory: string): FetchMedia =>
   async (media, signal) => {

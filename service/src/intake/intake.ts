@@ -24,11 +24,11 @@ import { type LastOffers, startLastOffers } from './last-offers.ts';
 
 /**
  * Queues the import of an offer's creative. The import copies its media and creates a creative that needs a review.
- * Returns immediately and never throws. Ignores offers that are in the queue or were rejected recently.
+ * Returns immediately and never throws. Ignores offers that are already queued or were rejected recently.
  */
 export type SubmitOffer = (scope: Scope, source: Submission['source'], offer: Offer) => void;
 
-/** How long to ignore an offer after its rejection. */
+/** How long to ignore an offer after it was rejected. */
 const rejectedForMs = 3_600_000;
 const maxRejected = 10_000;
 
@@ -162,7 +162,7 @@ interface Deps extends Omit<IntakeDeps, 'fetchMedia' | 'storeFile' | 'probe' | '
 export interface Intake {
   submit: SubmitOffer;
   /** Records that a creative was offered by its source. */
-  noteOffer: LastOffers['note'];
+  recordOffer: LastOffers['record'];
   jobs: JobQueue['jobs'];
   stop(): Promise<void>;
 }
@@ -191,7 +191,7 @@ export function startIntake({
   const lastOffers = startLastOffers(deps);
   return {
     submit: createSubmitOffer(deps),
-    noteOffer: lastOffers.note,
+    recordOffer: lastOffers.record,
     jobs: queue.jobs,
     async stop() {
       await Promise.all([originChecks.stop(), queue.stop(), lastOffers.stop()]);

@@ -54,10 +54,10 @@ export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
     ...defaults,
     ...limits,
   };
-  /** All sources, in the order of their turns. */
+  /** All sources, in turn order. */
   const sources = new Map<string, SourceState>();
   const keys = new Set<string>();
-  /** The running jobs, with the account of each. */
+  /** The running jobs, each with its account. */
   const activeJobs = new Map<Promise<void>, string>();
   const stopping = new AbortController();
 

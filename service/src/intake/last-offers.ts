@@ -5,9 +5,9 @@ import type { Database } from '../store/database.ts';
 /** Records when creatives were last offered by their sources. */
 export interface LastOffers {
   /**
-   * Records that a creative was offered. Does nothing if an offer of the creative was recorded in the last 12 hours.
+   * Records that a creative was offered. Does nothing if the creative's last recorded offer is less than 12 hours old.
    */
-  note(accountId: string, creativeId: string): void;
+  record(accountId: string, creativeId: string): void;
   stop(): Promise<void>;
 }
 
@@ -18,17 +18,20 @@ interface Deps {
 }
 
 const flushMs = 60_000;
-/** Minimum time between two records of the same creative. Short enough, because creatives are archived after days. */
+/**
+ * Minimum time between two recorded offers of the same creative. It is short compared with the days for which an
+ * unoffered creative is kept.
+ */
 const repeatMs = 43_200_000;
-const maxNoted = 100_000;
+const maxRecorded = 100_000;
 
 /**
  * Buffers offers for a minute, so that decisions don't wait for a write. A crash may lose the buffer. In that case, the
  * next offer of each creative is recorded.
  */
 export function startLastOffers({ database, clock, log }: Deps): LastOffers {
-  /** When each creative was last noted, oldest first. */
-  const notedAtMs = new Map<string, number>();
+  /** When each creative's last offer was recorded, oldest first. */
+  const recordedAtMs = new Map<string, number>();
   /** Ids of creatives to flush, by account. */
   let pending = new Map<string, Set<string>>();
 
@@ -42,7 +45,7 @@ export function startLastOffers({ database, clock, log }: Deps): LastOffers {
           [accountId, [...ids], new Date(clock.nowMs())],
         );
       } catch (error) {
-        for (const id of ids) notedAtMs.delete(id);
+        for (const id of ids) recordedAtMs.delete(id);
         log.warn({ err: error, accountId }, 'could not record offers of external creatives');
       }
     }
@@ -54,13 +57,13 @@ export function startLastOffers({ database, clock, log }: Deps): LastOffers {
   timer.unref();
 
   return {
-    note(accountId, creativeId) {
+    record(accountId, creativeId) {
       const nowMs = clock.nowMs();
-      if (nowMs - (notedAtMs.get(creativeId) ?? -Infinity) < repeatMs) return;
-      notedAtMs.delete(creativeId);
-      notedAtMs.set(creativeId, nowMs);
-      const [oldest] = notedAtMs.keys();
-      if (notedAtMs.size > maxNoted && oldest !== undefined) notedAtMs.delete(oldest);
+      if (nowMs - (recordedAtMs.get(creativeId) ?? -Infinity) < repeatMs) return;
+      recordedAtMs.delete(creativeId);
+      recordedAtMs.set(creativeId, nowMs);
+      const [oldest] = recordedAtMs.keys();
+      if (recordedAtMs.size > maxRecorded && oldest !== undefined) recordedAtMs.delete(oldest);
       const ids = pending.get(accountId) ?? new Set();
       pending.set(accountId, ids.add(creativeId));
     },

@@ -18,7 +18,7 @@ interface Deps {
 
 /** Manages API keys. Each call runs in the caller's transaction. */
 export interface KeyManager {
-  /** Creates a key. Only this result contains its text. */
+  /** Creates a key. Only the returned object contains the key text. */
   create(operation: Operation, request: ApiKeyRequest): Promise<ApiKey>;
   update(operation: Operation, id: string, changes: ApiKeyUpdate): Promise<ApiKey>;
   /** Creates a key that replaces another. The old key is revoked after `overlapS` seconds. */
@@ -121,7 +121,7 @@ export function createKeyManager({
   };
 }
 
-/** Returns errors for the members of a rate limit that exceed the ceiling. */
+/** Returns errors for rate-limit members that exceed the ceiling. */
 const findLimitErrors = (
   ceiling: Deps['ceiling'],
   limit: ApiKey['rate_limit'] | null,

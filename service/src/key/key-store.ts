@@ -18,7 +18,7 @@ interface NewKey {
   kind: KeyKind;
   /** Origins that may use a publishable key. `*` means any origin. */
   allowedOrigins: string[];
-  /** By default, the service's default for keys applies. */
+  /** If absent, the service's default key limit applies. */
   rateLimit?: ApiKey['rate_limit'];
 }
 
@@ -107,7 +107,7 @@ export async function findKeyById(
   return row && toApiKey(row);
 }
 
-/** Changes the allowed origins and the rate limit of a key. */
+/** Changes a key's allowed origins and rate limit. */
 export async function updateKey(
   queries: Queries,
   scope: Scope,
@@ -144,15 +144,15 @@ export async function revokeKey(
  * Records when keys were last used. Writes the times to the database in batches, because a write per request would cost
  * more than the request itself.
  */
-interface KeyUse {
+interface KeyUsage {
   touch(principal: KeyPrincipal): void;
-  /** Writes the remaining times. */
+  /** Flushes the remaining times. */
   stop(): Promise<void>;
 }
 
 const flushIntervalMs = 10_000;
 
-export function startKeyUse(database: Database, clock: Clock, log: Logger): KeyUse {
+export function startKeyUsage(database: Database, clock: Clock, log: Logger): KeyUsage {
   let lastUses = new Map<string, { accountId: string; atMs: number }>();
 
   const flush = async (): Promise<void> => {
@@ -191,7 +191,7 @@ const maxOriginLength = 260;
 /** Minimum time between two audit records for the same leaked key. */
 const leakIntervalMs = 60_000;
 
-/** Creates a function that records the use of a secret key in a browser. */
+/** Creates a function that records that a secret key was used in a browser. */
 export function createRecordLeak(database: Database, audit: AuditLog, clock: Clock) {
   const recordedAtMs = new Map<string, number>();
   return async (principal: KeyPrincipal, origin: string, requestId: string): Promise<void> => {

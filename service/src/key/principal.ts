@@ -33,13 +33,13 @@ function keyChecksum(body: string): string {
   return text;
 }
 
-/** Generates the text of a new key. Its 30 random characters contain 178 bits. */
+/** Generates the text for a new key. Its 30 random characters carry 178 bits of entropy. */
 export function makeKeyText(kind: KeyKind, environment: Environment): string {
   const body = `${kind}_${environment}_${randomBase62(30)}`;
   return body + keyChecksum(body);
 }
 
-/** Parses the text of a key. Returns undefined if the text is not a valid key. */
+/** Parses a key. Returns undefined if the text is not a valid key. */
 export function parseKeyText(text: string): KeyText | undefined {
   const match = pattern.exec(text);
   if (match === null) return undefined;
@@ -52,8 +52,8 @@ export function parseKeyText(text: string): KeyText | undefined {
 }
 
 /**
- * Returns the hash that is stored instead of a key. A slow password hash isn't needed, because keys have 178 random
- * bits.
+ * Returns the hash that is stored instead of a key. A slow password hash isn't needed, because keys have 178 bits of
+ * entropy.
  */
 export function hashKey(text: string): string {
   return createHash('sha256').update(text).digest('hex');
@@ -63,7 +63,7 @@ function randomBase62(length: number): string {
   let text = '';
   while (text.length < length) {
     for (const byte of randomBytes(length)) {
-      // Skips bytes from 248 (4 × 62), because they would make the first eight digits more likely.
+      // Skips bytes of 248 (4 × 62) or more, because they would make the first eight digits more likely (modulo bias).
       if (byte < 248 && text.length < length) text += alphabet.charAt(byte % 62);
     }
   }

@@ -32,7 +32,7 @@ export class MasterKeyError extends Error {
   }
 }
 
-/** Encrypts with AES-256-GCM to `1.<iv>.<tag>.<ciphertext>` in base64url, where 1 is the version of the format. */
+/** Encrypts with AES-256-GCM to `1.<iv>.<tag>.<ciphertext>` in base64url, where 1 is the format version. */
 export function createSecretBox(keys: MasterKeys): SecretBox {
   return {
     seal(text) {
@@ -65,7 +65,7 @@ function decrypt(key: Uint8Array, iv: string, tag: string, body: string): string
   try {
     return Buffer.concat([text, decipher.final()]).toString('utf8');
   } catch {
-    return undefined; // The tag does not match: the key is different, or the text is corrupt.
+    return undefined; // The tag does not match: this is the wrong key, or the ciphertext is corrupt.
   }
 }
 
@@ -96,8 +96,8 @@ function readMasterKeys(config: KeyConfig): MasterKeys {
 }
 
 /**
- * Starts the rotation of the key in the data folder. The returned box encrypts with the next key and decrypts with both
- * keys. When every secret is encrypted with the next key, call `finish` to make it the current key.
+ * Starts rotating the key in the data folder. The returned box encrypts with the next key and decrypts with both keys.
+ * When every secret is encrypted with the next key, call `finish` to make it the current key.
  */
 export function beginFileRotation(config: KeyConfig): { box: SecretBox; finish(): void } {
   const { current, next } = keyFiles(config);
@@ -141,7 +141,7 @@ interface EncryptedColumn {
   column: string;
 }
 
-/** All columns with text from {@link SecretBox.seal}. Some rows of these columns contain plain JSON instead. */
+/** All columns that contain text from {@link SecretBox.seal}. Some rows contain plain JSON instead. */
 const encryptedColumns: readonly EncryptedColumn[] = [
   { table: 'secrets', primaryKey: ['account_id', 'purpose', 'id'], column: 'sealed' },
   { table: 'users', primaryKey: ['account_id', 'id'], column: 'codes_secret' },
@@ -163,19 +163,18 @@ const pageSize = 500;
 type StoredRow = Record<string, string>;
 
 /**
- * Re-encrypts every secret in the database with the first key of the box. Can be interrupted at any point and run
- * again.
+ * Re-encrypts every secret in the database with the box's first key. Can be interrupted at any point and run again.
  *
  * @returns the number of secrets
- * @throws MasterKeyError when no key of the box decrypts a secret. Secrets that were processed before stay
+ * @throws MasterKeyError when none of the box's keys decrypts a secret. Secrets that were processed before that stay
  * re-encrypted.
  */
 export async function reencrypt(
   database: Database,
   box: SecretBox,
-  onProgress: (done: number) => void = () => undefined,
+  onProgress: (count: number) => void = () => undefined,
 ): Promise<number> {
-  let done = 0;
+  let count = 0;
   for (const { table, primaryKey, column } of encryptedColumns) {
     const keyColumns = primaryKey.join(', ');
     const keyParams = primaryKey.map((_, index) => `$${index + 1}`).join(', ');
@@ -195,13 +194,13 @@ export async function reencrypt(
             WHERE (${keyColumns}) = (${keyParams}) AND ${column} = $${primaryKey.length + 2}`,
           [...lastKey, box.seal(box.open(sealed)), sealed],
         );
-        done += 1;
-        onProgress(done);
+        count += 1;
+        onProgress(count);
       }
       if (rows.length < pageSize) break;
     }
   }
-  return done;
+  return count;
 }
 
 /**
@@ -232,8 +231,8 @@ export function discardSecrets(database: Database): Promise<{ secrets: number; e
 export const serviceAccount = 'service';
 
 /**
- * Returns the service's secret for a purpose. The first call creates the secret. All processes with the same database
- * share it.
+ * Returns the service's secret for a purpose. The first call creates the secret. All processes that use the same
+ * database share it.
  */
 export async function readServiceSecret(
   queries: Queries,

@@ -32,7 +32,7 @@ type IngestMedia = (body: Buffer, declaredType: string | undefined) => Promise<I
 
 export const createIngestMedia = (
   store: MediaStore,
-  uploads: Pick<Uploads, 'note'>,
+  uploads: Pick<Uploads, 'record'>,
 ): IngestMedia => {
   const storeFile = createStoreFile(store, uploads);
   return async (body, declaredType) => {
@@ -50,22 +50,22 @@ export const createIngestMedia = (
 /**
  * Stores a checked file under the hash of its content.
  *
- * @param sha256 the hash in hexadecimal (default: computed)
+ * @param sha256 the hex-encoded hash (default: computed)
  */
 export type StoreFile = (body: Buffer, type: StoredType, sha256?: string) => Promise<StoredFile>;
 
 export const createStoreFile =
-  (store: MediaStore, uploads: Pick<Uploads, 'note'>): StoreFile =>
+  (store: MediaStore, uploads: Pick<Uploads, 'record'>): StoreFile =>
   async (body, type, sha256 = createHash('sha256').update(body).digest('hex')) => {
     const name = `${sha256}.${storedExtensions[type]}`;
-    await uploads.note(name);
+    await uploads.record(name);
     await store.put(name, body, type);
     return { name, sha256, bytes: body.length };
   };
 
 const pattern = new RegExp(`^[0-9a-f]{64}\\.(${Object.values(storedExtensions).join('|')})$`);
 
-/** Returns a stored file's type by its name, or undefined if {@link StoreFile} doesn't create such names. */
+/** Returns a stored file's type according to its name, or undefined if {@link StoreFile} doesn't create such names. */
 export function findStoredType(name: string): StoredType | undefined {
   const extension = pattern.exec(name)?.[1];
   const types = Object.keys(storedExtensions) as StoredType[];
@@ -84,11 +84,11 @@ export interface MediaProperties {
   audioCodec?: string;
 }
 
-/** Maximum width and height, as in the schemas. Without a limit, a tiny image could fill a device's memory. */
+/** Maximum width and height, as in the schemas. Without a limit, decoding a tiny file could fill a device's memory. */
 const maxPixels = 8_192;
 /** Minimum and maximum duration, as in the schemas. */
-const minMs = 1_000;
-const maxMs = 120_000;
+const minDurationMs = 1_000;
+const maxDurationMs = 120_000;
 /** Maximum size of HTML and SVG files. */
 const maxTextBytes = 1_048_576;
 
@@ -115,8 +115,10 @@ export async function readMedia(body: Buffer): Promise<MediaProperties> {
       `has ${width} × ${height} pixels; expected at most ${maxPixels} × ${maxPixels}`,
     );
   const { durationMs } = properties;
-  if (durationMs !== undefined && !(durationMs >= minMs && durationMs <= maxMs))
-    throw rejection(`lasts ${durationMs / 1_000} s; a video must last 1 to ${maxMs / 1_000} s`);
+  if (durationMs !== undefined && !(durationMs >= minDurationMs && durationMs <= maxDurationMs))
+    throw rejection(
+      `lasts ${durationMs / 1_000} s; a video must last 1 to ${maxDurationMs / 1_000} s`,
+    );
   return properties;
 }
 

@@ -8,15 +8,15 @@ import { AwsClient } from 'aws4fetch';
 /** Stores uploaded files. A file's name is the hash of its content, so its content never changes. */
 export interface MediaStore {
   put(name: string, body: Buffer, type: string): Promise<void>;
-  /** Where to read files: a local folder, or a function that fetches one file. */
+  /** Where files are read from: a local folder, or a function that fetches one file. */
   readonly source: { folder: string } | { fetch: FetchMedia };
   /** Deletes a file. Succeeds even if the file does not exist. */
   remove(name: string): Promise<void>;
 }
 
 /**
- * Fetches a file, or a range of bytes in the syntax of the HTTP `Range` header (`bytes=0-99`). Resolves to undefined if
- * the file does not exist.
+ * Fetches a file, or a byte range in HTTP `Range` header syntax (`bytes=0-99`). Resolves to undefined if the file does
+ * not exist.
  */
 type FetchMedia = (
   name: string,
@@ -47,12 +47,12 @@ export function createFolderStore(folder: string): MediaStore {
       if ((await readSize(name)) === body.length) return;
       await mkdir(folder, { recursive: true });
       // Writes to a temporary file first, so that a partial file is never served.
-      const temporary = join(folder, `${name}.${randomUUID()}.new`);
+      const temporaryPath = join(folder, `${name}.${randomUUID()}.new`);
       try {
-        await writeFile(temporary, body, { flush: true });
-        await rename(temporary, join(folder, name));
+        await writeFile(temporaryPath, body, { flush: true });
+        await rename(temporaryPath, join(folder, name));
       } catch (error) {
-        await rm(temporary, { force: true });
+        await rm(temporaryPath, { force: true });
         throw error;
       }
     },
@@ -63,7 +63,7 @@ export function createFolderStore(folder: string): MediaStore {
 
 /** An S3-compatible bucket. */
 export interface S3Bucket {
-  /** The URL with the bucket in its path, such as `https://s3.eu-central-1.amazonaws.com/ads`. */
+  /** The path-style URL of the bucket, such as `https://s3.eu-central-1.amazonaws.com/ads`. */
   url: string;
   region: string;
   keyId: string;
@@ -100,7 +100,7 @@ export function createS3Store({ url, region, keyId, secret }: S3Bucket): MediaSt
           'x-amz-content-sha256': createHash('sha256').update(body).digest('hex'),
         },
       });
-      if (!response.ok) throw new Error('The bucket of the media store does not exist.');
+      if (!response.ok) throw new Error("The media store's bucket does not exist.");
     },
     source: {
       async fetch(name, { method, range }) {

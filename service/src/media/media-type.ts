@@ -37,7 +37,10 @@ const acceptedTypes: Partial<Record<string, MediaType>> = {
   'image/avif': 'image/avif',
 };
 
-/** Number of bytes to inspect. Enough for all accepted formats, but limits the work for a hostile file. */
+/**
+ * Number of bytes to inspect. Enough to detect every accepted format, but few enough to bound the work that a hostile
+ * file can cause.
+ */
 const startBytes = 4_096;
 
 /** Detects a file's type from its content only. Resolves to undefined if the type is not accepted. */
@@ -95,8 +98,8 @@ export function isComplete(type: MediaType, body: Buffer): boolean {
 }
 
 /**
- * Whether a file consists of complete ISO/IEC 14496-12 boxes (4.2). If the 32-bit size of a box is 1, a 64-bit size
- * follows. If the size is 0, the box extends to the end of the file.
+ * Whether a file consists of complete ISO/IEC 14496-12 boxes (4.2). If a box's 32-bit size is 1, a 64-bit size follows.
+ * If the size is 0, the box extends to the end of the file.
  */
 function hasCompleteBoxes(body: Buffer, required: readonly string[]): boolean {
   const types = new Set<string>();
@@ -117,7 +120,9 @@ function hasCompleteBoxes(body: Buffer, required: readonly string[]): boolean {
   return at === body.length && required.every((type) => types.has(type));
 }
 
-/** Whether the segment of a WebM file is complete (RFC 8794, 4 and 5). In an unfinished recording, it has no size. */
+/**
+ * Whether a WebM file's segment is complete (RFC 8794, 4 and 5). In an unfinished recording, the segment has no size.
+ */
 function hasCompleteSegment(body: Buffer): boolean {
   const header = readSize(body, 4);
   if (!header || header.size === undefined) return false;

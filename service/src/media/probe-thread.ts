@@ -7,7 +7,7 @@ export type ProbeResponse = { properties: MediaProperties } | { problem: string 
 /** Reads untrusted files in a separate thread. */
 export interface ProbeThread {
   /**
-   * Does the same as `readMedia`, but doesn't block the main thread. Parsing a 20 MB file can take a second.
+   * Like `readMedia`, but doesn't block the main thread. Parsing a 20 MB file can take a second.
    *
    * @throws DomainError when the file is unsupported, corrupt, or too costly to read.
    */
@@ -22,7 +22,10 @@ interface Options {
   idleMs?: number;
 }
 
-/** Creates a probe thread. The thread starts with the first file, because the parser takes half a second to load. */
+/**
+ * Creates a probe thread. The thread starts when the first file arrives, because the parser takes half a second to
+ * load.
+ */
 export function createProbeThread({
   timeoutMs = 10_000,
   idleMs = 30_000,
@@ -34,9 +37,9 @@ export function createProbeThread({
 
   const terminate = async (): Promise<void> => {
     clearTimeout(idleTimer);
-    const terminating = worker;
+    const exitingWorker = worker;
     worker = undefined;
-    await terminating?.terminate();
+    await exitingWorker?.terminate();
   };
 
   const run = async (body: Buffer): Promise<MediaProperties> => {

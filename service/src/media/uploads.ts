@@ -62,8 +62,8 @@ function startSweep(
 
 /** Tracks uploaded files and deletes those that no creative uses. */
 export interface Uploads {
-  /** Keeps a file for at least 30 days. Must be called before the file is stored. */
-  note(name: string): Promise<void>;
+  /** Records an upload, so that the file is kept for at least 30 days. Must be called before the file is stored. */
+  record(name: string): Promise<void>;
   /** Deletes files that no creative has used for 30 days. Returns their names. Stops when `signal` aborts. */
   removeUnused(signal?: AbortSignal): Promise<string[]>;
 }
@@ -83,7 +83,7 @@ const batchSize = 100;
 export function createUploads({ database, store, clock, log }: UploadDeps): Uploads {
   const now = () => new Date(clock.nowMs());
   return {
-    async note(name) {
+    async record(name) {
       await database.query(
         `INSERT INTO uploads (account_id, name, unused_since) VALUES ($1, $2, $3)
           ON CONFLICT (account_id, name) DO UPDATE SET unused_since = excluded.unused_since`,
@@ -112,7 +112,7 @@ export function createUploads({ database, store, clock, log }: UploadDeps): Uplo
   };
 }
 
-/** Updates `unused_since` of files that have become unused or are used again. */
+/** Updates `unused_since` for files that have become unused or are used again. */
 async function markUnused(database: Database, now: Date): Promise<void> {
   await database.query(
     `WITH used AS (
@@ -127,7 +127,7 @@ async function markUnused(database: Database, now: Date): Promise<void> {
 
 /**
  * Deletes a file and its row. Holds the row lock until the file is deleted. A concurrent upload of the same file waits
- * for the lock in `note`, and then stores the file again. If the deletion fails, the next sweep retries it.
+ * for the lock in `record`, and then stores the file again. If the deletion fails, the next sweep retries it.
  */
 const remove = (
   { database, store }: Pick<UploadDeps, 'database' | 'store'>,

@@ -40,7 +40,7 @@ export function linkSignal(parent: AbortSignal, { timeoutMs }: Options = {}): Li
   };
 }
 
-/** Creates the error of a request that timed out. */
+/** Creates the error for a request that timed out. */
 export const timeoutError = (ms: number): DOMException =>
   new DOMException(`No response within ${ms} ms.`, 'TimeoutError');
 
@@ -61,7 +61,10 @@ export interface BoundedRequest {
    * discards everything after `keepBytes`. Default: `maxBytes`.
    */
   keepBytes?: number;
-  /** Called once there is a connection, before the request is sent. Until then, the server has received nothing. */
+  /**
+   * Called once a connection is available, just before the request is sent. Until then, the server has received
+   * nothing.
+   */
   onStart?(): void;
 }
 
@@ -73,7 +76,7 @@ export interface BoundedResponse {
   bodyError?: Error;
 }
 
-/** The `bodyError` of a body with more than `maxBytes`. */
+/** The `bodyError` for a body larger than `maxBytes`. */
 export class BodyTooLargeError extends Error {
   constructor(maxBytes: number) {
     super(`The response has more than ${maxBytes} bytes.`);
@@ -82,14 +85,13 @@ export class BodyTooLargeError extends Error {
 }
 
 /**
- * Sends a request and reads a response of limited size. Does not follow redirects. If the request fails after the
- * status has arrived, resolves with the part of the body that was received.
+ * Sends a request and reads a size-limited response. Does not follow redirects. If the request fails after the status
+ * has arrived, resolves with the part of the body that was received.
  *
  * Uses undici's `dispatch()`. With `request()`, which creates a stream and a signal per response, a webhook delivery
  * takes 390 µs of CPU time instead of 300 µs.
  *
- * @throws Error when the request fails before the status arrives: undici's error, a `TimeoutError`, or the reason of
- * `signal`.
+ * @throws Error when the request fails before the status arrives: undici's error, a `TimeoutError`, or `signal.reason`.
  */
 export function requestBounded(request: BoundedRequest): Promise<BoundedResponse> {
   const { dispatcher, signal, timeoutMs, maxBytes, keepBytes = maxBytes } = request;
@@ -129,10 +131,10 @@ export function requestBounded(request: BoundedRequest): Promise<BoundedResponse
         body: request.body ?? null,
       },
       {
-        onRequestStart(started) {
-          controller = started;
+        onRequestStart(requestController) {
+          controller = requestController;
           // The request timed out or was aborted while it waited for a connection.
-          if (settled) return started.abort(new Error('The request was aborted.'));
+          if (settled) return requestController.abort(new Error('The request was aborted.'));
           request.onStart?.();
         },
         onResponseStart(_controller, status, headers) {

@@ -82,8 +82,8 @@ type Resolve = (
 
 /**
  * Creates an HTTP agent that connects only to public addresses, to prevent server-side request forgery (SSRF). The
- * agent checks every address that DNS returns. It also checks the remote address of the socket, because Node doesn't
- * look up literal addresses, and because DNS may return a different address later.
+ * agent checks every address that DNS returns. It also checks the socket's remote address, because Node doesn't look up
+ * literal addresses, and because DNS may return a different address later.
  */
 export function createGuardedAgent(
   rule: AddressRule,
@@ -95,7 +95,7 @@ export function createGuardedAgent(
     lookup: guardedLookup(rule, resolve),
   });
   return new Agent({
-    // The number of connections is unlimited, so that accounts which send requests to the same host don't wait for each
+    // The number of connections is unlimited, so that accounts that send requests to the same host don't wait for each
     // other. Callers limit the number of concurrent requests.
     connections: null,
     keepAliveTimeout: 10_000,
@@ -118,8 +118,8 @@ const guardedLookup =
     resolve(host, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, []);
       // A private address among public addresses indicates DNS rebinding.
-      const blocked = addresses.find(({ address }) => !isAllowedAddress(address, rule));
-      if (blocked) return callback(new BlockedAddressError(blocked.address), []);
+      const blockedAddress = addresses.find(({ address }) => !isAllowedAddress(address, rule));
+      if (blockedAddress) return callback(new BlockedAddressError(blockedAddress.address), []);
       const [first] = addresses;
       if (options.all === true || !first) return callback(null, addresses);
       callback(null, first.address, first.family);

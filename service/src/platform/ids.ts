@@ -5,8 +5,8 @@ import type { Clock } from './time.ts';
 export type MakeId = (kind: IdKind) => string;
 
 /**
- * Random bytes are generated for 400 ids at a time. A call per id would take 2 µs, which is a tenth of the time for a
- * decision.
+ * Random bytes are generated for 400 ids at a time. A call per id would take 2 µs, a tenth of the time that a decision
+ * takes.
  */
 const poolBytes = 4_000;
 const bytesPerId = 10;
@@ -33,14 +33,14 @@ export function createIds(
     const nowMs = clock.nowMs();
     if (nowMs !== atMs) [atMs, time] = [nowMs, encodeTime(nowMs)];
     const bytes = takeBytes();
-    // Sets the version and the variant of the UUID.
+    // Sets the UUID's version and variant bits.
     bytes[0] = ((bytes[0] ?? 0) & 0x0f) | 0x70;
     bytes[2] = ((bytes[2] ?? 0) & 0x3f) | 0x80;
     return `${idPrefixes[kind]}_${time}${encodeBytes(bytes, 0)}${encodeBytes(bytes, 5)}`;
   };
 }
 
-/** Returns the lowest id that can be generated at a time. */
+/** Returns the lowest id that can be generated at the given time. */
 export function firstIdAt(kind: IdKind, ms: number): string {
   return `${idPrefixes[kind]}_${encodeTime(ms)}${'0'.repeat(16)}`;
 }
@@ -53,7 +53,7 @@ export function readIdTime(id: string): number {
   return digits.length === 26 && ms > 0 ? ms : 0;
 }
 
-/** All pairs of digits, by the 10 bits that they encode. */
+/** All pairs of digits, indexed by the 10 bits that they encode. */
 const pairs = [...alphabet].flatMap((high) => [...alphabet].map((low) => high + low));
 const encodePair = (bits: number): string => pairs[bits & 1_023] ?? '';
 

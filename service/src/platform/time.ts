@@ -18,34 +18,34 @@ export const systemClock: Clock = {
  * for which `Date.parse` returns `NaN`.
  */
 
-const form =
+const instantPattern =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 
 const firstMs = Date.UTC(2000, 0);
 const endMs = Date.UTC(2101, 0);
 
-/** The error message for an invalid time, to be preceded by the name of a field. */
+/** The error message for an invalid time, to be appended to a field name. */
 export const instantRule =
   'must be a time such as 2026-11-22T10:00:00.000Z: RFC 3339 with an offset, no leap second, years 2000 to 2100';
 
 /** Returns the time in Unix milliseconds, or undefined if the text is not a valid time. */
 export function parseInstant(text: string): number | undefined {
-  if (!form.test(text)) return undefined;
+  if (!instantPattern.test(text)) return undefined;
   // Rejects days such as February 30, which `Date.parse` reads as March 2.
   const day = Number(text.slice(8, 10));
-  if (day > 28 && day > daysIn(Number(text.slice(0, 4)), Number(text.slice(5, 7))))
+  if (day > 28 && day > daysInMonth(Number(text.slice(0, 4)), Number(text.slice(5, 7))))
     return undefined;
   const ms = Date.parse(text);
   return ms >= firstMs && ms < endMs ? ms : undefined;
 }
 
-function daysIn(year: number, month: number): number {
+function daysInMonth(year: number, month: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
 /**
- * Parses a time that has been validated before.
+ * Parses a time that has already been validated.
  *
  * @throws RangeError when the text is not a valid time.
  */

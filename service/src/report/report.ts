@@ -20,8 +20,8 @@ export interface ReportQuery {
 const maxRows = 10_000;
 
 /**
- * The metrics for the results of ad requests. Their sum is the number of requests, for which the roll-ups have no
- * metric.
+ * The metrics that count ad requests by result. They add up to the number of requests, which has no roll-up metric of
+ * its own.
  */
 const requestResults: readonly string[] = ['filled', 'no_fill', 'blocked'];
 
@@ -31,7 +31,7 @@ const requestResults: readonly string[] = ['filled', 'no_fill', 'blocked'];
  */
 const pricesMetric = 'cpm_micros';
 
-/** The roll-up column of each report dimension. */
+/** The roll-up column for each report dimension. */
 const columns: Record<ReportDimension, string> = {
   placement: 'placement',
   creative: 'creative_id',
@@ -93,7 +93,7 @@ export async function readReport(
   };
 }
 
-/** Combines the metrics of each period and group into one row. */
+/** Combines the metrics for each period and group into one row. */
 function toReportRows(rows: readonly SumRow[], groupBy: readonly ReportDimension[]): ReportRow[] {
   const sums = new Map<string, ReportRow>();
   const findSum = (row: SumRow): ReportRow => {

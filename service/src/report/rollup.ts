@@ -11,7 +11,7 @@ interface Dimensions {
   houseAdId: string | null;
 }
 
-/** An increment of one metric, such as `filled`, `impressions`, `completes` or `rewards_earned`. */
+/** An increment to one metric, such as `filled`, `impressions`, `completes` or `rewards_earned`. */
 export interface Count {
   environment: string;
   dimensions: Dimensions;
@@ -39,7 +39,7 @@ export function createCount(
 /** The period of a roll-up row. */
 export const hourMs = 3_600_000;
 
-/** An increment of one row of `rollups`. */
+/** An increment to one row in `rollups`. */
 interface Sum {
   id: string;
   environment: string;
@@ -65,7 +65,7 @@ const groupColumns: readonly Column<Sum>[] = [
   { name: 'reason', type: 'text', read: (sum) => sum.reason },
   { name: 'hour', type: 'timestamptz', read: (sum) => sum.hourMs },
 ];
-/** The columns of a {@link Sum} in `rollup_deltas`. */
+/** The `rollup_deltas` columns for a {@link Sum}. */
 export const sumColumns: readonly Column<Sum>[] = [
   // The statement sets the id, because Citus can't push down a column default with a volatile function.
   { name: 'id', type: 'uuid', read: (sum) => sum.id },
@@ -145,7 +145,7 @@ const foldSql = `WITH taken AS (
       ON CONFLICT (account_id, ${groupList}) DO UPDATE SET count = rollups.count + excluded.count)
   SELECT count(*)::bigint AS deltas FROM taken`;
 
-/** Folds up to `limit` deltas of an account into its roll-ups. Returns the number of deltas. */
+/** Folds up to `limit` of an account's deltas into its roll-ups. Returns the number of deltas. */
 export async function foldDeltas(
   queries: Queries,
   accountId: string,

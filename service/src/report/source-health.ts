@@ -5,7 +5,7 @@ import { hourMs } from './rollup.ts';
 /** The roll-up metric for response times. Its `reason` is the upper bound of a latency bucket. */
 export const latencyMetric = 'source_latency';
 
-/** The upper bounds of the latency buckets, in milliseconds. The last bound is the maximum timeout of a source. */
+/** The upper bounds of the latency buckets, in milliseconds. The last bound is a source's maximum timeout. */
 const bounds = [
   10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000,
 ];
@@ -24,7 +24,7 @@ export interface SourceHealth {
   latencyMs?: { p50: number; p95: number; p99: number };
 }
 
-/** Reads the health of an external source from the roll-ups. */
+/** Reads an external source's health from the roll-ups. */
 export async function readSourceHealth(
   queries: Queries,
   scope: Scope,
@@ -62,16 +62,16 @@ function computePercentiles(
 ): SourceHealth['latencyMs'] {
   const total = buckets.reduce((sum, { count }) => sum + count, 0);
   if (total === 0) return undefined;
-  const sorted = buckets
+  const sortedBuckets = buckets
     .map(({ reason, count }) => ({ bound: Number(reason), count }))
     .toSorted((a, b) => a.bound - b.bound);
   const percentile = (share: number): number => {
     let cumulative = 0;
-    for (const { bound, count } of sorted) {
+    for (const { bound, count } of sortedBuckets) {
       cumulative += count;
       if (cumulative >= total * share) return bound;
     }
-    return sorted.at(-1)?.bound ?? 0;
+    return sortedBuckets.at(-1)?.bound ?? 0;
   };
   return { p50: percentile(0.5), p95: percentile(0.95), p99: percentile(0.99) };
 }

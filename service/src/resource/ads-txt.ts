@@ -1,4 +1,4 @@
-/** A record in an ads.txt file (IAB Tech Lab, ads.txt 1.1). It authorizes a seller of a site's ads. */
+/** A record in an ads.txt file (IAB Tech Lab, ads.txt 1.1). It authorizes a seller of a site's ad inventory. */
 interface AdsTxtRecord {
   /** The domain of the advertising system, in lowercase. */
   system: string;
@@ -19,14 +19,14 @@ export function parseAdsTxtLine(line: string): AdsTxtRecord | undefined {
 
 /** Returns the lines that are missing from the file. Ignores certification authority ids. */
 export function missingAdsTxtLines(file: string, lines: readonly string[]): string[] {
-  const present = new Set(parseRecords(file).map(makeKey));
+  const existingKeys = new Set(parseRecords(file).map(makeKey));
   return lines.filter((line) => {
     const record = parseAdsTxtLine(line);
-    return !record || !present.has(makeKey(record));
+    return !record || !existingKeys.has(makeKey(record));
   });
 }
 
-/** A seller of the site's ads in an advertising system. */
+/** A seller of the site's ad inventory in an advertising system. */
 export interface Seller {
   /** The domain of the advertising system. By default, any system matches. */
   system?: string;

@@ -13,8 +13,8 @@ export type EventDraft = WebhookEvent extends infer E
   : never;
 
 /**
- * Writes webhook events and their deliveries in the transaction of the change that caused them. Resolves to whether
- * there are deliveries.
+ * Writes webhook events and their deliveries in the same transaction as the change that caused them. Resolves to
+ * whether there are deliveries.
  */
 export type WriteEvents = (
   queries: Queries,

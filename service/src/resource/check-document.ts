@@ -67,7 +67,7 @@ function checkMedia(media: Media): FieldError[] {
       [
         !mime.startsWith(`${media.format}/`),
         `/media/files/${index}/mime`,
-        `must be a type of ${media.format}`,
+        `must be a media type that starts with ${media.format}/`,
       ],
     ),
   );
@@ -113,7 +113,7 @@ const isWebUrl = (text: string | undefined): boolean =>
 interface Reference {
   pointer: string;
   kind: ResourceKind;
-  /** The id of the object. Placements are referenced by name, and by kill switches also by id. */
+  /** The referenced object's id. Placements are referenced by name. Kill switches can also reference them by id. */
   name: string;
   /** Whether the placement must not have the format `banner`. */
   excludesBanners?: boolean;
@@ -207,7 +207,7 @@ export async function checkReferences(
   });
 }
 
-/** SQL conditions that find the objects which refer to an object with the id `$3` and the name `$4`, by its kind. */
+/** SQL conditions that find references to the object with the id `$3` and the name `$4`, by the object's kind. */
 const referrerConditions: Partial<Record<ResourceKind, string>> = {
   advertiser: `kind = 'creative' AND document->>'advertiser_id' = $3`,
   source: `kind = 'creative' AND document->>'source_id' = $3`,
@@ -233,7 +233,7 @@ export async function findReferrer(
   return row?.id;
 }
 
-/** Lists the members of a placement that need earlier decisions, with the maximum age of these decisions. */
+/** Lists the placement members that look back at earlier decisions, and how far back each of them looks. */
 const listLookbacks = (
   placement: Pick<Placement, 'frequency_cap' | 'cooldown_s' | 'late_window_s'>,
 ): [pointer: string, ms: number][] => [
@@ -245,7 +245,7 @@ const listLookbacks = (
 const dayMs = 86_400_000;
 
 /**
- * Returns errors for members that need older decisions than are kept.
+ * Returns errors for members that look back further than decisions are kept.
  *
  * @param retentionMs undefined if decisions are kept forever
  */
@@ -254,7 +254,7 @@ export function checkRetention(
   retentionMs: number | undefined,
 ): FieldError[] {
   if (retentionMs === undefined) return [];
-  const retention = `decisions are dropped after ${retentionMs / dayMs} days (RETENTION_DAYS of the service)`;
+  const retention = `decisions are dropped after ${retentionMs / dayMs} days (the service's RETENTION_DAYS)`;
   return listLookbacks(placement)
     .filter(([, ms]) => ms > retentionMs)
     .map(([pointer]) => ({
@@ -263,7 +263,7 @@ export function checkRetention(
     }));
 }
 
-/** Thrown when `RETENTION_DAYS` is too short for the caps or late windows of a placement. */
+/** Thrown when `RETENTION_DAYS` is too short for a placement's caps or late window. */
 export class RetentionError extends Error {
   constructor(message: string) {
     super(message);
@@ -285,11 +285,11 @@ export async function rejectShortRetention(
   const rows = await queries.query<{ environment: Environment; document: Placement }>(
     `SELECT environment, document FROM resources WHERE kind = 'placement' AND archived_at IS NULL`,
   );
-  const computeNeededMs = ({ document }: (typeof rows)[number]): number =>
+  const computeLookbackMs = ({ document }: (typeof rows)[number]): number =>
     Math.max(...listLookbacks(document).map(([, ms]) => ms));
-  const [strictestPlacement] = rows.toSorted((a, b) => computeNeededMs(b) - computeNeededMs(a));
-  if (!strictestPlacement || computeNeededMs(strictestPlacement) <= retentionMs) return;
-  const days = Math.ceil(computeNeededMs(strictestPlacement) / dayMs);
+  const [strictestPlacement] = rows.toSorted((a, b) => computeLookbackMs(b) - computeLookbackMs(a));
+  if (!strictestPlacement || computeLookbackMs(strictestPlacement) <= retentionMs) return;
+  const days = Math.ceil(computeLookbackMs(strictestPlacement) / dayMs);
   throw new RetentionError(
     `RETENTION_DAYS is ${retentionMs / dayMs}, but the ${strictestPlacement.environment} placement ${strictestPlacement.document.name} looks back ${days} days, for its caps or late completions. Set RETENTION_DAYS to ${days} or more, or unset it.`,
   );

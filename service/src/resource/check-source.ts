@@ -44,7 +44,7 @@ const rules: readonly { members: readonly Member[]; kinds: readonly Source['kind
   { members: externalOnly, kinds: ['vast', 'openrtb'] },
 ];
 
-/** Checks the members of a source, including the URLs that the service will request. Returns the violations. */
+/** Checks a source's members, including the URLs that the service will request. Returns the violations. */
 export function checkSource(source: Stored<'source'>, rule: SourceRule): FieldError[] {
   const { kind, tag_url: tag, endpoint_url: endpoint } = source;
   const misplacedMembers = rules.flatMap(({ members, kinds }) =>
@@ -63,7 +63,7 @@ export function checkSource(source: Stored<'source'>, rule: SourceRule): FieldEr
 }
 
 const createError = (member: Member, message: string): FieldError => ({
-  // The API has a different member for headers.
+  // In the API, the member for headers is `request_headers`.
   pointer: member === 'request_header_names' ? '/request_headers' : `/${member}`,
   message,
 });
@@ -112,7 +112,7 @@ function findGoogleProblem(url: string): string | undefined {
   );
 }
 
-/** Matches the macros of other ad servers: `%%NAME%%`, `${NAME}` and `{{name}}`. */
+/** Matches macros for other ad servers: `%%NAME%%`, `${NAME}` and `{{name}}`. */
 const unsupportedMacro = /%%\w+%%|\$\{\w+\}|\{\{?\w+\}?\}/;
 
 function findMacroProblem(url: string): string | undefined {

@@ -15,10 +15,10 @@ type Members = Record<string, unknown>;
  * contain the values.
  */
 export interface RequestHeaders {
-  /** Replaces the headers of a source in the operation's transaction. */
+  /** Replaces a source's headers in the operation's transaction. */
   store(operation: Operation, sourceId: string, headers: Headers): Promise<void>;
   /**
-   * Reads the headers of a source and caches them in memory.
+   * Reads a source's headers and caches them in memory.
    *
    * @throws Error when the headers cannot be read, for example because the master key was lost.
    */
@@ -75,15 +75,15 @@ async function readHeaders(
   );
   if (!row) {
     throw new Error(
-      `The request headers of ${sourceId} are missing in the database. Set its request_headers again.`,
+      `The request headers of ${sourceId} are missing from the database. Set its request_headers again.`,
     );
   }
   return JSON.parse(box.open(row.sealed)) as Headers;
 }
 
 /**
- * Splits the body of a request for a source into its headers and the members to store, which include the names of the
- * headers. `headers` is undefined if the body has no `request_headers`.
+ * Splits a source's request body into the headers and the members to store. The stored members include the header
+ * names. `headers` is undefined if the body has no `request_headers`.
  */
 export function splitRequestHeaders(body: Members): { members: Members; headers?: Headers } {
   const { request_headers: requestHeaders, ...members } = body;

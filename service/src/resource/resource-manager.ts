@@ -25,8 +25,8 @@ interface Deps {
 export type IfMatch = ((revision: number) => boolean) | undefined;
 
 /**
- * Checks and changes managed objects, and writes audit records and webhook events. Runs in the transaction of the
- * operation, which must already have locked the configuration.
+ * Checks and changes managed objects, and writes audit records and webhook events. Runs in the operation's transaction,
+ * which must already have locked the configuration.
  */
 export interface ResourceManager {
   create<K extends ResourceKind>(
@@ -113,7 +113,7 @@ export function createResourceManager(deps: Deps): ResourceManager {
       const name = 'name' in before ? before.name : '';
       const referrer = await findReferrer(queries, scope, kind, { id, name });
       if (referrer !== undefined)
-        throw new DomainError('conflict', `${referrer} still refers to it.`);
+        throw new DomainError('conflict', `${referrer} still refers to this object.`);
       await resources.archive(queries, scope, kind, id);
       await emitEvents(operation, kind, before, undefined);
       await audit.record(operation, {
@@ -154,6 +154,6 @@ async function checkChange<K extends ResourceKind>(
 
 const makeKey = ({ kind, name }: { kind: string; name: string }): string => `${kind} ${name}`;
 
-/** Formats the action of an audit record, such as `kill_switch.updated`. */
+/** Formats the action for an audit record, such as `kill_switch.updated`. */
 const formatAction = (kind: ResourceKind, verb: string): string =>
   `${kind.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}.${verb}`;

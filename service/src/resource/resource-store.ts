@@ -4,7 +4,7 @@ import type { MakeId } from '../platform/ids.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import type { ResourceKind, ResourceKinds, Stored } from './resource.ts';
 
-/** A document and its revision. The API sends the revision as `ETag`. */
+/** A document and its revision. The API sends the revision as the `ETag`. */
 export interface Versioned<T> {
   document: T;
   revision: number;
@@ -156,7 +156,7 @@ export async function incrementConfigVersion(queries: Queries, accountId: string
 
 /**
  * Locks the account's configuration until the transaction ends. Names, references and revisions therefore can't change
- * between their check and the write.
+ * between the check and the write.
  */
 export async function lockConfiguration(queries: Queries, accountId: string): Promise<void> {
   await queries.query(
@@ -184,7 +184,7 @@ export function toPage<T extends { id: string }>(rows: readonly T[], limit: numb
 
 /** The filter, order and page of a search. */
 interface ResourceSearch {
-  /** Part of the object's name, URL or id, or of a placement that the object refers to. */
+  /** Part of the object's name, URL or id, or of the name of a placement that the object refers to. */
   text?: string;
   /** Returns only objects with these ids. */
   ids?: readonly string[];

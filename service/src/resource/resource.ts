@@ -35,8 +35,8 @@ export function toStored<K extends ResourceKind>(document: ResourceKinds[K]): St
   const {
     id: _id,
     environment: _env,
-    created_at: _made,
-    updated_at: _changed,
+    created_at: _createdAt,
+    updated_at: _updatedAt,
     ...stored
   } = document;
   return stored as Stored<K>;
@@ -59,7 +59,7 @@ export function applyChange<K extends ResourceKind>(
   return after as Stored<K>;
 }
 
-/** The review of a new or changed creative. */
+/** The review that a new or changed creative starts with. */
 export const unreviewed: Review = { status: 'pending_review' };
 
 const changesContent = (before: Stored<'creative'>, after: Record<string, unknown>): boolean =>

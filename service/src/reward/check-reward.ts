@@ -14,7 +14,7 @@ import {
 /** Everything that determines whether a reward is earned. */
 export interface RewardInput {
   decision: Pick<DecisionState, 'format' | 'reward' | 'requiredMs' | 'simulate' | 'issuedAtMs'>;
-  /** All accepted events of the decision. */
+  /** All of the decision's accepted events. */
   events: readonly RecordedEvent[];
   /** The time of the verified impression. Undefined if there is none. */
   servedAtMs: number | undefined;
@@ -35,9 +35,9 @@ export interface RewardVerdict {
 }
 
 /**
- * Decides on the reward of a completed ad. Returns undefined if the ad hasn't been completed. Rewards are denied only
- * for events that an honest player can't produce. If events are missing, the reward is pending until they arrive or the
- * late window ends.
+ * Decides whether a completed ad earns its reward. Returns undefined if the ad hasn't been completed. Rewards are
+ * denied only for events that an honest player can't produce. If events are missing, the reward is pending until they
+ * arrive or the late window ends.
  */
 export function checkReward(input: RewardInput): RewardVerdict | undefined {
   const { decision, events } = input;
@@ -54,7 +54,7 @@ export function checkReward(input: RewardInput): RewardVerdict | undefined {
   if ((complete.watchedMs ?? 0) < requiredMs * watchedShare) return deny('watched_too_little');
   if (isImpossible({ issuedAtMs, requiredMs }, events)) return deny('impossible_timing');
 
-  // The impression may arrive later, because requests can overtake each other.
+  // The impression may still arrive, because requests can arrive out of order.
   if (input.servedAtMs === undefined) return keepPending('no_impression');
   const adView = deriveAdView({ issuedAtMs, requiredMs }, events, complete);
   if (isOverbooked(adView, input.otherAdViews)) return deny('overlapping_watch');

@@ -25,8 +25,8 @@ interface Deps {
 const batchSize = 500;
 
 /**
- * Expires pending rewards after the end of their late window, and counts them by the reason why they were pending. Safe
- * to run in several processes, because each reward is counted by the process that updates it.
+ * Expires pending rewards once their late window has ended, and counts them by the reason they were pending. Safe to
+ * run in several processes, because each reward is counted by the process that updates it.
  */
 export async function expireRewards(
   database: Database,
@@ -35,27 +35,27 @@ export async function expireRewards(
     throw error;
   },
 ): Promise<string[]> {
-  const expired: string[] = [];
+  const expiredIds: string[] = [];
   // Skips an account after a failure, so that a locked row doesn't delay other accounts.
-  const failed = new Set<string>();
+  const failedAccounts = new Set<string>();
   for (;;) {
     const nowMs = clock.nowMs();
-    const due = await database.query<{ account_id: string; id: string }>(
+    const dueRewards = await database.query<{ account_id: string; id: string }>(
       `SELECT account_id, id FROM decisions WHERE reward_state = 'pending' AND late_at < $1
           AND account_id NOT IN (SELECT jsonb_array_elements_text($3::text::jsonb))
         ORDER BY account_id, id LIMIT $2`,
-      [formatInstant(nowMs), batchSize, JSON.stringify([...failed])],
+      [formatInstant(nowMs), batchSize, JSON.stringify([...failedAccounts])],
     );
-    for (const accountId of new Set(due.map((row) => row.account_id))) {
-      const ids = due.filter((row) => row.account_id === accountId).map(({ id }) => id);
+    for (const accountId of new Set(dueRewards.map((row) => row.account_id))) {
+      const ids = dueRewards.filter((row) => row.account_id === accountId).map(({ id }) => id);
       try {
-        expired.push(...(await expireBatch(database, accountId, ids, nowMs)));
+        expiredIds.push(...(await expireBatch(database, accountId, ids, nowMs)));
       } catch (error) {
-        failed.add(accountId);
+        failedAccounts.add(accountId);
         onFailure(accountId, error);
       }
     }
-    if (due.length < batchSize) return expired;
+    if (dueRewards.length < batchSize) return expiredIds;
   }
 }
 

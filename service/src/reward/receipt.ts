@@ -26,7 +26,7 @@ export async function makeReceiptKey(): Promise<string> {
   return JSON.stringify(await exportJWK(privateKey));
 }
 
-/** Reads all keys for valid receipts. The first key signs new receipts. */
+/** Reads all keys whose receipts may still be valid. The first key signs new receipts. */
 export async function readReceiptKeys(
   queries: Queries,
   box: SecretBox,
@@ -71,7 +71,7 @@ export async function rotateReceiptKey(
   });
 }
 
-/** The `evidence` of a reward: the service has verified the events that the SDK reported. */
+/** The `evidence` value of an earned reward: the service has verified the events that the SDK reported. */
 export const evidence = 'verified';
 
 interface ReceiptInput {

@@ -13,7 +13,7 @@ interface Deps {
 }
 
 /**
- * Reads the reward of a decision. Resolves to undefined if the decision does not exist.
+ * Reads a decision's reward. Resolves to undefined if the decision does not exist.
  *
  * @param waitMs how long to wait for a change if the state isn't final
  * @param userRef the user reference in the decision token
@@ -70,12 +70,12 @@ type RewardedDecision = Pick<
 >;
 
 /**
- * Describes a reward to the SDK or the game's server.
+ * Describes a reward for the SDK or the game's server.
  *
  * Signs the receipt on each read, because storing it would take 480 bytes per reward. The result is always the same,
  * because Ed25519 signatures are deterministic.
  *
- * @param tokenUserRef the user reference for the receipt if the decision has none. User references of children are not
+ * @param tokenUserRef the user reference for the receipt if the decision has none. Children's user references are not
  * stored.
  */
 export function describeReward(

@@ -9,29 +9,29 @@ import type { RecordedEvent } from '../decision/decision-state.ts';
 /** The period in which an ad was watched, in Unix milliseconds. */
 export interface AdView {
   issuedAtMs: number;
-  /** The start and the end of the period, as reported by the device. */
+  /** When the period started and ended, as reported by the device. */
   fromMs: number;
   toMs: number;
   /** When the service received the completion. */
-  byMs: number;
+  receivedAtMs: number;
   /**
    * The time at which a request was received minus the time at which the device sent it: the clock skew plus the
-   * network latency. An ad view has the smallest offset of its requests.
+   * network latency. An ad view uses the smallest offset among its requests.
    */
   offsetMs: number;
   /** How long the ad had to be watched. */
   requiredMs: number;
 }
 
-/** Share of the required time for which an ad must be watched. Below 1, because clocks and timers aren't exact. */
+/** Fraction of the required time for which an ad must be watched. Below 1, because clocks and timers aren't exact. */
 export const watchedShare = 0.95;
 /** Maximum difference between a device's timers and its clock. */
 const jitterMs = 2_000;
 
-/** Returns the tolerance for comparisons of times. It is smaller for short ads. */
+/** Returns the tolerance for comparing times. It is smaller for short ads. */
 const toleranceMs = (requiredMs: number): number => Math.min(jitterMs, requiredMs / 4);
 
-/** Returns the event of a type that arrived first. Later events of the same type are ignored. */
+/** Returns the first event of the given type to arrive. Later events of that type are ignored. */
 export function findFirst(
   events: readonly RecordedEvent[],
   type: RecordedEvent['type'],
@@ -44,14 +44,14 @@ export function findFirst(
 }
 
 /**
- * Returns the smallest offset of a decision's requests. In requests with a larger offset, the difference is network
+ * Returns the smallest offset among a decision's requests. In requests with a larger offset, the difference is network
  * latency.
  */
 export const smallestOffset = (events: readonly RecordedEvent[]): number =>
   events.reduce((smallest, { offsetMs }) => Math.min(smallest, offsetMs), Infinity);
 
 /**
- * Returns the time of an event, corrected for the network latency of its request. If the corrected time is before
+ * Returns an event's time, corrected for the network latency of its request. If the corrected time is before
  * `notBeforeMs`, the device's clock was changed between two requests. In that case, returns the uncorrected time.
  *
  * @param offsetMs the offset of the fastest request
@@ -80,7 +80,7 @@ export function deriveAdView(
   const isUsable =
     byDevice !== undefined && byDevice >= requiredMs && byDevice <= toMs - issuedAtMs;
   const fromMs = Math.max(issuedAtMs, toMs - (isUsable ? byDevice : requiredMs));
-  return { issuedAtMs, fromMs, toMs, byMs: complete.receivedAtMs, offsetMs, requiredMs };
+  return { issuedAtMs, fromMs, toMs, receivedAtMs: complete.receivedAtMs, offsetMs, requiredMs };
 }
 
 /**
@@ -96,7 +96,7 @@ function computeDurations(
   return { byService, byDevice: byService - (to.offsetMs - from.offsetMs) };
 }
 
-/** The share of the ad that has been played when an event occurs. */
+/** The fraction of the ad that has been played when an event occurs. */
 const shares = [
   ['first_quartile', 0.25],
   ['midpoint', 0.5],
@@ -122,7 +122,7 @@ export function isImpossible(
 }
 
 /**
- * Whether too little time passed between the start of the ad and an event, according to both clocks. This doesn't prove
+ * Whether too little time passed between the ad's start and an event, according to both clocks. This doesn't prove
  * cheating, because the device's clock may have been changed, or a request may have been slow. Ignores negative
  * durations, which mean that the clock was changed.
  */
@@ -145,13 +145,13 @@ const orders: readonly (readonly RecordedEvent['type'][])[] = [
 /**
  * Whether the times of a request's events are in an order that never occurs when an ad is played. If time goes backward
  * once, the device's clock may have been changed. If it goes backward twice, the events come from a script. Compares
- * only events of the same request, because requests can overtake each other.
+ * only events from the same request, because requests can arrive out of order.
  */
 export function isOutOfOrder(events: readonly RecordedEvent[], requiredMs: number): boolean {
   return orders.some((order) => {
-    const ordered = order.flatMap((type) => findFirst(events, type) ?? []);
-    return ordered.some((first) => {
-      const times = ordered
+    const orderedEvents = order.flatMap((type) => findFirst(events, type) ?? []);
+    return orderedEvents.some((first) => {
+      const times = orderedEvents
         .filter((event) => !event.clamped && isSameRequest(event, first))
         .map(({ occurredAtMs }) => occurredAtMs);
       const backwardSteps = times.filter(
@@ -166,19 +166,19 @@ const isSameRequest = (a: RecordedEvent, b: RecordedEvent): boolean =>
   a.receivedAtMs === b.receivedAtMs && a.offsetMs === b.offsetMs;
 
 /**
- * Whether the player didn't have enough time to watch all of the ads. This is the case if there is a period that is
- * shorter than the ads that were both issued and completed in it. Late events can't cause this if the player watches
- * the ads one after another.
+ * Whether the player didn't have enough time to watch all of the ads. This is the case if some period is shorter than
+ * the total length of the ads that were both issued and completed in it. Late events can't cause this if the player
+ * watches the ads one after another.
  */
 export function isOverbooked(adView: AdView, others: readonly AdView[]): boolean {
-  const adViews = [...others, adView].toSorted((a, b) => a.byMs - b.byMs);
+  const adViews = [...others, adView].toSorted((a, b) => a.receivedAtMs - b.receivedAtMs);
   return adViews.some(({ issuedAtMs: fromMs }) => {
     if (fromMs > adView.issuedAtMs) return false;
     let watchedMs = 0;
-    return adViews.some(({ issuedAtMs, byMs, requiredMs }) => {
+    return adViews.some(({ issuedAtMs, receivedAtMs, requiredMs }) => {
       if (issuedAtMs < fromMs) return false;
       watchedMs += requiredMs * watchedShare;
-      return byMs >= adView.byMs && watchedMs > byMs - fromMs;
+      return receivedAtMs >= adView.receivedAtMs && watchedMs > receivedAtMs - fromMs;
     });
   });
 }

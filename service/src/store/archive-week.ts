@@ -83,13 +83,13 @@ export async function archiveWeek(
 
 /** Whether a week has been archived and has not changed since then. */
 export async function isArchived(database: Database, week: Week): Promise<boolean> {
-  const [archived] = await database.query<Tally>(
+  const [archivedTally] = await database.query<Tally>(
     `SELECT rows, checksum FROM archived_weeks WHERE account_id = 'service' AND name = $1`,
     [week.name],
   );
-  if (!archived) return false;
+  if (!archivedTally) return false;
   const tally = await inSnapshot(database, (queries) => tallyTable(queries, selectRows(week)));
-  return isSameTally(archived, tally);
+  return isSameTally(archivedTally, tally);
 }
 
 const inSnapshot = <T>(database: Database, work: (queries: Queries) => Promise<T>): Promise<T> =>
@@ -105,7 +105,7 @@ const inSnapshot = <T>(database: Database, work: (queries: Queries) => Promise<T
 interface ArchiveOptions {
   week: Week;
   folder: string;
-  /** The tally of the week in the database. */
+  /** The week's tally in the database. */
   tally: Tally;
   onRows(rows: number): void;
 }
@@ -156,7 +156,7 @@ async function writeRows(
   );
 }
 
-/** Reads an archive file. Returns its size, its hash, and the tally of its rows. */
+/** Reads an archive file. Returns its size, hash and row tally. */
 async function readArchive(
   path: string,
 ): Promise<Pick<Manifest, 'bytes' | 'sha256'> & { tally: Tally }> {
@@ -164,14 +164,14 @@ async function readArchive(
   let bytes = 0;
   const tally = createTally();
   tally.start('rows');
-  const compressed = async function* () {
+  const compressedChunks = async function* () {
     for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
       hash.update(chunk);
       bytes += chunk.length;
       yield chunk;
     }
   };
-  await pipeline(compressed, createGunzip(), async (text: AsyncIterable<Buffer>) => {
+  await pipeline(compressedChunks, createGunzip(), async (text: AsyncIterable<Buffer>) => {
     const decoder = new TextDecoder();
     let partialLine = '';
     for await (const chunk of text) {

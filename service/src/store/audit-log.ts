@@ -21,7 +21,7 @@ interface AuditRecord {
 }
 
 export interface AuditLog {
-  /** Writes an audit record in the transaction of the change. */
+  /** Writes an audit record in the change's transaction. */
   record(operation: Operation, change: AuditRecord): Promise<void>;
 }
 

@@ -2,8 +2,8 @@ import type { Database, Queries } from './database.ts';
 import { withMigrationLock } from './migration-lock.ts';
 
 /**
- * Tables for the whole service. They are stored on the coordinator, so that the failure of a worker doesn't affect all
- * accounts. All other tables are distributed by account.
+ * Tables for the whole service. They are stored on the coordinator, so that a worker failure doesn't affect every
+ * account. All other tables are distributed by account.
  */
 export const serviceTables: readonly string[] = [
   'archived_weeks',
@@ -18,7 +18,7 @@ export const serviceTables: readonly string[] = [
 /** A table that only migrations use. Migrations run on the coordinator. */
 const coordinatorOnly = 'migration_lock';
 
-/** Returns the role of this server in a Citus cluster, or undefined for a server without Citus. */
+/** Returns this server's role in a Citus cluster, or undefined for a server without Citus. */
 export async function readCitusRole(
   queries: Pick<Queries, 'query'>,
 ): Promise<'coordinator' | 'worker' | undefined> {
@@ -39,7 +39,7 @@ export interface CitusNode {
   isEmpty: boolean;
 }
 
-/** Checks all primary nodes of the cluster. Returns the coordinator first. */
+/** Checks all primary nodes in the cluster. Returns the coordinator first. */
 export const checkCitusNodes = (queries: Pick<Queries, 'query'>): Promise<CitusNode[]> =>
   queries.query<CitusNode>(
     `SELECT nodename || ':' || nodeport AS address, citus_check_connection_to_node(nodename, nodeport) AS responds,
@@ -66,7 +66,7 @@ interface DistributeOptions {
 }
 
 /**
- * Distributes tables that are not distributed yet, such as the tables of new migrations. Does nothing if the server is
+ * Distributes tables that are not distributed yet, such as tables from new migrations. Does nothing if the server is
  * not a Citus coordinator.
  */
 export async function distributeTables(
@@ -107,18 +107,18 @@ function buildStatement(table: string): string {
 }
 
 /**
- * Returns statements that change settings of the role on all nodes. The first sets the lock timeout, because
- * connections between nodes don't inherit it from the session. The second makes `SET LOCAL` apply on all nodes, for
- * transactions with their own timeout.
+ * Returns statements that change the role's settings on all nodes. The first sets the lock timeout, because connections
+ * between nodes don't inherit it from the session. The second makes `SET LOCAL` apply on all nodes, for transactions
+ * with their own timeout.
  */
 async function listRoleSettings(queries: Pick<Queries, 'query'>): Promise<string[]> {
   const [row] = await queries.query<{ timeout: string; database: string }>(
     `SELECT current_setting('lock_timeout') AS timeout, quote_ident(current_database()) AS database`,
   );
   if (!row) return [];
-  const alter = `ALTER ROLE CURRENT_USER IN DATABASE ${row.database} SET`;
+  const alterRole = `ALTER ROLE CURRENT_USER IN DATABASE ${row.database} SET`;
   return [
-    `${alter} lock_timeout = '${row.timeout}'`,
-    `${alter} citus.propagate_set_commands = 'local'`,
+    `${alterRole} lock_timeout = '${row.timeout}'`,
+    `${alterRole} citus.propagate_set_commands = 'local'`,
   ];
 }

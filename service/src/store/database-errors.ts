@@ -1,10 +1,10 @@
 import type { Queries } from './database.ts';
 
-/** SQLSTATEs of a server that can't be reached or is shutting down: connection exception, operator intervention. */
+/** SQLSTATEs for a server that can't be reached or is shutting down: connection exception, operator intervention. */
 const unreachableStates = /^(08|57P)/;
 /**
- * SQLSTATEs of a server that can't execute a statement now: insufficient resources (such as a full disk), a timeout, a
- * lock timeout, repeated conflicts, or a read-only standby.
+ * SQLSTATEs for a server that can't execute a statement right now: insufficient resources (such as a full disk), a
+ * timeout, a lock timeout, repeated conflicts, or a read-only standby.
  */
 const temporaryStates = /^(53|57014|55P03|40001|40P01|25006)/;
 const diskFullState = '53100';
@@ -71,7 +71,7 @@ export const isDiskFull = (error: unknown): error is Error =>
 const isStatementError = (error: Error): boolean =>
   'severity' in error && error.severity === 'ERROR';
 
-/** Whether the Citus node that stores the rows of a statement is unreachable. `08P01` means a malformed message. */
+/** Whether the Citus node that stores a statement's rows is unreachable. `08P01` means a malformed message. */
 const isShardUnreachable = (error: Error): boolean =>
   isStatementError(error) &&
   readCode(error) !== '08P01' &&
@@ -84,7 +84,7 @@ export function isUnreachable(error: unknown): boolean {
   const code = readCode(error);
   if (code !== undefined) return unreachableStates.test(code) || connectionErrors.has(code);
   return (
-    // These errors of `pg` and the embedded database have no code.
+    // These errors from `pg` and the embedded database have no code.
     error.name === 'DatabaseError' ||
     isReadTimeout(error) ||
     /connection (terminated|timeout)|pool after calling end|when trying to connect|not queryable/i.test(
@@ -124,5 +124,5 @@ export async function describeBlockers(
     ({ pid: blockerPid, name, state, query, since }) =>
       `session ${blockerPid} (${name || 'unnamed'}, ${state} since ${since}: ${query.replaceAll(/\s+/g, ' ').slice(0, 100)})`,
   );
-  return descriptions.length > 0 ? descriptions.join(', ') : 'a session that has ended since';
+  return descriptions.length > 0 ? descriptions.join(', ') : 'a session that has since ended';
 }

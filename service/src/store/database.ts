@@ -1,4 +1,4 @@
-/** A row of a query without a type. */
+/** A row from an untyped query. */
 export type Row = Record<string, unknown>;
 
 /** The account and environment whose rows a call reads or writes. */
@@ -12,7 +12,7 @@ export interface Queries {
   /** Runs one statement with `$1`-style parameters. */
   query<T = Row>(text: string, params?: readonly unknown[]): Promise<T[]>;
   /**
-   * Runs a statement that is used often. On a server, each connection prepares the statement once and caches its plan.
+   * Runs a frequently used statement. On a server, each connection prepares the statement once and caches its plan.
    *
    * Use this only for inserts and for lookups with a single suitable index. The best plan for other queries depends on
    * the size of a week's partition, which is empty at first.
@@ -22,12 +22,12 @@ export interface Queries {
 
 export interface TransactionOptions {
   /**
-   * How long a statement waits for a lock. Default: `lockTimeoutMs` in the limits of the server. Has no effect on the
+   * How long a statement waits for a lock. Default: `lockTimeoutMs` in the server's limits. Has no effect on the
    * embedded database, which has only one connection.
    */
   lockTimeoutMs?: number;
   /**
-   * Whether the first statements of the work only read or lock. They are then sent together with `BEGIN`, which saves a
+   * Whether the first statements in `work` only read or lock. They are then sent together with `BEGIN`, which saves a
    * round trip. If `BEGIN` fails, nothing has been written outside a transaction.
    */
   hasLeadingReads?: boolean;
@@ -49,14 +49,14 @@ export interface Connections {
 }
 
 /**
- * The database of the service: PostgreSQL on a server (`pg`), or embedded PostgreSQL (PGlite).
+ * The service's database: PostgreSQL on a server (`pg`), or embedded PostgreSQL (PGlite).
  *
  * Both return `bigint` as number, `timestamptz` as Date, and `jsonb` parsed. Writes resolve when the commit is on disk.
  */
 export interface Database extends Queries {
   /**
    * Runs `work` in a transaction. Rolls the transaction back if `work` rejects. On a server, `work` runs again after a
-   * serialization failure or a deadlock, so its side effects in memory must be repeatable.
+   * serialization failure or a deadlock, so its in-memory side effects must be idempotent.
    */
   transaction<T>(work: (queries: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>;
   close(): Promise<void>;

@@ -22,7 +22,7 @@ interface Owner {
 
 /**
  * Acquires an exclusive lock file for this process. Takes over the lock of a process that has exited. Doesn't work
- * between machines or containers, because they can't see each other's processes.
+ * across machines or containers, because they can't see each other's processes.
  *
  * @throws DirectoryInUseError when a running process holds the lock.
  */
@@ -108,7 +108,8 @@ export function processStart(pid: number): string | undefined {
 }
 
 /**
- * Combines the boot id with the start time in field 22 of /proc/pid/stat, which counts from the boot (`man 5 proc`).
+ * Combines the boot id with the start time in field 22 of /proc/pid/stat, which is relative to boot time (`man 5
+ * proc`).
  */
 function readLinuxStart(pid: number): string | undefined {
   try {

@@ -19,7 +19,7 @@ export interface Lane<T, R> {
   push(item: T): Promise<R>;
   /** Resolves when every pushed item has settled. */
   drain(): Promise<void>;
-  /** Returns the number of items that wait for a transaction. */
+  /** Returns the number of items that are waiting for a transaction. */
   waiting(): number;
   /** Whether the lane has no waiting items and no running transaction. */
   isIdle(): boolean;
@@ -36,7 +36,7 @@ export interface LaneOptions<T, R> {
   commit(items: T[], attempt: Attempt): Promise<R[]>;
   /** Maximum number of items per transaction. Default: 200. */
   maxBatch?: number;
-  /** Returns the weight of an item. Default: 0. */
+  /** Returns an item's weight. Default: 0. */
   measureWeight?(item: T): number;
   /** Maximum total weight per transaction, to keep transactions short. Does not apply to a single item. */
   maxWeight?: number;
@@ -51,7 +51,7 @@ export interface LaneOptions<T, R> {
   sleep?(ms: number): Promise<unknown>;
 }
 
-/** Creates a lane. An implementation can add behavior, such as traces of transactions. */
+/** Creates a lane. An implementation can add behavior, such as tracing its transactions. */
 export type OpenLane = <T extends object, R>(options: LaneOptions<T, R>) => Lane<T, R>;
 
 /**
@@ -62,11 +62,11 @@ const gatherAfterItems = 16;
 /** Maximum number of waits before a transaction. */
 const maxWaits = 3;
 /**
- * Maximum number of lock timeouts per batch. After that, the rest of the batch is rejected. To find one locked row
- * among 200 items, 8 timeouts are necessary.
+ * Maximum number of lock timeouts per batch. After that, the rest of the batch is rejected. Finding one locked row
+ * among 200 items takes 8 timeouts.
  */
 const maxLockTimeouts = 10;
-/** How long a retry waits for a lock. Short, because the first attempt has waited for the full time. */
+/** How long a retry waits for a lock. Short, because the first attempt has already waited for the full timeout. */
 export const retryLockTimeoutMs = 100;
 
 /**
@@ -107,7 +107,7 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
   };
 
   const run = async (): Promise<void> => {
-    // Lets requests from the same turn of the event loop join the batch.
+    // Lets requests from the same event-loop turn join the batch.
     await new Promise(setImmediate);
     while (queue.length > 0) {
       if (lastSize >= gatherAfterItems) await gather();
@@ -152,7 +152,7 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
   const start = (): void => {
     running = run().finally(() => {
       running = undefined;
-      // Items may have arrived since the last check of the queue.
+      // Items may have arrived since the queue was last checked.
       if (queue.length > 0) start();
     });
   };

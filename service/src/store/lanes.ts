@@ -11,7 +11,7 @@ import {
 } from './group-commit.ts';
 
 interface LanesOptions<T, R> {
-  /** Returns the owner of an item. Each owner has its own lane. */
+  /** Returns an item's owner. Each owner has its own lane. */
   findOwner(item: T): string;
   openLane(owner: string): Lane<T, R>;
   /** Maximum number of lanes. An idle lane is evicted to make room for a new one. */
@@ -27,7 +27,7 @@ interface LanesOptions<T, R> {
 export function createLanes<T, R>(options: LanesOptions<T, R>): Lane<T, R> {
   const { findOwner, openLane, maxLanes = 1_000, maxItems = 20_000 } = options;
   const lanes = new Map<string, Lane<T, R>>();
-  let unsettled = 0;
+  let unsettledItems = 0;
 
   const evictIdle = (): boolean => {
     for (const [owner, lane] of lanes) if (lane.isIdle()) return lanes.delete(owner);
@@ -48,11 +48,11 @@ export function createLanes<T, R>(options: LanesOptions<T, R>): Lane<T, R> {
     push(item) {
       const lane = getLane(findOwner(item));
       const fairShare = maxItems / lanes.size;
-      if (!lane || (unsettled >= maxItems && lane.waiting() >= fairShare))
+      if (!lane || (unsettledItems >= maxItems && lane.waiting() >= fairShare))
         return Promise.reject(new OverloadedError());
-      unsettled += 1;
+      unsettledItems += 1;
       return lane.push(item).finally(() => {
-        unsettled -= 1;
+        unsettledItems -= 1;
       });
     },
     async drain() {
@@ -63,7 +63,7 @@ export function createLanes<T, R>(options: LanesOptions<T, R>): Lane<T, R> {
   };
 }
 
-/** Limits the number of concurrent transactions of lanes, to leave connections for other work. */
+/** Limits how many lane transactions run concurrently, to leave connections for other work. */
 export interface Gate {
   run<T>(owner: string, work: () => Promise<T>): Promise<T>;
 }
@@ -78,8 +78,8 @@ interface GateOptions {
 const slowForMs = 10_000;
 
 /**
- * Creates a gate that runs transactions in the order of their arrival. Owners whose transactions have timed out on a
- * lock share a single slot.
+ * Creates a gate that runs transactions in the order in which they arrive. Owners whose transactions have timed out on
+ * a lock share a single slot.
  */
 export function createGate({ slots, nowMs }: GateOptions): Gate {
   interface Waiter {
@@ -163,7 +163,7 @@ export function createLaneDeps({ database, tracing, clock, log, poolSize }: Lane
 }
 
 /**
- * Creates one lane per account and environment. All items of a transaction therefore have the same scope. Logs a
+ * Creates one lane per account and environment. All items in a transaction therefore have the same scope. Logs a
  * warning when a transaction times out on a row lock. The lock delays only the account that owns the row.
  */
 export function createScopedLanes<T extends { scope: Scope }, R>(

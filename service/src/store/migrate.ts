@@ -31,7 +31,7 @@ import {
 interface Index {
   name: string;
   table: string;
-  /** The end of the statement after the table's name: the columns and an optional condition. */
+  /** The rest of the statement after the table name: the columns and an optional condition. */
   on: string;
 }
 
@@ -85,30 +85,30 @@ export interface MigrateOptions {
   onApply?(name: string): void;
   /** Called before a table is distributed over a Citus cluster. */
   onDistribute?(table: string, placement: TablePlacement): void;
-  /** Called when the database has migrations of a newer, compatible release, as during a rolling upgrade. */
+  /** Called when the database has migrations from a newer, compatible release, as during a rolling upgrade. */
   onNewer?(names: string[]): void;
   /** Called when another session blocks the migration. The text describes that session. */
   onWait?(text: string): void;
   /** How long to wait for a session that blocks the migration. Default: 60 s. */
   waitMs?: number;
-  /** The migrations to apply, in order. Default: all migrations of this release. */
+  /** The migrations to apply, in order. Default: all migrations in this release. */
   migrations?: readonly Migration[];
 }
 
 /**
- * Brings the schema up to date. Returns the names of the applied migrations. If several processes start at the same
- * time, only one of them migrates. If the schema is up to date, the call locks nothing and needs no permission to
+ * Brings the schema up to date. Returns the names of the migrations that it applied. If several processes start at the
+ * same time, only one of them migrates. If the schema is up to date, the call locks nothing and needs no permission to
  * change tables.
  *
  * @throws Error when the database has an unknown breaking migration or a different migration with a known name, or when
  * another session blocks the migration for too long.
  */
-export async function migrate(opened: Database, options: MigrateOptions = {}): Promise<string[]> {
+export async function migrate(database: Database, options: MigrateOptions = {}): Promise<string[]> {
   const { onDistribute, onWait, waitMs = 60_000 } = options;
-  const database = opened.schema ?? opened;
-  const applied = await applyMigrations(database, options);
-  await distributeTables(database, { onDistribute, onWait, waitMs });
-  return applied;
+  const schemaDatabase = database.schema ?? database;
+  const appliedNames = await applyMigrations(schemaDatabase, options);
+  await distributeTables(schemaDatabase, { onDistribute, onWait, waitMs });
+  return appliedNames;
 }
 
 async function applyMigrations(database: Database, options: MigrateOptions): Promise<string[]> {
@@ -152,19 +152,19 @@ async function applyMigrations(database: Database, options: MigrateOptions): Pro
  * changed its table, so a migration with an index has a transaction of its own.
  */
 function selectNextMigrations(
-  missing: readonly Migration[],
+  missingMigrations: readonly Migration[],
   concurrently: boolean,
 ): readonly Migration[] {
-  if (!concurrently) return missing;
-  const index = missing.findIndex((migration) => 'indexes' in migration);
-  return index === -1 ? missing : missing.slice(0, Math.max(1, index));
+  if (!concurrently) return missingMigrations;
+  const index = missingMigrations.findIndex((migration) => 'indexes' in migration);
+  return index === -1 ? missingMigrations : missingMigrations.slice(0, Math.max(1, index));
 }
 
 /**
  * Builds an index while other sessions read and write the table. `CREATE INDEX CONCURRENTLY` doesn't support
  * partitioned tables. For such a table, builds an index on each partition first. The index on the table is then created
- * instantly, because it attaches the indexes of the partitions. An invalid index from an interrupted build is dropped
- * and built again.
+ * instantly, because it attaches the partition indexes. An invalid index from an interrupted build is dropped and built
+ * again.
  *
  * The build waits for all transactions that have a snapshot, so the caller's transaction must not have one. A statement
  * with parameters keeps its snapshot until the next statement. Therefore, the last statement of the caller's
@@ -207,7 +207,7 @@ async function buildIndex(
   );
 }
 
-/** Returns the names of all migrations of this release, in order. */
+/** Returns the names of all migrations in this release, in order. */
 export const migrationNames = (): string[] => allMigrations.map(({ name }) => name);
 
 async function readApplied(queries: Queries): Promise<AppliedMigration[]> {
@@ -249,10 +249,10 @@ function compareApplied(applied: AppliedMigration[], migrations: readonly Migrat
     }
   });
   const newerNames = applied.slice(migrations.length).map(({ name }) => name);
-  const breaking = newerNames.find((name) => name.includes('breaking'));
-  if (breaking === undefined) return newerNames;
+  const breakingName = newerNames.find((name) => name.includes('breaking'));
+  if (breakingName === undefined) return newerNames;
   throw new Error(
-    `The database has the migration ${breaking}, which this release does not support. Start a newer release.`,
+    `The database has the migration ${breakingName}, which this release does not support. Start a newer release.`,
   );
 }
 

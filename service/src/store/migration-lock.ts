@@ -25,7 +25,7 @@ export async function withMigrationLock<T>(
   { onWait, waitMs }: LockOptions,
   work: (queries: Queries) => Promise<T>,
 ): Promise<T> {
-  const startedMs = performance.now();
+  const startedAtMs = performance.now();
   for (;;) {
     const watch = createBlockerWatch(database);
     try {
@@ -44,7 +44,7 @@ export async function withMigrationLock<T>(
     } catch (error) {
       if (!isLockTimeout(error)) throw error;
       const blockers = await watch.blockers();
-      if (performance.now() - startedMs >= waitMs) throw createBlockedError(blockers, waitMs);
+      if (performance.now() - startedAtMs >= waitMs) throw createBlockedError(blockers, waitMs);
       onWait?.(`migration blocked by ${blockers}`);
     } finally {
       watch.stop();

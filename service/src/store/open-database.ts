@@ -84,7 +84,7 @@ async function connect(database: Database, hostCount: number): Promise<void> {
 }
 
 /**
- * Opens and migrates the database for the service. Calls of the returned database are measured, and fail immediately
+ * Opens and migrates the database for the service. Calls to the returned database are measured, and fail immediately
  * during an outage.
  */
 export async function openServiceDatabase(
@@ -93,12 +93,12 @@ export async function openServiceDatabase(
   observe: Parameters<typeof measureCalls>[1],
   open: typeof openDatabase,
 ): Promise<Database> {
-  const opened = await open(config, {
+  const rawDatabase = await open(config, {
     onInitialize: () => log.info('creating a new database, which takes a few seconds'),
     onError: (error) => log.warn({ err: error }, 'a database connection broke'),
   });
   try {
-    await migrate(opened, {
+    await migrate(rawDatabase, {
       onApply: (migration) => log.info({ migration }, 'applying a migration'),
       onDistribute: (table) => log.info({ table }, 'distributing a table'),
       onNewer: (migrations) =>
@@ -106,12 +106,12 @@ export async function openServiceDatabase(
       onWait: (text) => log.warn(text),
       waitMs: config.migrationWaitMs,
     });
-    await rejectUnfinishedImport(opened);
+    await rejectUnfinishedImport(rawDatabase);
   } catch (error) {
-    await opened.close();
+    await rawDatabase.close();
     throw error;
   }
-  const database = watchDisk(measureCalls(opened, observe), {
+  const database = watchDisk(measureCalls(rawDatabase, observe), {
     onFull: (error) =>
       log.error({ reason: error.message }, 'the database disk is full; rejecting writes'),
     onFree: (fullMs) =>

@@ -7,7 +7,7 @@ const weekMs = 7 * dayMs;
 /** 1970-01-05 was a Monday. */
 const firstMondayMs = 4 * dayMs;
 
-/** The partitioned tables, with the column by which each of them is partitioned. */
+/** The partitioned tables, with the partition key of each. */
 const tables = {
   decisions: 'id',
   ad_events: 'decision_id',
@@ -37,7 +37,7 @@ export interface Week {
 }
 
 /**
- * SQLSTATEs of harmless failures: another process has just created the partition, or the default partition has rows of
+ * SQLSTATEs of harmless failures: another process has just created the partition, or the default partition has rows for
  * the week.
  */
 const harmlessStates = new Set(['42P07', '23505', '23514']);
@@ -112,13 +112,13 @@ async function readDefaultWeeks(
   }
 }
 
-/** Returns a query for the rows of a week. */
+/** Returns a query that selects a week's rows. */
 export function selectWeek({ table, fromMs }: Week): string {
   const [from, to] = computeBounds(fromMs);
   return `SELECT * FROM ${table} WHERE ${tables[table]} >= '${from}' AND ${tables[table]} < '${to}'`;
 }
 
-/** Drops all rows of a week. Keeps the roll-ups. */
+/** Drops all of a week's rows. Keeps the roll-ups. */
 export async function dropWeek(database: Database, week: Week): Promise<void> {
   if (week.isPartition) return alterSchema(database, `DROP TABLE IF EXISTS ${week.name}`);
   const [from, to] = computeBounds(week.fromMs);
@@ -135,7 +135,7 @@ export async function dropWeek(database: Database, week: Week): Promise<void> {
 
 /**
  * Analyzes partitions that have no statistics. Without statistics, the planner reads an account's whole week to find
- * the ads of one player. A server analyzes a new partition within a minute, but the embedded database never does.
+ * one player's ads. A server analyzes a new partition within a minute, but the embedded database never does.
  */
 export async function analyzePartitions(database: Database): Promise<void> {
   // On Citus, these tables are empty and without statistics. Autovacuum analyzes their shards.

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { listHostUrls } from '../platform/list-host-urls.ts';
 import { StandbyError } from './database-errors.ts';
 
-/** The hosts of a database: the nodes of a cluster, or a primary and its standbys. */
+/** A database's hosts: the nodes of a cluster, or a primary and its standbys. */
 export interface Hosts {
   /** The URL of the host in use. */
   url(): string;
@@ -13,12 +13,11 @@ export interface Hosts {
   Client: new (config?: string | pg.ClientConfig) => pg.Client;
 }
 
-/** The callback of `pg` for a new connection. */
+/** `pg`'s callback for a new connection. */
 type ConnectCallback = ((error: Error) => void) | ((error: null, client: pg.Client) => void);
 
 /**
- * Uses one host at a time. The first host is random, which distributes the processes of a service over the nodes of a
- * cluster.
+ * Uses one host at a time. The first host is random, which spreads a service's processes across the cluster's nodes.
  */
 export function createHosts(connectionString: string, random = Math.random): Hosts {
   const urls = listHostUrls(connectionString);
@@ -62,14 +61,14 @@ export function createHosts(connectionString: string, random = Math.random): Hos
     override connect(): Promise<pg.Client>;
     override connect(callback: ConnectCallback): void;
     override connect(callback?: ConnectCallback): Promise<pg.Client> | void {
-      const connected = this.#connect().catch((error: unknown) => {
+      const connection = this.#connect().catch((error: unknown) => {
         // Switches to the next host before the failure is reported, so that a retry uses it.
         if (this.#hostUrl === url()) hostIndex += 1;
         throw error;
       });
-      if (callback === undefined) return connected;
+      if (callback === undefined) return connection;
       const report = callback as (error: Error | null, client?: pg.Client) => void;
-      connected.then((client) => report(null, client), report);
+      connection.then((client) => report(null, client), report);
     }
   }
   return { url, Client };

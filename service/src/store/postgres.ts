@@ -9,11 +9,11 @@ import {
 import type { Database, Queries, Row, TransactionOptions } from './database.ts';
 import { createHosts, type Hosts } from './postgres-hosts.ts';
 
-/** Limits for the use of a PostgreSQL server. */
+/** Limits for using a PostgreSQL server. */
 export interface PostgresLimits {
   /** Maximum number of connections. */
   poolSize: number;
-  /** Timeout for a statement, for a connection from the pool, and for idle time in a transaction. */
+  /** Timeout for running a statement, for getting a connection from the pool, and for idle time in a transaction. */
   timeoutMs: number;
   /** How long a statement waits for a lock. */
   lockTimeoutMs: number;
@@ -33,14 +33,14 @@ const defaultLimits: PostgresLimits = {
  * 1.5 ms.
  */
 const gatherMs = 2;
-/** The type id of `bigint`. All stored values are below 2^53. */
+/** The type OID of `bigint`. All stored values are below 2^53. */
 const int8 = 20;
 /**
  * Difference between the client's timeout and the server's. The server times out first, because its error contains the
  * reason. The client times out if the server no longer responds.
  */
 const graceMs = 2_000;
-/** The maximum delay of a timer. */
+/** The longest delay that a timer supports. */
 const noTimeoutMs = 2_147_483_647;
 /** SQLSTATEs for serialization failures and deadlocks. Transactions that fail with them can be retried. */
 const conflictStates = new Set(['40001', '40P01']);
@@ -64,7 +64,7 @@ export function openPostgres(
       ? undefined
       : openPostgres(schemaUrl, onError, { ...limits, poolSize: 2 });
   pool.on('error', onError);
-  // The pool handles errors of idle connections only. Without this listener, the process would end when a connection
+  // The pool handles errors on idle connections only. Without this listener, the process would end when a connection
   // breaks between two statements of a transaction.
   pool.on('connect', (client) => client.on('error', onError));
   const prepare = createQueryBuilder(limits);
@@ -146,7 +146,7 @@ async function maintain(
     connectionString,
     connectionTimeoutMillis: timeoutMs,
     keepAlive: true,
-    // Behind a pooler, the timeouts of the role apply. See makePoolOptions.
+    // Behind a pooler, the role's timeouts apply. See makePoolOptions.
     ...(pooler
       ? {}
       : { application_name: 'trueward', statement_timeout: 0, lock_timeout: lockTimeoutMs }),
@@ -194,15 +194,15 @@ type CheckReplicated = (client: pg.PoolClient) => void;
  * since the last call.
  */
 function watchReplication(pool: pg.Pool): CheckReplicated {
-  const canceled = new WeakSet<pg.PoolClient>();
+  const warnedClients = new WeakSet<pg.PoolClient>();
   pool.on('connect', (client) =>
     client.on('notice', ({ routine }) => {
       // The routine identifies the warning: it has no specific code, and its text depends on the server's language.
-      if (routine === 'SyncRepWaitForLSN') canceled.add(client);
+      if (routine === 'SyncRepWaitForLSN') warnedClients.add(client);
     }),
   );
   return (client) => {
-    if (canceled.delete(client)) throw new NotReplicatedError();
+    if (warnedClients.delete(client)) throw new NotReplicatedError();
   };
 }
 
@@ -300,14 +300,14 @@ type WatchLocks = <T>(
 ) => Promise<T>;
 
 /**
- * Adds the blocking sessions to the error of a statement that timed out on a lock. Looks up the sessions on another
+ * Adds the blocking sessions to the error when a statement times out on a lock. Looks up the sessions on another
  * connection while the statement is waiting, because they are unknown afterward.
  */
 function createLockWatch(queries: Pick<Queries, 'query'>): WatchLocks {
   return async (client, timeoutMs, run) => {
     let blockers = 'an unknown session';
     const timer = setTimeout(() => {
-      // The types of `pg` lack this property. Behind a pooler, the id belongs to the pooler, so no session is found.
+      // `pg`'s types lack this property. Behind a pooler, the id belongs to the pooler, so no session is found.
       const { processID: pid } = client as { processID?: number };
       describeBlockers(queries, pid).then(
         (found) => (blockers = found),
@@ -330,7 +330,7 @@ async function releaseAfterError(client: pg.PoolClient, error: unknown): Promise
   if (isUnusableAfter(error)) return client.release(true);
   await client.query('ROLLBACK').then(
     () => client.release(),
-    (broken: Error) => client.release(broken),
+    (rollbackError: Error) => client.release(rollbackError),
   );
 }
 

@@ -12,7 +12,7 @@ export interface Column<Item> {
     | 'boolean'
     | 'double precision'
     | 'timestamptz';
-  /** Returns the value of the column for an item. */
+  /** Returns the column's value for an item. */
   read(item: Item): string | number | boolean | object | null | undefined;
 }
 
@@ -33,10 +33,10 @@ function unnestAs(type: Column<unknown>['type'], param: string): string {
 }
 
 /**
- * Builds a query that selects `list` from the row of the account `$1` in `accounts`. With this row as source, Citus
+ * Builds a query that selects `list` from the row for account `$1` in `accounts`. With this row as the source, Citus
  * runs a multi-row insert directly on the account's shard. Without a table in FROM, Citus would copy the rows through
- * the coordinator and commit in two phases, and a decision would take 3.8 ms instead of 2.7 ms. Inserts nothing if the
- * account has no row: see {@link checkStored}.
+ * the coordinator and use a two-phase commit, and a decision would take 3.8 ms instead of 2.7 ms. Inserts nothing if
+ * the account has no row: see {@link checkStored}.
  */
 export const forAccount = (list: string): string =>
   `SELECT account_id, ${list} FROM accounts WHERE account_id = $1`;
@@ -45,7 +45,7 @@ export const forAccount = (list: string): string =>
 export function checkStored(accountId: string, stored: number | undefined, expected: number): void {
   if (stored === expected) return;
   throw new Error(
-    `Stored ${stored ?? 0} of ${expected} rows. The account ${accountId} is missing in the table accounts.`,
+    `Stored ${stored ?? 0} of ${expected} rows. The account ${accountId} is missing from the table accounts.`,
   );
 }
 

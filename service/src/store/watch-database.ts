@@ -8,19 +8,19 @@ import {
 
 type CallKind = 'statement' | 'transaction';
 
-/** Wraps every call of a database, except calls inside a transaction. */
+/** Wraps every call to a database, except calls inside a transaction. */
 function wrapCalls(
   database: Database,
-  around: <T>(kind: CallKind, call: () => Promise<T>) => Promise<T>,
+  intercept: <T>(kind: CallKind, call: () => Promise<T>) => Promise<T>,
 ): Database {
   return {
     ...database,
     query: <T = Row>(text: string, params?: readonly unknown[]) =>
-      around('statement', () => database.query<T>(text, params)),
+      intercept('statement', () => database.query<T>(text, params)),
     execute: <T = Row>(text: string, params: readonly unknown[]) =>
-      around('statement', () => database.execute<T>(text, params)),
+      intercept('statement', () => database.execute<T>(text, params)),
     transaction: <T>(work: (queries: Queries) => Promise<T>, options?: TransactionOptions) =>
-      around('transaction', () => database.transaction(work, options)),
+      intercept('transaction', () => database.transaction(work, options)),
   };
 }
 
@@ -30,11 +30,11 @@ export const measureCalls = (
   observe: (kind: CallKind, seconds: number) => void,
 ): Database =>
   wrapCalls(database, async (kind, call) => {
-    const startedMs = performance.now();
+    const startedAtMs = performance.now();
     try {
       return await call();
     } finally {
-      observe(kind, (performance.now() - startedMs) / 1_000);
+      observe(kind, (performance.now() - startedAtMs) / 1_000);
     }
   });
 
@@ -63,7 +63,8 @@ export function watchDisk(database: Database, { onFull, onFree }: DiskNotices): 
     } catch (error) {
       // The disk is full, or the database doesn't respond.
       if (isUnavailable(error)) return probeLater();
-      // The role may not create temporary tables. In that case, the next write shows whether there is space.
+      // The role may lack permission to create temporary tables. In that case, the next write shows whether there is
+      // space.
     }
     if (!closed && fullSinceMs !== undefined) onFree(performance.now() - fullSinceMs);
     fullSinceMs = undefined;

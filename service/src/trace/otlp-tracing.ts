@@ -48,7 +48,7 @@ export function createOtlpTracing(settings: TraceSettings, log: Logger): Tracing
       }),
     ),
     sampler: createSampler(settings.sampler, settings.ratio),
-    // The span of a transaction has a link to each of its requests, of which there can be 200.
+    // A transaction's span links to each of its requests, of which there can be 200.
     spanLimits: { linkCountLimit: 200, attributeValueLengthLimit: 500 },
     spanProcessors: [new BatchSpanProcessor({ exporter: createOtlpExporter(settings, log) })],
   });
@@ -72,7 +72,7 @@ export function createOtlpTracing(settings: TraceSettings, log: Logger): Tracing
   return {
     listener: (listener) => (request, response) => {
       const context = beginRequest(request, response);
-      // Fastify reads the body in event handlers of the request. Without `bind`, they would run outside this context.
+      // Fastify reads the body in the request's event handlers. Without `bind`, they would run outside this context.
       contexts.bind(context, request);
       contexts.with(context, listener, undefined, request, response);
     },
@@ -161,8 +161,8 @@ function createTracedLane(
   };
 
   function begin(origins: readonly SpanContext[]) {
-    const sampled = origins.filter(({ traceFlags }) => traceFlags & TraceFlags.SAMPLED);
-    const [first = origins[0], ...others] = sampled;
+    const sampledOrigins = origins.filter(({ traceFlags }) => traceFlags & TraceFlags.SAMPLED);
+    const [first = origins[0], ...others] = sampledOrigins;
     const links = others.map((context) => ({ context }));
     const parent = first ? trace.setSpanContext(ROOT_CONTEXT, first) : ROOT_CONTEXT;
     return tracer.startSpan(`commit ${name}`, { links }, parent);
@@ -190,7 +190,7 @@ function createSampler(name: SamplerName, ratio: number): Sampler {
 /** Timeout for an export. Shorter than the interval between batches. */
 const timeoutMs = 4_000;
 
-/** Exports spans by OTLP over HTTP. Logs when a collector outage starts and ends. */
+/** Exports spans over OTLP/HTTP. Logs when a collector outage starts and ends. */
 export function createOtlpExporter(
   { endpoint, headers }: Pick<TraceSettings, 'endpoint' | 'headers'>,
   log: Logger,

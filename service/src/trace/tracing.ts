@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createLane, type OpenLane } from '../store/group-commit.ts';
 
-/** The attributes of a span. */
+/** Span attributes. */
 export type Attributes = Record<string, string | number | boolean>;
 
-/** The span of a piece of work. */
+/** A span that covers a piece of work. */
 export interface Span {
   /** Headers that propagate the trace over HTTP. Empty if tracing is disabled. */
   readonly headers: Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 export interface Tracing {
   /** Records a span for each request, as part of the client's trace if there is one. Absent if tracing is disabled. */
   listener?(listener: Listener): Listener;
-  /** Sets the id and the route of a request. `route` is undefined if no route matched. */
+  /** Sets a request's id and route. `route` is undefined if no route matched. */
   nameRequest(request: IncomingMessage, id: string, route: string | undefined): void;
   /** Returns a function that creates lanes with a span for each transaction, linked to the requests in it. */
   lane(name: string): OpenLane;
@@ -47,7 +47,7 @@ export const noTracing: Tracing = {
 
 /** Settings for the collector and the sampler. */
 export interface TraceSettings {
-  /** The OTLP/HTTP base URL of the collector, without `/v1/traces`. */
+  /** The collector's OTLP/HTTP base URL, without `/v1/traces`. */
   endpoint: string;
   headers: Record<string, string>;
   serviceName: string;
@@ -56,7 +56,7 @@ export interface TraceSettings {
   ratio: number;
 }
 
-/** The samplers in the OpenTelemetry specification whose only argument is a ratio. */
+/** The samplers in the OpenTelemetry specification that take either no argument or a ratio. */
 export const samplerNames = [
   'always_on',
   'always_off',

@@ -52,7 +52,7 @@ export function createRequestLanes(database: Database, lanes: LaneDeps): Lane<En
       if (first) await recordEnded(database, first.scope.accountId, items);
       return items.map(() => undefined);
     },
-    // A delay does little harm. Only later requests of the same decision to the same host wait for the outcome to be
+    // A delay does little harm. Only later requests from the same decision to the same host wait for the outcome to be
     // recorded.
     gatherMs: 25,
   });
@@ -81,19 +81,19 @@ interface Queue {
 /** Maximum number of requests in flight, including requests whose outcome is being recorded. */
 const maxInFlight = 1_000;
 /**
- * How often to poll for due requests: retries, requests to a host that has recovered, and requests left by a process
- * that has died.
+ * How often to poll for due requests: retries, requests to a host that has recovered, and requests left behind by a
+ * process that has died.
  */
 const pollMs = 1_000;
 const sweepIntervalMs = 5_000;
 /** Minimum time between two claims. At high rates, each claim then covers many requests. */
 const claimIntervalMs = 25;
-/** How long to keep the queue of an idle host. */
+/** How long to keep an idle host's queue. */
 const idleMs = 60_000;
 /** How long `stop()` waits for running requests. */
 const stopGraceMs = 1_000;
-/** Maximum age of a decision with tracker requests. Events are accepted for up to a week. */
-const oldestMs = 8 * 86_400_000;
+/** Maximum age of a decision that can have tracker requests. Events are accepted for up to a week. */
+const maxDecisionAgeMs = 8 * 86_400_000;
 /**
  * How long to pause requests to an unreachable host. Each pause is twice as long as the previous one, up to `longest`.
  */
@@ -132,19 +132,19 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
     nextClaimAtMs = Infinity;
     // Only one claim runs at a time. Requests that it misses are found by the next claim.
     if (claiming) return void claiming.then(claimSoon);
-    const startedMs = nowMs();
-    claiming = claimDueRequests(startedMs)
+    const startedAtMs = nowMs();
+    claiming = claimDueRequests(startedAtMs)
       .catch((error: unknown) => log.error({ err: error }, 'could not claim tracker requests'))
       .finally(() => {
         claiming = undefined;
         // With many accounts and hosts, claims are slow. They must not keep a connection busy more than half the time.
-        claimableAtMs = Math.max(startedMs + claimIntervalMs, 2 * nowMs() - startedMs);
+        claimableAtMs = Math.max(startedAtMs + claimIntervalMs, 2 * nowMs() - startedAtMs);
         claimAt(pollAtMs);
       });
   };
 
   const claimDueRequests = async (atMs: number): Promise<void> => {
-    const sinceId = firstIdAt('decision', Math.max(0, clock.nowMs() - oldestMs));
+    const sinceId = firstIdAt('decision', Math.max(0, clock.nowMs() - maxDecisionAgeMs));
     for (const [key, { inFlight, pausedUntilMs, usedAtMs }] of queues)
       if (inFlight === 0 && atMs - Math.max(usedAtMs, pausedUntilMs) > idleMs) queues.delete(key);
     if (atMs >= pollAtMs) {
@@ -202,21 +202,24 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
 
   const start = (due: DueRequest): void => {
     const queue = getQueue(due);
-    const startedMs = nowMs();
+    const startedAtMs = nowMs();
     queue.inFlight += 1;
     const finish = ({ outcome, unreached }: Attempt): void => {
-      const endedMs = nowMs();
+      const endedAtMs = nowMs();
       const isBottleneck = queue.inFlight >= queue.window.size;
       queue.inFlight -= 1;
-      queue.usedAtMs = endedMs;
+      queue.usedAtMs = endedAtMs;
       const isTimeout = 'reason' in outcome && outcome.reason === 'timeout';
-      queue.window.record({ startedMs, endedMs, overloaded: unreached || isTimeout }, isBottleneck);
+      queue.window.record(
+        { startedAtMs, endedAtMs, overloaded: unreached || isTimeout },
+        isBottleneck,
+      );
       if (!unreached) queue.pauses = 0;
       // Pauses the host only once if several concurrent requests fail.
-      else if (startedMs >= queue.pausedUntilMs) {
+      else if (startedAtMs >= queue.pausedUntilMs) {
         const pauseMs = pauseLimitsMs.first * 2 ** Math.min(queue.pauses, 10);
         queue.pauses += 1;
-        queue.pausedUntilMs = endedMs + Math.min(pauseLimitsMs.longest, pauseMs);
+        queue.pausedUntilMs = endedAtMs + Math.min(pauseLimitsMs.longest, pauseMs);
       }
     };
     const running = makeRequest(deps, due, aborting.signal)
@@ -241,7 +244,7 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
       )
       .finally(() => {
         requests.delete(running);
-        // Other requests to this host or of this decision may be due now.
+        // Other requests to this host or for this decision may be due now.
         wake(due.accountId);
       });
     requests.add(running);

@@ -97,7 +97,7 @@ function buildHeaders({ headerProfile }: DueRequest, client: Client): Record<str
 /** Removes characters that are not allowed in HTTP headers. */
 const removeUnprintable = (text: string): string => text.replace(/[^\x20-\x7e]/g, '');
 
-/** Returns the outcome of a request that was aborted on shutdown. Another process may retry it immediately. */
+/** Returns the outcome for a request that was aborted on shutdown. Another process may retry it immediately. */
 const createInterruptedOutcome = ({ atLeastOnce }: DueRequest): Outcome =>
   atLeastOnce
     ? { state: 'pending', reached: true, delayMs: 0 }

@@ -49,7 +49,7 @@ export interface Claim {
 
 /*
  * All comparisons of due times, deadlines and leases use the database's clock. The clocks of processes may differ by
- * more than the length of a lease.
+ * more than a lease lasts.
  */
 
 /** Whether any account has pending requests. */
@@ -61,7 +61,7 @@ export async function hasPending(queries: Queries, sinceId: string): Promise<boo
   return row?.any === true;
 }
 
-/** Lists the accounts with due requests. Makes one lookup per account, regardless of the length of its queues. */
+/** Lists the accounts with due requests. Makes one lookup per account, regardless of how long its queues are. */
 export async function listAccounts(queries: Queries, sinceId: string): Promise<string[]> {
   const rows = await queries.query<{ account_id: string }>(
     `SELECT account_id FROM accounts WHERE EXISTS (SELECT 1 FROM tracker_requests AS request
@@ -75,18 +75,18 @@ export async function listAccounts(queries: Queries, sinceId: string): Promise<s
 const pending = `account_id = $1 AND state = 'pending' AND decision_id >= $2`;
 
 /**
- * Leases due requests of an account, round-robin by host. A dead host may have a backlog of hundreds of thousands of
+ * Leases an account's due requests, round-robin by host. A dead host may have a backlog of hundreds of thousands of
  * requests, which must not slow down other hosts. The recursion therefore jumps from host to host in the index of
  * pending requests and reads only the head of each queue. (Citus runs recursive queries only within one account.)
  * `OFFSET 0` and `ANY (ARRAY(…))` make the planner look up rows by primary key, even without statistics. With a join,
- * it would read all rows of the week.
+ * it would read all of the week's rows.
  *
- * A request waits until earlier requests of its decision have reached the same host. The order of requests to different
- * hosts doesn't matter. When a lease has expired, its process may have died after it sent the request. Such a request
- * is leased again only if it must be made at least once.
+ * A request waits until earlier requests for its decision have reached the same host. The order of requests to
+ * different hosts doesn't matter. When a lease has expired, its process may have died after it sent the request. Such a
+ * request is leased again only if it must be made at least once.
  *
- * The primary key is used to find earlier requests of the same decision. With the condition `state = 'pending'`, the
- * planner would use the index of pending requests and read the whole queue of the host for each request. For 70,000
+ * The primary key is used to find earlier requests for the same decision. With the condition `state = 'pending'`, the
+ * planner would use the index of pending requests and read the host's whole queue for each request. For 70,000
  * requests, this takes 10 s instead of 0.2 s.
  */
 const claim = `WITH RECURSIVE queues AS (
@@ -249,9 +249,9 @@ export async function recordEnded(
 const maxSwept = 1_000;
 
 /**
- * Ends two kinds of requests in all accounts: late requests, and interrupted requests, whose process died before it
- * recorded the outcome. Interrupted requests may have been sent, so they are not sent again, unless they must be made
- * at least once.
+ * Ends two kinds of requests in all accounts: late requests, and interrupted requests, which are those whose process
+ * died before it recorded the outcome. Interrupted requests may have been sent, so they are not sent again, unless they
+ * must be made at least once.
  */
 const sweep = `WITH chosen AS (
     SELECT account_id, decision_id, tracker, late_at <= now() AS is_late FROM tracker_requests
@@ -280,7 +280,7 @@ const sweep = `WITH chosen AS (
   SELECT count(*)::bigint AS ended, count(*) FILTER (WHERE state = 'late')::bigint AS late FROM ended`;
 
 /**
- * Ends late and interrupted requests. Returns the number of each.
+ * Ends late and interrupted requests. Returns how many there were of each.
  *
  * @param sinceId the id of the oldest decision that may have requests
  */

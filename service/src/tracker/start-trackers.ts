@@ -25,7 +25,7 @@ interface Deps {
   development: boolean;
 }
 
-/** Starts requesting the trackers of external ads, and auction notices. */
+/** Starts sending the requests for external ads' trackers and for auction notices. */
 export function startTrackers(deps: Deps): TrackerDispatcher {
   const { database, configuration, clock } = deps;
   const agents = {

@@ -9,17 +9,17 @@ export async function claimChore(
   name: string,
   intervalMs: number,
 ): Promise<boolean> {
-  const first = await queries.query(
+  const insertedRows = await queries.query(
     `INSERT INTO chores (account_id, name, begun_at) VALUES ('service', $1, now())
       ON CONFLICT DO NOTHING RETURNING name`,
     [name],
   );
-  if (first.length > 0) return true;
+  if (insertedRows.length > 0) return true;
   // The update is a separate statement, because Citus doesn't allow `now()` in ON CONFLICT DO UPDATE.
-  const reclaimed = await queries.query(
+  const updatedRows = await queries.query(
     `UPDATE chores SET begun_at = now() WHERE account_id = 'service' AND name = $1
         AND begun_at <= now() - $2::float8 * interval '1 millisecond' RETURNING name`,
     [name, intervalMs],
   );
-  return reclaimed.length > 0;
+  return updatedRows.length > 0;
 }

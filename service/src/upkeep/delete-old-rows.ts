@@ -21,7 +21,7 @@ const rowsPerStatement = 1_000;
 
 interface Sweep {
   table: string;
-  /** The columns of the primary key, except the account. */
+  /** The primary-key columns, except the account. */
   key: string;
   /** The condition for the rows to delete. `$3` is `bound`. */
   where: string;
@@ -29,7 +29,7 @@ interface Sweep {
 }
 
 /**
- * Deletes old rows of all accounts. Each statement deletes up to a thousand rows, so that requests don't wait long.
+ * Deletes old rows from all accounts. Each statement deletes up to a thousand rows, so that requests don't wait long.
  * Returns the number of deleted rows by table. Stops early when `stopping` aborts.
  */
 export async function deleteOldRows(
@@ -122,8 +122,8 @@ async function runSweep(
   }
 }
 
-/** How long the row of an inactive player is kept. The player's next reward creates it again. */
-const viewersKeptMs = 30 * dayMs;
+/** How long an inactive player's row is kept. The player's next reward creates it again. */
+const viewerRetentionMs = 30 * dayMs;
 /** Number of rows to scan per statement. There is no index on `seen_at`, because it would slow down rewards. */
 const viewersPerScan = 10_000;
 
@@ -147,7 +147,13 @@ async function deleteOldViewers(
       const rows = await database.query(
         `DELETE FROM viewers WHERE account_id = $1 AND environment = $2 AND viewer > $3
           AND ($4::text IS NULL OR viewer <= $4) AND seen_at < $5 RETURNING account_id`,
-        [accountId, environment, lastViewer, last?.viewer ?? null, new Date(nowMs - viewersKeptMs)],
+        [
+          accountId,
+          environment,
+          lastViewer,
+          last?.viewer ?? null,
+          new Date(nowMs - viewerRetentionMs),
+        ],
       );
       deleted += rows.length;
       if (!last) break;
@@ -162,7 +168,7 @@ const inIds = `IN (SELECT jsonb_array_elements_text($2::text::jsonb))`;
 
 /**
  * Deletes webhook events older than `beforeMs` with their deliveries and attempts. Returns the number of events. Keeps
- * events with a pending delivery, which an operator has redelivered.
+ * events with a pending delivery, because an operator has redelivered them.
  */
 async function deleteOldWebhookEvents(
   database: Database,

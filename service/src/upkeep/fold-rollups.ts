@@ -29,31 +29,31 @@ export async function foldRollups(
     'SELECT DISTINCT account_id FROM rollup_deltas',
   );
   let accounts = rows.map((row) => row.account_id);
-  let folded = 0;
+  let foldedCount = 0;
   while (accounts.length > 0) {
-    const unfinished: string[] = [];
+    const unfinishedAccounts: string[] = [];
     for (const accountId of accounts) {
-      if (stopping.aborted) return folded;
+      if (stopping.aborted) return foldedCount;
       try {
         const deltas = await database.transaction(
           (queries) => foldDeltas(queries, accountId, deltasPerTransaction),
           { lockTimeoutMs: retryLockTimeoutMs },
         );
-        folded += deltas;
-        if (deltas === deltasPerTransaction) unfinished.push(accountId);
+        foldedCount += deltas;
+        if (deltas === deltasPerTransaction) unfinishedAccounts.push(accountId);
       } catch (error) {
         onFailure(accountId, error);
       }
     }
-    accounts = unfinished;
+    accounts = unfinishedAccounts;
   }
   // Keeps the table small. On a server, autovacuum runs only once a minute. The embedded database has no autovacuum.
   // This statement doesn't wait for locks or block inserts.
-  if (folded > 0) await database.query('VACUUM (SKIP_LOCKED, TRUNCATE false) rollup_deltas');
-  return folded;
+  if (foldedCount > 0) await database.query('VACUUM (SKIP_LOCKED, TRUNCATE false) rollup_deltas');
+  return foldedCount;
 }
 
-/** Folds the roll-ups every ten seconds until `stop` is called. Each run is claimed by one of the processes. */
+/** Folds the roll-ups every ten seconds until `stop` is called. Only one process claims each run. */
 export function startFolding({ database, log, tracing }: Deps): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const fold = async (): Promise<void> => {
@@ -62,10 +62,7 @@ export function startFolding({ database, log, tracing }: Deps): { stop(): Promis
     );
     if (row?.any !== true || !(await claimChore(database, 'roll-ups', intervalMs / 2))) return;
     await foldRollups(database, stopping.signal, (accountId, error) =>
-      log.warn(
-        { err: error, accountId },
-        'could not fold the roll-ups of an account; retrying in 10 s',
-      ),
+      log.warn({ err: error, accountId }, "could not fold an account's roll-ups; retrying in 10 s"),
     );
   };
   let running: Promise<void> | undefined;

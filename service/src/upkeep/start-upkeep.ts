@@ -74,7 +74,7 @@ async function deleteOldData(deps: Deps, stopping: AbortSignal): Promise<void> {
     log.warn({ kept }, 'kept weeks that are not archived; run trueward-service archive');
 }
 
-/** Drops old weeks. Returns the dropped weeks, and in `kept` the weeks that must be archived first. */
+/** Drops old weeks. Returns the dropped weeks and, in `kept`, the weeks that must be archived first. */
 export async function dropOldWeeks(
   database: Database,
   nowMs: number,

@@ -7,7 +7,7 @@ import type { Queries } from '../store/database.ts';
 import type { User } from './user.ts';
 
 /**
- * The cost of scrypt: 32 MiB of memory and three passes. This is one of the settings that OWASP recommends
+ * The scrypt cost parameters: 32 MiB of memory and three passes. This is one of the settings that OWASP recommends
  * (https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html). With the 128 MiB setting, a few
  * concurrent sign-ins would exhaust the memory of a small machine.
  */
@@ -25,7 +25,7 @@ export interface Passwords {
   verify(password: string, stored: string | null): Promise<boolean>;
 }
 
-/** @param cost the cost of new hashes; stored hashes contain their own cost */
+/** @param cost the cost for new hashes; stored hashes contain their own cost */
 export function createPasswords(cost: PasswordCost = defaultCost): Passwords {
   const formatHash = (salt: Buffer, hash: Buffer): string =>
     `scrypt$${cost.N}$${cost.r}$${cost.p}$${salt.toString('base64url')}$${hash.toString('base64url')}`;
@@ -81,7 +81,7 @@ async function loadEstimator() {
  * Rejects passwords that are easy to guess, such as common passwords, repetitions, keyboard rows, and the person's
  * e-mail address or name.
  *
- * @param pointer the JSON pointer to the field with the password
+ * @param pointer the JSON pointer to the password field
  * @throws DomainError with advice for a better password.
  */
 export async function checkNewPassword(

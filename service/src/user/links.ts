@@ -11,19 +11,19 @@ import { normalizeEmail, type User, findUser, insertUser, updateUser } from './u
 
 const lifetimeMs = 86_400_000;
 
-/** A link with which a user sets their password, or with which the first owner signs up. */
+/** A single-use link with which a user sets their password, or with which the first owner signs up. */
 export interface Link {
   accountId: string;
   /** Undefined for the first owner. */
   user: User | undefined;
 }
 
-/** Manages links, each of which can be used once. */
+/** Manages single-use links. */
 export interface Links {
-  /** Creates a link for a user and revokes the user's earlier links. Returns the token of the new link. */
+  /** Creates a link for a user and revokes the user's earlier links. Returns the new link's token. */
   make(queries: Queries, user: Pick<User, 'accountId' | 'id'>): Promise<string>;
   /** Creates a link for the first owner. Resolves to its token, or to undefined if a user already exists. */
-  makeFirst(): Promise<string | undefined>;
+  makeForFirstOwner(): Promise<string | undefined>;
   find(token: string): Promise<Link | undefined>;
   /**
    * Consumes a link and sets the password. Resolves to the user.
@@ -106,7 +106,7 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
       ]);
       return insert(queries, accountId, id);
     },
-    async makeFirst() {
+    async makeForFirstOwner() {
       if ((await database.query('SELECT 1 FROM users LIMIT 1')).length > 0) return undefined;
       await database.query('DELETE FROM user_links WHERE expires_at < $1', [
         new Date(clock.nowMs()),

@@ -15,13 +15,13 @@ interface Deps {
 
 /** Changes that panel users make to their own credentials. */
 export interface OwnAccount {
-  /** Changes the password and ends all sessions of the user. Returns the token of a new session. */
+  /** Changes the password and ends all of the user's sessions. Returns a new session's token. */
   changePassword(user: User, newPassword: string): Promise<string>;
-  /** Creates a secret for an authenticator app. Codes are required after {@link confirmCodes} has succeeded. */
-  startCodes(user: User): Promise<{ secret: string; otpauthUrl: string }>;
+  /** Creates a secret for an authenticator app. Codes are required once {@link confirmCodeSetup} has succeeded. */
+  startCodeSetup(user: User): Promise<{ secret: string; otpauthUrl: string }>;
   /** @throws DomainError when the code is wrong or the setup has not been started. */
-  confirmCodes(user: User, code: string): Promise<void>;
-  stopCodes(user: User): Promise<void>;
+  confirmCodeSetup(user: User, code: string): Promise<void>;
+  disableCodes(user: User): Promise<void>;
 }
 
 export function createOwnAccount({
@@ -58,7 +58,7 @@ export function createOwnAccount({
         return sessions.begin(queries, current);
       });
     },
-    async startCodes(user) {
+    async startCodeSetup(user) {
       if (user.codesActive) {
         throw new DomainError('conflict', 'One-time codes are already on. Turn them off first.');
       }
@@ -66,22 +66,22 @@ export function createOwnAccount({
       await updateUser(database, { ...user, codesSecret: sealed });
       return setup;
     },
-    async confirmCodes(user, code) {
+    async confirmCodeSetup(user, code) {
       if (user.codesActive || user.codesSecret === null)
         throw new DomainError(
           'conflict',
-          'There is nothing to confirm. Start the setup of one-time codes first.',
+          'There is nothing to confirm. Start setting up one-time codes first.',
         );
       if (!(await codes.redeem(user, code))) {
         throw new DomainError('invalid_request', 'The body is not valid.', [
-          { pointer: '/code', message: 'is not the current code of the app' },
+          { pointer: '/code', message: "is not the app's current code" },
         ]);
       }
       await change(user, 'user.codes_turned_on', (queries, current) =>
         updateUser(queries, { ...current, codesActive: true }),
       );
     },
-    stopCodes: (user) =>
+    disableCodes: (user) =>
       change(user, 'user.codes_turned_off', (queries, current) =>
         updateUser(queries, { ...current, codesActive: false, codesSecret: null }),
       ),

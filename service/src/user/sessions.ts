@@ -6,10 +6,10 @@ import { type User, toUser, userColumns } from './user.ts';
 /** A session expires `maxLifetimeMs` after sign-in, or `idleMs` after its last request. */
 const maxLifetimeMs = 12 * 3_600_000;
 const idleMs = 2 * 3_600_000;
-/** Minimum time between two updates of a session's last request. */
+/** Minimum time between two updates to a session's last-seen time. */
 const touchIntervalMs = 60_000;
 
-/** A session of a signed-in user. */
+/** A signed-in user's session. */
 export interface Session {
   user: User;
   accountName: string;
@@ -20,7 +20,7 @@ export interface Session {
   endsAtMs: number;
 }
 
-/** Manages sessions. Each session has a random token in a cookie. Only the hash of the token is stored. */
+/** Manages sessions. Each session has a random token in a cookie. Only the token's hash is stored. */
 export interface Sessions {
   /** Starts a session and returns its token. */
   begin(queries: Queries, user: Pick<User, 'accountId' | 'id'>): Promise<string>;
@@ -31,7 +31,7 @@ export interface Sessions {
    */
   find(token: string, options?: { touch: boolean }): Promise<Session | undefined>;
   end(queries: Queries, token: string): Promise<void>;
-  /** Ends all sessions of a user. */
+  /** Ends all of a user's sessions. */
   endAll(queries: Queries, user: Pick<User, 'accountId' | 'id'>): Promise<void>;
 }
 
@@ -113,10 +113,10 @@ export const hashToken = (token: string): string =>
   createHash('sha256').update(token).digest('hex');
 
 /**
- * Returns an SQL condition that finds the row of a token, with its parameters. Tokens from earlier releases have no
- * account id.
+ * Returns an SQL condition that finds a token's row, with its parameters. Tokens from earlier releases have no account
+ * id.
  *
- * @param table the alias of the table
+ * @param table the table alias
  * @param first the number of the first parameter
  */
 export function matchToken(
@@ -134,6 +134,6 @@ export function matchToken(
   };
 }
 
-/** Returns the CSRF token of a session. Only pages from the service's own origin can read it. */
+/** Returns a session's CSRF token. Only pages from the service's own origin can read it. */
 const deriveCsrfToken = (sessionToken: string): string =>
   createHmac('sha256', sessionToken).update('csrf').digest('base64url');

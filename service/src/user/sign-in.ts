@@ -14,11 +14,11 @@ interface Deps {
   passwords: Passwords;
 }
 
-/** The result of a sign-in. `sessionToken` is the value of the session cookie. */
-export type SignedIn =
+/** The result of a sign-in. `sessionToken` is the session cookie's value. */
+export type SignInResult =
   | { sessionToken: string }
-  | { refused: 'sign_in_failed' | 'code_required' }
-  | { refused: 'locked'; waitS: number };
+  | { failure: 'sign_in_failed' | 'code_required' }
+  | { failure: 'locked'; waitS: number };
 
 export interface SignIn {
   /** Signs in with an e-mail address, a password and, if required, a one-time code. */
@@ -27,15 +27,15 @@ export interface SignIn {
     password: string;
     code?: string;
     ip: string;
-  }): Promise<SignedIn>;
-  /** Starts a session for a user who has been authenticated in another way. Returns the token of the session. */
+  }): Promise<SignInResult>;
+  /** Starts a session for a user who has been authenticated in another way. Returns the session token. */
   begin(queries: Queries, user: User): Promise<string>;
-  /** Verifies the password of a signed-in user. Failures count as failed sign-ins. */
-  confirm(user: User, password: string, ip: string): Promise<SignedIn | undefined>;
+  /** Verifies a signed-in user's password. Failures count as failed sign-ins. */
+  confirm(user: User, password: string, ip: string): Promise<SignInResult | undefined>;
 }
 
 export function createSignIn({ database, clock, codes, sessions, passwords }: Deps): SignIn {
-  const lockOut = createLockOut(database, clock);
+  const lockout = createLockout(database, clock);
   const begin = async (queries: Queries, user: User): Promise<string> => {
     await queries.query('UPDATE users SET last_sign_in_at = $3 WHERE account_id = $1 AND id = $2', [
       user.accountId,
@@ -47,16 +47,15 @@ export function createSignIn({ database, clock, codes, sessions, passwords }: De
   /** Verifies credentials within the limits for failed attempts. */
   const verifyLimited = async (
     attempt: Attempt,
-    verify: () => Promise<SignedIn | undefined>,
-  ): Promise<SignedIn | undefined> => {
-    const countedAttempt = await lockOut.count(attempt);
-    if ('waitS' in countedAttempt) return { refused: 'locked', waitS: countedAttempt.waitS };
-    const failure = await verify();
-    if (failure === undefined) await countedAttempt.succeed();
+    verify: () => Promise<SignInResult | undefined>,
+  ): Promise<SignInResult | undefined> => {
+    const countedAttempt = await lockout.count(attempt);
+    if ('waitS' in countedAttempt) return { failure: 'locked', waitS: countedAttempt.waitS };
+    const result = await verify();
+    if (result === undefined) await countedAttempt.succeed();
     // The password was correct and only the code is missing, so the attempt was not a guess.
-    else if ('refused' in failure && failure.refused === 'code_required')
-      await countedAttempt.undo();
-    return failure;
+    else if ('failure' in result && result.failure === 'code_required') await countedAttempt.undo();
+    return result;
   };
   return {
     begin,
@@ -65,19 +64,19 @@ export function createSignIn({ database, clock, codes, sessions, passwords }: De
       const user = await findUserByEmail(database, email);
       const failure = await verifyLimited({ email, ip }, async () => {
         const isCorrect = await passwords.verify(password, user?.password ?? null);
-        if (!user || !isCorrect) return { refused: 'sign_in_failed' };
+        if (!user || !isCorrect) return { failure: 'sign_in_failed' };
         if (!user.codesActive) return undefined;
-        if (code === undefined) return { refused: 'code_required' };
-        return (await codes.redeem(user, code)) ? undefined : { refused: 'sign_in_failed' };
+        if (code === undefined) return { failure: 'code_required' };
+        return (await codes.redeem(user, code)) ? undefined : { failure: 'sign_in_failed' };
       });
-      if (failure || !user) return failure ?? { refused: 'sign_in_failed' };
+      if (failure || !user) return failure ?? { failure: 'sign_in_failed' };
       return { sessionToken: await database.transaction((queries) => begin(queries, user)) };
     },
     confirm: (user, password, ip) =>
       verifyLimited({ email: user.email, ip }, async () =>
         (await passwords.verify(password, user.password))
           ? undefined
-          : { refused: 'sign_in_failed' },
+          : { failure: 'sign_in_failed' },
       ),
   };
 }
@@ -112,31 +111,31 @@ interface Attempt {
 
 /** An attempt. It is counted before its outcome is known, so that concurrent attempts can't evade the limits. */
 interface CountedAttempt {
-  /** Records a success, which resets the failures of the account from this IP. */
+  /** Records a success, which resets the account's failure count for this IP. */
   succeed(): Promise<void>;
   /** Removes the attempt from the counts. For attempts that neither succeeded nor failed. */
   undo(): Promise<void>;
 }
 
-/** Limits attempts at guessing passwords and codes. */
-interface LockOut {
+/** Limits attempts to guess passwords and codes. */
+interface Lockout {
   /** Records an attempt. If too many have failed, resolves to the number of seconds to wait instead. */
   count(attempt: Attempt): Promise<CountedAttempt | { waitS: number }>;
 }
 
-/** A row of `sign_in_attempts` after the increment. */
-interface Counted {
+/** A row of `sign_in_attempts` after its failures were incremented. */
+interface AttemptRow {
   subject: string;
   failures: number;
 }
 
-function createLockOut(queries: Queries, clock: Clock): LockOut {
-  const count = async (subject: string, limit: Limit): Promise<Counted | { waitS: number }> => {
+function createLockout(queries: Queries, clock: Clock): Lockout {
+  const count = async (subject: string, limit: Limit): Promise<AttemptRow | { waitS: number }> => {
     const nowMs = clock.nowMs();
     const { failureLimit, firstWaitS, longestWaitS } = limit;
     // Citus requires an immutable function here. `to_timestamp` is immutable. Adding an interval is not, because the
     // result depends on the time zone.
-    const [counted] = await queries.query<Counted>(
+    const [counted] = await queries.query<AttemptRow>(
       `INSERT INTO sign_in_attempts AS known (account_id, subject, failures, locked_until, last_at)
         VALUES ($1, $2, 1, $3, $3)
         ON CONFLICT (account_id, subject) DO UPDATE SET failures = known.failures + 1, last_at = $3,
@@ -163,7 +162,7 @@ function createLockOut(queries: Queries, clock: Clock): LockOut {
     return { waitS: Math.max(1, Math.ceil(waitMs / 1_000)) };
   };
   /** Undoes a count, but keeps the delay caused by a concurrent attempt. */
-  const undoCount = async ({ subject, failures }: Counted): Promise<void> => {
+  const undoCount = async ({ subject, failures }: AttemptRow): Promise<void> => {
     await queries.query(
       `UPDATE sign_in_attempts SET failures = greatest(failures - 1, 0),
           locked_until = CASE WHEN failures = $3 THEN least(locked_until, $4) ELSE locked_until END
@@ -189,7 +188,7 @@ function createLockOut(queries: Queries, clock: Clock): LockOut {
         [pair, limits.pair],
         ...((await isKnown(pair)) ? [] : [[account, limits.account] as [string, Limit]]),
       ];
-      const countedAttempts: Counted[] = [];
+      const countedAttempts: AttemptRow[] = [];
       const undo = async (): Promise<void> => {
         for (const counted of countedAttempts) await undoCount(counted);
       };

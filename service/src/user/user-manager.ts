@@ -27,7 +27,7 @@ interface Deps {
 
 /** Manages users on behalf of owners. Each call runs in a transaction that has locked the account's configuration. */
 export interface UserManager {
-  /** Creates a user and a link for setting their password. Returns the token of the link. */
+  /** Creates a user and a link for setting their password. Returns the link's token. */
   invite(
     operation: Operation,
     person: { email: string; name: string; role: Role },

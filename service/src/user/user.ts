@@ -11,7 +11,7 @@ export interface User {
   email: string;
   name: string;
   role: Role;
-  /** The hash of the password. Null until the user has accepted the invitation. */
+  /** The password hash. Null until the user has accepted the invitation. */
   password: string | null;
   /** The encrypted secret for one-time codes. */
   codesSecret: string | null;
@@ -42,7 +42,7 @@ type UserRow = Omit<User, 'createdAtMs' | 'lastSignInAtMs'> & {
   lastSignInAt: Date | null;
 };
 
-/** The columns of `users`. The table's alias must be `u`. */
+/** The columns of `users`. Queries must alias the table as `u`. */
 export const userColumns = `u.account_id AS "accountId", u.id, u.email, u.name, u.role, u.password,
   u.codes_secret AS "codesSecret", u.codes_active AS "codesActive", u.revision,
   u.created_at AS "createdAt", u.last_sign_in_at AS "lastSignInAt"`;
@@ -54,8 +54,7 @@ export const toUser = ({ createdAt, lastSignInAt, ...row }: UserRow): User => ({
 });
 
 export async function findUserByEmail(queries: Queries, email: string): Promise<User | undefined> {
-  // Citus can't join the two tables: sign-in names belong to the whole service, and users are on the shard of their
-  // account.
+  // Citus can't join the two tables: sign-in names belong to the whole service, and users are on their account's shard.
   const [name] = await queries.query<{ accountId: string; id: string }>(
     `SELECT user_account_id AS "accountId", user_id AS id FROM sign_in_names
       WHERE account_id = $1 AND email = $2`,
@@ -76,7 +75,7 @@ export async function findUser(
   return row && toUser(row);
 }
 
-/** Lists the users of an account, newest first. Returns `limit` + 1 rows if there is another page. */
+/** Lists an account's users, newest first. Returns `limit` + 1 rows if there is another page. */
 export async function listUsers(
   queries: Queries,
   accountId: string,

@@ -77,10 +77,10 @@ export function traceAttempt(
   });
 }
 
-/** The state of a delivery after an attempt. A `pending` delivery is retried after `delayMs`. */
+/** A delivery's state after an attempt. A `pending` delivery is retried after `delayMs`. */
 export type NextState = { state: 'delivered' | 'failed' } | { state: 'pending'; delayMs: number };
 
-/** Returns the state of a delivery after `attempts` attempts. After 410 Gone, there is no retry. */
+/** Returns a delivery's state after `attempts` attempts. After 410 Gone, there is no retry. */
 export function nextState(result: AttemptResult, attempts: number, random: number): NextState {
   if (isDelivered(result)) return { state: 'delivered' };
   const delayMs = result.status === 410 ? undefined : retryDelayMs(attempts, random);
@@ -88,7 +88,7 @@ export function nextState(result: AttemptResult, attempts: number, random: numbe
   return { state: 'pending', delayMs: Math.max(delayMs, result.retryAfterMs ?? 0) };
 }
 
-/** The delay of each attempt after the previous one, in seconds. The first attempt is made immediately. */
+/** The delay between each attempt and the previous one, in seconds. The first attempt is made immediately. */
 const delaysS = [0, 5, 30, 120, 600, 1_800, 7_200, 18_000, 36_000, 86_400];
 
 /** Maximum number of attempts per delivery. */

@@ -1,7 +1,7 @@
 /** The outcome of a request, as a sample of its endpoint's capacity. Times are monotonic. */
 export interface Sample {
-  startedMs: number;
-  endedMs: number;
+  startedAtMs: number;
+  endedAtMs: number;
   /** Whether the endpoint timed out, was unreachable, or returned 429 or 503. */
   overloaded: boolean;
 }
@@ -52,14 +52,14 @@ export function createConcurrencyWindow(): ConcurrencyWindow {
     get size() {
       return Math.max(1, Math.floor(size));
     },
-    record({ startedMs, endedMs, overloaded }, isBottleneck) {
+    record({ startedAtMs, endedAtMs, overloaded }, isBottleneck) {
       // Requests that started before the last decrease don't reflect the current size.
-      const isCurrent = startedMs >= decreasedAtMs;
+      const isCurrent = startedAtMs >= decreasedAtMs;
       if (overloaded) {
-        if (isCurrent) decrease(0.5, 1, endedMs);
+        if (isCurrent) decrease(0.5, 1, endedAtMs);
         return;
       }
-      const latencyMs = endedMs - startedMs;
+      const latencyMs = endedAtMs - startedAtMs;
       bestMs = Math.min(bestMs, latencyMs);
       if (!isCurrent) return;
       averageMs =
@@ -67,7 +67,7 @@ export function createConcurrencyWindow(): ConcurrencyWindow {
       if (averageMs > 2 * bestMs + slackMs) {
         // With so few requests, none of them waits for another, so the endpoint itself must have become slower.
         if (size <= initialConcurrency) bestMs = averageMs;
-        else decrease(0.8, initialConcurrency, endedMs);
+        else decrease(0.8, initialConcurrency, endedAtMs);
       } else if (isBottleneck) size = Math.min(maxConcurrency, size + (slowStart ? 1 : 1 / size));
     },
   };

@@ -28,7 +28,7 @@ const selectDeliveries = `SELECT d.id, d.environment, d.webhook_id, d.event_id, 
   FROM deliveries d JOIN webhook_events e ON e.account_id = d.account_id AND e.id = d.event_id
   WHERE d.account_id = $1 AND d.environment = $2`;
 
-/** The filter and the page of a list of deliveries. */
+/** The filter and page for a delivery list. */
 interface DeliveryQuery {
   limit: number;
   startingAfter?: string;
@@ -73,7 +73,7 @@ export async function findDelivery(
   return (await withAttempts(queries, scope.accountId, rows))[0];
 }
 
-/** Lists the deliveries of several events, oldest first. */
+/** Lists the deliveries for several events, oldest first. */
 export async function listEventDeliveries(
   queries: Queries,
   scope: Scope,

@@ -21,7 +21,7 @@ export interface EndpointCapacity {
   free: number;
 }
 
-/** How many more deliveries all endpoints of an account may receive. */
+/** How many more deliveries an account's endpoints may receive in total. */
 export interface AccountCapacity {
   accountId: string;
   free: number;
@@ -43,9 +43,9 @@ export interface Claim {
 const suspectAfter = 5;
 
 /*
- * All comparisons of due times and leases use the database's clock. The clocks of processes may differ by more than the
- * length of a lease. The statements use `now()`, because distributed engines reject `clock_timestamp()` in the
- * condition of an UPDATE.
+ * All comparisons of due times and leases use the database's clock. The clocks of processes may differ by more than a
+ * lease lasts. The statements use `now()`, because distributed engines reject `clock_timestamp()` in an UPDATE
+ * condition.
  */
 
 /**
@@ -120,7 +120,7 @@ export const claimDue = (
     perAccount,
   ]);
 
-/** Ends the lease of a delivery without recording an attempt. */
+/** Ends a delivery's lease without recording an attempt. */
 export async function release(queries: Queries, delivery: DueDelivery): Promise<void> {
   await queries.query(
     `UPDATE deliveries SET lease_until = NULL WHERE account_id = $1 AND id = $2 AND attempt = $3`,

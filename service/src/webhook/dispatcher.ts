@@ -22,7 +22,7 @@ import {
   type EndpointCapacity,
   release,
 } from './delivery-store.ts';
-import { type FailureStreak, shouldDisable } from './endpoint-health.ts';
+import { type ConsecutiveFailures, shouldDisable } from './endpoint-health.ts';
 import type { FinishedAttempt } from './record-attempts.ts';
 import type { AttemptResult } from './sender.ts';
 
@@ -30,7 +30,7 @@ interface Deps extends AttemptDeps {
   database: Database;
   log: Logger;
   /** Records attempts in batches. */
-  lane: Lane<FinishedAttempt, FailureStreak | undefined>;
+  lane: Lane<FinishedAttempt, ConsecutiveFailures | undefined>;
   /** Finds an enabled webhook. Resolves to undefined if the webhook was deleted or disabled. */
   findWebhook(scope: Scope, id: string): Promise<Webhook | undefined>;
   /**
@@ -57,7 +57,7 @@ interface Endpoint {
   /** Number of requests in flight. An attempt doesn't use a slot while its result is being recorded. */
   inFlight: number;
   /** Number of free slots that the last claim did not fill. */
-  unclaimed: number;
+  unclaimedSlots: number;
   /** Whether the last claim filled all free slots, which means that more deliveries are probably due. */
   hasMore: boolean;
   /** No requests are made before this time, because the endpoint sent `Retry-After`. */
@@ -75,7 +75,7 @@ const pollMs = 1_000;
 const claimIntervalMs = 25;
 /** Minimum time between two claims during a backlog. Short, because free slots should not stay idle. */
 const backlogIntervalMs = 5;
-/** How long to keep the window of an idle endpoint. */
+/** How long to keep an idle endpoint's window. */
 const idleMs = 60_000;
 /** How long `stop()` waits for running attempts. Most attempts finish in this time and needn't be repeated. */
 const stopGraceMs = 1_000;
@@ -107,16 +107,16 @@ export function startDispatcher(deps: Deps): Dispatcher {
     nextClaimAtMs = Infinity;
     // Only one claim runs at a time. Deliveries that it misses are found by the next claim.
     if (claiming) return void claiming.then(refill);
-    const startedMs = nowMs();
-    claimableAtMs = startedMs + claimIntervalMs;
-    refillableAtMs = startedMs + backlogIntervalMs;
+    const startedAtMs = nowMs();
+    claimableAtMs = startedAtMs + claimIntervalMs;
+    refillableAtMs = startedAtMs + backlogIntervalMs;
     claiming = claimDeliveries()
       .catch((error: unknown) => log.error({ err: error }, 'could not claim deliveries'))
       .finally(() => {
         claiming = undefined;
         // A claim visits every endpoint, so it is slow if there are many. Claims must not keep a connection busy more
         // than half the time.
-        refillableAtMs = Math.max(refillableAtMs, 2 * nowMs() - startedMs);
+        refillableAtMs = Math.max(refillableAtMs, 2 * nowMs() - startedAtMs);
         claimableAtMs = Math.max(claimableAtMs, refillableAtMs);
         claimAt(nowMs() + pollMs);
       });
@@ -142,7 +142,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
     const claimedDeliveries = limit > 0 ? await claimDue(database, claimOptions) : [];
     for (const { accountId, webhookId, free } of endpointSlots) {
       const endpoint = getEndpoint({ accountId, webhookId });
-      endpoint.unclaimed = free;
+      endpoint.unclaimedSlots = free;
       // A claim doesn't show whether more deliveries are due for endpoints without free slots.
       if (free > 0) endpoint.hasMore = false;
     }
@@ -151,10 +151,10 @@ export function startDispatcher(deps: Deps): Dispatcher {
       remaining.set(accountId, (remaining.get(accountId) ?? perAccount) - 1);
     for (const delivery of claimedDeliveries) {
       const endpoint = getEndpoint(delivery);
-      endpoint.unclaimed -= 1;
+      endpoint.unclaimedSlots -= 1;
       const isAccountFull = (remaining.get(delivery.accountId) ?? 0) <= 0;
       endpoint.hasMore =
-        endpoint.unclaimed <= 0 || isAccountFull || claimedDeliveries.length >= limit;
+        endpoint.unclaimedSlots <= 0 || isAccountFull || claimedDeliveries.length >= limit;
       start(endpoint, delivery);
     }
   };
@@ -171,7 +171,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
       webhookId,
       window: createConcurrencyWindow(),
       inFlight: 0,
-      unclaimed: initialConcurrency,
+      unclaimedSlots: initialConcurrency,
       hasMore: false,
       pausedUntilMs: -Infinity,
       disabledAtMs: -Infinity,
@@ -182,7 +182,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
   };
 
   const start = (endpoint: Endpoint, delivery: DueDelivery): void => {
-    const startedMs = nowMs();
+    const startedAtMs = nowMs();
     endpoint.inFlight += 1;
     let isInFlight = true;
     const freeSlot = (): void => {
@@ -196,7 +196,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
       if (endpoint.hasMore && !isPaused && free >= endpoint.window.size / 4) refill();
     };
     const onResult = (result: AttemptResult): void => {
-      const sample = { startedMs, endedMs: nowMs(), overloaded: isOverloaded(result) };
+      const sample = { startedAtMs, endedAtMs: nowMs(), overloaded: isOverloaded(result) };
       const isBottleneck = endpoint.hasMore || endpoint.inFlight >= endpoint.window.size;
       endpoint.window.record(sample, isBottleneck);
       if (!isDelivered(result) && result.retryAfterMs !== undefined)
@@ -204,11 +204,11 @@ export function startDispatcher(deps: Deps): Dispatcher {
       freeSlot();
     };
     const disable = async (reason: 'gone' | 'failing'): Promise<void> => {
-      if (startedMs < endpoint.disabledAtMs) return;
+      if (startedAtMs < endpoint.disabledAtMs) return;
       endpoint.disabledAtMs = nowMs();
       await deps.disable(getScope(delivery), delivery.webhookId, reason);
     };
-    const attempted = deliver(deps, delivery, { onResult, disable, aborting: aborting.signal })
+    const running = deliver(deps, delivery, { onResult, disable, aborting: aborting.signal })
       .then((next) => {
         if (next?.state === 'pending') claimAt(nowMs() + next.delayMs);
       })
@@ -217,11 +217,11 @@ export function startDispatcher(deps: Deps): Dispatcher {
       )
       .finally(() => {
         freeSlot();
-        attempts.delete(attempted);
+        attempts.delete(running);
         // The limit for all endpoints had been reached. Now there is a free slot.
         if (endpoint.hasMore && attempts.size + 1 === maxInFlight) refill();
       });
-    attempts.add(attempted);
+    attempts.add(running);
   };
 
   wake();
@@ -289,7 +289,7 @@ const getScope = ({ accountId, environment }: DueDelivery): Scope => ({ accountI
 interface DeliverOptions {
   /** Called when the request has finished, before the attempt is recorded. */
   onResult(result: AttemptResult): void;
-  /** Disables the endpoint of this delivery. */
+  /** Disables this delivery's endpoint. */
   disable(reason: 'gone' | 'failing'): Promise<void>;
   aborting: AbortSignal;
 }
@@ -321,8 +321,8 @@ async function deliver(
   if (wasSent) onResult(result);
   const next = nextState(result, delivery.attempt + 1, deps.random());
   deps.onAttempt(next.state === 'pending' ? 'retried' : next.state, result.latencyMs / 1_000);
-  const streak = await lane.push({ scope, delivery, result, next, wasSent });
+  const consecutiveFailures = await lane.push({ scope, delivery, result, next, wasSent });
   if (result.status === 410) await disable('gone');
-  else if (shouldDisable(streak, clock.nowMs())) await disable('failing');
+  else if (shouldDisable(consecutiveFailures, clock.nowMs())) await disable('failing');
   return next;
 }

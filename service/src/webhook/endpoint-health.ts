@@ -3,18 +3,18 @@ import type { Queries } from '../store/database.ts';
 import { forAccount } from '../store/unnest.ts';
 import type { DueDelivery } from './delivery-store.ts';
 
-/** Consecutive failures of an endpoint. */
-export interface FailureStreak {
+/** An endpoint's consecutive failures. */
+export interface ConsecutiveFailures {
   sinceMs: number;
   attempts: number;
 }
 
-/** Adds failures to the failure streaks of their endpoints. Returns the streaks. */
+/** Adds failures to their endpoints' consecutive failures. Returns the new totals by webhook. */
 export async function recordFailures(
   queries: Queries,
   accountId: string,
   failures: ReadonlyMap<string, { times: number; firstAtMs: number }>,
-): Promise<Map<string, FailureStreak>> {
+): Promise<Map<string, ConsecutiveFailures>> {
   const rows = await queries.query<{ webhook_id: string; since: Date; attempts: number }>(
     `INSERT INTO webhook_failures (account_id, webhook_id, since, attempts)
       ${forAccount('unnest($2::text[]), unnest($3::timestamptz[]), unnest($4::integer[])')}
@@ -36,7 +36,7 @@ export async function recordFailures(
   );
 }
 
-/** Ends an endpoint's failure streak. */
+/** Clears an endpoint's consecutive failures. */
 export async function clearFailures(
   queries: Queries,
   { accountId, webhookId }: Pick<DueDelivery, 'accountId' | 'webhookId'>,
@@ -83,5 +83,5 @@ export async function claimProbe(
 /** How long deliveries must fail before their webhook is disabled. */
 const disableAfterMs = 5 * 86_400_000;
 
-export const shouldDisable = (streak: FailureStreak | undefined, nowMs: number): boolean =>
-  streak !== undefined && nowMs - streak.sinceMs >= disableAfterMs;
+export const shouldDisable = (failures: ConsecutiveFailures | undefined, nowMs: number): boolean =>
+  failures !== undefined && nowMs - failures.sinceMs >= disableAfterMs;

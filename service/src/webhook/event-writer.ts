@@ -15,8 +15,8 @@ interface Deps {
 }
 
 /**
- * Inserts events and deliveries. The bodies are a JSON array, because an array literal would escape all of their
- * quotes.
+ * Inserts events and deliveries. The bodies are a JSON array, because in an array literal, all of their quotes would
+ * have to be escaped.
  */
 const insertSql = `WITH written AS (
     INSERT INTO webhook_events (account_id, environment, created_at, id, type, body)
@@ -31,7 +31,7 @@ const insertSql = `WITH written AS (
 /**
  * Creates a function that stores webhook events and queues their deliveries. In the sandbox, all events are stored for
  * `trueward-service listen`. In the live environment, `decision.served` is stored only if a webhook subscribes to it,
- * because it takes up a twelfth of the storage for an ad.
+ * because it takes up a twelfth of the storage per ad.
  */
 export function createEventWriter({ clock, makeId, subscriptions, bodies }: Deps): WriteEvents {
   return async (queries, scope, allDrafts) => {

@@ -4,7 +4,7 @@ import type { Lane } from '../store/group-commit.ts';
 import { buildArrays, type Column, unnest } from '../store/unnest.ts';
 import type { NextState } from './attempt.ts';
 import type { DueDelivery } from './delivery-store.ts';
-import { type FailureStreak, recordFailures } from './endpoint-health.ts';
+import { type ConsecutiveFailures, recordFailures } from './endpoint-health.ts';
 import type { AttemptResult } from './sender.ts';
 
 /** A finished attempt. */
@@ -21,7 +21,7 @@ export interface FinishedAttempt {
 export function createAttemptLanes(
   database: Database,
   lanes: LaneDeps,
-): Lane<FinishedAttempt, FailureStreak | undefined> {
+): Lane<FinishedAttempt, ConsecutiveFailures | undefined> {
   return createScopedLanes(lanes, {
     commit: (items) => recordAttempts(database, items),
     // A delay does no harm, because no request waits for an attempt to be recorded.
@@ -47,14 +47,14 @@ const columns: readonly Column<FinishedAttempt>[] = [
 ];
 
 /*
- * The statement looks up deliveries by id (`= ANY`). With the join alone, the planner might read all deliveries of the
- * account. For the same reason, the statement is not prepared, and it uses `NOT IN` instead of `state = 'pending'`.
+ * The statement looks up deliveries by id (`= ANY`). With the join alone, the planner might read all of the account's
+ * deliveries. For the same reason, the statement is not prepared, and it uses `NOT IN` instead of `state = 'pending'`.
  * With the latter, the planner might use the index of pending deliveries, which includes the backlog of a dead
  * endpoint.
  */
 
 /**
- * Stores attempts and the new states of their deliveries. Ends the failure streaks of endpoints that accepted a
+ * Stores attempts and the new states of their deliveries. Clears the consecutive failures of endpoints that accepted a
  * delivery. Calls `now()` outside the UPDATE, because Citus doesn't allow it inside `coalesce` there.
  */
 const record = `WITH ended AS (
@@ -73,14 +73,14 @@ const record = `WITH ended AS (
       AND deliveries.attempt = ended.attempt - 1 AND deliveries.state NOT IN ('delivered', 'failed')`;
 
 /**
- * Records attempts of an account in one transaction. For each attempt, returns the failure streak of its endpoint, or
+ * Records an account's attempts in one transaction. For each attempt, returns its endpoint's consecutive failures, or
  * undefined if the endpoint is healthy. Ignores an attempt if its lease expired and another process has recorded an
- * attempt of the same delivery.
+ * attempt for the same delivery.
  */
 export async function recordAttempts(
   database: Pick<Database, 'query' | 'transaction'>,
   items: readonly FinishedAttempt[],
-): Promise<(FailureStreak | undefined)[]> {
+): Promise<(ConsecutiveFailures | undefined)[]> {
   const [first] = items;
   if (!first) return [];
   const { accountId } = first.scope;
@@ -92,11 +92,11 @@ export async function recordAttempts(
     await write(database);
     return items.map(() => undefined);
   }
-  const streaks = await database.transaction(async (queries) => {
+  const totals = await database.transaction(async (queries) => {
     await write(queries);
     return recordFailures(queries, accountId, failures);
   });
-  return items.map(({ delivery }) => streaks.get(delivery.webhookId));
+  return items.map(({ delivery }) => totals.get(delivery.webhookId));
 }
 
 /** Counts the failures since the last success, by endpoint. `items` must be in the order in which they finished. */
@@ -106,9 +106,9 @@ function countFailuresSinceSuccess(
   const failures = new Map<string, { times: number; firstAtMs: number }>();
   for (const { delivery, next, result, wasSent } of items) {
     const { webhookId } = delivery;
-    const streak = failures.get(webhookId) ?? { times: 0, firstAtMs: result.startedAtMs };
+    const previous = failures.get(webhookId) ?? { times: 0, firstAtMs: result.startedAtMs };
     if (next.state === 'delivered') failures.delete(webhookId);
-    else if (wasSent) failures.set(webhookId, { ...streak, times: streak.times + 1 });
+    else if (wasSent) failures.set(webhookId, { ...previous, times: previous.times + 1 });
   }
   return failures;
 }

@@ -21,7 +21,7 @@ export interface Redelivery {
   /** Queues a sample event for a webhook. */
   test(operation: Operation, webhookId: string, type?: Delivery['event_type']): Promise<Delivery>;
   redeliver(operation: Operation, deliveryId: string): Promise<Delivery>;
-  /** Queues up to 1,000 events that a webhook has missed since the given time. Returns the number of events. */
+  /** Queues up to 1,000 events that a webhook has missed since the given time. Returns how many were queued. */
   recover(operation: Operation, webhookId: string, sinceMs: number): Promise<number>;
 }
 

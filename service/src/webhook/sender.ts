@@ -7,7 +7,7 @@ import type { Clock } from '../platform/time.ts';
 /** A request to a webhook endpoint. */
 export interface DeliveryRequest {
   url: string;
-  /** The id of the event, which is the same for all attempts. */
+  /** The event id, which is the same for all attempts. */
   id: string;
   body: string;
   secrets: readonly string[];
@@ -107,7 +107,7 @@ function describeError(error: unknown, timeoutMs: number): string {
   return `${error.message || error.name}${cause}`.slice(0, 500);
 }
 
-/** The signed parts of a request, and the secrets. Each secret results in a signature. */
+/** The signed parts of a request, and the secrets. Each secret produces one signature. */
 interface SigningInput {
   /** The id of the event. */
   id: string;

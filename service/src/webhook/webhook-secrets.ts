@@ -60,7 +60,7 @@ export async function createWebhookSecret(
   return secret;
 }
 
-/** Makes all secrets of a webhook expire at the given time. An earlier expiration time stays in effect. */
+/** Makes all of a webhook's secrets expire at the given time. An earlier expiration time stays in effect. */
 export async function expireWebhookSecrets(
   queries: Queries,
   { accountId, webhookId }: Owner,
@@ -79,7 +79,7 @@ interface SigningSecret {
   expiresAtMs: number;
 }
 
-/** Reads the secrets of a webhook, newest first. Several secrets are active during a rotation. */
+/** Reads a webhook's secrets, newest first. Several secrets are active during a rotation. */
 export async function readWebhookSecrets(
   queries: Queries,
   box: SecretBox,
@@ -99,7 +99,7 @@ export async function readWebhookSecrets(
 
 interface SecretCacheDeps {
   clock: Pick<Clock, 'nowMs'>;
-  /** Returns the version of an account's configuration. Each rotation increments it. */
+  /** Returns an account's configuration version, which each rotation increments. */
   version(accountId: string): number | undefined;
   read(owner: Owner): Promise<SigningSecret[]>;
 }
@@ -107,7 +107,7 @@ interface SecretCacheDeps {
 /** Maximum number of cached webhooks. */
 const maxCached = 10_000;
 
-/** Creates a cache of active secrets. An entry is valid until the version of the account's configuration changes. */
+/** Creates a cache of active secrets. An entry is valid until the account's configuration version changes. */
 export function createSecretCache({ clock, read, version }: SecretCacheDeps) {
   const cache = new Map<
     string,

@@ -25,7 +25,7 @@ interface Target {
 
 /** Changes webhooks on behalf of operators and the service. Each call runs in the caller's transaction. */
 export interface WebhookService {
-  /** Creates a webhook. Only this result contains its secret. */
+  /** Creates a webhook. Only the returned document contains its secret. */
   create(operation: Operation, request: WebhookRequest): Promise<Versioned<Webhook>>;
   update(operation: Operation, target: Target, change: WebhookUpdate): Promise<Versioned<Webhook>>;
   delete(operation: Operation, target: Target): Promise<void>;

@@ -156,7 +156,7 @@ const redirectTo =
 
 test.each<[string, RegExp, Parameters<MediaOrigin['serve']>[1], Partial<OfferInput>?]>([
   ['HTML labeled as MP4', /is text\/html; expected an MP4/, '<!doctype html><script>1</script>'],
-  ['HEVC labeled as MP4', /codec hev1.*not every browser plays/, hevc],
+  ['HEVC labeled as MP4', /codec hev1.*not all browsers can play/, hevc],
   ['an image labeled as MP4', /is image\/png; expected an MP4/, picture],
   ['half of an MP4', /truncated/, meadow.subarray(0, 100_000)],
   ['an empty file', /is not MP4/, ''],
@@ -358,7 +358,7 @@ test('a source cannot have more than 200 creatives pending review', async () => 
   intake.submit(source, { url: '/flood.mp4', creativeKey: 'one more' });
   await expect.poll(() => readRejections(source), pollOptions).toHaveLength(1);
   expect((await readRejections(source))[0]).toMatch(
-    /200 creatives of this source are pending review/,
+    /200 creatives from this source are pending review/,
   );
   expect(intake.origin.requests.length).toBe(requests);
   await intake.running.service.database.query(

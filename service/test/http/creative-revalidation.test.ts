@@ -130,7 +130,7 @@ test('a creative is archived if its source has not offered it for 30 days', asyn
   advanceMinute();
   for (const { id } of [unofferedCreative, offeredCreative, rejected])
     await expect.poll(() => readDueMs(id), pollOptions).toBe(intake.clock.nowMs() + dayMs);
-  intake.running.service.intake.noteOffer(
+  intake.running.service.intake.recordOffer(
     intake.createScope('sandbox').accountId,
     offeredCreative.id,
   );

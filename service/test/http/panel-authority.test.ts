@@ -145,7 +145,7 @@ test('a viewer cannot change anything', async () => {
 test('a viewer can read everything except users', async () => {
   const reads = operations.filter(({ method }) => method === 'GET');
   const responses = await request(viewer, reads);
-  // `readReport` is rejected because the generated time is not a full hour.
+  // `readReport` is rejected because the generated time is not on the hour.
   expect(responses.filter((response) => !response.endsWith(' 200'))).toEqual([
     'readReport 422 invalid_request',
   ]);

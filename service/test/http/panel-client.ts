@@ -78,7 +78,7 @@ export async function signInOwner({
   service,
 }: Pick<InProcessService, 'url' | 'service'>): Promise<PanelClient> {
   const client = createPanelClient(url);
-  const token = await service.users.links.makeFirst();
+  const token = await service.users.links.makeForFirstOwner();
   const response = await client.setUp(token ?? '', 'owner@example.com');
   if (response.status !== 200)
     throw new Error(`The setup failed: ${JSON.stringify(response.body)}`);

@@ -100,5 +100,5 @@ test.each([
 });
 
 test('a first-owner link cannot create a second owner', async () => {
-  expect(await running.service.users.links.makeFirst()).toBeUndefined();
+  expect(await running.service.users.links.makeForFirstOwner()).toBeUndefined();
 });

@@ -83,5 +83,5 @@ test('an open live tail does not prevent the service from stopping', async () =>
   });
   const read = response.text();
   await other.stop();
-  expect(await read).toBe(': the sandbox, as it happens\n\n');
+  expect(await read).toBe(': connected\n\n');
 });

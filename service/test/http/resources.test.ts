@@ -198,7 +198,7 @@ test('a placement that a source uses cannot be archived', async () => {
   const archived = await remove(`/v1/placements/${String(placement['id'])}`);
   expect([archived.status, archived.body.detail]).toEqual([
     409,
-    `${String(source.body['id'])} still refers to it.`,
+    `${String(source.body['id'])} still refers to this object.`,
   ]);
 });
 

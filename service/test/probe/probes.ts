@@ -8,7 +8,7 @@ import { appendEvents } from '../../src/event/timeline.ts';
 import { lockViewers, readDecisions, readEvidence } from '../../src/event/event-store.ts';
 import { writeTransitions } from '../../src/event/transitions.ts';
 import type { RecordedEvent } from '../../src/decision/decision-state.ts';
-import { createUseStore } from '../../src/http/limits/open-rate-limits.ts';
+import { createUsageStore } from '../../src/http/limits/open-rate-limits.ts';
 import { addStateMetrics } from '../../src/http/monitoring/metrics.ts';
 import { createTailStore } from '../../src/inspect/tail-relay.ts';
 import { systemClock } from '../../src/platform/time.ts';
@@ -179,11 +179,11 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       wasSent: true,
     }));
     if (!delivered || !failing) throw new Error('the deliveries are missing');
-    const streaks = await recordAttempts(database, [
+    const totals = await recordAttempts(database, [
       { ...delivered, next: { state: 'delivered' } as never },
       { ...failing, next: { state: 'pending', delayMs: 60_000 } as never },
     ]);
-    expectEqual(streaks.at(1)?.attempts, 1);
+    expectEqual(totals.at(1)?.attempts, 1);
     expectEqual(
       (await read()).map(({ state, attempt, later }) => ({ state, attempt, later })),
       [
@@ -270,7 +270,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     const signIn = createSignIn({ database, clock: systemClock, codes, sessions, passwords });
     const ip = email;
     const signedIn = await signIn.byPassword({ email, password: 'right', ip });
-    if (!('sessionToken' in signedIn)) throw new Error(`rejected: ${signedIn.refused}`);
+    if (!('sessionToken' in signedIn)) throw new Error(`rejected: ${signedIn.failure}`);
     expectEqual((await sessions.find(signedIn.sessionToken))?.user.email, email);
     const attempts = [];
     for (let count = 0; count < 6; count += 1)
@@ -283,8 +283,8 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
   'processes share the usage of rate limits and the live tail': async (database) => {
     const [firstId, secondId] = [makeId('webhookEvent'), makeId('webhookEvent')];
     const [ownStore, otherStore] = [
-      createUseStore(database, firstId),
-      createUseStore(database, secondId),
+      createUsageStore(database, firstId),
+      createUsageStore(database, secondId),
     ];
     for (const uses of [3, 5]) await ownStore.write([{ name: firstId, uses }]);
     expectEqual((await otherStore.read([firstId])).uses, [

@@ -32,7 +32,7 @@ const other = (fromMs: number, toMs: number): AdView => ({
   issuedAtMs: fromMs,
   fromMs,
   toMs,
-  byMs: toMs,
+  receivedAtMs: toMs,
   offsetMs: 0,
   requiredMs: 10_000,
 });
@@ -56,7 +56,7 @@ describe('a reward', () => {
         issuedAtMs: 0,
         fromMs: 1_000,
         toMs: 11_000,
-        byMs: 11_000,
+        receivedAtMs: 11_000,
         offsetMs: 0,
         requiredMs: 10_000,
       },

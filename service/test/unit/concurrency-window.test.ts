@@ -13,18 +13,18 @@ function simulateLoad(
   isOverloaded: (inFlight: number) => boolean = () => false,
 ) {
   const window = createConcurrencyWindow();
-  const running: { startedMs: number; endedMs: number; overloaded: boolean }[] = [];
+  const running: { startedAtMs: number; endedAtMs: number; overloaded: boolean }[] = [];
   let [nowMs, completedRequests] = [0, 0];
   while (nowMs < ms) {
     while (running.length < window.size) {
       const inFlight = running.length + 1;
-      const endedMs = nowMs + latencyMs(inFlight, nowMs);
-      running.push({ startedMs: nowMs, endedMs, overloaded: isOverloaded(inFlight) });
+      const endedAtMs = nowMs + latencyMs(inFlight, nowMs);
+      running.push({ startedAtMs: nowMs, endedAtMs, overloaded: isOverloaded(inFlight) });
     }
-    running.sort((a, b) => a.endedMs - b.endedMs);
+    running.sort((a, b) => a.endedAtMs - b.endedAtMs);
     const [sample] = running;
     if (!sample) throw new Error('Nothing is in flight.');
-    nowMs = sample.endedMs;
+    nowMs = sample.endedAtMs;
     window.record(sample, true);
     running.shift();
     completedRequests += 1;
@@ -84,8 +84,8 @@ describe('a concurrency window', () => {
 
   test('always stays within its bounds', () => {
     const sample = fc.record({
-      startedMs: fc.integer({ min: 0, max: 10_000 }),
-      endedMs: fc.integer({ min: 0, max: 20_000 }),
+      startedAtMs: fc.integer({ min: 0, max: 10_000 }),
+      endedAtMs: fc.integer({ min: 0, max: 20_000 }),
       overloaded: fc.boolean(),
     });
     fc.assert(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createUseExchange, type Use } from '../../src/http/limits/open-rate-limits.ts';
+import { createUsageExchange, type UsageTotal } from '../../src/http/limits/open-rate-limits.ts';
 import { createMac } from '../../src/key/secret-box.ts';
 import { createTokenBuckets } from '../../src/http/limits/token-buckets.ts';
 
@@ -12,11 +12,11 @@ const rate = { perS: 100, burst: 400 };
 function run(processes: number, seconds: number, send: (process: number, tenth: number) => number) {
   let nowMs = 0;
   const buckets = Array.from({ length: processes }, () => createTokenBuckets(rate, () => nowMs));
-  const exchanges = buckets.map((ip) => createUseExchange({ ip }, 'key'));
-  const table = new Map<number, Map<string, Use>>();
+  const exchanges = buckets.map((ip) => createUsageExchange({ ip }, 'key'));
+  const table = new Map<number, Map<string, UsageTotal>>();
   let names = new Set<string>();
   const exchange = (index: number): void => {
-    const rows = table.get(index) ?? new Map<string, Use>();
+    const rows = table.get(index) ?? new Map<string, UsageTotal>();
     for (const use of exchanges[index]?.collect() ?? []) {
       rows.set(use.name, use);
       names = names.add(use.name);

@@ -39,7 +39,7 @@ const createAdView = (
   issuedAtMs: Math.max(0, fromMs),
   fromMs,
   toMs,
-  byMs: toMs,
+  receivedAtMs: toMs,
   offsetMs: 0,
   requiredMs: 10_000,
   ...overrides,
@@ -82,7 +82,7 @@ describe('the derived ad view', () => {
     const pausedComplete = createEvent('complete', 60_000, { receivedAtMs: 60_500 });
     expect(findAdView(createEvent('start', 2_000), pausedComplete)).toMatchObject({
       fromMs: 2_000,
-      byMs: 60_500,
+      receivedAtMs: 60_500,
     });
   });
 });
@@ -163,7 +163,7 @@ describe('the watch time of a player', () => {
 
   test('covers watched ads whose events arrive late and out of order', () => {
     const lateAdViews = [0, 10_000, 20_000].map((fromMs) =>
-      createAdView(fromMs, undefined, { byMs: 3_600_000 }),
+      createAdView(fromMs, undefined, { receivedAtMs: 3_600_000 }),
     );
     expect(isOverbooked(createAdView(30_000), lateAdViews)).toBe(false);
   });

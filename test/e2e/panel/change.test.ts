@@ -59,7 +59,7 @@ test('creates, edits and archives an advertiser and a source', async () => {
   await page.getByRole('link', { name: 'Orchard' }).waitFor({ state: 'detached' });
   await page.getByRole('link', { name: 'Harbour' }).click();
   await archive(page);
-  await page.getByText('still refers to it').waitFor();
+  await page.getByText('still refers to this object').waitFor();
   expect(await findByName('/v1/advertisers', 'Harbour')).toBeDefined();
 
   await openPage(page, '/sources/create');

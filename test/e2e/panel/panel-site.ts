@@ -38,7 +38,7 @@ export async function startPanelSite(
 ): Promise<PanelSite> {
   const running = await startInProcess({ TRUEWARD_MEDIA_DIR: media });
   const { url } = running;
-  const setupToken = (await running.service.users.links.makeFirst()) ?? '';
+  const setupToken = (await running.service.users.links.makeForFirstOwner()) ?? '';
   const owner = createPanelClient(url);
   const contexts: BrowserContext[] = [];
   const extractToken = (link: string) => new URL(link).hash.replace('#/setup?token=', '');

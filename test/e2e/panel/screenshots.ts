@@ -80,7 +80,10 @@ async function simulateWeek(running: InProcessService, time: ManualClock): Promi
 
 async function signIn(running: InProcessService): Promise<PanelClient> {
   const client = createPanelClient(running.url);
-  await client.setUp((await running.service.users.links.makeFirst()) ?? '', 'ada@example.com');
+  await client.setUp(
+    (await running.service.users.links.makeForFirstOwner()) ?? '',
+    'ada@example.com',
+  );
   return client;
 }
 

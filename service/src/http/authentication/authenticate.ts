@@ -31,7 +31,9 @@ interface Deps {
   onLeak(principal: KeyPrincipal, origin: string, requestId: string): Promise<void>;
 }
 
-/** Maximum number of cached key hashes, by `Authorization` header. Only hashes of existing keys are cached. */
+/**
+ * Maximum number of cached key hashes. The cache is keyed by `Authorization` header and contains only existing keys.
+ */
 const maxHashes = 10_000;
 
 /**
@@ -78,7 +80,7 @@ export function createAdmitKey(deps: Deps): AdmitKey {
   };
 }
 
-/** Authenticates every route with `config.keys`, before the body is read. */
+/** Authenticates requests to routes that have `config.keys`, before the body is read. */
 export function addAuthentication(
   app: FastifyInstance,
   admitKey: AdmitKey,
@@ -104,9 +106,9 @@ export function addAuthentication(
       request.principal = principal;
       done();
     };
-    const authenticated = authenticate(request, reply, keys);
-    if (authenticated instanceof Promise) authenticated.then(admit, done);
-    else admit(authenticated);
+    const result = authenticate(request, reply, keys);
+    if (result instanceof Promise) result.then(admit, done);
+    else admit(result);
   });
 }
 
@@ -117,7 +119,7 @@ export function addAuthentication(
 const acceptsSessions = (request: FastifyRequest, keys: readonly KeyKind[]): boolean =>
   keys.includes('sk') && (request.method === 'GET' || !keys.includes('pk'));
 
-/** Returns the principal of a request on a route with `config.keys` or `config.panel`. */
+/** Returns a request's principal. The route must have `config.keys` or `config.panel`. */
 export function getPrincipal(request: FastifyRequest): Principal {
   if (request.principal === null)
     throw new Error(`The route ${request.routeOptions.url} does not require authentication.`);
@@ -187,8 +189,8 @@ function checkOrigin({ allowedOrigins }: KeyPrincipal, origin: string): void {
 }
 
 /**
- * Lets pages of this origin read the response. The allowed origins of a key are checked in the actual request, because
- * preflight requests contain no key.
+ * Lets pages from this origin read the response. The key's allowed origins are checked on the actual request, because
+ * preflight requests don't carry a key.
  */
 function allowOrigin(reply: FastifyReply, origin: string): void {
   void reply.headers({

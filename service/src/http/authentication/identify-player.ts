@@ -6,8 +6,8 @@ import type { UserTokens } from '../../key/user-tokens.ts';
 import { ProblemError } from '../problem.ts';
 
 /**
- * Identifies the player of a decision. Servers are trusted. Clients may have to send a user token. Returns
- * synchronously if there is no token.
+ * Identifies the player for whom a decision is requested. Servers are trusted. Clients may have to send a user token.
+ * Returns synchronously if there is no token.
  *
  * @throws ProblemError `identity_required`, `token_invalid` or `invalid_request`.
  */
@@ -19,8 +19,8 @@ export function identifyPlayer(
 ): DecisionRequest | Promise<DecisionRequest> {
   const { user_token: token } = request;
   if (token === undefined) return checkIdentity(principal, placement, request);
-  return withVerifiedUser(userTokens, principal, request, token).then((identified) =>
-    checkIdentity(principal, placement, identified),
+  return withVerifiedUser(userTokens, principal, request, token).then((identifiedRequest) =>
+    checkIdentity(principal, placement, identifiedRequest),
   );
 }
 
@@ -72,7 +72,7 @@ async function withVerifiedUser(
   return { ...request, user_ref: userRef };
 }
 
-/** The header in which the load balancer or CDN in front of the service sends the player's country. */
+/** The header in which the upstream load balancer or CDN reports the player's country. */
 export interface Country {
   /** Removes the header from requests from untrusted peers, which could forge it. */
   stripUntrusted(request: Pick<IncomingMessage, 'headers' | 'socket'>): void;

@@ -24,7 +24,7 @@ declare module 'fastify' {
 
 /** A session and its token. */
 interface OpenSession extends Session {
-  text: string;
+  token: string;
 }
 
 interface Deps {
@@ -38,9 +38,10 @@ interface Deps {
 /** Authenticates panel sessions and enforces their roles. */
 export interface SessionAccess {
   /**
-   * Authenticates a request without a key. Resolves to undefined if the request has no session.
+   * Authenticates a request that has no key. Resolves to undefined if the request has no session.
    *
-   * @throws ProblemError when the session has ended, its role is insufficient, or the page has another origin.
+   * @throws ProblemError when the session has ended, its role is insufficient, or the request comes from a page on
+   * another origin.
    */
   admit(request: FastifyRequest, reply: FastifyReply): Promise<SessionPrincipal | undefined>;
 }
@@ -48,18 +49,18 @@ export interface SessionAccess {
 export function createSessionAccess({ sessions, cookie, limiter, publicUrl }: Deps): SessionAccess {
   return {
     async admit(request, reply) {
-      const text = cookie.read(request);
-      if (text === undefined) return undefined;
+      const token = cookie.read(request);
+      if (token === undefined) return undefined;
       void reply.header('cache-control', 'no-store');
       checkSameOrigin(request, publicUrl());
-      const session = await sessions.find(text);
+      const session = await sessions.find(token);
       if (!session) {
         limiter.onUnauthenticated(request, reply);
         throw new ProblemError('authentication_required', 'The session has ended: sign in again.');
       }
       if (request.method !== 'GET') requireCsrfToken(request, session);
       checkRole(request, session);
-      request.session = { ...session, text };
+      request.session = { ...session, token };
       const { accountId, id: userId, email, role } = session.user;
       const environment = readEnvironment(request);
       return { kind: 'session', accountId, environment, userId, email, role };
@@ -67,10 +68,10 @@ export function createSessionAccess({ sessions, cookie, limiter, publicUrl }: De
   };
 }
 
-/** Requires a session on every route with `config.panel`, before the body is read. */
+/** Requires a session on every route that has `config.panel`, before the body is read. */
 export function addSessionCheck(app: FastifyInstance, access: SessionAccess): void {
   app.addHook('onRequest', async (request, reply) => {
-    // Responses contain data about the user and the account.
+    // Responses contain user and account data, so they must not be cached.
     void reply.header('cache-control', 'no-store');
     if (!request.routeOptions.config.panel) return;
     const principal = await access.admit(request, reply);
@@ -79,7 +80,7 @@ export function addSessionCheck(app: FastifyInstance, access: SessionAccess): vo
   });
 }
 
-/** Returns the session of a request on a route with `config.panel`. */
+/** Returns a request's session. The route must have `config.panel`. */
 export function getSession(request: FastifyRequest): OpenSession {
   if (!request.session)
     throw new Error(`The route ${request.routeOptions.url} does not require a session.`);
@@ -108,7 +109,7 @@ function checkRole(request: FastifyRequest, { user }: Session): void {
   );
 }
 
-/** Returns the environment of the request. Changes to the whole account are treated as changes in `live`. */
+/** Returns the request's environment. Changes to the whole account are treated as changes in `live`. */
 function readEnvironment(request: FastifyRequest): Environment {
   if (request.routeOptions.config.panel === 'account') return 'live';
   const name = request.headers['trueward-environment'];
@@ -122,7 +123,7 @@ function readEnvironment(request: FastifyRequest): Environment {
 /** The cookie that contains the session token. */
 export interface SessionCookie {
   read(request: FastifyRequest): string | undefined;
-  set(reply: FastifyReply, text: string, expiresAtMs: number): void;
+  set(reply: FastifyReply, token: string, expiresAtMs: number): void;
   clear(reply: FastifyReply): void;
 }
 
@@ -146,9 +147,9 @@ export function createSessionCookie(publicUrl: () => string): SessionCookie {
         .find((pair) => pair.startsWith(prefix))
         ?.slice(prefix.length);
     },
-    set(reply, text, expiresAtMs) {
+    set(reply, token, expiresAtMs) {
       const expires = new Date(expiresAtMs).toUTCString();
-      void reply.header('set-cookie', `${name()}=${text}; ${attributes()}; Expires=${expires}`);
+      void reply.header('set-cookie', `${name()}=${token}; ${attributes()}; Expires=${expires}`);
     },
     clear(reply) {
       void reply.header('set-cookie', `${name()}=; ${attributes()}; Max-Age=0`);
@@ -157,7 +158,7 @@ export function createSessionCookie(publicUrl: () => string): SessionCookie {
 }
 
 /**
- * Rejects requests that pages of other sites send with a user's cookie. Accepts an `Origin` header that matches either
+ * Rejects requests that pages on other sites send with a user's cookie. Accepts an `Origin` header that matches either
  * the public URL or the `Host` header, so that both `localhost` and `127.0.0.1` work. Pages cannot forge these headers.
  *
  * @throws ProblemError `csrf_failed`

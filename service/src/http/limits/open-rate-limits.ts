@@ -34,12 +34,16 @@ export async function openRateLimits(
   const limiter = createRateLimiter(limits, buckets);
   if (!buckets || processId === undefined) return { limiter, stop: () => Promise.resolve() };
   const key = await readServiceSecret(database, box, clock, 'limit_names');
-  const store = createUseStore(database, processId);
-  return { limiter, stop: startExchange(store, createUseExchange({ ...buckets }, key), log) };
+  const store = createUsageStore(database, processId);
+  return { limiter, stop: startExchange(store, createUsageExchange({ ...buckets }, key), log) };
 }
 
 /** Starts sharing usage every second. Returns a function that stops it. */
-function startExchange(store: UseStore, exchange: UseExchange, log: Logger): () => Promise<void> {
+function startExchange(
+  store: UsageStore,
+  exchange: UsageExchange,
+  log: Logger,
+): () => Promise<void> {
   let isFailing = false;
   /** Never rejects. If sharing fails, this process applies the limits to its own usage only. */
   const runRound = async (): Promise<void> => {
@@ -70,33 +74,33 @@ function startExchange(store: UseStore, exchange: UseExchange, log: Logger): () 
   };
 }
 
-/** Number of requests that a process has allowed since its start, by hashed name. */
-export interface Use {
+/** The number of requests that a process has allowed for a name since it started. The name is hashed. */
+export interface UsageTotal {
   name: string;
   uses: number;
 }
 
 /** Shares the rate-limit usage of this process with other processes, and applies their usage. */
-interface UseExchange {
+interface UsageExchange {
   /** Returns the usage that this process reports. */
-  collect(): Use[];
+  collect(): UsageTotal[];
   /** Applies the usage that other processes reported for the names that this process knows. */
-  apply(processes: number, uses: readonly (Use & { processId: string })[]): void;
-  /** Returns the names for which this process needs the usage of other processes. */
+  apply(processes: number, uses: readonly (UsageTotal & { processId: string })[]): void;
+  /** Returns the names for which this process needs the other processes' usage. */
   names(): string[];
 }
 
-/** Number of rounds in which each use is reported, in case a round fails. */
+/** Number of rounds in which each total is reported, in case a round fails. */
 const reportRounds = 3;
-/** Number of rounds without use after which a name is evicted. */
+/** Number of rounds without a request after which a name is evicted. */
 const retainRounds = 120;
 
 interface NameUsage {
   kind: string;
   name: string;
   uses: number;
-  /** The latest totals of the other processes, by process id. */
-  seen: Map<string, number>;
+  /** The latest totals from the other processes, by process id. */
+  seenTotals: Map<string, number>;
   round: number;
 }
 
@@ -104,10 +108,10 @@ interface NameUsage {
  * Reports only names whose usage exceeds the unshared part of the limit. The names are hashed, because they contain IPs
  * and users. Reports totals instead of differences, so that a failed round loses nothing.
  */
-export function createUseExchange(
+export function createUsageExchange(
   buckets: Readonly<Record<string, TokenBuckets>>,
   key: string,
-): UseExchange {
+): UsageExchange {
   const mac = createMac(key);
   const usage = new Map<string, NameUsage>();
   let round = 0;
@@ -119,7 +123,7 @@ export function createUseExchange(
       kind,
       name,
       uses: (previous?.uses ?? 0) + uses,
-      seen: previous?.seen ?? new Map<string, number>(),
+      seenTotals: previous?.seenTotals ?? new Map<string, number>(),
       round,
     });
   };
@@ -146,22 +150,24 @@ export function createUseExchange(
         if (!ownUsage) continue;
         buckets[ownUsage.kind]?.charge(
           ownUsage.name,
-          computeIncrease(ownUsage.seen.get(processId), uses),
+          computeIncrease(ownUsage.seenTotals.get(processId), uses),
         );
-        ownUsage.seen.set(processId, uses);
+        ownUsage.seenTotals.set(processId, uses);
       }
     },
   };
 }
 
 /** Stores usage in the database table that all processes share. */
-interface UseStore {
-  /** Writes the usage of this process, and a heartbeat. */
-  write(uses: readonly Use[]): Promise<void>;
-  /** Reads the number of live processes, including this process, and the recent usage of these names by the others. */
+interface UsageStore {
+  /** Writes this process's usage, and a heartbeat. */
+  write(uses: readonly UsageTotal[]): Promise<void>;
+  /**
+   * Reads the number of live processes, including this process, and the other processes' recent usage for these names.
+   */
   read(names: readonly string[]): Promise<{
     processes: number;
-    uses: (Use & { processId: string })[];
+    uses: (UsageTotal & { processId: string })[];
   }>;
   /** Removes this process. */
   remove(): Promise<void>;
@@ -169,18 +175,18 @@ interface UseStore {
 
 /** How long after its last heartbeat a process is considered dead. */
 const staleAfter = `interval '5 seconds'`;
-/** The name of heartbeat rows. */
+/** Heartbeat rows have this name. */
 const heartbeat = '';
 
 /** Number of writes after which stale rows are deleted. */
-const cleanUpEvery = 60;
+const writesPerCleanup = 60;
 
-export function createUseStore(queries: Queries, processId: string): UseStore {
+export function createUsageStore(queries: Queries, processId: string): UsageStore {
   let writes = 0;
   return {
     async write(uses) {
       writes += 1;
-      if (writes % cleanUpEvery === 0) {
+      if (writes % writesPerCleanup === 0) {
         await queries.query(
           `DELETE FROM limit_uses WHERE account_id = 'service' AND process_id = $1 AND seen_at < now() - ${staleAfter}`,
           [processId],
@@ -194,7 +200,7 @@ export function createUseStore(queries: Queries, processId: string): UseStore {
       );
     },
     async read(names) {
-      const rows = await queries.query<Use & { processId: string }>(
+      const rows = await queries.query<UsageTotal & { processId: string }>(
         `SELECT process_id AS "processId", name, uses FROM limit_uses
           WHERE account_id = 'service' AND process_id <> $1 AND seen_at > now() - ${staleAfter}
             AND name IN (SELECT jsonb_array_elements_text($2::text::jsonb))`,

@@ -37,7 +37,7 @@ export interface RateLimiter {
   onWait(principal: Principal, client: Client, decisionId: string): () => void;
 }
 
-/** The buckets of each limit. */
+/** The token buckets for each limit. */
 type LimitBuckets = Record<'key' | 'address' | 'user', TokenBuckets>;
 
 export const createLimitBuckets = (limits: RateLimits, nowMs: () => number): LimitBuckets => ({
@@ -46,7 +46,7 @@ export const createLimitBuckets = (limits: RateLimits, nowMs: () => number): Lim
   user: createTokenBuckets(limits.user.live, nowMs),
 });
 
-/** Returns the limit of a key, which is capped by the ceiling, or the default for its environment. */
+/** Returns the key's own limit, capped at the ceiling, or the default limit for the key's environment. */
 function findKeyRate(
   { key, keyCeiling }: RateLimits,
   { environment, rateLimit }: Pick<KeyPrincipal, 'environment' | 'rateLimit'>,
@@ -117,8 +117,8 @@ function setHeaders(reply: ReplyHeaders, { limit, remaining, resetS }: TakeResul
 }
 
 /**
- * Returns the subject of limits per IP: the IPv4 address, or the /64 of an IPv6 address. Providers assign at least a
- * /64 to each customer, so one device can use 2^64 addresses.
+ * Returns the subject of per-IP limits: an IPv4 address, or the /64 prefix of an IPv6 address. Providers assign at
+ * least a /64 to each customer, so one device can use 2^64 addresses.
  */
 export function ipGroup(ip: string): string {
   // Most addresses are IPv4 addresses, which need no parsing.
@@ -130,7 +130,7 @@ export function ipGroup(ip: string): string {
   return `${prefix.join(':')}::/64`;
 }
 
-/** Limits on concurrent long-polling requests. Without these limits, only the total is limited. */
+/** Limits on concurrent long-polling requests. Without them, only the total and the number per decision are limited. */
 interface WaitLimits {
   /** Per key. */
   key: number;
@@ -153,12 +153,12 @@ interface ConcurrentWaits {
    *
    * @throws ProblemError `rate_limited` when a limit is reached.
    */
-  enter(waiting: WaitSubject): () => void;
+  enter(subject: WaitSubject): () => void;
 }
 
 /**
- * Maximum number per decision. Normally, only one tab waits for a decision, but the end of a request may be noticed
- * late.
+ * Maximum number of waiting requests per decision. Normally, only one tab waits for a decision, but the service may
+ * notice late that a request has ended.
  */
 const maxPerDecision = 4;
 const maxTotal = 10_000;

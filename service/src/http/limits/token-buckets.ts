@@ -32,7 +32,7 @@ interface Bucket {
   tokens: number;
   /** How many more requests this process may allow without reporting them to the other processes. */
   unshared: number;
-  atMs: number;
+  refilledAtMs: number;
   /** Requests allowed in `round`. */
   uses: number;
   round: number;
@@ -43,7 +43,7 @@ const maxBuckets = 100_000;
 /**
  * The fraction of a limit that all processes together may use without reporting. A limit can be exceeded by this much.
  */
-const unsharedPart = 0.5;
+const unsharedFraction = 0.5;
 
 export function createTokenBuckets(defaultRate: Rate, nowMs: () => number): TokenBuckets {
   const buckets = new Map<string, Bucket>();
@@ -56,21 +56,21 @@ export function createTokenBuckets(defaultRate: Rate, nowMs: () => number): Toke
     const existingBucket = buckets.get(name);
     const rate = newRate ?? existingBucket?.rate ?? defaultRate;
     const { perS, burst } = rate;
-    const share = unsharedPart / processes;
+    const share = unsharedFraction / processes;
     const capacity = Math.max(1, burst * share);
     const bucket = existingBucket ?? {
       rate,
       tokens: burst,
       unshared: capacity,
-      atMs: now,
+      refilledAtMs: now,
       uses: 0,
       round,
     };
     bucket.rate = rate;
-    const passedS = Math.max(0, now - bucket.atMs) / 1_000;
-    bucket.tokens = Math.min(burst, bucket.tokens + passedS * perS);
-    bucket.unshared = Math.min(capacity, bucket.unshared + passedS * perS * share);
-    bucket.atMs = now;
+    const elapsedS = Math.max(0, now - bucket.refilledAtMs) / 1_000;
+    bucket.tokens = Math.min(burst, bucket.tokens + elapsedS * perS);
+    bucket.unshared = Math.min(capacity, bucket.unshared + elapsedS * perS * share);
+    bucket.refilledAtMs = now;
     if (bucket.round !== round) Object.assign(bucket, { uses: 0, round });
     buckets.delete(name);
     buckets.set(name, bucket);

@@ -28,13 +28,13 @@ export function createDemandMetrics(registry: Registry): DemandMetrics {
   });
   const intake = new Counter({
     name: 'trueward_intake_creatives_total',
-    help: 'Creatives of external sources that were copied, refused or archived.',
+    help: 'Creatives from external sources that were copied, rejected or archived.',
     labelNames: ['result'] as const,
     registers,
   });
   const trackers = new Counter({
     name: 'trueward_tracker_requests_total',
-    help: 'Requests of trackers and notices, by outcome; failures include a reason.',
+    help: 'Requests to trackers and notices, by outcome; failures include a reason.',
     labelNames: ['outcome', 'reason'] as const,
     registers,
   });
@@ -45,19 +45,19 @@ export function createDemandMetrics(registry: Registry): DemandMetrics {
   };
 }
 
-/** Sources of the metrics that are read on each scrape. */
+/** What each scrape reads the state metrics from. */
 export interface DemandSources {
   database: Pick<Queries, 'query'>;
   intake: Pick<Intake, 'jobs'>;
   clock: Pick<Clock, 'nowMs'>;
 }
 
-/** The maximum count. Beyond it, the exact number does not matter. */
+/** Counting stops here. Beyond this, the exact number does not matter. */
 const maxCount = 10_000;
-/** How long the metrics of the queue are cached, regardless of the scrape interval. */
+/** How long the queue metrics are cached, regardless of the scrape interval. */
 const cacheMs = 15_000;
-/** Age of the oldest decisions that can have tracker requests. Events of older decisions are not accepted. */
-const oldestMs = 8 * 86_400_000;
+/** Maximum age of a decision that can have tracker requests. Events for older decisions are not accepted. */
+const maxDecisionAgeMs = 8 * 86_400_000;
 
 /** Citus cannot combine this statement with {@link oldestDue}. */
 const pendingRequests = `SELECT count(*)::bigint AS value FROM (
@@ -72,7 +72,7 @@ export function addDemandState(
 ): void {
   new Gauge({
     name: 'trueward_intake_jobs',
-    help: 'Creatives that this process is copying, is comparing or has queued.',
+    help: 'Creatives that this process has queued, or is copying or comparing.',
     labelNames: ['of'] as const,
     registers: [registry],
     collect() {
@@ -92,7 +92,7 @@ export function addDemandState(
     async collect() {
       if (performance.now() - readAtMs < cacheMs) return;
       try {
-        const sinceId = firstIdAt('decision', Math.max(0, clock.nowMs() - oldestMs));
+        const sinceId = firstIdAt('decision', Math.max(0, clock.nowMs() - maxDecisionAgeMs));
         const read = async (statement: string): Promise<number> =>
           (await database.query<{ value: number }>(statement, [sinceId]))[0]?.value ?? 0;
         this.set(await read(pendingRequests));

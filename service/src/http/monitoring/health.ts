@@ -18,7 +18,7 @@ export function addHealthRoutes(app: FastifyInstance, { database, draining }: De
     if (draining.aborted)
       throw new ProblemError('unavailable', 'This process is shutting down.', { retryAfterS: 1 });
     if (database.isFull?.() === true) {
-      throw new ProblemError('unavailable', 'The disk of the database is full.', {
+      throw new ProblemError('unavailable', 'The database disk is full.', {
         retryAfterS: 5,
       });
     }

@@ -22,7 +22,7 @@ export interface ServiceMetrics {
   demand: DemandMetrics;
 }
 
-/** Sources of the metrics that are read on each scrape. */
+/** What each scrape reads the state metrics from. */
 interface MetricSources extends DemandSources {
   database: Database;
   configuration: Configuration;
@@ -88,7 +88,7 @@ function cacheSeries<T extends string>(histogram: Histogram<T>) {
   };
 }
 
-/** The maximum count. Beyond it, the exact number does not matter. */
+/** Counting stops here. Beyond this, the exact number does not matter. */
 const maxCount = 10_000;
 /** How long a count is cached, regardless of the scrape interval. */
 const countCacheMs = 15_000;
@@ -97,7 +97,7 @@ const pendingDeliveries = `SELECT count(*)::bigint AS value FROM (
 const oldestDue = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0)::float8 AS value
   FROM deliveries WHERE state = 'pending' AND next_at < now()`;
 
-/** Reads at most one row of each table, so the size of the tables does not matter. */
+/** Reads at most one row from each table, so table size does not matter. */
 const defaultPartitionUsed = `SELECT (EXISTS (SELECT 1 FROM decisions_other)
   OR EXISTS (SELECT 1 FROM ad_events_other) OR EXISTS (SELECT 1 FROM timelines_other)
   OR EXISTS (SELECT 1 FROM decision_demand_other) OR EXISTS (SELECT 1 FROM tracker_requests_other))::integer AS value`;
@@ -110,8 +110,11 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
   addLabeled(registry, 'trueward_queue_length', 'Writes waiting for the next commit.', () =>
     Object.entries(lanes).map(([lane, { waiting }]) => [lane, waiting()]),
   );
-  addLabeled(registry, 'trueward_database_connections', 'Connections of this process.', () =>
-    Object.entries(database.connections?.() ?? {}),
+  addLabeled(
+    registry,
+    'trueward_database_connections',
+    'Database connections of this process.',
+    () => Object.entries(database.connections?.() ?? {}),
   );
   const addGauge = (name: string, help: string, read: () => Promise<number> | number): void => {
     new Gauge({
@@ -133,7 +136,7 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
   addDemandState(registry, sources);
   addGauge(
     'trueward_held_requests',
-    'Long-polling requests (wait_s) that wait for a reward.',
+    'Long-polling requests (wait_s) that are waiting for a reward.',
     heldRequests,
   );
   addGauge('trueward_database_up', 'Whether the database is available: 1 or 0.', () =>
@@ -172,7 +175,7 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
   );
   addGauge(
     'trueward_configuration_age_seconds',
-    'Age of the configuration of this process, including kill switches.',
+    "Age of this process's copy of the configuration, including kill switches.",
     configuration.ageS,
   );
 }

@@ -87,7 +87,7 @@ interface Deps {
   stopping: AbortSignal;
 }
 
-/** Heartbeats keep proxies from closing the connection as idle. The session is checked at the same interval. */
+/** Heartbeats keep proxies from closing an idle connection. The session is checked at the same interval. */
 const heartbeatMs = 15_000;
 /** Maximum number of concurrent streams per account. */
 const maxListeners = 20;
@@ -102,11 +102,11 @@ export function addLiveRoute(app: FastifyInstance, deps: Deps): void {
     // A HEAD request would never complete, because the stream does not end.
     { config: { panel: 'account' }, schema: { hide: true }, exposeHeadRoute: false },
     async (request, reply) => {
-      const { user, text } = getSession(request);
+      const { user, token } = getSession(request);
       if (liveTail.count(user.accountId) >= maxListeners) {
         throw new ProblemError(
           'rate_limited',
-          'Too many pages of this account already show the live tail.',
+          'Too many pages in this account already show the live tail.',
           {
             retryAfterS: 60,
           },
@@ -125,9 +125,9 @@ export function addLiveRoute(app: FastifyInstance, deps: Deps): void {
         stream.end();
       };
       // The first bytes tell the page that it is connected and will receive everything from now on.
-      subscription.ready.then(() => stream.write(': the sandbox, as it happens\n\n'), disconnect);
+      subscription.ready.then(() => stream.write(': connected\n\n'), disconnect);
       const sendHeartbeat = async (): Promise<void> => {
-        if (await users.sessions.find(text, { touch: false })) stream.write(': \n\n');
+        if (await users.sessions.find(token, { touch: false })) stream.write(': \n\n');
         else stream.end();
       };
       const timer = setInterval(() => void sendHeartbeat().catch(disconnect), heartbeatMs);

@@ -33,7 +33,7 @@ export async function addMediaUpload(app: FastifyInstance, deps: PanelDeps): Pro
       async (request, reply) => {
         const { body, query, id: requestId } = request;
         if (!body || body.length === 0)
-          throw new ProblemError('invalid_request', 'Send the file as the body of the request.');
+          throw new ProblemError('invalid_request', 'Send the file as the request body.');
         const media = await ingestMedia(body, readType(request));
         const response = describe(media, publicUrl());
         const principal = getPrincipal(request);

@@ -14,7 +14,7 @@ import type { SessionCookie } from '../authentication/session-access.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
 import type { RunOperation } from '../operations.ts';
 
-/** The dependencies of the panel's routes. */
+/** Dependencies for the panel routes. */
 export interface PanelDeps {
   database: Database;
   users: Users;
@@ -28,7 +28,7 @@ export interface PanelDeps {
   readReward: ReadReward;
   dryRun: DryRun;
   trySource: TrySource;
-  /** Returns a source's hosts to which this process currently sends no requests, because they failed repeatedly. */
+  /** Returns a source's hosts whose circuit breakers are open in this process. */
   openHosts(sourceId: string): string[];
   resources: ResourceStore;
   clock: Clock;

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { formatInstant } from '../../platform/time.ts';
 import type { Link } from '../../user/links.ts';
 import type { Session } from '../../user/sessions.ts';
-import type { SignedIn } from '../../user/sign-in.ts';
+import type { SignInResult } from '../../user/sign-in.ts';
 import { describeUser } from '../../user/user.ts';
 import { checkSameOrigin, getSession } from '../authentication/session-access.ts';
 import { ipGroup } from '../limits/rate-limits.ts';
@@ -33,7 +33,7 @@ function describeSession({ user, accountName, csrfToken, expiresAtMs }: Session)
   };
 }
 
-/** Sets the cookie of a new session, and returns its description. */
+/** Sets the cookie for a new session and returns the session's description. */
 async function startSession(
   { users, cookie }: PanelDeps,
   reply: FastifyReply,
@@ -46,13 +46,15 @@ async function startSession(
 }
 
 /** Returns the problem for a failed sign-in. */
-function createSignInProblem(failure: Exclude<SignedIn, { sessionToken: string }>): ProblemError {
-  switch (failure.refused) {
+function createSignInProblem(
+  result: Exclude<SignInResult, { sessionToken: string }>,
+): ProblemError {
+  switch (result.failure) {
     case 'locked':
       return new ProblemError(
         'rate_limited',
-        `Too many failed attempts: try again in ${failure.waitS} seconds.`,
-        { retryAfterS: failure.waitS },
+        `Too many failed attempts: try again in ${result.waitS} seconds.`,
+        { retryAfterS: result.waitS },
       );
     case 'code_required':
       return new ProblemError('code_required', 'Send the code that your authenticator app shows.');
@@ -91,26 +93,26 @@ export function addSessionRoutes(app: FastifyInstance, deps: PanelDeps): void {
       preValidation: async (request, reply) => checkUnauthenticated(deps, request, reply),
     },
     async (request, reply) => {
-      const signedIn = await users.signIn.byPassword({
+      const result = await users.signIn.byPassword({
         ...request.body,
         ip: ipGroup(request.ip),
       });
-      if ('refused' in signedIn) {
-        if (signedIn.refused !== 'code_required')
-          request.log.warn({ refused: signedIn.refused, ip: request.ip }, 'sign-in failed');
-        throw createSignInProblem(signedIn);
+      if ('failure' in result) {
+        if (result.failure !== 'code_required')
+          request.log.warn({ reason: result.failure, ip: request.ip }, 'sign-in failed');
+        throw createSignInProblem(result);
       }
       // Signing in again ends the browser's previous session.
       const previousToken = cookie.read(request);
       if (previousToken !== undefined) await users.sessions.end(database, previousToken);
-      return startSession(deps, reply, signedIn.sessionToken);
+      return startSession(deps, reply, result.sessionToken);
     },
   );
   app.delete(
     url,
     { schema: { hide: true }, config: { panel: 'account', role: 'viewer' } },
     async (request, reply) => {
-      await users.sessions.end(database, getSession(request).text);
+      await users.sessions.end(database, getSession(request).token);
       cookie.clear(reply);
       return reply.code(204).send();
     },
@@ -127,7 +129,7 @@ interface Setup {
 const describeLink = ({ user }: Link): object =>
   user ? { email: user.email, name: user.name, role: user.role } : { role: 'owner' };
 
-/** Adds `/panel/api/setup`, where a one-time link creates the first owner or sets the password of an invited user. */
+/** Adds `/panel/api/setup`, where a single-use link creates the first owner or sets an invited user's password. */
 export function addSetupRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { users, database } = deps;
   const url = '/panel/api/setup';
@@ -178,12 +180,12 @@ export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
   /** Confirms the password, so that nobody can take over the account from an unattended browser. */
   const confirm = async (request: FastifyRequest, password: string): Promise<void> => {
     const ip = ipGroup(request.ip);
-    const failure = await users.signIn.confirm(getSession(request).user, password, ip);
-    if (!failure || !('refused' in failure)) return;
+    const result = await users.signIn.confirm(getSession(request).user, password, ip);
+    if (!result || !('failure' in result)) return;
     // The status is not 401, because the page would then sign the user out although the session is still valid.
-    if (failure.refused === 'sign_in_failed')
+    if (result.failure === 'sign_in_failed')
       throw new ProblemError('invalid_request', 'The password is wrong.');
-    throw createSignInProblem(failure);
+    throw createSignInProblem(result);
   };
   app.post<{ Body: { current: string; next: string } }>(
     '/panel/api/account/password',
@@ -208,14 +210,14 @@ export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
     },
   );
   app.post('/panel/api/account/codes', { config, schema: { hide: true } }, async (request) => {
-    const { secret, otpauthUrl } = await users.ownAccount.startCodes(getSession(request).user);
+    const { secret, otpauthUrl } = await users.ownAccount.startCodeSetup(getSession(request).user);
     return { secret, otpauth_url: otpauthUrl };
   });
   app.post<{ Body: { code: string } }>(
     '/panel/api/account/codes/confirm',
     { config, schema: { hide: true, body: strictBody({ code: textSchema(20) }, ['code']) } },
     async (request, reply) => {
-      await users.ownAccount.confirmCodes(getSession(request).user, request.body.code);
+      await users.ownAccount.confirmCodeSetup(getSession(request).user, request.body.code);
       return reply.code(204).send();
     },
   );
@@ -227,7 +229,7 @@ export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
     },
     async (request, reply) => {
       await confirm(request, request.body.password);
-      await users.ownAccount.stopCodes(getSession(request).user);
+      await users.ownAccount.disableCodes(getSession(request).user);
       return reply.code(204).send();
     },
   );

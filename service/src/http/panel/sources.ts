@@ -29,12 +29,12 @@ const trialBody = strictBody(
   ['placement'],
 );
 
-/** Maximum number of concurrent trials per account. A trial can last until the timeout of its source. */
+/** Maximum number of concurrent trials per account. A trial can last until its source times out. */
 const maxTrials = 4;
-/** Maximum length of each response in the panel, in characters. */
+/** Maximum length of each response shown in the panel, in characters. */
 const maxTextLength = 50_000;
 
-/** Adds `/panel/api/sources/:id`, which runs trials and returns the health of external sources. */
+/** Adds `/panel/api/sources/:id`, which tries out external sources and returns their health. */
 export function addSourceRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { database, resources, trySource, openHosts, audit, clock } = deps;
   const findSource = async (scope: Scope, id: string): Promise<ExternalSource> => {
@@ -47,7 +47,7 @@ export function addSourceRoutes(app: FastifyInstance, deps: PanelDeps): void {
       `${resource.document.name} is not an external source; choose a source of kind vast or openrtb.`,
     );
   };
-  /** Trials in progress, by account. */
+  /** Number of trials in progress, by account. */
   const trials = new Map<string, number>();
   const countTrial = (accountId: string, change: 1 | -1): void => {
     const count = (trials.get(accountId) ?? 0) + change;
@@ -66,7 +66,7 @@ export function addSourceRoutes(app: FastifyInstance, deps: PanelDeps): void {
       if ((trials.get(accountId) ?? 0) >= maxTrials) {
         throw new ProblemError(
           'rate_limited',
-          `${maxTrials} trials of this account are in progress.`,
+          `${maxTrials} trials are already in progress for this account.`,
           { retryAfterS: 1 },
         );
       }
@@ -131,7 +131,7 @@ const describeTrial = (
   vast_error: vastError,
   exchanges: exchanges.map(({ response, ...exchange }) => ({
     ...exchange,
-    // Contains only the names of headers, because their values are never shown.
+    // Contains only header names, because header values are never shown.
     secret_headers: secretHeaders,
     http_status: response.httpStatus,
     ...(response.status === 'ok'

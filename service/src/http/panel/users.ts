@@ -18,7 +18,7 @@ interface IdRequest {
 }
 
 const config = { panel: 'account', role: 'owner' } as const;
-const hidden = { hide: true } as const;
+const hiddenSchema = { hide: true } as const;
 
 /** Adds `/panel/api/users`, which manages the panel users. */
 export function addUserRoutes(app: FastifyInstance, deps: PanelDeps): void {
@@ -30,19 +30,23 @@ export function addUserRoutes(app: FastifyInstance, deps: PanelDeps): void {
 function addReads(app: FastifyInstance, { database }: PanelDeps): void {
   app.get<{ Querystring: PageQuery }>(
     '/panel/api/users',
-    { config, schema: { ...hidden, querystring: pageQuerySchema } },
+    { config, schema: { ...hiddenSchema, querystring: pageQuerySchema } },
     async (request) => {
       const { accountId } = getPrincipal(request);
       const users = await listUsers(database, accountId, toCursor(request.query));
       return toPage(users.map(describeUser), request.query.limit);
     },
   );
-  app.get<IdRequest>('/panel/api/users/:id', { config, schema: hidden }, async (request, reply) => {
-    const { id } = request.params;
-    const user = await findUser(database, getPrincipal(request).accountId, id);
-    if (!user) throw notFound('user', id);
-    return reply.header('etag', toEntityTag(user.revision)).send(describeUser(user));
-  });
+  app.get<IdRequest>(
+    '/panel/api/users/:id',
+    { config, schema: hiddenSchema },
+    async (request, reply) => {
+      const { id } = request.params;
+      const user = await findUser(database, getPrincipal(request).accountId, id);
+      if (!user) throw notFound('user', id);
+      return reply.header('etag', toEntityTag(user.revision)).send(describeUser(user));
+    },
+  );
 }
 
 function addInvitations(app: FastifyInstance, { users, runOperation, publicUrl }: PanelDeps): void {
@@ -52,7 +56,7 @@ function addInvitations(app: FastifyInstance, { users, runOperation, publicUrl }
     {
       config,
       schema: {
-        ...hidden,
+        ...hiddenSchema,
         body: strictBody({ email: emailSchema, name: personNameSchema, role: roleSchema }, [
           'email',
           'name',
@@ -66,11 +70,14 @@ function addInvitations(app: FastifyInstance, { users, runOperation, publicUrl }
         return { status: 201, body: { ...describeUser(user), invite_url: inviteUrl(linkToken) } };
       }),
   );
-  app.post<IdRequest>('/panel/api/users/:id/link', { config, schema: hidden }, (request, reply) =>
-    runOperation(request, reply, async (operation) => {
-      const { user, linkToken } = await users.manager.makeLink(operation, request.params.id);
-      return { status: 201, body: { ...describeUser(user), invite_url: inviteUrl(linkToken) } };
-    }),
+  app.post<IdRequest>(
+    '/panel/api/users/:id/link',
+    { config, schema: hiddenSchema },
+    (request, reply) =>
+      runOperation(request, reply, async (operation) => {
+        const { user, linkToken } = await users.manager.makeLink(operation, request.params.id);
+        return { status: 201, body: { ...describeUser(user), invite_url: inviteUrl(linkToken) } };
+      }),
   );
 }
 
@@ -79,7 +86,10 @@ function addChanges(app: FastifyInstance, { users, runOperation }: PanelDeps): v
     '/panel/api/users/:id',
     {
       config,
-      schema: { ...hidden, body: strictBody({ name: personNameSchema, role: roleSchema }, []) },
+      schema: {
+        ...hiddenSchema,
+        body: strictBody({ name: personNameSchema, role: roleSchema }, []),
+      },
     },
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
@@ -88,11 +98,14 @@ function addChanges(app: FastifyInstance, { users, runOperation }: PanelDeps): v
         return { status: 200, body: describeUser(user), revision: user.revision };
       }),
   );
-  app.delete<IdRequest>('/panel/api/users/:id', { config, schema: hidden }, (request, reply) =>
-    runOperation(request, reply, async (operation) => {
-      const target = { id: request.params.id, ifMatch: readIfMatch(request) };
-      await users.manager.remove(operation, target);
-      return { status: 204 };
-    }),
+  app.delete<IdRequest>(
+    '/panel/api/users/:id',
+    { config, schema: hiddenSchema },
+    (request, reply) =>
+      runOperation(request, reply, async (operation) => {
+        const target = { id: request.params.id, ifMatch: readIfMatch(request) };
+        await users.manager.remove(operation, target);
+        return { status: 204 };
+      }),
   );
 }

@@ -95,7 +95,7 @@ function describeClient(
   };
 }
 
-/** Returns the origin of the game's page, or undefined for files and sandboxed frames, which send `null`. */
+/** Returns the game page's origin, or undefined for files and sandboxed frames, which send `null`. */
 const readPageOrigin = (origin: string | undefined): string | undefined =>
   origin !== undefined && /^https?:\/\/[^/]+$/.test(origin) && URL.canParse(origin)
     ? origin

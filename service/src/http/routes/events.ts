@@ -13,10 +13,7 @@ interface UnvalidatedBatch {
   dropped?: Record<string, number>;
 }
 
-/**
- * Returns the documented schema, changed to require only the id of each event. This way, each event gets its own
- * result.
- */
+/** Returns the documented schema, relaxed to require only each event's id. This way, each event gets its own result. */
 function unvalidatedBatchSchema(): object {
   const batch = schemas.find(
     (schema) => '$id' in schema && schema.$id === 'EventBatch',

@@ -32,7 +32,7 @@ const config = { keys: ['sk'] } as const;
 const ownerConfig = { keys: ['sk'], role: 'owner' } as const;
 const keyResponse = (description: string) => ({ description, $ref: 'ApiKey#' });
 
-/** Adds `/v1/keys`, which manages the keys of the environment. A key itself is shown only once, when it is created. */
+/** Adds `/v1/keys`, which manages the environment's keys. A key itself is shown only once, when it is created. */
 export function addKeyRoutes(app: FastifyInstance, deps: Deps): void {
   addReads(app, deps);
   addWrites(app, deps);
@@ -104,7 +104,7 @@ function addWrites(app: FastifyInstance, { keyManager, runOperation }: Deps): vo
       config: ownerConfig,
       schema: {
         operationId: 'updateKey',
-        summary: 'Change the allowed origins and the rate limit of a key',
+        summary: "Change a key's allowed origins and rate limit",
         params,
         headers,
         body: { $ref: 'ApiKeyUpdate#' },

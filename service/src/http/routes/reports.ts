@@ -35,8 +35,8 @@ const querySchema = {
   additionalProperties: false,
   required: ['from', 'to'],
   properties: {
-    from: dateTimeSchema('Inclusive; a full hour.'),
-    to: dateTimeSchema('Exclusive; a full hour.'),
+    from: dateTimeSchema('Inclusive; must be on the hour.'),
+    to: dateTimeSchema('Exclusive; must be on the hour.'),
     interval: { type: 'string', enum: ['hour', 'day'], default: 'day' },
     group_by: {
       type: 'string',
@@ -47,7 +47,7 @@ const querySchema = {
       type: 'string',
       maxLength: 64,
       default: 'UTC',
-      description: 'The time zone of the days, such as `Europe/Berlin`.',
+      description: 'The time zone that defines days, such as `Europe/Berlin`.',
     },
     format: { type: 'string', enum: ['json', 'csv'], default: 'json' },
   },
@@ -92,8 +92,8 @@ function readQuery({ from, to, interval, group_by: groups = '', tz }: ReportPara
   const groupBy = [...new Set(groups.split(',').filter((name) => name !== ''))];
   const hours = (toMs - fromMs) / hourMs;
   const errors = [
-    [fromMs % hourMs !== 0, '/from', 'must be a full hour'],
-    [toMs % hourMs !== 0, '/to', 'must be a full hour'],
+    [fromMs % hourMs !== 0, '/from', 'must be on the hour'],
+    [toMs % hourMs !== 0, '/to', 'must be on the hour'],
     [!(hours > 0), '/to', 'must be after `from`'],
     [
       hours > maxHours[interval],

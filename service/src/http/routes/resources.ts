@@ -223,7 +223,7 @@ function withServiceFields<K extends ResourceKind>(
   return (kind === 'killSwitch' ? withActor(body, operation) : body) as unknown as Stored<K>;
 }
 
-/** Adds the actor of the operation as the default `actor` of a kill switch. */
+/** Sets a kill switch's `actor` to the operation's actor, unless the body has one. */
 const withActor = (body: Members, { actor }: Operation): Members => ({ actor, ...body });
 
 /** Adds `POST /v1/creatives/{id}/review`, which approves, rejects or suspends a creative. */

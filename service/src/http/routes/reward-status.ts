@@ -28,7 +28,7 @@ interface StatusRequest {
 }
 
 /**
- * Adds `GET /v1/decisions/{id}`, which returns the state of a reward, and `/.well-known/jwks.json`, which returns the
+ * Adds `GET /v1/decisions/{id}`, which returns a decision's reward, and `/.well-known/jwks.json`, which returns the
  * public keys for receipts.
  */
 export function addRewardRoutes(
@@ -41,9 +41,9 @@ export function addRewardRoutes(
       config: { keys: ['pk', 'sk'] },
       schema: {
         operationId: 'readReward',
-        summary: 'Read the reward of a decision',
+        summary: "Read a decision's reward",
         description:
-          'A publishable key needs the header `Decision-Token`. No event can change a reward later than a ' +
+          'A publishable key needs the header `Decision-Token`. No event can change a reward more than a ' +
           'week after the decision. From then on, a request with the token of a decision that is no longer ' +
           'stored fails with `decision_gone` (410).',
         querystring: {

@@ -1,8 +1,8 @@
 /**
- * The external demand of decisions, and the requests to trackers and auction notices. Each row in `tracker_requests` is
- * one request. `tracker` identifies its URL; for example, `impression/0` is the decision's first impression tracker.
- * There is one queue per `host`. `place` is the position of a request among the decision's requests to its host.
- * `client` contains the player's encrypted IP and User-Agent until the request has been made.
+ * Each decision's external demand, and the requests for its trackers and auction notices. Each row in
+ * `tracker_requests` is one request. `tracker` identifies its URL; for example, `impression/0` is the decision's first
+ * impression tracker. There is one queue per `host`. `place` is the position of a request among the decision's requests
+ * to its host. `client` contains the player's encrypted IP and User-Agent until the request has been made.
  *
  * The free space on each page is for new versions of leased rows, as in `deliveries`.
  */
@@ -40,9 +40,9 @@ export const trackers = {
 } as const;
 
 /**
- * The origins of external creatives. Every day, each creative is compared with the file from which it was copied.
- * `sha256` is the hash of the file at the last comparison. `due_at` is the time of the next comparison, and the end of
- * the lease while a process makes it.
+ * Where external creatives came from. Every day, each creative is compared with the file from which it was copied.
+ * `sha256` is the file's hash at the last comparison. `due_at` is the time of the next comparison or, while a process
+ * is making it, the end of that lease.
  */
 export const creativeOrigins = {
   name: '0170-creative-origins',

@@ -4,8 +4,8 @@
  *
  * Decisions and events are in weekly partitions, which are dropped when they are too old. An id begins with its time,
  * which determines the partition. Events are partitioned by the id of their decision, so duplicates are always in the
- * same partition. Ids are compared by their bytes (`COLLATE "C"`), which is ten times as fast as a comparison by the
- * rules of a language.
+ * same partition. Ids are compared by their bytes (`COLLATE "C"`), which is ten times as fast as a locale-aware
+ * comparison.
  */
 export const initial = {
   name: '0001-initial',
@@ -91,7 +91,8 @@ export const initial = {
     'CREATE INDEX decisions_watched ON decisions (viewer, watch_to) WHERE watch_to IS NOT NULL',
     `CREATE INDEX decisions_pending ON decisions (late_at) WHERE reward_state = 'pending'`,
 
-    // There is one row per player and environment. It is locked while the service decides on a reward of the player.
+    // There is one row per player and environment. It is locked while the service decides on one of the player's
+    // rewards.
     `CREATE TABLE viewers (
       account_id text NOT NULL,
       environment text NOT NULL,

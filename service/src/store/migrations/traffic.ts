@@ -8,7 +8,7 @@ export const traffic = {
   ],
 } as const;
 
-/** Tables through which processes coordinate: claimed chores, archived weeks, and the usage of rate limits. */
+/** Tables through which processes coordinate: claimed chores, archived weeks, and rate-limit usage. */
 export const upkeep = {
   name: '0040-upkeep',
   statements: [
@@ -39,7 +39,7 @@ export const upkeep = {
   ],
 } as const;
 
-/** Indexes that find the next deliveries of each webhook without a scan of a dead endpoint's backlog. */
+/** Indexes that find each webhook's next deliveries without scanning a dead endpoint's backlog. */
 export const deliveries = {
   name: '0060-deliveries',
   statements: [
@@ -48,7 +48,7 @@ export const deliveries = {
   ],
 } as const;
 
-/** When a disabled webhook was last probed. One process at a time claims the next probe with it. */
+/** When a disabled webhook was last probed. A process claims the next probe by updating it. */
 export const webhookProbes = {
   name: '0070-webhook-probes',
   statements: [`ALTER TABLE webhook_failures ADD COLUMN probed_at timestamptz`],
@@ -56,7 +56,7 @@ export const webhookProbes = {
 
 /**
  * Constraints that reject impossible values, as a safeguard against bugs. They are `NOT VALID`, so they apply only to
- * new and updated rows. A check of all existing rows would lock large tables for minutes.
+ * new and updated rows. Checking all existing rows would lock large tables for minutes.
  */
 export const plausibleTimes = {
   name: '0080-plausible-times',
@@ -75,13 +75,13 @@ export const plausibleTimes = {
   ],
 } as const;
 
-/** The clock offset of an ad view's fastest request, to compare ad views by the clock of the device. */
+/** The clock offset of an ad view's fastest request, to compare ad views by the device's clock. */
 export const watchOffset = {
   name: '0081-watch-offset',
   statements: [`ALTER TABLE decisions ADD COLUMN watch_offset_ms bigint`],
 } as const;
 
-/** The house ad whose daily cap includes the decision. */
+/** The house ad whose daily cap the decision counts toward. */
 export const dailyReservations = {
   name: '0082-daily-reservations',
   statements: [`ALTER TABLE decisions ADD COLUMN reserved_ad text`],
@@ -145,9 +145,9 @@ export const deliverySpace = {
 } as const;
 
 /**
- * Stores all events of a decision in one row. With its index entry, a row with six events takes up 0.6 KB, whereas six
- * rows of `ad_events` take up 2.1 KB. The free space on each page is for later events. If the new version of a row fits
- * on its page (HOT), no index entry is added. `event/timeline.ts` describes the format of `events`.
+ * Stores all of a decision's events in one row. With its index entry, a row with six events takes up 0.6 KB, whereas
+ * six rows of `ad_events` take up 2.1 KB. The free space on each page is for later events. If the new version of a row
+ * fits on its page (HOT), no index entry is added. `event/timeline.ts` describes the format of `events`.
  *
  * The view `recorded_events` contains the events of both tables.
  */

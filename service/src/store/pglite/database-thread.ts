@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 
-/** Startup options of the worker. */
+/** The worker's startup options. */
 export interface WorkerOptions {
   /** The folder of the PostgreSQL cluster. */
   directory: string;
@@ -25,7 +25,7 @@ type RequestBody = WorkerRequest extends infer R
     : never
   : never;
 
-/** The worker thread of the embedded database. */
+/** The worker thread that runs the embedded database. */
 export interface DatabaseThread {
   send(request: RequestBody): Promise<Record<string, unknown>[]>;
   terminate(): Promise<void>;
@@ -41,7 +41,7 @@ export class DatabaseError extends Error {
   }
 }
 
-/** Starts the worker. Resolves when the worker is ready, or in mode `initialize`, when it has finished. */
+/** Starts the worker. Resolves when the worker is ready or, in `initialize` mode, when it has finished. */
 export async function startDatabaseThread(options: WorkerOptions): Promise<DatabaseThread> {
   const worker = startWorker(options);
   const pending = new Map<

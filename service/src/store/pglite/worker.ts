@@ -15,7 +15,7 @@ interface Stream {
   node: unknown;
 }
 
-/** The types of Emscripten's file systems that this module uses. The package doesn't include them. */
+/** Types for the parts of Emscripten's file systems that this module uses. The package doesn't include them. */
 interface EmscriptenModule {
   FS: { ErrnoError: new (code: number) => unknown };
   NODEFS: {
@@ -26,12 +26,12 @@ interface EmscriptenModule {
   };
 }
 
-/** Emscripten's number for `ENOENT`. */
+/** Emscripten's error number for `ENOENT`. */
 const noEntry = 44;
 
 /**
- * PGlite's on-disk file system, with two additions. Files are accessible only to their owner. And there is fsync:
- * Emscripten's NODEFS has none, so a commit would not survive a power failure
+ * PGlite's on-disk file system, with two additions: files are accessible only to their owner, and fsync works.
+ * Emscripten's NODEFS has no fsync, so a commit would not survive a power failure
  * (https://github.com/electric-sql/pglite/issues/1107).
  */
 class DurableFileSystem extends NodeFS {
@@ -58,7 +58,7 @@ function addFsync({ NODEFS: files }: EmscriptenModule): void {
 
 /**
  * Checks whether a file exists before opening it, because an exception for a missing file takes Node.js 50 µs. When an
- * index page is full, PostgreSQL tries to open the free space map of the index, which usually doesn't exist.
+ * index page is full, PostgreSQL tries to open the index's free space map, which usually doesn't exist.
  */
 function avoidExceptions({ FS, NODEFS: files }: EmscriptenModule): void {
   const { getMode } = files;
@@ -68,7 +68,7 @@ function avoidExceptions({ FS, NODEFS: files }: EmscriptenModule): void {
   };
 }
 
-/** Restricts the mode of new files. Emscripten sets the mode explicitly and ignores the umask. */
+/** Restricts the permissions of new files. Emscripten sets the mode explicitly and ignores the umask. */
 function restrictModes({ NODEFS: files }: EmscriptenModule): void {
   const { setattr } = files.node_ops;
   files.node_ops.setattr = (node, attributes) => {

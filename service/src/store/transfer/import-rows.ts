@@ -6,8 +6,8 @@ const rowsPerInsert = 500;
 const rowsPerCommit = 5_000;
 
 /**
- * Imports an export in batches. Continues an interrupted import of the same export. Compares every table with the file
- * at the end. The service can't use the database before that.
+ * Imports an export in batches. Resumes an interrupted import of the same export. Compares every table with the file at
+ * the end. The service can't use the database before that.
  *
  * @throws TransferError when the database isn't empty at the start, or differs from the file at the end.
  */
@@ -60,7 +60,7 @@ async function readProgress(queries: Queries) {
   return progress;
 }
 
-/** Starts or continues an import. Returns the number of rows that have been imported. */
+/** Starts or resumes an import. Returns the number of rows that have been imported. */
 async function beginImport(
   database: Database,
   tables: readonly string[],
@@ -111,8 +111,8 @@ function groupByTable(batch: readonly RowLine[]): Map<string, string[]> {
 }
 
 /**
- * Ends the leases of deliveries, because they belong to processes that use the exported database. Leases of tracker
- * requests stay until they expire: such a request may have been sent, and most must not be sent twice.
+ * Ends delivery leases, because they belong to processes that use the exported database. Tracker-request leases stay
+ * until they expire: such a request may have been sent, and most must not be sent twice.
  */
 const endLeasesSql = 'UPDATE deliveries SET lease_until = NULL WHERE lease_until IS NOT NULL';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Queries } from '../database.ts';
 
-/** The number of rows, and the sum of their digests, which doesn't depend on the order of the rows. */
+/** The number of rows, and the sum of their digests, which doesn't depend on row order. */
 export interface Tally {
   rows: number;
   checksum: string;
@@ -10,7 +10,7 @@ export interface Tally {
 /** Tallies by table. */
 export type Tallies = Record<string, Tally>;
 
-/** Number of hexadecimal digits of each digest to add up. They represent a 60-bit number, which fits into `bigint`. */
+/** Number of hex digits of each digest that are added up. They represent a 60-bit number, which fits into `bigint`. */
 const digestDigits = 15;
 
 /** Reads the quoted names of all tables, except those for migrations and imports. */
@@ -43,8 +43,8 @@ export async function* readRows(queries: Queries, source: string): AsyncGenerato
 }
 
 /**
- * Computes the tally of a table, or of a query in parentheses, in the database. The result is the same as that of
- * {@link createTally}.
+ * Computes the tally of a table, or of a query in parentheses, in the database. Returns the same result as {@link
+ * createTally}.
  */
 export async function tallyTable(queries: Queries, source: string): Promise<Tally> {
   const [tally] = await queries.query<Tally>(
@@ -56,7 +56,7 @@ export async function tallyTable(queries: Queries, source: string): Promise<Tall
   return tally;
 }
 
-/** Creates an object that tallies rows by table. The results are the same as those of {@link tallyTable}. */
+/** Creates an object that tallies rows by table. Returns the same results as {@link tallyTable}. */
 export function createTally() {
   const tables = new Map<string, { rows: number; sum: bigint }>();
   return {
