@@ -29,7 +29,7 @@ export const archiveCommand: Command = {
   --to <folder>    the target folder (default: ARCHIVE_DIR)
 
 Writes one file of gzipped JSON lines per week and table, such as decisions_20260928.jsonl.gz, and a
-manifest, decisions_20260928.json: the number of rows, their checksum, and the SHA-256 of the file. Each
+manifest, decisions_20260928.json, with the row count, a checksum of the rows and the file's SHA-256. Each
 file is read back and compared with the database. You can run the command again at any time, for example
 every night or after an interruption: it writes missing or outdated files and verifies the others.
 

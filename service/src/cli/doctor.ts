@@ -28,7 +28,7 @@ export const doctorCommand: Command = {
 
 Checks the configuration, the data folder, the database, the webhooks and the ads.txt files of live
 sources, and suggests fixes. It migrates the database schema, as start does, and changes nothing else.
-Only one process can open the embedded database, so the checks of the database are skipped while a
+Only one process can open the embedded database, so the database checks are skipped while a
 service is running. The exit code is 1 if a check fails.`,
   async run(args) {
     readArguments(args, {});
@@ -137,7 +137,7 @@ async function checkServer(database: Queries): Promise<Finding[]> {
     ...(differenceMs > maxClockSkewMs
       ? [
           fail(
-            `the clocks of the database and this machine differ by ${Math.round(differenceMs / 1_000)} s: synchronize both with NTP`,
+            `the database's clock and this machine's clock differ by ${Math.round(differenceMs / 1_000)} s: synchronize both with NTP`,
           ),
         ]
       : []),

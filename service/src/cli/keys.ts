@@ -27,7 +27,7 @@ export const keyCommands: Command[] = [
   --environment <environment>  sandbox or live
   --kind <kind>                secret or publishable
   --allowed-origin <origin>    where a publishable key may be used; repeatable; required in live
-  --account <id>               the account of the key; required if there are several
+  --account <id>               the key's account; required if there are several accounts
   --new-account <name>         create an account and its first key
 
 Prints one line of JSON with the key. The key itself is shown only this once.
@@ -116,7 +116,7 @@ const createManagerDeps = (makeId: Parameters<typeof createAuditLog>[1]) => ({
   clock: systemClock,
   makeId,
   audit: createAuditLog(systemClock, makeId),
-  // These commands set no rate limits.
+  // These commands don't set rate limits.
   ceiling: undefined,
   incrementConfigVersion,
 });

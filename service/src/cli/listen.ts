@@ -24,14 +24,14 @@ export const listenCommand: Command = {
   help: `Usage: trueward-service listen --forward-to <url> [options]
 
   --forward-to <url>  the URL of your receiver, such as http://localhost:3000/webhooks
-  --service <url>     the URL of the service (default: PUBLIC_URL, or http://HOST:PORT)
+  --service <url>     the service's URL (default: PUBLIC_URL, or http://HOST:PORT)
   --key <key>         a secret sandbox key (default: TRUEWARD_SECRET_KEY; unlike an argument, it is
                       not visible to other users of this machine)
   --events <types>    forward only these event types, comma-separated
 
 Prints one line of JSON with the webhook secret, then one line per forwarded event, until Ctrl-C.
 Only new events are forwarded, and each event only once. You don't have to register a webhook, and the service
-doesn't have to reach this machine.`,
+doesn't need network access to this machine.`,
   async run(args) {
     const { values } = readArguments(args, {
       'forward-to': { type: 'string' },

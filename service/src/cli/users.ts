@@ -25,10 +25,10 @@ export const inviteUserCommand: Command = {
 
   --role <role>   owner, operator or viewer (default viewer); an existing user keeps the current role
   --name <name>   the display name in the panel (default: the e-mail)
-  --account <id>  the account of the user; required if there are several
+  --account <id>  the user's account; required if there are several accounts
 
-Prints one line of JSON with a single-use link that is valid for a day. An existing user sets a new
-password with it, which turns one-time codes off.
+Prints one line of JSON with a single-use link that is valid for a day. An existing user can set a new
+password with it, which also turns off one-time codes.
 
 Example
   trueward-service users invite ada@example.com --role owner`,

@@ -8,7 +8,7 @@ import type { DatabaseConfig } from '../store/open-database.ts';
 import { parseHeaders, type SamplerName, type TraceSettings } from '../trace/tracing.ts';
 import type { Retention } from '../upkeep/delete-old-rows.ts';
 
-/** The configuration of the service. */
+/** The service's configuration. */
 export interface Config extends DatabaseConfig {
   /** The folder that contains the embedded database and the master key. */
   dataDirectory: string;
@@ -33,7 +33,7 @@ export interface Config extends DatabaseConfig {
    * undefined, such creatives are never archived.
    */
   unofferedRetentionMs: number | undefined;
-  /** Folder of the media under `/media/`. */
+  /** The folder with the files that are served under `/media/`. */
   mediaDirectory: string;
   /** The bucket for uploaded media; if absent, uploads are stored in a folder next to the database. */
   mediaBucket?: S3Bucket;
