@@ -4,8 +4,8 @@ import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
 
-/** Writes `<file>.br` and `<file>.gz`, which the service sends, next to each script, style sheet and page. */
-const compressed: Plugin = {
+/** Writes `<file>.br` and `<file>.gz`, which the service sends, next to each script, stylesheet and page. */
+const compressionPlugin: Plugin = {
   name: 'trueward-compressed',
   async writeBundle({ dir = '' }, bundle) {
     for (const name of Object.keys(bundle).filter((file) => /\.(js|css|html|svg)$/.test(file))) {
@@ -27,7 +27,7 @@ export default defineConfig({
   root: import.meta.dirname,
   base: '/panel/',
   publicDir: false,
-  plugins: [compressed],
+  plugins: [compressionPlugin],
   resolve: { tsconfigPaths: true },
   build: {
     target: 'es2022',

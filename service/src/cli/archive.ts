@@ -44,7 +44,7 @@ If ARCHIVE_DIR is set, RETENTION_DAYS drops only archived weeks.`,
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const weeks = await listWeeks(database, beforeMs);
       for (const [index, week] of weeks.entries()) {
-        const onRows = createProgress((rows) => `${week.name}: ${rows} rows …`);
+        const onRows = createProgress((rows) => `${week.name}: ${rows} rows…`);
         const { manifest, written } = await archiveWeek(database, week, folder, onRows).catch(
           (error: unknown) => {
             throw error instanceof ArchiveError ? new CommandError(error.message) : error;

@@ -70,7 +70,7 @@ doesn't need network access to this machine.`,
 /** Posts one signed event and describes the result. */
 async function forward(target: string, event: WebhookEvent, secret: string): Promise<string> {
   const body = JSON.stringify(event);
-  const startedMs = performance.now();
+  const startedAtMs = performance.now();
   try {
     const response = await fetch(target, {
       method: 'POST',
@@ -83,7 +83,7 @@ async function forward(target: string, event: WebhookEvent, secret: string): Pro
       signal: AbortSignal.timeout(timeoutMs),
     });
     await response.body?.cancel();
-    return `${response.status} in ${Math.round(performance.now() - startedMs)} ms`;
+    return `${response.status} in ${Math.round(performance.now() - startedAtMs)} ms`;
   } catch (error) {
     const cause = error instanceof Error ? (error.cause ?? error) : error;
     return cause instanceof Error ? cause.message || String(cause) : String(cause);

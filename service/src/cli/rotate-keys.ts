@@ -43,7 +43,7 @@ Prints one line of JSON with the number of secrets that are now encrypted with t
           masterKey === undefined
             ? beginFileRotation(config)
             : { box: openSecretBox(config), finish: () => undefined };
-        const progress = createProgress((done) => `${done} secrets re-encrypted …`);
+        const progress = createProgress((done) => `${done} secrets re-encrypted…`);
         const count = await reencrypt(database, box, progress);
         finish();
         return count;

@@ -45,7 +45,7 @@ Example: from the embedded database to a PostgreSQL server
       const count = await exportRows(database, {
         id: randomUUID(),
         write: (line) => writeLine(target, line),
-        onProgress: createProgress((done) => `${done} rows …`),
+        onProgress: createProgress((done) => `${done} rows…`),
       });
       if (target !== process.stdout) await finished(target.end());
       return count;
@@ -85,12 +85,12 @@ TRUEWARD_MASTER_KEY.`,
     const [path = ''] = positionals;
     await requireReadable(path);
     const rows = await withDatabase(async ({ database, config }) => {
-      const onRows = createProgress((done) => `${done} rows read …`);
+      const onRows = createProgress((done) => `${done} rows read…`);
       const file = await checkExport(readLines(path), onRows);
       // Throws if the master key is different, because the service could not start on the imported data.
       if (file.sealed !== undefined) openSecretBox(config).open(file.sealed);
       // Progress is printed after every batch, because a batch can take up to a second.
-      const onBatch = (done: number) => printMessage(`${done} of ${file.rows} rows imported …`);
+      const onBatch = (done: number) => printMessage(`${done} of ${file.rows} rows imported…`);
       await importRows(database, file, readLines(path), onBatch);
       return file.rows;
     });

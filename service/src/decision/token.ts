@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Environment } from '../key/principal.ts';
 import { createMac } from '../key/secret-box.ts';
 
-/** The signed content of a decision token. */
+/** A decision token's signed contents. */
 export interface TokenClaims {
   decisionId: string;
   accountId: string;
@@ -39,7 +39,7 @@ export class UnsupportedTokenVersionError extends Error {
   }
 }
 
-/** The format of the claims in one token version. */
+/** Defines how one token version formats its claims. */
 interface Version {
   write(claims: TokenClaims): string;
   read(body: string): TokenClaims;

@@ -12,7 +12,7 @@ interface JudgeInput {
   /** Recorded events by decision. */
   evidence: ReadonlyMap<string, RecordedEvent[]>;
   history: ViewerHistory;
-  /** Reward verdicts of decisions whose completion event was rejected, by decision. */
+  /** Reward verdicts for decisions whose completion event was rejected, by decision. */
   rejectedCompletions: ReadonlyMap<string, RewardVerdict>;
 }
 

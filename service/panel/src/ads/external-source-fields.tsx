@@ -42,7 +42,7 @@ const VastFields = () => (
     />
     <MoneyInput
       source="cpm_micros"
-      label="Value of 1,000 impressions"
+      label="Value per 1,000 impressions"
       helperText="The network’s average. Ranks sources of equal priority and counts as revenue."
     />
   </>
@@ -65,7 +65,7 @@ const OpenRtbFields = () => (
     />
     <MoneyInput
       source="floor_micros"
-      label="Floor for 1,000 impressions"
+      label="Floor per 1,000 impressions"
       helperText="Lower bids are rejected."
     />
     <TextInput
@@ -174,7 +174,7 @@ const CommonFields = ({ isReviewAutomatic }: Pick<Props, 'isReviewAutomatic'>) =
     <TextInput
       source="ads_txt.lines"
       label="ads.txt lines"
-      helperText="From the source, one record per line."
+      helperText="The lines that the source gave you, one record per line."
       multiline
       format={(lines: unknown) => (Array.isArray(lines) ? lines.join('\n') : lines)}
       parse={(text: string) => (text === '' ? null : text.split('\n'))}
@@ -205,15 +205,16 @@ const MoneyInput = ({ source, label, helperText }: MoneyProps) => (
   />
 );
 
-/** An input for request headers. The service never returns the values of stored headers. */
+/** An input for request headers. The service never returns stored header values. */
 function HeadersInput() {
   const { request_header_names: names = [] } = useRecordContext<Source>() ?? {};
-  const stored = names.length === 0 ? '' : ` Stored: ${names.join(', ')}. Enter - to remove them.`;
+  const storedNames =
+    names.length === 0 ? '' : ` Stored: ${names.join(', ')}. Enter - to remove them.`;
   return (
     <TextInput
       source="request_headers"
       label="Request headers"
-      helperText={`One per line, such as Authorization: Bearer abc. Replaces stored headers.${stored}`}
+      helperText={`One per line, such as Authorization: Bearer abc. Replaces stored headers.${storedNames}`}
       multiline
       autoComplete="off"
       validate={(value: unknown) =>

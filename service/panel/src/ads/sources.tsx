@@ -73,7 +73,7 @@ const isExternal = ({ kind }: Pick<Source, 'kind'>): boolean =>
 
 const hourMs = 3_600_000;
 
-/** The fill rate of the source in the current row. */
+/** The fill rate for the source in the current row. */
 function SourceFill() {
   const source = useRecordContext<Source>();
   // The end is a whole hour, so that all rows share one request.

@@ -48,10 +48,10 @@ export function FormDialog(props: FormDialogProps) {
 }
 
 const overlaps = [
-  { name: 'Revoke it immediately', seconds: 0 },
-  { name: '1 hour', seconds: 3_600 },
-  { name: '1 day', seconds: 86_400 },
-  { name: '1 week', seconds: 604_800 },
+  { name: 'Immediately', seconds: 0 },
+  { name: 'After 1 hour', seconds: 3_600 },
+  { name: 'After 1 day', seconds: 86_400 },
+  { name: 'After 1 week', seconds: 604_800 },
 ];
 
 interface OverlapProps {
@@ -69,7 +69,7 @@ export function OverlapDialog({ onConfirm, ...dialogProps }: OverlapProps) {
     <FormDialog {...dialogProps} onConfirm={() => onConfirm(overlapS)}>
       <TextField
         select
-        label="Keep the old one valid for"
+        label="Revoke the old one"
         value={overlapS}
         onChange={({ target }) => setOverlapS(Number(target.value))}
       >
@@ -93,7 +93,7 @@ interface SecretDialogProps {
 }
 
 /**
- * Shows a secret that is never shown again. Only the button closes the dialog, so that a stray click cannot lose the
+ * Shows a secret that is never shown again. Only the button closes the dialog, so that a stray click cannot discard the
  * secret.
  */
 export function SecretDialog({ text, title, advice, onClose }: SecretDialogProps) {

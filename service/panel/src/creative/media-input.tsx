@@ -32,7 +32,7 @@ export function MediaInput() {
         onClick={() => fileInput.current?.click()}
         sx={{ marginBlock: 1 }}
       >
-        {upload.isBusy ? 'Uploading …' : 'Upload a file'}
+        {upload.isBusy ? 'Uploading…' : 'Upload a file'}
       </Button>
       <input ref={fileInput} type="file" hidden onChange={upload.onFileChosen} />
       <div role="status">

@@ -1,6 +1,6 @@
 import type { Media } from '@trueward/protocol/wire';
 
-/** Metadata that the service read from an uploaded file. */
+/** Metadata that the service has read from an uploaded file. */
 export interface UploadedMedia {
   url: string;
   sha256: string;
@@ -16,7 +16,7 @@ export interface UploadedMedia {
 /** The size for files without intrinsic dimensions, such as HTML. */
 const defaultSize = { width: 640, height: 360 };
 
-/** Adds an uploaded file to a creative's media. A file with a different media format replaces the media. */
+/** Adds an uploaded file to a creative's media. If the file has a different media format, it replaces the media. */
 export function addUploadedFile(uploaded: UploadedMedia, before: Media | undefined): Media {
   const { url, mime, duration_ms: durationMs } = uploaded;
   const size = {

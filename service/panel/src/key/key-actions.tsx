@@ -23,7 +23,7 @@ export function KeyActions() {
 function RollKey({ apiKey: { id, last_four: lastFour } }: { apiKey: ApiKey }) {
   const [isDialogOpen, setDialogOpen] = useState(false);
   const [text, setText] = useState<string>();
-  const { run } = useAction<ApiKey>({ onSuccess: (created) => setText(created.key) });
+  const { run } = useAction<ApiKey>({ onSuccess: (newKey) => setText(newKey.key) });
   return (
     <>
       <Button size="small" onClick={() => setDialogOpen(true)}>

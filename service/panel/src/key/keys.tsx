@@ -76,7 +76,7 @@ export function KeyCreate() {
     <>
       <Create
         title="New key"
-        mutationOptions={{ onSuccess: (created: ApiKey) => setText(created.key) }}
+        mutationOptions={{ onSuccess: (newKey: ApiKey) => setText(newKey.key) }}
       >
         <SimpleForm warnWhenUnsavedChanges>
           <SelectInput
@@ -150,7 +150,7 @@ const OriginsInput = () => (
   />
 );
 
-/** Warns about active secret keys that a web page has sent. */
+/** Warns about active secret keys that have been sent by a web page. */
 function LeakWarnings() {
   const { data: keys = [] } = useGetList<ApiKey>('keys', {
     pagination: { page: 1, perPage: 1_000 },

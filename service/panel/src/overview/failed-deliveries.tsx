@@ -21,12 +21,12 @@ export function FailedDeliveries() {
         <Typography>{hasWebhooks ? 'No failed deliveries.' : 'No webhooks yet.'}</Typography>
       )}
       <Box sx={{ display: 'grid', gap: 1 }}>
-        {failedByWebhook.map(({ webhook, failed }) => (
+        {failedByWebhook.map(({ webhook, failedDeliveries }) => (
           <Alert key={webhook.id} severity="error">
             <Link component={RouterLink} to={`/webhooks/${webhook.id}`} color="inherit">
               {webhook.url}
             </Link>
-            {failed.map(({ id, event_type: type, created_at: time, attempts }) => (
+            {failedDeliveries.map(({ id, event_type: type, created_at: time, attempts }) => (
               <div key={id}>
                 {getEventName(type)} · <TimeText time={time} /> · {attempts.length} attempts, last:{' '}
                 {attempts.at(-1)?.status ?? attempts.at(-1)?.error ?? 'no response'}
@@ -40,8 +40,8 @@ export function FailedDeliveries() {
 }
 
 interface FailedByWebhook {
-  failedByWebhook: { webhook: Webhook; failed: Delivery[] }[];
-  /** Whether the deliveries of all webhooks have been read. */
+  failedByWebhook: { webhook: Webhook; failedDeliveries: Delivery[] }[];
+  /** Whether all webhooks' deliveries have been read. */
   isComplete: boolean;
   hasWebhooks: boolean;
 }
@@ -64,8 +64,8 @@ function useFailedDeliveries(): FailedByWebhook {
     })),
   });
   const failedByWebhook = webhooks.flatMap((webhook, index) => {
-    const failed = responses[index]?.data ?? [];
-    return failed.length === 0 ? [] : [{ webhook, failed }];
+    const failedDeliveries = responses[index]?.data ?? [];
+    return failedDeliveries.length === 0 ? [] : [{ webhook, failedDeliveries }];
   });
   const isComplete = isSuccess && responses.every((response) => response.isSuccess);
   return { failedByWebhook, isComplete, hasWebhooks: webhooks.length > 0 };

@@ -52,13 +52,13 @@ export function TopPlacements({ rows }: { rows: readonly ReportRow[] }) {
   );
 }
 
-/** Why players got no ad, most frequent reason first. */
+/** The reasons why players got no ad, most frequent first. */
 export function NoAdReasons({ rows }: { rows: readonly ReportRow[] }) {
   const reasons = countNoAdReasons(rows);
   const isEmpty = rows.every(({ requests }) => requests === 0);
   const maxCount = reasons[0]?.count ?? 1;
   return (
-    <PanelCard title="Reasons for no ad">
+    <PanelCard title="No-fill reasons">
       {reasons.length === 0 && (
         <Typography>
           {isEmpty ? 'No requests in this period.' : 'Every request was filled.'}

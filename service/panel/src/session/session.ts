@@ -34,9 +34,9 @@ export interface Session {
   /** Returns the session. It is requested from the service once and then cached. */
   read(): Promise<SessionInfo>;
   signIn(credentials: Credentials): Promise<void>;
-  /** Returns the known details of the user for whom a one-time link was created. */
+  /** Returns the known details of the user for whom a single-use link was created. */
   readLink(token: string): Promise<{ email?: string; name?: string }>;
-  /** Sets up the user of a one-time link and signs them in. */
+  /** Sets up the user for whom a single-use link was created, and signs them in. */
   setUp(details: SetUp): Promise<void>;
   /** Changes the password, ends all of the user's other sessions, and starts a new one. */
   changePassword(passwords: Passwords): Promise<void>;

@@ -42,7 +42,7 @@ export function WebhookCreate() {
     <>
       <Create
         title="New webhook"
-        mutationOptions={{ onSuccess: (created: Webhook) => setSecret(created.secret) }}
+        mutationOptions={{ onSuccess: (webhook: Webhook) => setSecret(webhook.secret) }}
       >
         <SimpleForm warnWhenUnsavedChanges>
           <WebhookFields />

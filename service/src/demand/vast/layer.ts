@@ -139,7 +139,7 @@ export function readLayer(
   };
 }
 
-/** Returns the `Error` URLs of a document, wrapper or InLine ad. */
+/** Returns the `Error` URLs from a document, wrapper or InLine ad. */
 export function readErrors(element: XmlElement, rules: UrlRules, dropped: string[] = []): string[] {
   const url = createUrlReader(rules, dropped);
   return findChildren(element, 'Error')

@@ -23,15 +23,15 @@ export interface CaptionFile {
 }
 
 export interface LinearMedia {
-  playable: MediaFile[];
+  playableFiles: MediaFile[];
   /** Why each of the other files can't be played. */
-  unplayable: string[];
+  unplayableReasons: string[];
   captions: CaptionFile[];
   /** Whether the ad also has an interactive part, which the player does not run. */
   isInteractive: boolean;
 }
 
-/** The player's size and limits, which determine the media file to choose. */
+/** The player's size and limits, which determine which media file is chosen. */
 export interface MediaTarget {
   /** Device pixels. */
   width: number;
@@ -43,16 +43,16 @@ export interface MediaTarget {
 
 export function readMedia(linear: XmlElement, url: UrlReader): LinearMedia {
   const container = findChild(linear, 'MediaFiles');
-  const playable: MediaFile[] = [];
-  const unplayable: string[] = [];
+  const playableFiles: MediaFile[] = [];
+  const unplayableReasons: string[] = [];
   for (const file of findChildren(container, 'MediaFile')) {
     const media = readMediaFile(file, url);
-    if (typeof media === 'string') unplayable.push(media);
-    else playable.push(media);
+    if (typeof media === 'string') unplayableReasons.push(media);
+    else playableFiles.push(media);
   }
   return {
-    playable,
-    unplayable,
+    playableFiles,
+    unplayableReasons,
     captions: findChildren(findChild(container, 'ClosedCaptionFiles'), 'ClosedCaptionFile')
       .flatMap((caption) => readCaption(caption, url) ?? [])
       .slice(0, 32),
@@ -74,13 +74,13 @@ export function chooseMedia(
     computeDistance(file, target),
     -(file.bitrate ?? 0),
   ];
-  const ranked = files.map((file) => ({ file, rank: rank(file) }));
-  return ranked.toSorted((a, b) => compareRanks(a.rank, b.rank))[0]?.file;
+  const rankedFiles = files.map((file) => ({ file, rank: rank(file) }));
+  return rankedFiles.toSorted((a, b) => compareRanks(a.rank, b.rank))[0]?.file;
 }
 
 /**
- * Returns how much the areas of the file and the player differ, as the absolute logarithm of their ratio. A file of
- * unknown size has the maximum distance.
+ * Returns how far the file's area is from the player's, as the absolute logarithm of their ratio. A file of unknown
+ * size has the maximum distance.
  */
 const computeDistance = ({ width, height }: MediaFile, target: MediaTarget): number =>
   width === undefined || height === undefined
