@@ -3,7 +3,7 @@ import { type Dispatcher, request } from 'undici';
 import { missingAdsTxtLines, missingSellers, type Seller } from '../resource/ads-txt.ts';
 import { type Finding, ok, warn } from './doctor-machine.ts';
 
-/** The text of a domain's ads.txt. */
+/** Loads the text of a domain's ads.txt. */
 type LoadAdsTxt = (domain: string) => Promise<string>;
 
 type CheckedSource = Pick<Source, 'id' | 'name' | 'ads_txt' | 'publisher_id' | 'supply_chain'>;

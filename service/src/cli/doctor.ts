@@ -86,7 +86,7 @@ const overdueInterval = '5 minutes';
 async function checkDatabaseContents({
   database,
   config,
-  migrated,
+  appliedMigrations,
 }: DatabaseContext): Promise<Finding[]> {
   const cluster = await checkCluster(database);
   // The other checks read all shards, so they would fail too.
@@ -96,9 +96,9 @@ async function checkDatabaseContents({
     ...(await checkServer(database)),
     ...cluster,
     ok(
-      migrated.length === 0
+      appliedMigrations.length === 0
         ? 'the database schema is up to date'
-        : `the database schema was migrated: ${migrated.join(', ')}`,
+        : `the database schema was migrated: ${appliedMigrations.join(', ')}`,
     ),
     await checkMasterKey(database, config),
     await checkKeys(database),

@@ -50,11 +50,11 @@ Example
         database.transaction(async (queries) => {
           const accountId = await chooseAccount(queries, makeId, values);
           const keys = createKeyManager(createManagerDeps(makeId));
-          const created = await keys.create(makeOperation(queries, accountId, environment), {
+          const newKey = await keys.create(makeOperation(queries, accountId, environment), {
             kind,
             ...(origins === undefined ? {} : { allowed_origins: origins }),
           });
-          printResult({ account_id: accountId, ...created });
+          printResult({ account_id: accountId, ...newKey });
         }),
       );
       printMessage('Store the key now: it will not be shown again.');
@@ -138,7 +138,7 @@ function withKey<T>(
         'SELECT account_id, environment FROM keys WHERE id = $1',
         [id],
       );
-      if (!row) throw new CommandError(`Key ${id} does not exist; keys list shows all ids.`);
+      if (!row) throw new CommandError(`Key ${id} does not exist. Run keys list to see all ids.`);
       const keys = createKeyManager(createManagerDeps(makeId));
       return work(keys, makeOperation(queries, row.account_id, row.environment), id);
     }),

@@ -32,7 +32,7 @@ export async function runService(): Promise<void> {
   const clock = config.testClock ? followParentClock() : systemClock;
   const service = await assemble(config, clock, log);
 
-  let stopping = false;
+  let isStopping = false;
   const drainAndStop = async (): Promise<void> => {
     service.drain();
     if (config.drainMs > 0) await sleep(config.drainMs);
@@ -40,8 +40,8 @@ export async function runService(): Promise<void> {
     await service.stop();
   };
   const stop = (signal: NodeJS.Signals): void => {
-    if (stopping) return;
-    stopping = true;
+    if (isStopping) return;
+    isStopping = true;
     log.info({ signal }, 'stopping');
     drainAndStop().then(
       () => process.exit(0),

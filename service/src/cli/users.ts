@@ -46,15 +46,15 @@ Example
       const serviceUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
       const userManager = openUserManager(database, makeId);
       const { user, linkToken } = await database.transaction(async (queries) => {
-        const existing = await findUserByEmail(queries, email);
-        const accountId = existing?.accountId ?? (await chooseAccount(queries, makeId, values));
+        const existingUser = await findUserByEmail(queries, email);
+        const accountId = existingUser?.accountId ?? (await chooseAccount(queries, makeId, values));
         const operation: Operation = {
           queries,
           scope: { accountId, environment: 'live' },
           actor: 'command_line',
         };
-        return existing
-          ? userManager.makeLink(operation, existing.id)
+        return existingUser
+          ? userManager.makeLink(operation, existingUser.id)
           : userManager.invite(operation, { email, name: values.name ?? email, role });
       });
       printResult({

@@ -118,7 +118,8 @@ export const settings = {
     secret: true,
   },
   DATABASE_ADMIN_URL: {
-    description: 'the server for schema changes if it differs from DATABASE_URL: a Citus coordinator',
+    description:
+      'the server for schema changes if it differs from DATABASE_URL: a Citus coordinator',
     expected: 'postgres://user:password@host/database',
     isValid: hasProtocol('postgres:', 'postgresql:'),
     secret: true,
@@ -151,7 +152,7 @@ export const settings = {
   RETENTION_DAYS: {
     description:
       'days after which decisions and their events (whole weeks at a time) and webhook events are deleted; reports keep their totals; unset: never',
-    // Completions are accepted for one week, and disputes may come up after that.
+    // Completions are accepted for one week, and disputes may arise after that.
     ...wholeNumber(14, 3_650),
   },
   AUDIT_RETENTION_DAYS: {
@@ -216,7 +217,8 @@ export const settings = {
     fallback: 'demo/creatives/dist',
   },
   MEDIA_S3_URL: {
-    description: 'an S3-compatible bucket for uploads; unset: uploads are stored in the data folder',
+    description:
+      'an S3-compatible bucket for uploads; unset: uploads are stored in the data folder',
     expected: 'an http or https URL with the bucket in its path and no credentials',
     isValid: isPublicUrl,
   },
@@ -250,7 +252,8 @@ export const settings = {
     secret: true,
   },
   TRUEWARD_DEVELOPMENT: {
-    description: '1: seed a demo account, print its keys, and allow sandbox webhooks to this machine',
+    description:
+      '1: seed a demo account, print its keys, and allow sandbox webhooks to this machine',
     ...oneOf('0', '1'),
     fallback: '0',
   },

@@ -193,7 +193,7 @@ function createOfferRequestBuilder(
     ...(locale !== undefined && { language: locale }),
     ...(consent !== undefined && { consent }),
   };
-  const common = {
+  const commonFields = {
     accountId: scope.accountId,
     transactionId: makeUuid(),
     placement: entry.placement.name,
@@ -208,7 +208,7 @@ function createOfferRequestBuilder(
     // Each source receives a different id, so that sources cannot correlate players.
     const user =
       userRef === undefined ? {} : { userId: pseudonym(scope, `${source.id}\n${userRef}`) };
-    return { player: disclose({ ...player, ...user }), blocked, ...common };
+    return { player: disclose({ ...player, ...user }), blocked, ...commonFields };
   };
 }
 

@@ -138,19 +138,19 @@ class Auction {
     // Ties are broken at random, so that no source wins all of them.
     const startIndex = Math.floor(this.#input.random * responses.length);
     const offers = [...responses.slice(startIndex), ...responses.slice(0, startIndex)].flat();
-    let chosen: ExternalCandidate | undefined;
+    let chosenCandidate: ExternalCandidate | undefined;
     for (const { source, response, offer, limitAdTracking } of offers.toSorted(comparePrices)) {
       const result = this.#judge({ source, offer, limitAdTracking });
-      const loss: Loss | undefined = 'verdict' in result ? result : chosen && outbidLoss;
+      const loss: Loss | undefined = 'verdict' in result ? result : chosenCandidate && outbidLoss;
       if (loss) this.#notices.push(...response.onLoss(loss.reason));
       else this.#notices.push(...response.onWin);
       this.#note(source, loss?.verdict ?? 'chosen', response, result);
       if (!loss && 'offer' in result) {
-        chosen = result;
+        chosenCandidate = result;
         this.#counts.push({ sourceId: source.id, metric: 'source_wins' });
       }
     }
-    return chosen;
+    return chosenCandidate;
   }
 
   /** Returns the decision for the chosen external ad. */

@@ -163,7 +163,7 @@ const columns: readonly Column<NewRequest>[] = [
   { name: 'expires_in_ms', type: 'double precision', read: ({ expiresInMs }) => expiresInMs },
 ];
 
-/** Returns the host of a URL, because requests are queued per host. */
+/** Returns a URL's host. Requests are queued per host. */
 const parseHost = (url: string): string => (URL.canParse(url) ? new URL(url).host : '');
 
 /**

@@ -34,7 +34,7 @@ export function isDecisionKilled(
 }
 
 /**
- * Judges the impressions and rewards of decisions with new evidence, and returns the state changes. Decisions are
+ * Judges impressions and rewards for decisions with new evidence, and returns the state changes. Decisions are
  * judged one after another, because each result becomes part of the history for the next decision.
  */
 export function judgeDecisions(
@@ -60,11 +60,12 @@ function judge(input: JudgeInput, before: DecisionState): Transition {
   const isInvalid = invalidReason !== null;
   const servedAtMs =
     before.servedAtMs ?? (isInvalid ? null : (checkImpression(before, events) ?? null));
-  const withImpression = Object.assign({}, before, { invalidReason, servedAtMs });
-  const verdict = judgeReward(input, withImpression, events);
+  const decisionWithImpression = Object.assign({}, before, { invalidReason, servedAtMs });
+  const verdict = judgeReward(input, decisionWithImpression, events);
   // If a reward is still pending but for a different reason, its state has not changed.
-  if (!verdict || verdict.state === before.rewardState) return { before, after: withImpression };
-  const after = Object.assign({}, withImpression, {
+  if (!verdict || verdict.state === before.rewardState)
+    return { before, after: decisionWithImpression };
+  const after = Object.assign({}, decisionWithImpression, {
     rewardState: verdict.state,
     rewardReason: verdict.reason ?? null,
     // This process's clock may be behind the clock of the process that issued the decision.

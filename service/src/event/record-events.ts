@@ -101,13 +101,17 @@ const mergeBatches = (group: [EventBatch, ...EventBatch[]]): EventBatch => ({
  */
 async function recordMergedBatch(
   deps: Deps,
-  merged: EventBatch,
+  mergedBatch: EventBatch,
   options: TransactionOptions,
 ): Promise<{ next(batch: EventBatch): EventBatchResult }> {
-  const { response, changedIds, ...queued } = await recordWithRetry(deps, merged, options);
+  const { response, changedIds, hasDeliveries, hasRequests } = await recordWithRetry(
+    deps,
+    mergedBatch,
+    options,
+  );
   if (changedIds.length > 0) deps.onChange(changedIds);
-  if (queued.hasDeliveries) deps.onDeliveries();
-  if (queued.hasRequests) deps.onTrackers(merged.scope.accountId);
+  if (hasDeliveries) deps.onDeliveries();
+  if (hasRequests) deps.onTrackers(mergedBatch.scope.accountId);
   const rewards = new Map(response.decisions.map((reward) => [reward.id, reward]));
   let position = 0;
   return {
@@ -167,9 +171,9 @@ async function recordInTransaction(
   const acceptedEvents = events.filter((_, index) => results[index]?.status === 'accepted');
   for (const event of acceptedEvents) recordedEvents.get(event.decisionId)?.push(event);
 
-  const affected = selectAffected(candidates, acceptedEvents, rejectedCompletions);
+  const affectedDecisions = selectAffected(candidates, acceptedEvents, rejectedCompletions);
   const [transitions] = await Promise.all([
-    judge(queries, scope, affected, {
+    judge(queries, scope, affectedDecisions, {
       evidence: recordedEvents,
       snapshot,
       nowMs,
@@ -217,8 +221,8 @@ function selectAffected(
   events: readonly RecordedEvent[],
   rejectedCompletions: ReadonlyMap<string, RewardVerdict>,
 ): DecisionState[] {
-  const affected = new Set(events.filter(isEvidence).map(({ decisionId }) => decisionId));
-  return decisions.filter(({ id }) => affected.has(id) || rejectedCompletions.has(id));
+  const affectedIds = new Set(events.filter(isEvidence).map(({ decisionId }) => decisionId));
+  return decisions.filter(({ id }) => affectedIds.has(id) || rejectedCompletions.has(id));
 }
 
 interface JudgeInput {

@@ -33,7 +33,7 @@ interface TrackerInput {
 
 type ChosenAd = NonNullable<DemandRecord['chosen']>;
 
-/** The effect of the events on one decision with an external ad. */
+/** How the events affect one decision with an external ad. */
 interface EventEffect {
   /** The decision after the events. */
   decision: DecisionState;
@@ -105,7 +105,7 @@ const describePlayback = (
 ): Playback => ({
   verified: servedAtMs !== null,
   types: new Set(events.map(({ type }) => type)),
-  // The ad can't have been watched longer than the time since the decision.
+  // The ad can't have been watched for longer than the time since the decision.
   watchedMs: Math.max(
     0,
     ...events.map(({ watchedMs = 0, receivedAtMs }) =>
@@ -157,8 +157,8 @@ function discloseClient({ ip, userAgent }: Client = {}, { limitAdTracking }: Cho
 const maxPriceMicros = 1e12;
 
 /**
- * Adds the price per thousand impressions for each impression. Only the reports divide the sum by a thousand, so that
- * no fractions are lost. An invalid price is skipped, because the transaction also rewards the player and must not
+ * For each impression, adds the price per thousand impressions. The sum is divided by a thousand only in reports, so
+ * that no fractions are lost. An invalid price is skipped, because the transaction also rewards the player and must not
  * fail.
  */
 function countRevenue(

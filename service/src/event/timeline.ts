@@ -70,20 +70,20 @@ const findSharedPrefix = (firstId: unknown): string =>
 /** Formats an event without its id. */
 function formatEvent(event: RecordedEvent, firstReceivedAtMs: number): unknown[] {
   const { type, receivedAtMs, occurredAtMs, offsetMs } = event;
-  const optional = [
+  const optionalFields = [
     event.clamped ? 1 : undefined,
     event.watchedMs,
     event.visible?.ratio,
     event.visible?.ms,
     event.detail,
   ];
-  const end = optional.findLastIndex((value) => value !== undefined) + 1;
+  const end = optionalFields.findLastIndex((value) => value !== undefined) + 1;
   return [
     typeCodes[type],
     receivedAtMs - firstReceivedAtMs,
     receivedAtMs - occurredAtMs,
     offsetMs,
-    ...optional.slice(0, end).map((value, index) => value ?? (index === 0 ? 0 : null)),
+    ...optionalFields.slice(0, end).map((value, index) => value ?? (index === 0 ? 0 : null)),
   ];
 }
 

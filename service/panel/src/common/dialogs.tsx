@@ -47,7 +47,7 @@ export function FormDialog(props: FormDialogProps) {
   );
 }
 
-const overlaps = [
+const overlapChoices = [
   { name: 'Immediately', seconds: 0 },
   { name: 'After 1 hour', seconds: 3_600 },
   { name: 'After 1 day', seconds: 86_400 },
@@ -73,7 +73,7 @@ export function OverlapDialog({ onConfirm, ...dialogProps }: OverlapProps) {
         value={overlapS}
         onChange={({ target }) => setOverlapS(Number(target.value))}
       >
-        {overlaps.map(({ name, seconds }) => (
+        {overlapChoices.map(({ name, seconds }) => (
           <MenuItem key={seconds} value={seconds}>
             {name}
           </MenuItem>
@@ -88,7 +88,7 @@ interface SecretDialogProps {
   text: string | undefined;
   title: string;
   /** Instructions for using the secret. */
-  advice: string;
+  instructions: string;
   onClose(): void;
 }
 
@@ -96,7 +96,7 @@ interface SecretDialogProps {
  * Shows a secret that is never shown again. Only the button closes the dialog, so that a stray click cannot discard the
  * secret.
  */
-export function SecretDialog({ text, title, advice, onClose }: SecretDialogProps) {
+export function SecretDialog({ text, title, instructions, onClose }: SecretDialogProps) {
   return (
     <Dialog open={text !== undefined} maxWidth="md" aria-labelledby="shown-once-title">
       <DialogTitle id="shown-once-title">{title}</DialogTitle>
@@ -104,7 +104,7 @@ export function SecretDialog({ text, title, advice, onClose }: SecretDialogProps
         <Alert severity="warning" sx={{ marginBottom: 2 }}>
           Copy it now; you won’t see it again.
         </Alert>
-        <DialogContentText sx={{ marginBottom: 1 }}>{advice}</DialogContentText>
+        <DialogContentText sx={{ marginBottom: 1 }}>{instructions}</DialogContentText>
         <CopyText text={text ?? ''} label={title} />
       </DialogContent>
       <DialogActions>

@@ -17,11 +17,11 @@ export interface UploadedMedia {
 const defaultSize = { width: 640, height: 360 };
 
 /** Adds an uploaded file to a creative's media. If the file has a different media format, it replaces the media. */
-export function addUploadedFile(uploaded: UploadedMedia, before: Media | undefined): Media {
-  const { url, mime, duration_ms: durationMs } = uploaded;
+export function addUploadedFile(uploadedMedia: UploadedMedia, before: Media | undefined): Media {
+  const { url, mime, duration_ms: durationMs } = uploadedMedia;
   const size = {
-    width: uploaded.width ?? defaultSize.width,
-    height: uploaded.height ?? defaultSize.height,
+    width: uploadedMedia.width ?? defaultSize.width,
+    height: uploadedMedia.height ?? defaultSize.height,
   };
   if (mime.startsWith('text/html')) return { format: 'html', url, ...size };
   const file = { url, mime: mime.split(';')[0] ?? mime, ...size };

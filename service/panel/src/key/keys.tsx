@@ -20,7 +20,7 @@ import { TimeColumn } from '../common/columns.tsx';
 import { EditPage } from '../common/resource-pages.tsx';
 import { SecretDialog } from '../common/dialogs.tsx';
 import { TimeText, useTimeZone } from '../common/time.tsx';
-import { KeyActions, keyAdvice, describeKeyState, isRevoked } from './key-actions.tsx';
+import { KeyActions, keyInstructions, describeKeyState, isRevoked } from './key-actions.tsx';
 
 export function KeyList() {
   const [zone] = useTimeZone();
@@ -97,7 +97,7 @@ export function KeyCreate() {
       <SecretDialog
         text={text}
         title="New API key"
-        advice={keyAdvice}
+        instructions={keyInstructions}
         onClose={() => redirect('list', 'keys')}
       />
     </>

@@ -5,7 +5,7 @@ import { email, Form, minLength, PasswordInput, required, TextInput } from 'reac
 import { useSearchParams } from 'react-router';
 import { readFieldErrors, readMessage } from '../api/problem.ts';
 import { SignedOutPage } from './sign-in.tsx';
-import type { Session, SetUp } from './session.ts';
+import type { Session, SetUpDetails } from './session.ts';
 
 /** The page that a single-use link opens. The first owner or an invited user sets a password on it. */
 export function SetUpPage({ session }: { session: Session }) {
@@ -36,7 +36,7 @@ function SetUpForm({ session, token, user }: FormProps) {
   async function setUp(values: object): Promise<object | undefined> {
     setErrorMessage(undefined);
     try {
-      await session.setUp({ ...(values as Omit<SetUp, 'token'>), token });
+      await session.setUp({ ...(values as Omit<SetUpDetails, 'token'>), token });
       // The link has been used, and the loaded page has no session. Reload without the link.
       history.replaceState(null, '', '#/');
       location.reload();

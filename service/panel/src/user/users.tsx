@@ -61,7 +61,7 @@ export function UserCreate() {
       <SecretDialog
         text={link}
         title="Invitation link"
-        advice={linkAdvice}
+        instructions={linkInstructions}
         onClose={() => redirect('list', 'users')}
       />
     </>
@@ -94,7 +94,7 @@ const UserFields = ({ isNew }: { isNew: boolean }) => (
   </>
 );
 
-const linkAdvice = 'Send them this single-use link. It expires in 24 hours.';
+const linkInstructions = 'Send them this single-use link. It expires in 24 hours.';
 
 /** Creates a single-use link for a user who has lost their password, authenticator or first link. */
 function NewLink() {
@@ -116,7 +116,7 @@ function NewLink() {
       <SecretDialog
         text={link}
         title="Password link"
-        advice={linkAdvice}
+        instructions={linkInstructions}
         onClose={() => setLink(undefined)}
       />
     </>

@@ -99,14 +99,14 @@ function RotateSecret({ webhook: { id } }: { webhook: Webhook }) {
       <SecretDialog
         text={secret}
         title="New webhook secret"
-        advice={webhookSecretAdvice}
+        instructions={webhookSecretInstructions}
         onClose={() => setSecret(undefined)}
       />
     </>
   );
 }
 
-export const webhookSecretAdvice =
+export const webhookSecretInstructions =
   'Your server needs it to verify webhooks: pass it to verifyWebhook from trueward/server.';
 
 const reasons = {

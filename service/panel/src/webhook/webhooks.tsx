@@ -18,7 +18,7 @@ import { StatusColumn, NameColumn } from '../common/columns.tsx';
 import { EditToolbar, ListPage, RecordCard } from '../common/resource-pages.tsx';
 import { SecretDialog } from '../common/dialogs.tsx';
 import { Deliveries } from './deliveries.tsx';
-import { webhookSecretAdvice, WebhookHealth, WebhookActions } from './webhook-actions.tsx';
+import { webhookSecretInstructions, WebhookHealth, WebhookActions } from './webhook-actions.tsx';
 
 export const WebhookList = () => (
   <ListPage sort={{ field: 'created_at', order: 'DESC' }}>
@@ -51,7 +51,7 @@ export function WebhookCreate() {
       <SecretDialog
         text={secret}
         title="Webhook secret"
-        advice={webhookSecretAdvice}
+        instructions={webhookSecretInstructions}
         onClose={() => redirect('list', 'webhooks')}
       />
     </>

@@ -186,8 +186,8 @@ const isObject = (value: DraftValue): value is Draft =>
 /** Removes undefined fields, and then objects that have no fields left. */
 function prune(draft: Draft): JsonObject {
   const fields = Object.entries(draft).flatMap(([name, value]): [string, Json][] => {
-    const pruned = pruneValue(value);
-    return pruned === undefined ? [] : [[name, pruned]];
+    const prunedValue = pruneValue(value);
+    return prunedValue === undefined ? [] : [[name, prunedValue]];
   });
   return Object.fromEntries(fields);
 }

@@ -55,7 +55,7 @@ export interface Tracker {
   offset?: TimeOffset;
 }
 
-/** An image that must be shown with the ad, such as AdChoices. */
+/** An image that must be shown with the ad, such as the AdChoices icon. */
 export interface Icon {
   /** For example, `AdChoices`. */
   program?: string;

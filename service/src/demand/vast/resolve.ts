@@ -68,12 +68,12 @@ export type VastResult = { errors: ErrorReport[]; trace: VastStep[] } & (
 
 /** Maximum number of wrappers in a chain, as VAST 4.3 recommends. */
 const maxWrappers = 5;
-/** Maximum numbers of requests and of ads to try per resolution. */
+/** Maximum number of requests, and of ads to try, per resolution. */
 const maxRequests = 10;
 const maxCandidates = 10;
 /** Maximum total length of all documents, in characters. */
 const maxChainLength = 524_288;
-/** Maximum length of an expanded URL. Without it, a tag that repeats a macro could expand to megabytes. */
+/** Maximum length of an expanded URL. Without this limit, a tag that repeats a macro could expand to megabytes. */
 const maxRequestUrlLength = 16_384;
 
 /**
