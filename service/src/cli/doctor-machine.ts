@@ -63,7 +63,7 @@ function checkDataFolder({ dataDirectory }: Config): Finding {
   }
 }
 
-/** Checks that other users on this machine cannot read the data. Skipped on Windows, which has no such mode bits. */
+/** Checks that other users on this machine cannot read the data. Skipped on Windows, which has no POSIX mode bits. */
 function checkDataPermissions({ dataDirectory }: Config): Finding[] {
   if (process.platform === 'win32' || !existsSync(dataDirectory)) return [];
   const remedy = `run chmod -R go= ${dataDirectory}`;

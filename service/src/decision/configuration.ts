@@ -75,7 +75,7 @@ export async function openConfiguration({
   const isCluster = (await readCitusRole(database)) !== undefined;
   let runningRefresh: Promise<void> | undefined;
   let shouldRerun = false;
-  let isFirst = true;
+  let isFirstRead = true;
   let isStopped = false;
   let syncedAtMs = clock.monotonicMs();
   let timer: NodeJS.Timeout | undefined;
@@ -90,7 +90,7 @@ export async function openConfiguration({
       await read();
     } catch (error) {
       const isOutage = error instanceof DatabaseUnreachableError || isUnreachable(error);
-      if (isFirst || isOutage) throw error;
+      if (isFirstRead || isOutage) throw error;
       log.warn({ err: error, accountId }, "could not read an account's configuration");
     }
   };
@@ -160,7 +160,7 @@ export async function openConfiguration({
   };
 
   await refresh();
-  isFirst = false;
+  isFirstRead = false;
   poll();
   return {
     findKey: (hash) => keys.get(hash),

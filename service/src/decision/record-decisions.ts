@@ -47,7 +47,7 @@ export interface SourceCount {
   reason?: string;
 }
 
-/** A new row of the `decisions` table, by column name. Times are in Unix milliseconds. */
+/** A new row in the `decisions` table, keyed by column name. Times are in Unix milliseconds. */
 export interface DecisionRecord {
   id: string;
   status: 'filled' | 'no_fill' | 'blocked';

@@ -118,7 +118,7 @@ export function readEvent(
   if (!claims || claims.accountId !== scope.accountId) return { code: 'token_invalid' };
   if (claims.environment !== scope.environment) return { code: 'environment_mismatch' };
   if (claims.decisionId !== event.decision_id) return { code: 'decision_mismatch' };
-  // This process's clock may be behind the clock of the process that issued the decision.
+  // This process's clock may lag behind the clock of the process that issued the decision.
   const receivedAtMs = Math.max(arrivedAtMs, claims.issuedAtMs);
   const offsetMs = receivedAtMs - sentAtMs;
   const reportedAtMs = requireInstant(event.occurred_at) + offsetMs;

@@ -68,7 +68,7 @@ function judge(input: JudgeInput, before: DecisionState): Transition {
   const after = Object.assign({}, decisionWithImpression, {
     rewardState: verdict.state,
     rewardReason: verdict.reason ?? null,
-    // This process's clock may be behind the clock of the process that issued the decision.
+    // This process's clock may lag behind the clock of the process that issued the decision.
     settledAtMs: verdict.state === 'pending' ? null : Math.max(input.nowMs, before.issuedAtMs),
   });
   return { before, after, ...(verdict.adView ? { adView: verdict.adView } : {}) };

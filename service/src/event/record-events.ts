@@ -325,7 +325,7 @@ class ViewersNotLockedError extends Error {
 
 /**
  * Makes sure that every player who may earn a reward is locked. Usually, the completion arrives last, and its request
- * contains the player to lock. If other evidence arrives after the completion, the player is not locked yet.
+ * identifies the player to lock. If other evidence arrives after the completion, the player is not locked yet.
  *
  * @param viewers the locked players
  * @throws ViewersNotLockedError when a player is not locked.

@@ -15,7 +15,7 @@ interface Counts {
   errors: number;
 }
 
-/** Loaded separately, because the chart library is larger than the page. */
+/** Loaded separately, because the chart library is larger than the rest of the page. */
 const Plot = lazy(async () => ({
   default: (await import('../common/plot.tsx')).Plot<keyof Counts>,
 }));

@@ -133,7 +133,7 @@ function RecordTitle({ noun }: { noun: string }) {
   return <>{`${noun.charAt(0).toUpperCase()}${noun.slice(1)} ${name}`}</>;
 }
 
-/** Buttons to save and to remove; removal requires confirmation. */
+/** The buttons that save and remove an object. Removal requires confirmation. */
 export function EditToolbar({
   noun,
   removal: { label, effect } = archiving,

@@ -17,7 +17,10 @@ export interface UploadedMedia {
 const defaultSize = { width: 640, height: 360 };
 
 /** Adds an uploaded file to a creative's media. If the file has a different media format, it replaces the media. */
-export function addUploadedFile(uploadedMedia: UploadedMedia, before: Media | undefined): Media {
+export function addUploadedFile(
+  uploadedMedia: UploadedMedia,
+  previousMedia: Media | undefined,
+): Media {
   const { url, mime, duration_ms: durationMs } = uploadedMedia;
   const size = {
     width: uploadedMedia.width ?? defaultSize.width,
@@ -27,9 +30,11 @@ export function addUploadedFile(uploadedMedia: UploadedMedia, before: Media | un
   const file = { url, mime: mime.split(';')[0] ?? mime, ...size };
   const format = mime.startsWith('video/') ? 'video' : 'image';
   const otherFiles =
-    before?.format === format ? before.files.filter((other) => other.mime !== file.mime) : [];
+    previousMedia?.format === format
+      ? previousMedia.files.filter((other) => other.mime !== file.mime)
+      : [];
   if (format === 'image') return { format, files: [...otherFiles, file] };
-  const video = before?.format === 'video' ? before : undefined;
+  const video = previousMedia?.format === 'video' ? previousMedia : undefined;
   return {
     ...(video?.poster ? { poster: video.poster } : {}),
     ...(video?.captions ? { captions: video.captions } : {}),

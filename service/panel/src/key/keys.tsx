@@ -68,7 +68,7 @@ const describeLimit = ({ rate_limit: limit }: ApiKey): string =>
     ? 'default'
     : `${limit.per_s.toLocaleString()} per second, burst ${limit.burst.toLocaleString()}`;
 
-/** Shows the new key before the list, because no later response contains it. */
+/** Shows the new key before returning to the list, because no later response contains it. */
 export function KeyCreate() {
   const redirect = useRedirect();
   const [text, setText] = useState<string>();

@@ -83,16 +83,16 @@ interface Change {
 /**
  * Changes a kill switch and measures how long that takes. The change is in effect when the response arrives.
  *
- * @param change describes the change, such as `Revive stopped`
+ * @param description describes the change, such as `Revive stopped`
  */
-export function useKillSwitchChange(change: string, onEffect: (text: string) => void) {
+export function useKillSwitchChange(description: string, onEffect: (text: string) => void) {
   const startedAtMs = useRef(0);
   const [zone] = useTimeZone();
   const { run, isRunning } = useAction<KillSwitch>({
     onSuccess(killSwitch) {
       const seconds = ((performance.now() - startedAtMs.current) / 1_000).toFixed(2);
       const at = formatTime(killSwitch.updated_at, zone);
-      onEffect(`${change}. In effect since ${at}, ${seconds} s after your click.`);
+      onEffect(`${description}. In effect since ${at}, ${seconds} s after your click.`);
     },
   });
   return {

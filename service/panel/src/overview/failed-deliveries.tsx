@@ -10,7 +10,7 @@ import { getEventName } from '../common/choices.tsx';
 import { PanelCard } from '../common/page.tsx';
 import { TimeText } from '../common/time.tsx';
 
-const maxShown = 5;
+const maxItems = 5;
 
 /** The newest failed webhook deliveries. */
 export function FailedDeliveries() {
@@ -58,7 +58,7 @@ function useFailedDeliveries(): FailedByWebhook {
       queryKey: ['failing', id],
       refetchInterval,
       queryFn: async () => {
-        const path = query(`/v1/webhooks/${id}/deliveries`, { state: 'failed', limit: maxShown });
+        const path = query(`/v1/webhooks/${id}/deliveries`, { state: 'failed', limit: maxItems });
         return (await call<Page<Delivery>>(path)).body.data;
       },
     })),

@@ -13,11 +13,11 @@ import { PanelCard } from '../common/page.tsx';
 import { humanize } from '../common/status-chip.tsx';
 import { groupRows, countNoAdReasons } from './figures.ts';
 
-const maxShown = 10;
+const maxItems = 10;
 
 /** The placements with the most requests. */
 export function TopPlacements({ rows }: { rows: readonly ReportRow[] }) {
-  const placements = groupRows(rows, 'placement').slice(0, maxShown);
+  const placements = groupRows(rows, 'placement').slice(0, maxItems);
   return (
     <PanelCard title="Top placements">
       {placements.length === 0 ? (

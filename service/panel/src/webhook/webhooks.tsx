@@ -34,7 +34,7 @@ export const WebhookList = () => (
   </ListPage>
 );
 
-/** Shows the new secret before the list, because no later response contains it. */
+/** Shows the new secret before returning to the list, because no later response contains it. */
 export function WebhookCreate() {
   const redirect = useRedirect();
   const [secret, setSecret] = useState<string>();

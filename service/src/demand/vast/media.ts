@@ -41,12 +41,12 @@ export interface MediaTarget {
   maxBytes: number;
 }
 
-export function readMedia(linear: XmlElement, url: UrlReader): LinearMedia {
+export function readMedia(linear: XmlElement, urlReader: UrlReader): LinearMedia {
   const container = findChild(linear, 'MediaFiles');
   const playableFiles: MediaFile[] = [];
   const unplayableReasons: string[] = [];
   for (const file of findChildren(container, 'MediaFile')) {
-    const media = readMediaFile(file, url);
+    const media = readMediaFile(file, urlReader);
     if (typeof media === 'string') unplayableReasons.push(media);
     else playableFiles.push(media);
   }
@@ -54,7 +54,7 @@ export function readMedia(linear: XmlElement, url: UrlReader): LinearMedia {
     playableFiles,
     unplayableReasons,
     captions: findChildren(findChild(container, 'ClosedCaptionFiles'), 'ClosedCaptionFile')
-      .flatMap((caption) => readCaption(caption, url) ?? [])
+      .flatMap((caption) => readCaption(caption, urlReader) ?? [])
       .slice(0, 32),
     isInteractive: findChild(container, 'InteractiveCreativeFile') !== undefined,
   };
@@ -98,7 +98,7 @@ const isPlayable = (type: string): type is MediaFile['type'] => playableTypes.in
 const unplayableCodec = /^(hev1|hvc1|hevc|h\.?265|dvh)/i;
 
 /** Returns the file, or why it can't be played. */
-function readMediaFile(file: XmlElement, url: UrlReader): MediaFile | string {
+function readMediaFile(file: XmlElement, urlReader: UrlReader): MediaFile | string {
   const { attributes } = file;
   const [type = ''] = (attributes.get('type') ?? '').trim().toLowerCase().split(/\s*;/, 1);
   const codec = shortText(attributes.get('codec')?.trim());
@@ -107,7 +107,7 @@ function readMediaFile(file: XmlElement, url: UrlReader): MediaFile | string {
   if (!isPlayable(type)) return `is ${type.slice(0, 60) || 'of no declared type'}`;
   if (attributes.get('delivery')?.trim().toLowerCase() === 'streaming') return 'is streamed';
   if (codec !== undefined && unplayableCodec.test(codec)) return `has codec ${codec}`;
-  const media = url.media(file.text);
+  const media = urlReader.media(file.text);
   if (media === undefined) return 'has no usable URL';
   return withoutUndefined({
     url: media,
@@ -125,9 +125,9 @@ const detectFramework = ({ attributes }: XmlElement): string | undefined =>
   /vpaid|simid/i.exec(attributes.get('apiframework') ?? '')?.[0].toUpperCase();
 
 /** Reads a caption file. Returns undefined for formats other than WebVTT, because browsers display only WebVTT. */
-function readCaption(caption: XmlElement, url: UrlReader): CaptionFile | undefined {
+function readCaption(caption: XmlElement, urlReader: UrlReader): CaptionFile | undefined {
   if (caption.attributes.get('type')?.trim().toLowerCase() !== 'text/vtt') return undefined;
-  const file = url.media(caption.text);
+  const file = urlReader.media(caption.text);
   if (file === undefined) return undefined;
   const language = shortText(caption.attributes.get('language')?.trim());
   return withoutUndefined({ url: file, type: 'text/vtt' as const, language });
