@@ -36,7 +36,7 @@ export default defineConfig({
     manifest: 'manifest.json',
     // Only browsers older than the target need the polyfill.
     modulePreload: { polyfill: false },
-    // react-admin is one chunk; `npm run check -- size` limits the size of the initial load.
+    // react-admin is one chunk; `npm run check -- size` limits the initial load size.
     chunkSizeWarningLimit: 2_000,
     rolldownOptions: {
       // MUI's `use client` directives are for server rendering, which the panel doesn't use.

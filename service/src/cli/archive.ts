@@ -22,7 +22,7 @@ const settledAfterMs = 8 * 86_400_000;
 
 export const archiveCommand: Command = {
   name: 'archive',
-  summary: 'archive old weeks of decisions and events as files',
+  summary: 'archive old decisions and events to files, one week at a time',
   help: `Usage: trueward-service archive [--before <date>] [--to <folder>]
 
   --before <date>  archive weeks that ended by this date, such as 2026-10-01 (default: eight days ago)

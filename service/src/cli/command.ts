@@ -144,7 +144,7 @@ export async function runCommand(
   }
 }
 
-/** Returns the name of a command group, such as `keys`: the first word. */
+/** Returns the command group, such as `keys`, which is the first word. */
 const readGroup = (words: readonly string[]): string =>
   words[0] === undefined || words[0].startsWith('-') ? '' : words[0];
 

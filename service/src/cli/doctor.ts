@@ -144,7 +144,7 @@ async function checkServer(database: Queries): Promise<Finding[]> {
   ];
 }
 
-/** Checks the nodes of a Citus cluster. Returns no findings for a plain PostgreSQL server. */
+/** Checks a Citus cluster's nodes. Returns no findings for a plain PostgreSQL server. */
 async function checkCluster(database: Queries): Promise<Finding[]> {
   const role = await readCitusRole(database);
   if (role === undefined) return [];

@@ -21,7 +21,7 @@ const maxOverlapS = 604_800;
 export const keyCommands: Command[] = [
   {
     name: 'keys create',
-    summary: 'create a key; the first one also creates the account',
+    summary: 'create a key, and an account if there is none yet',
     help: `Usage: trueward-service keys create --environment <environment> --kind <kind> [options]
 
   --environment <environment>  sandbox or live
@@ -62,7 +62,7 @@ Example
   },
   {
     name: 'keys list',
-    summary: 'list all keys by id, with their last four characters',
+    summary: 'list all keys, with their ids and last four characters',
     help: `Usage: trueward-service keys list
 
 Prints one line of JSON per key, newest first.`,

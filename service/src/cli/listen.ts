@@ -23,10 +23,10 @@ export const listenCommand: Command = {
   summary: 'forward sandbox webhooks to a receiver on this machine',
   help: `Usage: trueward-service listen --forward-to <url> [options]
 
-  --forward-to <url>  the URL of your receiver, such as http://localhost:3000/webhooks
+  --forward-to <url>  your receiver's URL, such as http://localhost:3000/webhooks
   --service <url>     the service's URL (default: PUBLIC_URL, or http://HOST:PORT)
   --key <key>         a secret sandbox key (default: TRUEWARD_SECRET_KEY; unlike an argument, it is
-                      not visible to other users of this machine)
+                      not visible to other users on this machine)
   --events <types>    forward only these event types, comma-separated
 
 Prints one line of JSON with the webhook secret, then one line per forwarded event, until Ctrl-C.

@@ -76,7 +76,7 @@ const limitSettings = {
     fallback: '100/500',
   },
   RATE_LIMIT_USER_LIVE: {
-    description: 'decisions per user in live',
+    description: 'decisions per user in the live environment',
     ...rateFormat,
     fallback: '2/60',
   },
@@ -118,8 +118,7 @@ export const settings = {
     secret: true,
   },
   DATABASE_ADMIN_URL: {
-    description:
-      'the server for schema changes if it differs from DATABASE_URL: a Citus coordinator',
+    description: 'the server for schema changes, if not DATABASE_URL: the Citus coordinator',
     expected: 'postgres://user:password@host/database',
     isValid: hasProtocol('postgres:', 'postgresql:'),
     secret: true,
@@ -196,7 +195,7 @@ export const settings = {
   },
   COUNTRY_HEADER: {
     description:
-      'header in which TRUSTED_PROXIES send the client’s country, such as CF-IPCountry; required for policies by country',
+      'header in which TRUSTED_PROXIES send the client’s country, such as CF-IPCountry; required for country-based policies',
     expected: 'a header name',
     isValid: (text) => /^[\w-]+$/.test(text),
   },

@@ -68,7 +68,7 @@ export async function openConfiguration({
   pollMs = 500,
 }: Deps): Promise<Configuration> {
   const accounts = new Map<string, AccountView>();
-  /** Keys of all accounts, by hash. Keys are revoked, but never removed. */
+  /** All accounts' keys, by hash. Keys are revoked, but never removed. */
   const keys = new Map<string, KeyPrincipal>();
   /** Accounts to read even if their version has not changed. */
   const requestedAccounts = new Set<string>();

@@ -46,7 +46,7 @@ interface Version {
 }
 
 /**
- * During a rolling upgrade, processes of two releases receive each other's tokens. Therefore, one release adds support
+ * During a rolling upgrade, processes from two releases get each other's tokens. Therefore, one release adds support
  * for reading a new version, and the next release starts to issue it. A version that is no longer issued stays readable
  * for one more release. It also stays readable for at least a week, the longest late window of a placement.
  */

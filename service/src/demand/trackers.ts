@@ -12,7 +12,7 @@ type ChosenAd = NonNullable<DemandRecord['chosen']>;
 export interface Playback {
   /** Whether the impression is verified. */
   verified: boolean;
-  /** Types of the accepted events. */
+  /** The types of events accepted so far. */
   types: ReadonlySet<EventType>;
   /** The longest watched time that any event reported. */
   watchedMs: number;

@@ -39,13 +39,13 @@ const minOccurredAtMs = 946_771_200_000;
 /** Thrown when a stored timeline is malformed, or when an impossible event would be stored. */
 export class TimelineError extends Error {
   constructor(decisionId: string, problem: string) {
-    super(`The timeline of ${decisionId} is malformed: ${problem}.`);
+    super(`Decision ${decisionId} has a malformed timeline: ${problem}.`);
     this.name = 'TimelineError';
   }
 }
 
 /**
- * Serializes the events of one decision.
+ * Serializes one decision's events.
  *
  * @throws TimelineError if an event is impossible.
  */

@@ -76,7 +76,7 @@ const OpenRtbFields = () => (
     <TextInput
       source="supply_chain"
       label="Supply chain"
-      helperText="Sellers paid before the bidder, you first. One per line: exchange.example, 1234"
+      helperText="The sellers before the bidder, starting with you. One per line: exchange.example, 1234"
       multiline
       format={formatSupplyChain}
       validate={(value: unknown) =>
@@ -87,7 +87,7 @@ const OpenRtbFields = () => (
     />
     <TextInput
       source="ext"
-      label="Additions to the bid request (JSON)"
+      label="Extra bid request fields (JSON)"
       helperText='Merged into each request. Prebid Server: {"ext":{"prebid":{"storedrequest":{"id":"…"}}}}'
       multiline
       format={(value: unknown) =>
@@ -168,13 +168,13 @@ const CommonFields = ({ isReviewAutomatic }: Pick<Props, 'isReviewAutomatic'>) =
     />
     <TextInput
       source="ads_txt.domain"
-      label="Domain with ads.txt"
+      label="ads.txt domain"
       helperText="Your site’s root domain. trueward-service doctor checks its ads.txt."
     />
     <TextInput
       source="ads_txt.lines"
       label="ads.txt lines"
-      helperText="The lines that the source gave you, one record per line."
+      helperText="The records that the source gave you, one per line."
       multiline
       format={(lines: unknown) => (Array.isArray(lines) ? lines.join('\n') : lines)}
       parse={(text: string) => (text === '' ? null : text.split('\n'))}

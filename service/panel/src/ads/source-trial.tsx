@@ -288,7 +288,7 @@ const vastErrors: Record<number, string> = {
   100: 'the document is not well-formed XML, or too large',
   101: 'the document is not valid VAST',
   102: 'unsupported VAST version',
-  200: 'unsupported kind of ad',
+  200: 'unsupported ad type',
   201: 'the ad is not linear',
   202: 'unusable duration',
   205: 'blocked category',

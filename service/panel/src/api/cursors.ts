@@ -13,7 +13,7 @@ interface CursorPages {
 }
 
 export function createCursorPages(call: Call): CursorPages {
-  /** The cursors of the pages read so far, by list and page size. */
+  /** The cursors for the pages read so far, by list and page size. */
   const cursorsByList = new Map<string, string[]>();
 
   return {

@@ -102,7 +102,7 @@ const CreativeFields = () => (
   </>
 );
 
-/** A placeholder id for the preview of an unsaved creative. */
+/** A placeholder id for previewing an unsaved creative. */
 const unsavedId = 'crv_00000000000000000000000000';
 
 /** Previews the creative as edited in the form. */

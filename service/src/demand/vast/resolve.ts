@@ -273,7 +273,7 @@ class Resolution {
   /**
    * Records an error, and reports it to the wrappers and to the failed ad or document.
    *
-   * @param ownUrls the error URLs of the failed ad or document
+   * @param ownUrls the error URLs in the failed ad or document
    */
   #fail(
     error: unknown,
