@@ -294,7 +294,7 @@ const vastErrors: Record<number, string> = {
   205: 'blocked category',
   206: 'only one ad in a pod is shown',
   300: 'unusable wrapper',
-  301: 'the wrapped document did not arrive in time',
+  301: 'the document was unavailable or timed out',
   302: 'too many wrappers',
   303: 'no ad',
   403: 'no playable media file',
