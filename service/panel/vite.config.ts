@@ -4,8 +4,8 @@ import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
 
-/** Writes `<file>.br` and `<file>.gz`, which the service sends, next to each script, style sheet and page. */
-const compressed: Plugin = {
+/** Writes `<file>.br` and `<file>.gz`, which the service sends, next to each script, stylesheet and page. */
+const compressionPlugin: Plugin = {
   name: 'trueward-compressed',
   async writeBundle({ dir = '' }, bundle) {
     for (const name of Object.keys(bundle).filter((file) => /\.(js|css|html|svg)$/.test(file))) {
@@ -27,7 +27,7 @@ export default defineConfig({
   root: import.meta.dirname,
   base: '/panel/',
   publicDir: false,
-  plugins: [compressed],
+  plugins: [compressionPlugin],
   resolve: { tsconfigPaths: true },
   build: {
     target: 'es2022',
@@ -36,7 +36,7 @@ export default defineConfig({
     manifest: 'manifest.json',
     // Only browsers older than the target need the polyfill.
     modulePreload: { polyfill: false },
-    // react-admin is one chunk; `npm run check -- size` limits the size of the initial load.
+    // react-admin is one chunk; `npm run check -- size` limits the initial load size.
     chunkSizeWarningLimit: 2_000,
     rolldownOptions: {
       // MUI's `use client` directives are for server rendering, which the panel doesn't use.

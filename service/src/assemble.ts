@@ -292,9 +292,12 @@ async function wire(
       expiry.stop();
       receipts.stop();
       changes.stop();
-      const closing = setTimeout(() => app.server.closeAllConnections(), closeConnectionsAfterMs);
+      const closeTimer = setTimeout(
+        () => app.server.closeAllConnections(),
+        closeConnectionsAfterMs,
+      );
       await Promise.all([app.close(), deliveries.stop(), trackers.stop()]);
-      clearTimeout(closing);
+      clearTimeout(closeTimer);
       await Promise.all([
         decisionLane.drain(),
         eventLane.drain(),

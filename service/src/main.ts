@@ -2,8 +2,8 @@
 import { commands } from './cli/commands.ts';
 import { runCommand } from './cli/command.ts';
 
-// The files that the service creates, including exports and archives, contain rewards, secrets and user references. No
-// other user of the machine may read or write them.
+// The files that the service creates, including exports and archives, contain rewards, secrets and user references.
+// Other users on this machine must not be able to read or write them.
 process.umask(0o077);
 
 // `trueward-service doctor | head` closes the pipe early, which is not an error.

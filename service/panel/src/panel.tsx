@@ -44,7 +44,7 @@ export function Panel(props: Props) {
   );
 }
 
-/** Whether the URL is a one-time link. */
+/** Whether the URL is a single-use link. */
 function useIsSetupLink(): boolean {
   const subscribe = (onChange: () => void) => {
     addEventListener('hashchange', onChange);
@@ -77,7 +77,7 @@ function SignedInPanel({ connection, session }: Props) {
   return (
     <EnvironmentContext value={environmentSwitch}>
       <AdminContext
-        // Remount when the environment changes, so that data of one environment never appears in the other.
+        // Remount when the environment changes, so that data from one environment never appears in the other.
         key={environment}
         authProvider={authProvider}
         dataProvider={dataProvider}

@@ -11,16 +11,16 @@ const typography = {
 
 const components = (
   base: ThemeOptions,
-  lines: string,
+  borderColor: string,
 ): NonNullable<ThemeOptions['components']> => ({
   ...base.components,
   MuiPaper: { styleOverrides: { root: { backgroundImage: 'none' } } },
   MuiCard: { defaultProps: { variant: 'outlined' as const } },
   // Break long words, so that they don't push other columns off the screen. Keep short words whole: a table that is
-  // wider than the screen of a phone scrolls.
+  // wider than a phone screen scrolls.
   MuiTableCell: {
     styleOverrides: {
-      root: { borderColor: lines },
+      root: { borderColor },
       body: { overflowWrap: 'anywhere', minWidth: 124 },
     },
   },
@@ -60,12 +60,12 @@ const components = (
       root: ({ theme }: { theme: Theme }) => ({ backgroundColor: theme.palette.background.paper }),
     },
   },
-  // Sentence case is easier to read than MUI's capitals.
+  // Sentence case is easier to read than MUI's all caps.
   MuiButton: { styleOverrides: { root: { textTransform: 'none' as const, fontWeight: 600 } } },
   MuiToggleButton: { styleOverrides: { root: { textTransform: 'none' as const } } },
 });
 
-/** All text has a contrast of at least 4.5:1. Tests check this with axe. */
+/** All text has a contrast ratio of at least 4.5:1. Tests check this with axe. */
 export const lightTheme: RaThemeOptions = {
   ...defaultLightTheme,
   palette: {

@@ -22,14 +22,14 @@ const settledAfterMs = 8 * 86_400_000;
 
 export const archiveCommand: Command = {
   name: 'archive',
-  summary: 'archive old weeks of decisions and events as files',
+  summary: 'archive old decisions and events to files, one week at a time',
   help: `Usage: trueward-service archive [--before <date>] [--to <folder>]
 
   --before <date>  archive weeks that ended by this date, such as 2026-10-01 (default: eight days ago)
   --to <folder>    the target folder (default: ARCHIVE_DIR)
 
 Writes one file of gzipped JSON lines per week and table, such as decisions_20260928.jsonl.gz, and a
-manifest, decisions_20260928.json: the number of rows, their checksum, and the SHA-256 of the file. Each
+manifest, decisions_20260928.json, with the row count, a checksum of the rows and the file's SHA-256. Each
 file is read back and compared with the database. You can run the command again at any time, for example
 every night or after an interruption: it writes missing or outdated files and verifies the others.
 
@@ -44,7 +44,7 @@ If ARCHIVE_DIR is set, RETENTION_DAYS drops only archived weeks.`,
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const weeks = await listWeeks(database, beforeMs);
       for (const [index, week] of weeks.entries()) {
-        const onRows = createProgress((rows) => `${week.name}: ${rows} rows …`);
+        const onRows = createProgress((rows) => `${week.name}: ${rows} rows…`);
         const { manifest, written } = await archiveWeek(database, week, folder, onRows).catch(
           (error: unknown) => {
             throw error instanceof ArchiveError ? new CommandError(error.message) : error;

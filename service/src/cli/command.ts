@@ -34,7 +34,7 @@ export class UsageError extends Error {
   }
 }
 
-/** Thrown for a failure that the user can fix. Only the message is printed, without a stack. */
+/** Thrown for a failure that the user can fix. Only the message is printed, without a stack trace. */
 export class CommandError extends Error {
   constructor(message: string) {
     super(message);
@@ -43,7 +43,7 @@ export class CommandError extends Error {
 }
 
 /**
- * Parses the arguments of a command. `names` are the names of its positional arguments, all of which are required.
+ * Parses a command's arguments. `names` are the names of its positional arguments, all of which are required.
  *
  * @throws UsageError
  */
@@ -93,13 +93,13 @@ export const printMessage = (line: string): void => void process.stderr.write(`$
 export const printResult = (result: object): void =>
   void process.stdout.write(`${JSON.stringify(result)}\n`);
 
-/** Returns a function that prints the progress of a long task, at most once per `everyMs`. */
-export function createProgress(describe: (count: number) => string, everyMs = 1_000) {
-  let lastMs = performance.now();
+/** Returns a function that prints a long task's progress, at most once per `intervalMs`. */
+export function createProgress(describe: (count: number) => string, intervalMs = 1_000) {
+  let lastPrintedAtMs = performance.now();
   return (count: number): void => {
     const nowMs = performance.now();
-    if (nowMs - lastMs < everyMs) return;
-    lastMs = nowMs;
+    if (nowMs - lastPrintedAtMs < intervalMs) return;
+    lastPrintedAtMs = nowMs;
     printMessage(describe(count));
   };
 }
@@ -144,7 +144,7 @@ export async function runCommand(
   }
 }
 
-/** Returns the name of a command group, such as `keys`: the first word. */
+/** Returns the command group, such as `keys`, which is the first word. */
 const readGroup = (words: readonly string[]): string =>
   words[0] === undefined || words[0].startsWith('-') ? '' : words[0];
 
@@ -161,12 +161,12 @@ function formatOverview(commands: readonly Command[], group: string): string {
 Commands
 ${lines.join('\n')}
 
-trueward-service <command> --help shows the help of a command; --version prints the version.
+trueward-service <command> --help shows a command's help; --version prints the version.
 
 ${environmentHelp}`;
 }
 
-/** Returns only the message for errors that an operator can fix, and the stack for all others. */
+/** Returns only the message of an error that an operator can fix, and the stack trace of any other error. */
 function describeError(error: unknown): string {
   if (error instanceof DomainError) {
     const fields = error.errors.map(({ pointer, message }) => `  ${pointer.slice(1)} ${message}`);
@@ -187,9 +187,9 @@ function describeError(error: unknown): string {
 
 const settingWidth = Math.max(...settingList.map(([name]) => name.length)) + 2;
 
-const settingLines = settingList.map(([name, { about, fallback }]) => {
+const settingLines = settingList.map(([name, { description, fallback }]) => {
   const suffix = fallback === undefined ? '' : ` (default ${fallback})`;
-  return `  ${name.padEnd(settingWidth)}${about}${suffix}`;
+  return `  ${name.padEnd(settingWidth)}${description}${suffix}`;
 });
 
 /** The environment variables that configure every command. */

@@ -38,8 +38,8 @@ const configCommand: Command = {
   summary: 'show the effective configuration, without secrets',
   help: `Usage: trueward-service config
 
-Prints one line of JSON per setting: its value and where the value comes from, which is the environment,
-the file in TRUEWARD_CONFIG or the default. Secrets are shown as "…". If the configuration is invalid,
+Prints one line of JSON per setting: its value and where the value comes from (the environment, the
+file in TRUEWARD_CONFIG, or the default). Secrets are shown as "…". If the configuration is invalid,
 the message lists every problem and the exit code is 1.`,
   async run(args) {
     readArguments(args, {});
@@ -62,10 +62,12 @@ const migrateCommand: Command = {
   help: `Usage: trueward-service migrate
 
 The start command does this too. Run migrate first if several processes start at the same time, or if
-the database user of the service may not change tables. Running it again changes nothing.`,
+the service's database user is not allowed to change tables. Running it again is a no-op.`,
   async run(args) {
     readArguments(args, {});
-    await withDatabase(async ({ migrated }) => printResult({ migrated }));
+    await withDatabase(async ({ appliedMigrations }) =>
+      printResult({ migrated: appliedMigrations }),
+    );
   },
 };
 

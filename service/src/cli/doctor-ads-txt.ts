@@ -3,13 +3,13 @@ import { type Dispatcher, request } from 'undici';
 import { missingAdsTxtLines, missingSellers, type Seller } from '../resource/ads-txt.ts';
 import { type Finding, ok, warn } from './doctor-machine.ts';
 
-/** The text of a domain's ads.txt. */
+/** Loads the text of a domain's ads.txt. */
 type LoadAdsTxt = (domain: string) => Promise<string>;
 
 type CheckedSource = Pick<Source, 'id' | 'name' | 'ads_txt' | 'publisher_id' | 'supply_chain'>;
 
 /**
- * Checks that the ads.txt files of the sites list the sellers of these sources. If they don't, buyers might not bid.
+ * Checks that the sites' ads.txt files list the sellers for these sources. If they don't, buyers might not bid.
  */
 export async function checkAdsTxtFiles(
   sources: readonly CheckedSource[],
@@ -38,7 +38,7 @@ export async function checkAdsTxtFiles(
         if (missingLines.length === 0)
           return ok(`https://${domain}/ads.txt contains the lines for ${sourceLabel}`);
         return warn(
-          `https://${domain}/ads.txt lacks lines for ${sourceLabel}, so buyers might not bid: add ${missingLines.join(', ')}`,
+          `https://${domain}/ads.txt is missing lines for ${sourceLabel}, so buyers might not bid: add ${missingLines.join(', ')}`,
         );
       } catch (error) {
         return warn(

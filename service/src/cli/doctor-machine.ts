@@ -63,12 +63,12 @@ function checkDataFolder({ dataDirectory }: Config): Finding {
   }
 }
 
-/** Checks that other users of the machine cannot read the data. Skipped on Windows, which has no such mode bits. */
+/** Checks that other users on this machine cannot read the data. Skipped on Windows, which has no POSIX mode bits. */
 function checkDataPermissions({ dataDirectory }: Config): Finding[] {
   if (process.platform === 'win32' || !existsSync(dataDirectory)) return [];
   const remedy = `run chmod -R go= ${dataDirectory}`;
   if (isOpenToOthers(dataDirectory))
-    return [fail(`other users of this machine can enter the data folder: ${remedy}`)];
+    return [fail(`other users on this machine can access the data folder: ${remedy}`)];
   const files = listFiles(dataDirectory);
   if (files === undefined)
     return [
@@ -85,7 +85,7 @@ function checkDataPermissions({ dataDirectory }: Config): Finding[] {
 }
 
 /**
- * Returns undefined if the folder belongs to another user or if a running service removes a subfolder in the meantime.
+ * Returns undefined if the folder belongs to another user, or if a running service removes a subfolder during the call.
  */
 function listFiles(folder: string): string[] | undefined {
   try {
@@ -160,7 +160,7 @@ export async function checkRunningService({ host, port, publicUrl }: Config): Pr
     return response.ok
       ? ok(`a service is running at ${url}`)
       : fail(
-          `${url}/readyz returned ${response.status}: the database of the service is unavailable; see its log`,
+          `${url}/readyz returned ${response.status}: the service's database is unavailable; see the service's log`,
         );
   } catch {
     return warn(

@@ -28,7 +28,7 @@ export const doctorCommand: Command = {
 
 Checks the configuration, the data folder, the database, the webhooks and the ads.txt files of live
 sources, and suggests fixes. It migrates the database schema, as start does, and changes nothing else.
-Only one process can open the embedded database, so the checks of the database are skipped while a
+Only one process can open the embedded database, so the database checks are skipped while a
 service is running. The exit code is 1 if a check fails.`,
   async run(args) {
     readArguments(args, {});
@@ -86,7 +86,7 @@ const overdueInterval = '5 minutes';
 async function checkDatabaseContents({
   database,
   config,
-  migrated,
+  appliedMigrations,
 }: DatabaseContext): Promise<Finding[]> {
   const cluster = await checkCluster(database);
   // The other checks read all shards, so they would fail too.
@@ -96,9 +96,9 @@ async function checkDatabaseContents({
     ...(await checkServer(database)),
     ...cluster,
     ok(
-      migrated.length === 0
+      appliedMigrations.length === 0
         ? 'the database schema is up to date'
-        : `the database schema was migrated: ${migrated.join(', ')}`,
+        : `the database schema was migrated: ${appliedMigrations.join(', ')}`,
     ),
     await checkMasterKey(database, config),
     await checkKeys(database),
@@ -137,14 +137,14 @@ async function checkServer(database: Queries): Promise<Finding[]> {
     ...(differenceMs > maxClockSkewMs
       ? [
           fail(
-            `the clocks of the database and this machine differ by ${Math.round(differenceMs / 1_000)} s: synchronize both with NTP`,
+            `the database's clock and this machine's clock differ by ${Math.round(differenceMs / 1_000)} s: synchronize both with NTP`,
           ),
         ]
       : []),
   ];
 }
 
-/** Checks the nodes of a Citus cluster. Returns no findings for a plain PostgreSQL server. */
+/** Checks a Citus cluster's nodes. Returns no findings for a plain PostgreSQL server. */
 async function checkCluster(database: Queries): Promise<Finding[]> {
   const role = await readCitusRole(database);
   if (role === undefined) return [];

@@ -21,13 +21,13 @@ const maxOverlapS = 604_800;
 export const keyCommands: Command[] = [
   {
     name: 'keys create',
-    summary: 'create a key; the first one also creates the account',
+    summary: 'create a key, and an account if there is none yet',
     help: `Usage: trueward-service keys create --environment <environment> --kind <kind> [options]
 
   --environment <environment>  sandbox or live
   --kind <kind>                secret or publishable
   --allowed-origin <origin>    where a publishable key may be used; repeatable; required in live
-  --account <id>               the account of the key; required if there are several
+  --account <id>               the key's account; required if there are several accounts
   --new-account <name>         create an account and its first key
 
 Prints one line of JSON with the key. The key itself is shown only this once.
@@ -50,11 +50,11 @@ Example
         database.transaction(async (queries) => {
           const accountId = await chooseAccount(queries, makeId, values);
           const keys = createKeyManager(createManagerDeps(makeId));
-          const created = await keys.create(makeOperation(queries, accountId, environment), {
+          const newKey = await keys.create(makeOperation(queries, accountId, environment), {
             kind,
             ...(origins === undefined ? {} : { allowed_origins: origins }),
           });
-          printResult({ account_id: accountId, ...created });
+          printResult({ account_id: accountId, ...newKey });
         }),
       );
       printMessage('Store the key now: it will not be shown again.');
@@ -62,7 +62,7 @@ Example
   },
   {
     name: 'keys list',
-    summary: 'list all keys by id, with their last four characters',
+    summary: 'list all keys, with their ids and last four characters',
     help: `Usage: trueward-service keys list
 
 Prints one line of JSON per key, newest first.`,
@@ -116,7 +116,7 @@ const createManagerDeps = (makeId: Parameters<typeof createAuditLog>[1]) => ({
   clock: systemClock,
   makeId,
   audit: createAuditLog(systemClock, makeId),
-  // These commands set no rate limits.
+  // These commands don't set rate limits.
   ceiling: undefined,
   incrementConfigVersion,
 });
@@ -138,7 +138,7 @@ function withKey<T>(
         'SELECT account_id, environment FROM keys WHERE id = $1',
         [id],
       );
-      if (!row) throw new CommandError(`Key ${id} does not exist; keys list shows all ids.`);
+      if (!row) throw new CommandError(`Key ${id} does not exist. Run keys list to see all ids.`);
       const keys = createKeyManager(createManagerDeps(makeId));
       return work(keys, makeOperation(queries, row.account_id, row.environment), id);
     }),

@@ -23,15 +23,15 @@ export const listenCommand: Command = {
   summary: 'forward sandbox webhooks to a receiver on this machine',
   help: `Usage: trueward-service listen --forward-to <url> [options]
 
-  --forward-to <url>  the URL of your receiver, such as http://localhost:3000/webhooks
-  --service <url>     the URL of the service (default: PUBLIC_URL, or http://HOST:PORT)
+  --forward-to <url>  your receiver's URL, such as http://localhost:3000/webhooks
+  --service <url>     the service's URL (default: PUBLIC_URL, or http://HOST:PORT)
   --key <key>         a secret sandbox key (default: TRUEWARD_SECRET_KEY; unlike an argument, it is
-                      not visible to other users of this machine)
+                      not visible to other users on this machine)
   --events <types>    forward only these event types, comma-separated
 
 Prints one line of JSON with the webhook secret, then one line per forwarded event, until Ctrl-C.
 Only new events are forwarded, and each event only once. You don't have to register a webhook, and the service
-doesn't have to reach this machine.`,
+doesn't need network access to this machine.`,
   async run(args) {
     const { values } = readArguments(args, {
       'forward-to': { type: 'string' },
@@ -70,7 +70,7 @@ doesn't have to reach this machine.`,
 /** Posts one signed event and describes the result. */
 async function forward(target: string, event: WebhookEvent, secret: string): Promise<string> {
   const body = JSON.stringify(event);
-  const startedMs = performance.now();
+  const startedAtMs = performance.now();
   try {
     const response = await fetch(target, {
       method: 'POST',
@@ -83,7 +83,7 @@ async function forward(target: string, event: WebhookEvent, secret: string): Pro
       signal: AbortSignal.timeout(timeoutMs),
     });
     await response.body?.cancel();
-    return `${response.status} in ${Math.round(performance.now() - startedMs)} ms`;
+    return `${response.status} in ${Math.round(performance.now() - startedAtMs)} ms`;
   } catch (error) {
     const cause = error instanceof Error ? (error.cause ?? error) : error;
     return cause instanceof Error ? cause.message || String(cause) : String(cause);

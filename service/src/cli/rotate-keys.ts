@@ -43,7 +43,7 @@ Prints one line of JSON with the number of secrets that are now encrypted with t
           masterKey === undefined
             ? beginFileRotation(config)
             : { box: openSecretBox(config), finish: () => undefined };
-        const progress = createProgress((done) => `${done} secrets re-encrypted …`);
+        const progress = createProgress((done) => `${done} secrets re-encrypted…`);
         const count = await reencrypt(database, box, progress);
         finish();
         return count;
@@ -57,14 +57,14 @@ Prints one line of JSON with the number of secrets that are now encrypted with t
     help: `Usage: trueward-service master-key discard --confirm
 
 Use this only if the master key is lost for good. If you have a backup of it, restore the backup instead.
-Stop the service first. This removes everything that can no longer be decrypted from the database:
+Stop the service first. This removes everything from the database that can no longer be decrypted:
 
-  - the signing secrets of webhooks: rotate the secret of each webhook and give it to its receiver
+  - webhook secrets: rotate each webhook's secret and configure the new one in its receiver
   - the keys that sign decisions and receipts: ads that players are watching now, or have watched offline, earn
     no reward, and issued receipts can no longer be verified
-  - the key for the pseudonyms of players: frequency caps start over
-  - one-time codes of panel users, who must set them up again
-  - undelivered webhook events about children, whose bodies are encrypted
+  - the key for player pseudonyms: frequency caps start over
+  - panel users' one-time codes: each user must set them up again
+  - undelivered webhook events about children, because their bodies are encrypted
 
 Prints one line of JSON with the number of secrets and webhook events that were removed.`,
     async run(args) {
@@ -75,7 +75,9 @@ Prints one line of JSON with the number of secrets and webhook events that were 
         );
       }
       printResult(await withDatabase(({ database }) => discardSecrets(database)));
-      printMessage('The next start creates new secrets with the configured master key.');
+      printMessage(
+        'The next time the service starts, it creates new secrets with the configured master key.',
+      );
     },
   },
 ];
@@ -85,10 +87,10 @@ export const rotateReceiptKeyCommand: Command = {
   summary: 'sign new receipts with a new key',
   help: `Usage: trueward-service receipt-keys rotate
 
-Running services on the same database sign with the new key within a minute. The old keys stay in
+Running services on the same database start using the new key within a minute. The old keys stay in
 /.well-known/jwks.json until the last receipt that they signed has expired, 30 days later.
 
-Prints one line of JSON with the ids of all valid keys; the first one signs.`,
+Prints one line of JSON with the ids of all valid keys; the first one signs new receipts.`,
   async run(args) {
     readArguments(args, {});
     const kids = await withDatabase(async ({ database, config }) => {

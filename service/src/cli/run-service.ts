@@ -10,13 +10,13 @@ import { type Clock, systemClock } from '../platform/time.ts';
 import { DatabaseUnreachableError, isDiskFull } from '../store/database-errors.ts';
 import { CommandError } from './command.ts';
 
-/** Maximum time that stopping may take. After that, the process exits even if a connection hangs. */
+/** Maximum time for a clean shutdown. After that, the process exits even if a connection hangs. */
 const stopTimeoutMs = 5_000;
 
 /**
- * By default, V8 marks the whole heap each time the heap grows by a tenth. Under load, this happened every 0.7 s and
- * took 5% of the CPU time. With this setting, the heap can triple first. The heap still stays small, because long-lived
- * objects take only about 25 MB.
+ * By default, V8 marks the whole heap each time the heap grows by 10%. Under load, this happened every 0.7 s and used
+ * 5% of CPU time. With this setting, the heap can triple first. It still stays small, because long-lived objects take
+ * up only about 25 MB.
  */
 const heapGrowthPercent = 200;
 
@@ -32,7 +32,7 @@ export async function runService(): Promise<void> {
   const clock = config.testClock ? followParentClock() : systemClock;
   const service = await assemble(config, clock, log);
 
-  let stopping = false;
+  let isStopping = false;
   const drainAndStop = async (): Promise<void> => {
     service.drain();
     if (config.drainMs > 0) await sleep(config.drainMs);
@@ -40,8 +40,8 @@ export async function runService(): Promise<void> {
     await service.stop();
   };
   const stop = (signal: NodeJS.Signals): void => {
-    if (stopping) return;
-    stopping = true;
+    if (isStopping) return;
+    isStopping = true;
     log.info({ signal }, 'stopping');
     drainAndStop().then(
       () => process.exit(0),
@@ -103,22 +103,22 @@ async function announce(
   );
 }
 
-/** Maximum length of a string in a log line. A string from a client can be as long as a request body. */
+/** Maximum length of a string in a log entry. Strings from clients can be as long as a request body. */
 const maxTextLength = 500;
 const maxStackLength = 4_000;
-/** Maximum length of an array or object in a log line, as JSON. */
+/** Maximum JSON length of an array or object in a log entry. */
 const maxJsonLength = 2_000;
 
 /**
- * Creates the service's log, which consists of JSON lines of bounded length. If the database is unavailable or its disk
- * is full, only the start and the end of the outage are logged. Requests that fail in between are not logged.
+ * Creates the service's log, which writes JSON lines of bounded length. If the database is unavailable or its disk is
+ * full, only the start and the end of the outage are logged. Requests that fail in between are not logged.
  */
 export function createLog(level: string, destination: DestinationStream): Logger {
   return pino(
     {
       level,
-      formatters: { log: truncateMembers },
-      serializers: { err: (error: Error) => truncateMembers(pino.stdSerializers.err(error)) },
+      formatters: { log: truncateFields },
+      serializers: { err: (error: Error) => truncateFields(pino.stdSerializers.err(error)) },
       hooks: {
         logMethod(args, method) {
           const [first]: unknown[] = args;
@@ -132,10 +132,10 @@ export function createLog(level: string, destination: DestinationStream): Logger
   );
 }
 
-/** Truncates long members of a log line. Errors are left unchanged, because their serializer truncates them. */
-const truncateMembers = (members: object): Record<string, unknown> =>
+/** Truncates long fields in a log entry. Errors are left unchanged, because their serializer truncates them. */
+const truncateFields = (fields: object): Record<string, unknown> =>
   Object.fromEntries(
-    Object.entries(members).map(([name, value]: [string, unknown]) => [
+    Object.entries(fields).map(([name, value]: [string, unknown]) => [
       name,
       value instanceof Error
         ? value

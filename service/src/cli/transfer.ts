@@ -24,12 +24,12 @@ export const exportCommand: Command = {
 
   --out <file>  a new file (default: standard output)
 
-Writes the data of all accounts, one JSON object per line. The last line has the row count and a checksum of each table.
-If an export is interrupted, start it again. Secrets stay encrypted: also back up the master key (master.key in
+Writes the data of all accounts, one JSON object per line. The last line has each table's row count and checksum.
+If an export is interrupted, start it again. Secrets stay encrypted, so back up the master key too (master.key in
 the data folder, or TRUEWARD_MASTER_KEY), but in a different place.
 
 The service can keep running, because the export is a consistent snapshot. On a Citus cluster, stop the
-service first: a snapshot cannot span the nodes, so rows written during the export may be missing.
+service first: a snapshot cannot span nodes, so rows written during the export may be missing.
 
 Example: from the embedded database to a PostgreSQL server
   trueward-service export --out all.jsonl
@@ -39,13 +39,13 @@ Example: from the embedded database to a PostgreSQL server
     const rows = await withDatabase(async ({ database }) => {
       if ((await readCitusRole(database)) !== undefined)
         printMessage(
-          'This is a Citus cluster, where a snapshot cannot span the nodes. If the service is running, stop it and export again.',
+          'This is a Citus cluster, where a snapshot cannot span nodes. If the service is running, stop it and export again.',
         );
       const target = values.out === undefined ? process.stdout : await createNewFile(values.out);
       const count = await exportRows(database, {
         id: randomUUID(),
         write: (line) => writeLine(target, line),
-        onProgress: createProgress((done) => `${done} rows …`),
+        onProgress: createProgress((done) => `${done} rows…`),
       });
       if (target !== process.stdout) await finished(target.end());
       return count;
@@ -54,7 +54,7 @@ Example: from the embedded database to a PostgreSQL server
   },
 };
 
-/** Opens a file that must not exist yet, so that an earlier export is never overwritten. */
+/** Creates a file. Fails if the file exists, so that an earlier export is never overwritten. */
 async function createNewFile(file: string): Promise<Writable> {
   const stream = createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true });
   try {
@@ -74,23 +74,23 @@ export const importCommand: Command = {
   summary: 'import an exported file into an empty database',
   help: `Usage: trueward-service import <file>
 
-Verifies the whole file before it writes anything, imports it in batches, and finally compares the row
-count and the checksum of each table. If the import is interrupted, run it again with the same file. It
+Verifies the whole file before it writes anything, imports it in batches, and finally compares each
+table's row count and checksum. If the import is interrupted, run it again with the same file. It
 resumes where it stopped. No service starts on the database until the import is complete.
 
-The master key of the exporting service must be in place, as master.key in the data folder or as
+The exporting service's master key must be in place, as master.key in the data folder or as
 TRUEWARD_MASTER_KEY.`,
   async run(args) {
     const { positionals } = readArguments(args, {}, ['file']);
     const [path = ''] = positionals;
     await requireReadable(path);
     const rows = await withDatabase(async ({ database, config }) => {
-      const onRows = createProgress((done) => `${done} rows read …`);
+      const onRows = createProgress((done) => `${done} rows read…`);
       const file = await checkExport(readLines(path), onRows);
       // Throws if the master key is different, because the service could not start on the imported data.
       if (file.sealed !== undefined) openSecretBox(config).open(file.sealed);
       // Progress is printed after every batch, because a batch can take up to a second.
-      const onBatch = (done: number) => printMessage(`${done} of ${file.rows} rows imported …`);
+      const onBatch = (done: number) => printMessage(`${done} of ${file.rows} rows imported…`);
       await importRows(database, file, readLines(path), onBatch);
       return file.rows;
     });

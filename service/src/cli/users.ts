@@ -25,10 +25,10 @@ export const inviteUserCommand: Command = {
 
   --role <role>   owner, operator or viewer (default viewer); an existing user keeps the current role
   --name <name>   the display name in the panel (default: the e-mail)
-  --account <id>  the account of the user; required if there are several
+  --account <id>  the user's account; required if there are several accounts
 
-Prints one line of JSON with a single-use link that is valid for a day. An existing user sets a new
-password with it, which turns one-time codes off.
+Prints one line of JSON with a single-use link that is valid for a day. An existing user can set a new
+password with it, which also turns off one-time codes.
 
 Example
   trueward-service users invite ada@example.com --role owner`,
@@ -46,15 +46,15 @@ Example
       const serviceUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
       const userManager = openUserManager(database, makeId);
       const { user, linkToken } = await database.transaction(async (queries) => {
-        const existing = await findUserByEmail(queries, email);
-        const accountId = existing?.accountId ?? (await chooseAccount(queries, makeId, values));
+        const existingUser = await findUserByEmail(queries, email);
+        const accountId = existingUser?.accountId ?? (await chooseAccount(queries, makeId, values));
         const operation: Operation = {
           queries,
           scope: { accountId, environment: 'live' },
           actor: 'command_line',
         };
-        return existing
-          ? userManager.makeLink(operation, existing.id)
+        return existingUser
+          ? userManager.makeLink(operation, existingUser.id)
           : userManager.invite(operation, { email, name: values.name ?? email, role });
       });
       printResult({

@@ -12,7 +12,7 @@ export interface DatabaseContext {
   config: Config;
   makeId: MakeId;
   /** Names of the migrations that were applied when the database was opened. */
-  migrated: string[];
+  appliedMigrations: string[];
 }
 
 /** Opens and migrates the configured database, runs `work`, and closes the database. */
@@ -25,7 +25,7 @@ export async function withDatabase<T>(work: (context: DatabaseContext) => Promis
     onError: (error) => printMessage(`A database connection failed: ${error.message}`),
   });
   try {
-    const migrated = await migrate(database, {
+    const appliedMigrations = await migrate(database, {
       onApply: (name) => printMessage(`Applying migration ${name}`),
       onDistribute: (table, placement) =>
         printMessage(
@@ -38,7 +38,12 @@ export async function withDatabase<T>(work: (context: DatabaseContext) => Promis
       onWait: printMessage,
       waitMs: config.migrationWaitMs,
     });
-    return await work({ database, config, makeId: createIds(systemClock, randomBytes), migrated });
+    return await work({
+      database,
+      config,
+      makeId: createIds(systemClock, randomBytes),
+      appliedMigrations,
+    });
   } finally {
     await database.close();
   }

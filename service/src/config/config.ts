@@ -8,7 +8,7 @@ import type { DatabaseConfig } from '../store/open-database.ts';
 import { parseHeaders, type SamplerName, type TraceSettings } from '../trace/tracing.ts';
 import type { Retention } from '../upkeep/delete-old-rows.ts';
 
-/** The configuration of the service. */
+/** The service's configuration. */
 export interface Config extends DatabaseConfig {
   /** The folder that contains the embedded database and the master key. */
   dataDirectory: string;
@@ -33,7 +33,7 @@ export interface Config extends DatabaseConfig {
    * undefined, such creatives are never archived.
    */
   unofferedRetentionMs: number | undefined;
-  /** Folder of the media under `/media/`. */
+  /** The folder with the files that are served under `/media/`. */
   mediaDirectory: string;
   /** The bucket for uploaded media; if absent, uploads are stored in a folder next to the database. */
   mediaBucket?: S3Bucket;
@@ -64,9 +64,9 @@ export interface Config extends DatabaseConfig {
 export function readConfig(env: Record<string, string | undefined>): Config {
   const values = new Map(readSettings(env).map(({ name, value }) => [name, value]));
   const getOptional = (name: SettingName) => values.get(name);
-  // `text` and `number` are only for settings that have a default.
-  const text = (name: SettingName) => getOptional(name) ?? '';
-  const number = (name: SettingName) => Number(text(name));
+  // `getText` and `getNumber` are only for settings that have a default.
+  const getText = (name: SettingName) => getOptional(name) ?? '';
+  const getNumber = (name: SettingName) => Number(getText(name));
   const trustedProxies = getOptional('TRUSTED_PROXIES')
     ?.split(',')
     .map((proxy) => proxy.trim());
@@ -81,41 +81,41 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     ] as const
   ).map(getOptional);
   return {
-    dataDirectory: resolve(text('TRUEWARD_DATA_DIR')),
+    dataDirectory: resolve(getText('TRUEWARD_DATA_DIR')),
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
     ...(databaseAdminUrl === undefined ? {} : { databaseAdminUrl }),
     databaseLimits: {
-      poolSize: number('DATABASE_POOL_SIZE'),
-      timeoutMs: number('DATABASE_TIMEOUT_S') * 1_000,
-      lockTimeoutMs: number('DATABASE_LOCK_TIMEOUT_MS'),
-      pooler: text('DATABASE_POOLER') === 'transaction',
+      poolSize: getNumber('DATABASE_POOL_SIZE'),
+      timeoutMs: getNumber('DATABASE_TIMEOUT_S') * 1_000,
+      lockTimeoutMs: getNumber('DATABASE_LOCK_TIMEOUT_MS'),
+      pooler: getText('DATABASE_POOLER') === 'transaction',
     },
-    migrationWaitMs: number('MIGRATION_WAIT_S') * 1_000,
+    migrationWaitMs: getNumber('MIGRATION_WAIT_S') * 1_000,
     retention: readRetention(values),
-    host: text('HOST'),
-    port: number('PORT'),
+    host: getText('HOST'),
+    port: getNumber('PORT'),
     ...(publicUrl === undefined ? {} : { publicUrl: publicUrl.replace(/\/+$/, '') }),
     ...(trustedProxies === undefined ? {} : { trustedProxies }),
     ...readCountryHeader(values),
-    drainMs: number('DRAIN_S') * 1_000,
-    demandBudgetMs: number('DEMAND_BUDGET_MS'),
-    unofferedRetentionMs: number('UNOFFERED_CREATIVE_DAYS') * 86_400_000 || undefined,
-    mediaDirectory: resolve(text('TRUEWARD_MEDIA_DIR')),
+    drainMs: getNumber('DRAIN_S') * 1_000,
+    demandBudgetMs: getNumber('DEMAND_BUDGET_MS'),
+    unofferedRetentionMs: getNumber('UNOFFERED_CREATIVE_DAYS') * 86_400_000 || undefined,
+    mediaDirectory: resolve(getText('TRUEWARD_MEDIA_DIR')),
     ...readBucket(values),
-    development: text('TRUEWARD_DEVELOPMENT') === '1',
+    development: getText('TRUEWARD_DEVELOPMENT') === '1',
     testClock: readTestClock(values),
     ...(masterKey === undefined ? {} : { masterKey }),
     ...(otherMasterKey === undefined ? {} : { otherMasterKey }),
-    ...(text('RATE_LIMITS') === 'off' ? {} : { rateLimits: readRateLimits(text) }),
+    ...(getText('RATE_LIMITS') === 'off' ? {} : { rateLimits: readRateLimits(getText) }),
     ...(metricsToken === undefined ? {} : { metricsToken }),
     ...readTraces(values),
-    logLevel: text('LOG_LEVEL'),
+    logLevel: getText('LOG_LEVEL'),
   };
 }
 
-function readRateLimits(text: (name: SettingName) => string): RateLimits {
+function readRateLimits(getText: (name: SettingName) => string): RateLimits {
   const readRate = (name: SettingName): Rate => {
-    const [perS = 0, burst = 0] = text(name).split('/').map(Number);
+    const [perS = 0, burst = 0] = getText(name).split('/').map(Number);
     return { perS, burst };
   };
   return {
@@ -124,8 +124,8 @@ function readRateLimits(text: (name: SettingName) => string): RateLimits {
     address: readRate('RATE_LIMIT_ADDRESS'),
     user: { live: readRate('RATE_LIMIT_USER_LIVE'), sandbox: readRate('RATE_LIMIT_USER_SANDBOX') },
     waits: {
-      key: Number(text('WAITS_PER_KEY')),
-      address: Number(text('WAITS_PER_ADDRESS')),
+      key: Number(getText('WAITS_PER_KEY')),
+      address: Number(getText('WAITS_PER_ADDRESS')),
     },
   };
 }

@@ -14,7 +14,7 @@ export class ConfigError extends Error {
 
 type Variables = Record<string, string | undefined>;
 
-/** The effective value of a setting, and its origin. */
+/** A setting's effective value, and where it comes from. */
 interface EffectiveSetting {
   name: SettingName;
   value: string | undefined;
@@ -29,7 +29,7 @@ interface EffectiveSetting {
 export function readSettings(env: Variables): EffectiveSetting[] {
   const problems: string[] = [];
   const file = readFile(env['TRUEWARD_CONFIG'], problems);
-  const effective = settingList.map(([name, setting]) => {
+  const effectiveSettings = settingList.map(([name, setting]) => {
     const effectiveSetting = resolveSetting(name, setting, env, file);
     const { value } = effectiveSetting;
     if (value !== undefined && !setting.isValid(value)) {
@@ -39,7 +39,7 @@ export function readSettings(env: Variables): EffectiveSetting[] {
     return effectiveSetting;
   });
   if (problems.length > 0) throw new ConfigError(problems);
-  return effective;
+  return effectiveSettings;
 }
 
 const removeCredentials = (text: string): string => text.replace(/\/\/[^/]*@/, '//…@');
@@ -47,7 +47,7 @@ const removeCredentials = (text: string): string => text.replace(/\/\/[^/]*@/, '
 /** Variables that individual commands read and describe in their help. */
 const commandVariables = ['TRUEWARD_SECRET_KEY'];
 
-/** Returns variables that have the settings' prefix but are not settings. They are most likely typos. */
+/** Returns variables whose names start with `TRUEWARD_` but are not settings. These are most likely typos. */
 export const findUnknownSettings = (env: Variables): string[] =>
   Object.keys(env).filter(
     (name) =>

@@ -14,7 +14,7 @@ export const capWindowMs = (placement: Pick<Placement, 'cooldown_s' | 'frequency
   1_000 * Math.max(placement.cooldown_s, placement.frequency_cap?.per_s ?? 0);
 
 /**
- * Maximum time from a decision to the impression of its ad. An ad can be shown for up to eleven minutes after its
+ * Maximum time between a decision and its ad's impression. An ad can be shown for up to eleven minutes after its
  * decision. The rest is a safety margin.
  */
 export const servedWithinMs = 900_000;
@@ -104,7 +104,7 @@ const priorCount = 20;
 const minSeenShare = 0.5;
 /**
  * The share of the remaining impressions that one process may reserve. Several processes can count the same remaining
- * impressions at the same time. With up to four processes, the cap can be exceeded only by rounding.
+ * impressions at the same time. With up to four processes, the cap can be exceeded only through rounding.
  */
 const sharePerProcess = 1 / 4;
 

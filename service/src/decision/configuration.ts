@@ -10,14 +10,14 @@ import { countDailyBudgets, type DailyBudget } from './caps.ts';
 import { type AnyResource, compileSnapshot, type Snapshot } from './snapshot.ts';
 
 /**
- * Keeps the keys and snapshots of all accounts in memory, so that decisions don't have to query the database for them.
+ * Keeps all accounts' keys and snapshots in memory, so that decisions don't have to query the database for them.
  */
 export interface Configuration {
   findKey(hash: string): KeyPrincipal | undefined;
   snapshot(scope: Scope): Snapshot;
-  /** Version of an account's configuration, incremented by every change; undefined for an unknown account. */
+  /** An account's configuration version, which every change increments; undefined for an unknown account. */
   version(accountId: string): number | undefined;
-  /** Returns the budgets of house ads with a daily cap, by house ad id. They can be up to a second out of date. */
+  /** Returns budgets for house ads with a daily cap, by house ad id. They can be up to a second out of date. */
   dailyBudgets(scope: Scope): ReadonlyMap<string, DailyBudget>;
   /**
    * Reads changes from the database. Resolves when this process has applied them.
@@ -25,7 +25,7 @@ export interface Configuration {
    * @param accountId an account to read even if its version has not changed
    */
   refresh(accountId?: string): Promise<void>;
-  /** Number of webhooks that the service has disabled, in all accounts. */
+  /** Number of webhooks that the service has disabled, across all accounts. */
   disabledWebhooks(): number;
   /** Seconds since the configuration was last in sync with the database. */
   ageS(): number;
@@ -68,14 +68,14 @@ export async function openConfiguration({
   pollMs = 500,
 }: Deps): Promise<Configuration> {
   const accounts = new Map<string, AccountView>();
-  /** Keys of all accounts, by hash. Keys are revoked, but never removed. */
+  /** All accounts' keys, by hash. Keys are revoked, but never removed. */
   const keys = new Map<string, KeyPrincipal>();
   /** Accounts to read even if their version has not changed. */
   const requestedAccounts = new Set<string>();
   const isCluster = (await readCitusRole(database)) !== undefined;
   let runningRefresh: Promise<void> | undefined;
   let shouldRerun = false;
-  let isFirst = true;
+  let isFirstRead = true;
   let isStopped = false;
   let syncedAtMs = clock.monotonicMs();
   let timer: NodeJS.Timeout | undefined;
@@ -90,7 +90,7 @@ export async function openConfiguration({
       await read();
     } catch (error) {
       const isOutage = error instanceof DatabaseUnreachableError || isUnreachable(error);
-      if (isFirst || isOutage) throw error;
+      if (isFirstRead || isOutage) throw error;
       log.warn({ err: error, accountId }, "could not read an account's configuration");
     }
   };
@@ -113,7 +113,7 @@ export async function openConfiguration({
       await isolateFailure(accountId, async () => {
         // The version was read before the data. A change that is committed in between is read twice, but never missed.
         const snapshots = await loadSnapshots(database, accountId);
-        // The count below adds budgets for new ads.
+        // `countDailyBudgets` below adds budgets for new ads.
         const dailyBudgets = previous?.dailyBudgets ?? {
           sandbox: new Map(),
           live: new Map(),
@@ -133,7 +133,7 @@ export async function openConfiguration({
     syncedAtMs = startedAtMs;
   };
 
-  /** A call during a refresh starts another refresh afterward, because the running one may have missed the change. */
+  /** If called during a refresh, starts another one afterward, because the current one may have missed the change. */
   const refresh = (accountId?: string): Promise<void> => {
     if (accountId !== undefined) requestedAccounts.add(accountId);
     if (runningRefresh) {
@@ -160,7 +160,7 @@ export async function openConfiguration({
   };
 
   await refresh();
-  isFirst = false;
+  isFirstRead = false;
   poll();
   return {
     findKey: (hash) => keys.get(hash),

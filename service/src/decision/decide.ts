@@ -11,7 +11,7 @@ import {
 
 type Reason = NonNullable<Decision['reason']>;
 
-/** All inputs of a decision. */
+/** All inputs to a decision. */
 export interface DecideInput {
   snapshot: Snapshot;
   entry: PlacementEntry;
@@ -19,7 +19,7 @@ export interface DecideInput {
   context: PolicyContext;
   /** Times of the player's verified impressions at the placement within the cap window, in Unix milliseconds. */
   servedAtMs: readonly number[];
-  /** Budgets of house ads with a daily cap, by house ad id. */
+  /** Budgets for house ads with a daily cap, by house ad id. */
   dailyBudgets: ReadonlyMap<string, Pick<DailyBudget, 'served' | 'allowance'>>;
   nowMs: number;
   /** In [0, 1). */
@@ -224,7 +224,8 @@ const describeCandidate = ({ houseAd, creative }: Candidate, verdict: string): E
 
 /**
  * Marks the chosen candidate, and the eligible candidates that weren't chosen because of their priority or weight. Uses
- * `Object.assign` because on Node 20, a property after a spread takes 1 µs, and `Object.assign` a tenth of that.
+ * `Object.assign` because on Node 20, adding a property after a spread takes 1 µs, ten times as long as with
+ * `Object.assign`.
  */
 function markChoice(item: Explanation, chosen: Candidate): Explanation {
   if (item.house_ad_id === chosen.houseAd.id) return Object.assign({}, item, { verdict: 'chosen' });
@@ -234,7 +235,7 @@ function markChoice(item: Explanation, chosen: Candidate): Explanation {
 }
 
 /**
- * Picks a random candidate, by weight, from those with the highest priority.
+ * Picks a weighted random candidate from the highest priority tier.
  *
  * @param candidates sorted by priority, highest first
  * @param random in [0, 1)
@@ -250,7 +251,7 @@ function choose(candidates: readonly Candidate[], random: number): Candidate | u
 }
 
 /**
- * Returns the verdict that a sandbox request simulates. Returns undefined for the other values, which affect the
+ * Returns the verdict that a sandbox request simulates. Returns undefined for other `simulate` values, which affect the
  * response (`slow`, `error`) or the reward.
  */
 export function simulateVerdict(simulate: DecisionRequest['simulate']): Unfilled | undefined {
@@ -266,7 +267,7 @@ export function simulateVerdict(simulate: DecisionRequest['simulate']): Unfilled
   }
 }
 
-/** Properties of a request that policies can match. */
+/** Request properties that policies can match. */
 export interface PolicyContext {
   language?: string;
   device?: 'desktop' | 'mobile' | 'tablet';

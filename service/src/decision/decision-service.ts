@@ -81,7 +81,7 @@ export function createDecisionMaker(deps: Deps): MakeDecision {
       : evaluateRequest(deps, input);
     const { verdict, viewer, demand, sourceCounts } =
       evaluation instanceof Promise ? await evaluation : evaluation;
-    const { decision, stored } = describeDecision({
+    const { decision, newDecision } = describeDecision({
       id: deps.makeId('decision'),
       scope,
       entry,
@@ -92,12 +92,12 @@ export function createDecisionMaker(deps: Deps): MakeDecision {
       nowMs,
       sign: deps.tokens.sign,
     });
-    if (demand) stored.demand = demand;
-    if (sourceCounts) stored.sourceCounts = sourceCounts;
-    const { reserved_ad: houseAdId } = stored.record;
+    if (demand) newDecision.demand = demand;
+    if (sourceCounts) newDecision.sourceCounts = sourceCounts;
+    const { reserved_ad: houseAdId } = newDecision.record;
     const release = houseAdId === null ? undefined : reserveBudget(deps, scope, houseAdId);
     try {
-      await lane.push(stored);
+      await lane.push(newDecision);
     } finally {
       release?.();
     }
@@ -167,13 +167,13 @@ export async function evaluateWithSources(
     await readServedTimes(deps.database, input, viewer),
   );
   const buildOfferRequest = createOfferRequestBuilder(deps, input);
-  const decided = await decideWithSources(
+  const externalDecision = await decideWithSources(
     deps.externalDeps,
     input.scope,
     decideInput,
     buildOfferRequest,
   );
-  return { viewer, ...decided };
+  return { viewer, ...externalDecision };
 }
 
 /** The viewport assumed for clients that don't report one: a phone in landscape orientation, in CSS pixels. */
@@ -193,7 +193,7 @@ function createOfferRequestBuilder(
     ...(locale !== undefined && { language: locale }),
     ...(consent !== undefined && { consent }),
   };
-  const common = {
+  const commonFields = {
     accountId: scope.accountId,
     transactionId: makeUuid(),
     placement: entry.placement.name,
@@ -208,7 +208,7 @@ function createOfferRequestBuilder(
     // Each source receives a different id, so that sources cannot correlate players.
     const user =
       userRef === undefined ? {} : { userId: pseudonym(scope, `${source.id}\n${userRef}`) };
-    return { player: disclose({ ...player, ...user }), blocked, ...common };
+    return { player: disclose({ ...player, ...user }), blocked, ...commonFields };
   };
 }
 

@@ -32,7 +32,7 @@ export interface DecisionState {
   settledAtMs: number | null;
 }
 
-/** An event of a decision, with times according to the service's clock. */
+/** An event for a decision. Times are converted to the service's clock. */
 export interface RecordedEvent {
   id: string;
   decisionId: string;

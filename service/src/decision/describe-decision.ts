@@ -26,7 +26,7 @@ export const lifetimeMs = 600_000;
 /** Turns a verdict into the response and the row to store. */
 export function describeDecision(input: DecisionInput): {
   decision: Decision;
-  stored: NewDecision;
+  newDecision: NewDecision;
 } {
   const { verdict, scope, entry, id, nowMs } = input;
   const { placement } = entry;
@@ -43,19 +43,19 @@ export function describeDecision(input: DecisionInput): {
   if (scope.environment === 'sandbox') decision.explain = verdict.explain.map(withoutSourceData);
   if (verdict.status === 'filled') {
     describeAd(decision, input, verdict.candidate, expiresAtMs);
-    return { decision, stored: { scope, record } };
+    return { decision, newDecision: { scope, record } };
   }
   decision.reason = verdict.reason;
   if (verdict.retryAtMs !== undefined) decision.retry_at = formatInstant(verdict.retryAtMs);
   const { rule } = verdict;
-  if (!rule) return { decision, stored: { scope, record } };
+  if (!rule) return { decision, newDecision: { scope, record } };
   const data = {
     decision_id: id,
     placement: placement.name,
     rule: { id: rule.id, kind: rule.kind, name: rule.name },
     ...(record.user_ref === null ? {} : { user_ref: record.user_ref }),
   };
-  return { decision, stored: { scope, record, event: { type: 'policy.blocked', data } } };
+  return { decision, newDecision: { scope, record, event: { type: 'policy.blocked', data } } };
 }
 
 /** Whether a reason contains only words: no numbers, URLs or quoted text. */
@@ -101,7 +101,7 @@ function describeAd(
   decision.token = sign(claims);
 }
 
-/** Describes the creative of an external ad, including the values that can differ from offer to offer. */
+/** Describes an external ad's creative, including the values that can differ between offers. */
 export function describeOffer({
   clientCreative,
   creative: { icons },

@@ -47,8 +47,8 @@ export type DryRun = (
 export function createDryRun(deps: EvaluateDeps & { clock: Clock; makeId: MakeId }): DryRun {
   return async (scope, { request, device, country, policy, policyId }) => {
     const { placements } = deps.configuration.snapshot(scope);
-    const stored = placements.get(request.placement);
-    if (!stored) return undefined;
+    const storedEntry = placements.get(request.placement);
+    if (!storedEntry) return undefined;
     const nowMs = deps.clock.nowMs();
     const timestamp = formatInstant(nowMs);
     const drafts: Policy[] = policy
@@ -62,11 +62,11 @@ export function createDryRun(deps: EvaluateDeps & { clock: Clock; makeId: MakeId
           },
         ]
       : [];
-    const otherPolicies = stored.policies.filter(
+    const otherPolicies = storedEntry.policies.filter(
       ({ id }) => policy === undefined || id !== policyId,
     );
     const entry = {
-      ...stored,
+      ...storedEntry,
       policies: selectPolicies(request.placement, [...otherPolicies, ...drafts]),
     };
     const client = { device, country };
@@ -104,7 +104,7 @@ export interface TrialResult {
   vastError?: number;
   /** All HTTP requests, in order. */
   exchanges: Exchange[];
-  /** Steps of resolving the VAST tag or markup. */
+  /** Steps taken to resolve the VAST tag or markup. */
   steps: VastStep[];
   offer?: Offer;
   /** Notices that a decision would send now. */
@@ -123,8 +123,8 @@ export type TrySource = (scope: Scope, trial: Trial) => Promise<TrialResult | un
 export function createTrialRunner(deps: EvaluateWithSourcesDeps): TrySource {
   return async (scope, { source, placement, consent, client, shouldSubmit }) => {
     const snapshot = deps.configuration.snapshot(scope);
-    const stored = snapshot.placements.get(placement);
-    if (!stored) return undefined;
+    const storedEntry = snapshot.placements.get(placement);
+    if (!storedEntry) return undefined;
     const exchanges: Exchange[] = [];
     let response: SourceResponse | undefined;
     const externalDeps: typeof deps.externalDeps = {
@@ -147,7 +147,7 @@ export function createTrialRunner(deps: EvaluateWithSourcesDeps): TrySource {
       {
         scope,
         // House ads are left out. Otherwise, a house ad with a higher priority would win before the source is called.
-        entry: { ...stored, candidates: [], sources: [source] },
+        entry: { ...storedEntry, candidates: [], sources: [source] },
         request: { placement, consent: { status: consent } },
         client,
         nowMs: deps.clock.nowMs(),

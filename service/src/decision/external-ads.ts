@@ -60,10 +60,10 @@ export type BuildOfferRequest = (
 ) => OfferRequest;
 
 /**
- * Makes a decision for a placement with external sources. Calls the sources with the highest priority concurrently, and
- * chooses the eligible ad with the highest price. If none of these sources has an ad, calls the sources with the next
- * priority. Sources take precedence over a house ad with the same priority. Sources with a lower priority than the
- * house ad are not called.
+ * Makes a decision for a placement with external sources. Calls the sources in the highest priority tier concurrently,
+ * and chooses the eligible ad with the highest price. If none of these sources has an ad, calls the sources in the next
+ * tier. Sources take precedence over a house ad with the same priority. Sources with a lower priority than the house ad
+ * are not called.
  */
 export async function decideWithSources(
   deps: ExternalDeps,
@@ -79,12 +79,12 @@ export async function decideWithSources(
   if (checkCaps(entry.placement, input.servedAtMs, nowMs)) return { verdict: houseVerdict };
   const houseAdPriority =
     houseVerdict.status === 'filled' ? houseVerdict.candidate.houseAd.priority : Infinity;
-  const endMs = deps.clock.monotonicMs() + deps.budgetMs;
+  const deadlineAtMs = deps.clock.monotonicMs() + deps.budgetMs;
   const auction = new Auction(deps, scope, input);
   for (const priority of new Set(entry.sources.map((source) => source.priority))) {
     if (priority > houseAdPriority) break;
     const tier = entry.sources.filter((source) => source.priority === priority);
-    const remainingMs = endMs - deps.clock.monotonicMs();
+    const remainingMs = deadlineAtMs - deps.clock.monotonicMs();
     const candidate = await auction.run(tier, remainingMs, (source) =>
       buildOfferRequest(source, buildBlockLists(requestCheck.policies)),
     );
@@ -95,10 +95,10 @@ export async function decideWithSources(
 
 /** Sources are not called if less time than this is left. */
 const minRequestMs = 50;
-/** An ad that expires earlier than this is rejected, because most players would not see it in time. */
+/** An ad that expires sooner than this is rejected, because most players would not see it in time. */
 const minLifetimeMs = 30_000;
 
-/** Collects the responses of one decision's sources. */
+/** Collects the responses from one decision's sources. */
 class Auction {
   readonly #deps: ExternalDeps;
   readonly #scope: Scope;
@@ -111,7 +111,7 @@ class Auction {
     [this.#deps, this.#scope, this.#input] = [deps, scope, input];
   }
 
-  /** Requests offers from the sources of one priority, and returns the best eligible ad. */
+  /** Requests offers from the sources in one priority tier, and returns the best eligible ad. */
   async run(
     tier: readonly ExternalSource[],
     remainingMs: number,
@@ -138,22 +138,22 @@ class Auction {
     // Ties are broken at random, so that no source wins all of them.
     const startIndex = Math.floor(this.#input.random * responses.length);
     const offers = [...responses.slice(startIndex), ...responses.slice(0, startIndex)].flat();
-    let chosen: ExternalCandidate | undefined;
+    let chosenCandidate: ExternalCandidate | undefined;
     for (const { source, response, offer, limitAdTracking } of offers.toSorted(comparePrices)) {
       const result = this.#judge({ source, offer, limitAdTracking });
-      const loss: Loss | undefined = 'verdict' in result ? result : chosen && outbidLoss;
+      const loss: Loss | undefined = 'verdict' in result ? result : chosenCandidate && outbidLoss;
       if (loss) this.#notices.push(...response.onLoss(loss.reason));
       else this.#notices.push(...response.onWin);
       this.#note(source, loss?.verdict ?? 'chosen', response, result);
       if (!loss && 'offer' in result) {
-        chosen = result;
+        chosenCandidate = result;
         this.#counts.push({ sourceId: source.id, metric: 'source_wins' });
       }
     }
-    return chosen;
+    return chosenCandidate;
   }
 
-  /** Returns the decision for the chosen ad of an external source. */
+  /** Returns the decision for the chosen external ad. */
   fill(candidate: ExternalCandidate, houseVerdict: Verdict): ExternalDecision {
     const { source, offer, limitAdTracking } = candidate;
     const { nowMs } = this.#input;
@@ -179,7 +179,7 @@ class Auction {
     };
   }
 
-  /** Returns the decision for the house ads. Called if no source has an ad. */
+  /** Returns the house ads' decision. Called if no source has an ad. */
   fillWithHouseAd(houseVerdict: Verdict): ExternalDecision {
     const record = {
       sourceCounts: this.#counts,

@@ -29,11 +29,11 @@ export interface NewDecision {
   event?: EventDraft;
   /** Set only if external sources were called. */
   demand?: DemandRecord;
-  /** Metrics of the external sources, for reports. */
+  /** External source metrics, for reports. */
   sourceCounts?: readonly SourceCount[];
 }
 
-/** An increment of one metric of an external source. */
+/** An increment to one of an external source's metrics. */
 export interface SourceCount {
   sourceId: string;
   metric:
@@ -47,7 +47,7 @@ export interface SourceCount {
   reason?: string;
 }
 
-/** A new row of the `decisions` table, by column name. Times are in Unix milliseconds. */
+/** A new row in the `decisions` table, keyed by column name. Times are in Unix milliseconds. */
 export interface DecisionRecord {
   id: string;
   status: 'filled' | 'no_fill' | 'blocked';
@@ -88,7 +88,7 @@ interface LanesDeps {
   onTrackers(accountId: string): void;
 }
 
-/** Creates lanes, each of which group-commits the decisions of one account and environment. */
+/** Creates lanes, each of which group-commits decisions for one account and environment. */
 export function createDecisionLanes(deps: LanesDeps): Lane<NewDecision, void> {
   const { database, writeEvents } = deps;
   return createScopedLanes(deps.lanes, {
@@ -138,7 +138,7 @@ const firstSumParam = firstColumnParam + columns.length;
 
 /**
  * Inserts decisions and their roll-ups. They share one statement, because every statement costs a round trip to the
- * server or to the thread of the embedded database.
+ * server or to the embedded database's thread.
  */
 const insert = `${insertDecisions},
   counted AS (${buildInsertSums(firstSumParam)})
@@ -180,7 +180,7 @@ const countSources = ({ scope, record, sourceCounts = [] }: NewDecision): Count[
   });
 
 /**
- * Writes decisions of one account and environment, including their counts and webhook events. Returns whether webhook
+ * Writes decisions for one account and environment, including their counts and webhook events. Returns whether webhook
  * deliveries were queued.
  */
 export async function recordDecisions(

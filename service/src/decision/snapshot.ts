@@ -23,7 +23,7 @@ export interface Ad {
   clientCreative: NonNullable<Decision['creative']>;
   advertiserName: string;
   advertiserDomain: string;
-  /** Categories of the creative and of its advertiser. */
+  /** The categories of the creative and its advertiser. */
   categories: ReadonlySet<string>;
 }
 
@@ -45,7 +45,7 @@ export interface PlacementEntry {
   policies: readonly Policy[];
 }
 
-/** The configuration of one account and environment. It is compiled after each change, so that decisions are fast. */
+/** One account's configuration in one environment. It is compiled after each change, so that decisions are fast. */
 export interface Snapshot {
   placements: ReadonlyMap<string, PlacementEntry>;
   /** Returns a creative that was imported from an external source, whether or not it has been approved. */
@@ -76,7 +76,7 @@ const policyOrder: readonly Policy['kind'][] = ['policy', 'commercial', 'brand_s
 const parseTime = (text: string | undefined, absent: number, invalid: number): number =>
   text === undefined ? absent : (parseInstant(text) ?? invalid);
 
-/** Compiles the resources of one account and environment into a snapshot. */
+/** Compiles one account's resources in one environment into a snapshot. */
 export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
   const selectDocuments = <K extends ResourceKind>(kind: K): ResourceKinds[K][] =>
     resources

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Environment } from '../key/principal.ts';
 import { createMac } from '../key/secret-box.ts';
 
-/** The signed content of a decision token. */
+/** A decision token's signed contents. */
 export interface TokenClaims {
   decisionId: string;
   accountId: string;
@@ -39,14 +39,14 @@ export class UnsupportedTokenVersionError extends Error {
   }
 }
 
-/** The format of the claims in one token version. */
+/** Defines how one token version formats its claims. */
 interface Version {
   write(claims: TokenClaims): string;
   read(body: string): TokenClaims;
 }
 
 /**
- * During a rolling upgrade, processes of two releases receive each other's tokens. Therefore, one release adds support
+ * During a rolling upgrade, processes from two releases get each other's tokens. Therefore, one release adds support
  * for reading a new version, and the next release starts to issue it. A version that is no longer issued stays readable
  * for one more release. It also stays readable for at least a week, the longest late window of a placement.
  */
@@ -71,12 +71,12 @@ export function createDecisionTokens(key: string, version: number = issuedVersio
     verify(token) {
       const dot = token.lastIndexOf('.');
       const body = token.slice(0, dot);
-      const expected = mac(body);
+      const expectedMac = mac(body);
       // Compares the base64url strings rather than the decoded bytes, because different strings can decode to the same
       // bytes.
       const signature = Buffer.from(token.slice(dot + 1));
-      if (dot < 1 || signature.length !== expected.length) return undefined;
-      if (!timingSafeEqual(signature, Buffer.from(expected))) return undefined;
+      if (dot < 1 || signature.length !== expectedMac.length) return undefined;
+      if (!timingSafeEqual(signature, Buffer.from(expectedMac))) return undefined;
       // Version 1 has no version prefix: it starts with a decision id, which never starts with a digit.
       const [, number] = /^(\d+)~/.exec(body) ?? [];
       return findVersion(number === undefined ? 1 : Number(number)).read(body);
@@ -98,7 +98,7 @@ const writeRequiredClaims = (claims: TokenClaims): string =>
 /** Parses the required claims. Also returns the segments that contain the optional claims. */
 function readRequiredClaims(
   segments: readonly string[],
-): [claims: TokenClaims, optional: string[]] {
+): [claims: TokenClaims, optionalSegments: string[]] {
   const [decisionId = '', accountId = '', environment, placement = '', creativeId = ''] = segments;
   const claims: TokenClaims = {
     decisionId,
@@ -115,8 +115,10 @@ function readRequiredClaims(
 /** Version 1: the optional user reference comes last and may contain a `~`. */
 function writePositionalClaims(claims: TokenClaims): string {
   const { userRef } = claims;
-  const required = writeRequiredClaims(claims);
-  return userRef === undefined ? required : `${required}~${encodeURIComponent(userRef)}`;
+  const requiredClaims = writeRequiredClaims(claims);
+  return userRef === undefined
+    ? requiredClaims
+    : `${requiredClaims}~${encodeURIComponent(userRef)}`;
 }
 
 function readPositionalClaims(body: string): TokenClaims {
@@ -128,15 +130,15 @@ function readPositionalClaims(body: string): TokenClaims {
 /** Version 2: optional claims have names, so that older releases can skip unknown claims. */
 function writeNamedClaims(claims: TokenClaims): string {
   const { userRef } = claims;
-  const required = `2~${writeRequiredClaims(claims)}`;
+  const requiredClaims = `2~${writeRequiredClaims(claims)}`;
   return userRef === undefined
-    ? required
-    : `${required}~u=${encodeURIComponent(userRef).replaceAll('~', '%7E')}`;
+    ? requiredClaims
+    : `${requiredClaims}~u=${encodeURIComponent(userRef).replaceAll('~', '%7E')}`;
 }
 
 function readNamedClaims(body: string): TokenClaims {
-  const [claims, optional] = readRequiredClaims(body.split('~').slice(1));
-  const userRef = optional.find((segment) => segment.startsWith('u='));
+  const [claims, optionalSegments] = readRequiredClaims(body.split('~').slice(1));
+  const userRef = optionalSegments.find((segment) => segment.startsWith('u='));
   if (userRef !== undefined) claims.userRef = decodeURIComponent(userRef.slice(2));
   return claims;
 }

@@ -7,7 +7,7 @@ export interface Player {
   userAgent?: string;
   /** BCP 47. */
   language?: string;
-  /** A pseudonym of the player. It is different for each source. */
+  /** A pseudonym for the player. It is different for each source. */
   userId?: string;
   consent?: Consent;
   childDirected: boolean;
@@ -30,7 +30,7 @@ export interface DisclosedPlayer {
 /**
  * Returns the data that a source may receive. If the player hasn't consented or is a child, the IP is truncated, the
  * user id is removed, and ad tracking is limited. Consent strings are always included, because they also state what the
- * player denied.
+ * player did not consent to.
  */
 export function disclose(player: Player): DisclosedPlayer {
   const { ip, userAgent, language, userId, consent, childDirected } = player;

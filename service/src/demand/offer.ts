@@ -3,7 +3,7 @@ import type { MacroValues } from './vast/macros.ts';
 import type { TimeOffset } from './vast/values.ts';
 
 /*
- * Prices are stored as integers, in millionths of the currency per thousand impressions. Bidders send floating-point
+ * Prices are stored as integers, in millionths of a currency unit per thousand impressions. Bidders send floating-point
  * numbers, but summing those would accumulate rounding errors.
  */
 

@@ -1,7 +1,7 @@
 import { impressionId } from './openrtb/request.ts';
 
 /**
- * The origin of the built-in test source, which simulates an ad network. The query of the URL selects the response. No
+ * The origin of the built-in test source, which simulates an ad network. The URL's query selects the response. No
  * request is sent over the network. Domains under `.invalid` never resolve (RFC 6761), so these URLs cannot belong to
  * anyone else.
  */
@@ -15,11 +15,11 @@ const outcomes = {
 type Kind = keyof typeof outcomes;
 type Outcome = (typeof outcomes)[Kind][number];
 
-/** The ad of the test source. */
+/** The test source's ad. */
 export const testAd = {
   /** A tag that always returns this ad. */
   tagUrl: `${origin}/vast?outcome=fill`,
-  /** The `creativeKey` of the offers. */
+  /** The `creativeKey` in the test source's offers. */
   creativeKey: 'test-source.invalid test-ad',
   advertiserName: 'Test advertiser',
   advertiserDomain: 'test-advertiser.example',
@@ -30,7 +30,7 @@ export const testAd = {
 
 export const isTestSourceUrl = (url: string): boolean => url.startsWith(`${origin}/`);
 
-/** Returns the problem with the configured URL of a test source, or undefined if the URL is valid. */
+/** Returns what is wrong with a test source's configured URL, or undefined if the URL is valid. */
 export function findTestSourceProblem(kind: Kind, url: string): string | undefined {
   if (readOutcome(kind, new URL(url)) !== undefined) return undefined;
   return `must be ${origin}/${kind}?outcome=… for the test source, with one of ${outcomes[kind].join(', ')}`;
@@ -67,7 +67,7 @@ export function respondAsTestSource(url: string, body?: string): TestResponse {
 
 const makeOkResponse = (text: string): TestResponse => ({ httpStatus: 200, text });
 
-/** Returns a bid that is one unit of the currency above the floor, or half the floor for `below_floor`. */
+/** Returns a bid that is one currency unit above the floor, or half the floor for `below_floor`. */
 function makeBid(body: string, outcome: Outcome): string {
   const { id, imp, cur } = JSON.parse(body) as {
     id: string;

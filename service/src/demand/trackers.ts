@@ -8,11 +8,11 @@ import type { TimeOffset } from './vast/values.ts';
 type EventType = AdEvent['type'];
 type ChosenAd = NonNullable<DemandRecord['chosen']>;
 
-/** The playback state of an ad, according to the events that have arrived so far. */
+/** An ad's playback state, according to the events that have arrived so far. */
 export interface Playback {
   /** Whether the impression is verified. */
   verified: boolean;
-  /** Types of the accepted events. */
+  /** The types of events accepted so far. */
   types: ReadonlySet<EventType>;
   /** The longest watched time that any event reported. */
   watchedMs: number;
@@ -20,7 +20,7 @@ export interface Playback {
 
 /** A URL to request for a decision. */
 export interface DueTracker {
-  /** The event and the position of the URL, such as `impression/0`. Unique within the decision. */
+  /** The event and the URL's index, such as `impression/0`. Unique within the decision. */
   name: string;
   /** Contains unexpanded macros. */
   url: string;
@@ -85,16 +85,19 @@ const trackersByEventType: Partial<Record<EventType, readonly MediaEvent[]>> = {
 
 /** Returns the trackers that became due between two playback states. */
 export function listNewlyDueTrackers(
-  chosen: ChosenAd,
+  chosenAd: ChosenAd,
   before: Playback,
   after: Playback,
 ): DueTracker[] {
-  const dueBefore = new Set(listAllDue(chosen, before).map(({ name }) => name));
-  return listAllDue(chosen, after).filter(({ name }) => !dueBefore.has(name));
+  const namesDueBefore = new Set(listAllDueTrackers(chosenAd, before).map(({ name }) => name));
+  return listAllDueTrackers(chosenAd, after).filter(({ name }) => !namesDueBefore.has(name));
 }
 
 /** Returns all trackers that are due. No tracker is due before the impression tracker. */
-function listAllDue({ trackers, impressionOn }: ChosenAd, playback: Playback): DueTracker[] {
+function listAllDueTrackers(
+  { trackers, impressionOn }: ChosenAd,
+  playback: Playback,
+): DueTracker[] {
   const { verified, types } = playback;
   const isRendered = verified || types.has('impression') || types.has('start');
   if (!(impressionOn === 'verified' ? verified : isRendered)) return [];
@@ -138,7 +141,7 @@ const computePercent = (types: ReadonlySet<EventType>): number => {
 export interface NewRequest {
   decisionId: string;
   tracker: DueTracker;
-  /** How long after it has been stored the request may still be sent. */
+  /** How long the request may still be sent after it has been stored. */
   expiresInMs: number;
   /** The sealed {@link Client}; null if the request discloses nothing about the player. */
   client: string | null;
@@ -160,13 +163,13 @@ const columns: readonly Column<NewRequest>[] = [
   { name: 'expires_in_ms', type: 'double precision', read: ({ expiresInMs }) => expiresInMs },
 ];
 
-/** Returns the host of a URL, because requests are queued per host. */
+/** Returns a URL's host. Requests are queued per host. */
 const parseHost = (url: string): string => (URL.canParse(url) ? new URL(url).host : '');
 
 /**
  * Builds a statement that inserts the arrays from {@link buildRequestArrays}. The arrays are bound to the parameters
  * starting at `$first`, the account to `$1` and the environment to `$2`. Times come from the database, because the
- * clocks of the processes may differ.
+ * processes' clocks may differ.
  */
 export const buildInsertRequests = (first: number): string =>
   `INSERT INTO tracker_requests (account_id, environment, state, attempt, reached, next_at, decision_id, tracker, host,
@@ -197,7 +200,7 @@ const selectChosenAds = `SELECT one.* FROM unnest($2::text[]) AS requested(reque
     SELECT decision_id AS "decisionId", demand -> 'chosen' AS chosen FROM decision_demand
       WHERE account_id = $1 AND decision_id = requested.requested_id AND demand ? 'chosen' OFFSET 0) AS one`;
 
-/** Reads the stored external ads of decisions, by decision id. */
+/** Reads the external ads chosen for decisions, by decision id. */
 export async function readChosenAds(
   queries: Queries,
   accountId: string,

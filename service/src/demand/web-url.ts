@@ -1,4 +1,4 @@
-/** Maximum length of a URL. Browsers and servers accept URLs up to about this length. */
+/** Maximum URL length. Browsers and servers accept URLs of up to about this length. */
 const maxUrlLength = 8_192;
 
 /**

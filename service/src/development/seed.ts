@@ -11,14 +11,13 @@ import type { Stored } from '../resource/resource.ts';
 import type { Database, Queries, Scope } from '../store/database.ts';
 
 /**
- * The keys of the demo account. They are stored in a file in the data folder, because the database contains only
- * hashes.
+ * The demo account's keys. They are stored in a file in the data folder, because the database contains only hashes.
  */
 export type DevelopmentKeys = Record<Environment, { publishable: string; secret: string }>;
 
 /**
  * Creates the demo account on the first start in development mode, and returns its keys. If several processes start at
- * the same time, only one of them creates the account. If the URL of the service has changed, updates the media URLs.
+ * the same time, only one of them creates the account. If the service's URL has changed, updates the media URLs.
  */
 export async function seedDevelopment(
   service: Service,
@@ -37,7 +36,7 @@ export async function seedDevelopment(
     const existingSeed = readSeed(file);
     if (existingSeed && (await accountExists(queries, existingSeed))) return existingSeed;
     const newSeed = await makeAccount(queries, service, clock, url);
-    // The file is written before the commit, because nobody could use the keys without the file.
+    // The file is written before the commit, because the keys would be unusable without it.
     writeSeed(file, newSeed);
     return newSeed;
   });
@@ -102,7 +101,7 @@ function writeSeed(file: string, seed: Seed): void {
   renameSync(`${file}.new`, file);
 }
 
-/** Updates the media URLs of the account's creatives after the service's URL has changed. */
+/** Updates the media URLs in the account's creatives after the service's URL has changed. */
 async function replaceMediaUrls(
   database: Database,
   accountId: string,
@@ -119,7 +118,7 @@ async function replaceMediaUrls(
   });
 }
 
-/** Seeds one environment of the demo account with placements, demand, and an ad for each placement. */
+/** Seeds one of the demo account's environments with placements, demand, and an ad for each placement. */
 async function seedEnvironment(
   queries: Queries,
   resources: ResourceStore,
@@ -223,7 +222,7 @@ const makeAdvertiser = (name: string) => ({
   categories: [],
 });
 
-/** Returns the ads of the demo account. `media` is the base URL of their files. */
+/** Returns the demo account's ads. `media` is the base URL for their files. */
 function makeDemoCreatives(media: string): DemoAd[] {
   const image = (file: string, width: number, height: number) => ({
     format: 'image' as const,
@@ -296,7 +295,7 @@ const sharedSettings = {
   status: 'active',
 } as const;
 
-/** The placements of the demo game. */
+/** The demo game's placements. */
 const demoPlacements: Stored<'placement'>[] = [
   { ...sharedSettings, name: 'revive', format: 'rewarded', reward: { type: 'coins', amount: 25 } },
   {

@@ -16,14 +16,14 @@ export interface TestClock extends Clock {
 }
 
 export function createTestClock(base: Clock = systemClock): TestClock {
-  let [wallMs, passedMs] = [0, 0];
+  let [wallShiftMs, advancedMs] = [0, 0];
   return {
-    nowMs: () => base.nowMs() + wallMs + passedMs,
-    monotonicMs: () => base.monotonicMs() + passedMs,
+    nowMs: () => base.nowMs() + wallShiftMs + advancedMs,
+    monotonicMs: () => base.monotonicMs() + advancedMs,
     move({ advanceMs = 0, shiftWallMs = 0 }) {
       if (advanceMs < 0) throw new RangeError(`Time cannot go back by ${-advanceMs} ms.`);
-      passedMs += advanceMs;
-      wallMs += shiftWallMs;
+      advancedMs += advanceMs;
+      wallShiftMs += shiftWallMs;
     },
   };
 }

@@ -7,7 +7,7 @@ export const impressionGraceMs = 60_000;
 
 /**
  * Returns the earliest time at which an event could have occurred, assuming that the device's clock isn't slow. The
- * entire difference between the clocks may be due to the duration of the request, for example if the device was asleep.
+ * entire difference between the clocks may be request latency, for example if the device was asleep.
  */
 export const computeEarliest = ({ occurredAtMs, offsetMs }: RecordedEvent): number =>
   occurredAtMs - Math.max(0, offsetMs);
@@ -42,14 +42,14 @@ export function checkArrival(
   return killed ? 'killed' : undefined;
 }
 
-/** Minimum visible share and time of a viewable impression (MRC/IAB: 50% for 1 s, or 2 s for video). */
+/** Minimum visible share and time for a viewable impression (MRC/IAB: 50% for 1 s, or 2 s for video). */
 const minimumRatio = 0.5;
 const minimumMs = { video: 2_000, image: 1_000, html: 1_000 } as const;
 
 /**
  * Returns the time of the verified impression in Unix milliseconds, or undefined if there is none. The evidence is an
- * `impression` or `viewable` event. By the service's clock, the reported visible time must fit between the decision and
- * the arrival of the event.
+ * `impression` or `viewable` event. According to the service's clock, the reported visible time must fit between the
+ * decision and the event's arrival.
  */
 export function checkImpression(
   decision: Pick<DecisionState, 'mediaFormat' | 'issuedAtMs' | 'expiresAtMs'>,

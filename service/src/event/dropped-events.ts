@@ -3,7 +3,7 @@ import type { Clock } from '../platform/time.ts';
 import type { Scope } from '../store/database.ts';
 
 /** How often dropped events are logged per account and environment. */
-const logEveryMs = 60_000;
+const logIntervalMs = 60_000;
 /**
  * Maximum number of account and environment pairs for which totals are kept. If there are more, the oldest pair is
  * evicted.
@@ -41,7 +41,7 @@ export function createDropLog(
       const reason = reasons.includes(reported) ? reported : 'other';
       totals.dropped[reason] = (totals.dropped[reason] ?? 0) + count;
     }
-    if (nowMs - totals.loggedAtMs < logEveryMs) return;
+    if (nowMs - totals.loggedAtMs < logIntervalMs) return;
     log.warn(
       { accountId, environment, reports: totals.devices, dropped: totals.dropped },
       'devices dropped events',

@@ -28,7 +28,7 @@ export async function lockViewers(
       ${forAccount('$2, unnest($3::text[]), $4::timestamptz')}
       ON CONFLICT (account_id, environment, viewer) DO UPDATE SET seen_at = excluded.seen_at
         WHERE viewers.seen_at < $5::timestamptz`,
-    // Locks are taken in the same order everywhere, to avoid deadlocks.
+    // Locks are acquired in the same order everywhere, to avoid deadlocks.
     [
       accountId,
       environment,
@@ -73,12 +73,12 @@ export async function readDecisions(
   { lock }: { lock: boolean },
 ): Promise<DecisionState[]> {
   if (ids.length === 0) return [];
-  // Locks are taken in the same order everywhere, to avoid deadlocks.
+  // Locks are acquired in the same order everywhere, to avoid deadlocks.
   const params = [accountId, environment, ids.toSorted()];
   return queries.execute<DecisionState>(lock ? selectDecisionsForUpdate : selectDecisions, params);
 }
 
-/** A row of `ad_events`, in which the previous release stores events. */
+/** A row in `ad_events`, where the previous release stores events. */
 interface EventRow {
   id: string;
   type: RecordedEvent['type'];
@@ -107,7 +107,7 @@ const selectEvidence = `SELECT requested_id AS "decisionId",
   FROM unnest($2::text[]) AS requested(requested_id)`;
 
 /**
- * Reads the recorded events of decisions. They are used to judge impressions and rewards, and to detect duplicates.
+ * Reads the events recorded for decisions. They are used to judge impressions and rewards, and to detect duplicates.
  *
  * @throws TimelineError if a stored timeline is malformed.
  */
@@ -116,17 +116,20 @@ export async function readEvidence(
   accountId: string,
   decisionIds: string[],
 ): Promise<Evidence> {
-  const recorded = new Map<string, RecordedEvent[]>();
+  const recordedEvents = new Map<string, RecordedEvent[]>();
   const timelines = new Map<string, RecordedEvent[]>();
-  if (decisionIds.length === 0) return { recorded, timelines };
+  if (decisionIds.length === 0) return { recordedEvents, timelines };
   const params = [accountId, decisionIds];
   const evidence = await queries.execute<EvidenceRow>(selectEvidence, params);
   for (const { decisionId, timeline, rows } of evidence) {
     const events = timeline === null ? [] : parseTimeline(decisionId, timeline);
     timelines.set(decisionId, events);
-    recorded.set(decisionId, [...(rows ?? []).map((row) => toEvent(decisionId, row)), ...events]);
+    recordedEvents.set(decisionId, [
+      ...(rows ?? []).map((row) => toEvent(decisionId, row)),
+      ...events,
+    ]);
   }
-  return { recorded, timelines };
+  return { recordedEvents, timelines };
 }
 
 const toEvent = (

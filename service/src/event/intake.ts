@@ -18,7 +18,7 @@ const automationPattern =
 
 /**
  * Whether the `User-Agent` identifies a bot. The sandbox accepts automated browsers, because developers test with them.
- * Does not detect bots with a fake `User-Agent`.
+ * Does not detect bots that spoof their `User-Agent`.
  */
 export function isBot(userAgent: string | undefined, environment: Environment): boolean {
   const name = userAgent?.trim() ?? '';
@@ -36,7 +36,7 @@ interface Deps {
   lane: Lane<EventBatch, EventBatchResult>;
 }
 
-/** Records the events of one request. Resolves after the commit with one result per event. */
+/** Records the events in one request. Resolves after the commit with one result per event. */
 export type IngestEvents = (
   scope: Scope,
   sentAt: string,
@@ -45,12 +45,12 @@ export type IngestEvents = (
 ) => Promise<EventBatchResult>;
 
 export function createEventIngester({ tokens, pseudonym, clock, lane }: Deps): IngestEvents {
-  return async (scope, sentAt, submitted, client) => {
+  return async (scope, sentAt, submittedEvents, client) => {
     const verify = memoize(tokens.verify);
     const arrival = { scope, sentAtMs: requireInstant(sentAt), receivedAtMs: clock.nowMs() };
     const validEvents: RecordedEvent[] = [];
     const userRefs = new Map<string, string>();
-    const rejections = submitted.map((event): EventResult | undefined => {
+    const rejections = submittedEvents.map((event): EventResult | undefined => {
       if ('malformed' in event) return { id: event.id, status: 'rejected', code: 'invalid_event' };
       const result = readEvent(event, { claims: verify(event.token), ...arrival });
       if ('code' in result) return { id: event.id, status: 'rejected', code: result.code };
@@ -87,7 +87,7 @@ export function createEventIngester({ tokens, pseudonym, clock, lane }: Deps): I
   };
 }
 
-/** Caches results, because most events of a request have the same token. */
+/** Caches results, because most events in a request have the same token. */
 function memoize(verify: DecisionTokens['verify']): (token: string) => TokenClaims | undefined {
   const cache = new Map<string, TokenClaims | undefined>();
   return (token) => {
@@ -108,8 +108,8 @@ type ReadResult =
   { event: RecordedEvent; claims: TokenClaims } | { code: NonNullable<EventResult['code']> };
 
 /**
- * Checks an event's token and converts the event's time to the service's clock. The device reports the time of the
- * event and the time of the request by its own clock, so their difference is free of clock skew.
+ * Checks an event's token and converts the event's time to the service's clock. The device takes the event time and the
+ * request time from the same clock, its own, so their difference is free of clock skew.
  */
 export function readEvent(
   event: AdEvent,
@@ -118,12 +118,12 @@ export function readEvent(
   if (!claims || claims.accountId !== scope.accountId) return { code: 'token_invalid' };
   if (claims.environment !== scope.environment) return { code: 'environment_mismatch' };
   if (claims.decisionId !== event.decision_id) return { code: 'decision_mismatch' };
-  // This process's clock may be behind the clock of the process that issued the decision.
+  // This process's clock may lag behind the clock of the process that issued the decision.
   const receivedAtMs = Math.max(arrivedAtMs, claims.issuedAtMs);
   const offsetMs = receivedAtMs - sentAtMs;
   const reportedAtMs = requireInstant(event.occurred_at) + offsetMs;
   const occurredAtMs = Math.min(Math.max(reportedAtMs, claims.issuedAtMs), receivedAtMs);
-  const recorded: RecordedEvent = {
+  const recordedEvent: RecordedEvent = {
     id: event.id,
     decisionId: event.decision_id,
     type: event.type,
@@ -132,8 +132,8 @@ export function readEvent(
     offsetMs,
     clamped: occurredAtMs !== reportedAtMs,
   };
-  if (event.watched_ms !== undefined) recorded.watchedMs = event.watched_ms;
-  if (event.visible !== undefined) recorded.visible = event.visible;
-  if (event.detail !== undefined) recorded.detail = event.detail;
-  return { claims, event: recorded };
+  if (event.watched_ms !== undefined) recordedEvent.watchedMs = event.watched_ms;
+  if (event.visible !== undefined) recordedEvent.visible = event.visible;
+  if (event.detail !== undefined) recordedEvent.detail = event.detail;
+  return { claims, event: recordedEvent };
 }

@@ -12,7 +12,7 @@ interface JudgeInput {
   /** Recorded events by decision. */
   evidence: ReadonlyMap<string, RecordedEvent[]>;
   history: ViewerHistory;
-  /** Reward verdicts of decisions whose completion event was rejected, by decision. */
+  /** Reward verdicts for decisions whose completion event was rejected, by decision. */
   rejectedCompletions: ReadonlyMap<string, RewardVerdict>;
 }
 
@@ -34,7 +34,7 @@ export function isDecisionKilled(
 }
 
 /**
- * Judges the impressions and rewards of decisions with new evidence, and returns the state changes. Decisions are
+ * Judges impressions and rewards for decisions with new evidence, and returns the state changes. Decisions are
  * judged one after another, because each result becomes part of the history for the next decision.
  */
 export function judgeDecisions(
@@ -60,14 +60,15 @@ function judge(input: JudgeInput, before: DecisionState): Transition {
   const isInvalid = invalidReason !== null;
   const servedAtMs =
     before.servedAtMs ?? (isInvalid ? null : (checkImpression(before, events) ?? null));
-  const withImpression = Object.assign({}, before, { invalidReason, servedAtMs });
-  const verdict = judgeReward(input, withImpression, events);
+  const decisionWithImpression = Object.assign({}, before, { invalidReason, servedAtMs });
+  const verdict = judgeReward(input, decisionWithImpression, events);
   // If a reward is still pending but for a different reason, its state has not changed.
-  if (!verdict || verdict.state === before.rewardState) return { before, after: withImpression };
-  const after = Object.assign({}, withImpression, {
+  if (!verdict || verdict.state === before.rewardState)
+    return { before, after: decisionWithImpression };
+  const after = Object.assign({}, decisionWithImpression, {
     rewardState: verdict.state,
     rewardReason: verdict.reason ?? null,
-    // This process's clock may be behind the clock of the process that issued the decision.
+    // This process's clock may lag behind the clock of the process that issued the decision.
     settledAtMs: verdict.state === 'pending' ? null : Math.max(input.nowMs, before.issuedAtMs),
   });
   return { before, after, ...(verdict.adView ? { adView: verdict.adView } : {}) };

@@ -31,7 +31,7 @@ import { requestTrackers } from './request-trackers.ts';
 import { appendEvents, type Evidence } from './timeline.ts';
 import { readHistory } from './viewer-history.ts';
 
-/** The events of one request that have valid tokens. */
+/** The events in one request that have valid tokens. */
 export interface EventBatch {
   scope: Scope;
   events: RecordedEvent[];
@@ -62,12 +62,12 @@ interface Deps {
 }
 
 /**
- * Maximum number of events per transaction. A single request can contain 500 events, and other devices of the account
+ * Maximum number of events per transaction. A single request can contain 500 events, and the account's other devices
  * wait until the transaction ends.
  */
 const maxEventsPerBatch = 1_000;
 
-/** Creates lanes, each of which group-commits the events of one account and environment. */
+/** Creates lanes, each of which group-commits events for one account and environment. */
 export function createEventLanes(deps: Deps): Lane<EventBatch, EventBatchResult> {
   return createScopedLanes(deps.lanes, {
     async commit(batches, { isRetry }) {
@@ -84,7 +84,7 @@ export function createEventLanes(deps: Deps): Lane<EventBatch, EventBatchResult>
   });
 }
 
-/** Merges requests of one account and environment. */
+/** Merges requests for one account and environment. */
 const mergeBatches = (group: [EventBatch, ...EventBatch[]]): EventBatch => ({
   scope: group[0].scope,
   events: group.flatMap(({ events }) => events),
@@ -96,18 +96,22 @@ const mergeBatches = (group: [EventBatch, ...EventBatch[]]): EventBatch => ({
 });
 
 /**
- * Records the events of merged requests. The returned `next()` must be called once for each request, in order, and
+ * Records the events from merged requests. The returned `next()` must be called once for each request, in order, and
  * returns the response to that request.
  */
 async function recordMergedBatch(
   deps: Deps,
-  merged: EventBatch,
+  mergedBatch: EventBatch,
   options: TransactionOptions,
 ): Promise<{ next(batch: EventBatch): EventBatchResult }> {
-  const { response, changedIds, ...queued } = await recordWithRetry(deps, merged, options);
+  const { response, changedIds, hasDeliveries, hasRequests } = await recordWithRetry(
+    deps,
+    mergedBatch,
+    options,
+  );
   if (changedIds.length > 0) deps.onChange(changedIds);
-  if (queued.hasDeliveries) deps.onDeliveries();
-  if (queued.hasRequests) deps.onTrackers(merged.scope.accountId);
+  if (hasDeliveries) deps.onDeliveries();
+  if (hasRequests) deps.onTrackers(mergedBatch.scope.accountId);
   const rewards = new Map(response.decisions.map((reward) => [reward.id, reward]));
   let position = 0;
   return {
@@ -160,16 +164,21 @@ async function recordInTransaction(
   const acceptableEvents = events.filter((_, index) => codes[index] === undefined);
   const rejectedCompletions = collectRejectedCompletions(events, codes);
   const candidates = selectAffected([...decisions.values()], acceptableEvents, rejectedCompletions);
-  const { recorded } = evidence;
-  requireLockedViewers(batch.viewers, candidates, recorded);
+  const { recordedEvents } = evidence;
+  requireLockedViewers(batch.viewers, candidates, recordedEvents);
   const { outcomes, written } = appendEvents(queries, scope.accountId, acceptableEvents, evidence);
   const results = buildResults(events, codes, outcomes);
   const acceptedEvents = events.filter((_, index) => results[index]?.status === 'accepted');
-  for (const event of acceptedEvents) recorded.get(event.decisionId)?.push(event);
+  for (const event of acceptedEvents) recordedEvents.get(event.decisionId)?.push(event);
 
-  const affected = selectAffected(candidates, acceptedEvents, rejectedCompletions);
+  const affectedDecisions = selectAffected(candidates, acceptedEvents, rejectedCompletions);
   const [transitions] = await Promise.all([
-    judge(queries, scope, affected, { evidence: recorded, snapshot, nowMs, rejectedCompletions }),
+    judge(queries, scope, affectedDecisions, {
+      evidence: recordedEvents,
+      snapshot,
+      nowMs,
+      rejectedCompletions,
+    }),
     written,
   ]);
   const invalidEvents = events.filter((_, index) => codes[index] === 'invalid_traffic');
@@ -178,8 +187,8 @@ async function recordInTransaction(
     snapshot,
     nowMs,
     decisions,
-    accepted: new Set(acceptedEvents),
-    events: recorded,
+    acceptedEvents: new Set(acceptedEvents),
+    events: recordedEvents,
     transitions,
     findClient: batch.findClient,
   });
@@ -212,8 +221,8 @@ function selectAffected(
   events: readonly RecordedEvent[],
   rejectedCompletions: ReadonlyMap<string, RewardVerdict>,
 ): DecisionState[] {
-  const affected = new Set(events.filter(isEvidence).map(({ decisionId }) => decisionId));
-  return decisions.filter(({ id }) => affected.has(id) || rejectedCompletions.has(id));
+  const affectedIds = new Set(events.filter(isEvidence).map(({ decisionId }) => decisionId));
+  return decisions.filter(({ id }) => affectedIds.has(id) || rejectedCompletions.has(id));
 }
 
 interface JudgeInput {
@@ -236,8 +245,8 @@ async function judge(
 }
 
 /**
- * Locks the players who completed an ad, then the decisions of the events, and then reads the recorded events. Events
- * are appended to a decision only while it is locked, so reading after locking returns all of them. The statements are
+ * Locks the players who completed an ad, then the events' decisions, and then reads the recorded events. Events are
+ * appended to a decision only while it is locked, so reading after locking returns all of them. The statements are
  * sent without waiting for results, but the server executes them in this order.
  */
 async function lockAndRead(
@@ -261,7 +270,7 @@ function findRejectionCodes(
   snapshot: Snapshot,
   nowMs: number,
 ): EventResult['code'][] {
-  const killed = new Set(
+  const killedIds = new Set(
     [...decisions.values()]
       .filter((decision) => isDecisionKilled(snapshot, decision, nowMs))
       .map(({ id }) => id),
@@ -270,7 +279,7 @@ function findRejectionCodes(
     const decision = decisions.get(event.decisionId);
     if (!decision) return 'decision_mismatch';
     if (botEvents.size > 0 && botEvents.has(makeEventKey(event))) return 'invalid_traffic';
-    return checkArrival(event, decision, killed.has(decision.id));
+    return checkArrival(event, decision, killedIds.has(decision.id));
   });
 }
 
@@ -316,7 +325,7 @@ class ViewersNotLockedError extends Error {
 
 /**
  * Makes sure that every player who may earn a reward is locked. Usually, the completion arrives last, and its request
- * contains the player to lock. If other evidence arrives after the completion, the player is not locked yet.
+ * identifies the player to lock. If other evidence arrives after the completion, the player is not locked yet.
  *
  * @param viewers the locked players
  * @throws ViewersNotLockedError when a player is not locked.
@@ -324,12 +333,12 @@ class ViewersNotLockedError extends Error {
 function requireLockedViewers(
   viewers: readonly string[],
   decisions: readonly DecisionState[],
-  recorded: ReadonlyMap<string, readonly RecordedEvent[]>,
+  recordedEvents: ReadonlyMap<string, readonly RecordedEvent[]>,
 ): void {
-  const missing = decisions.flatMap(({ id, viewer, rewardState }) => {
+  const missingViewers = decisions.flatMap(({ id, viewer, rewardState }) => {
     const isUnsettled = rewardState === 'none' || rewardState === 'pending';
-    const isCompleted = recorded.get(id)?.some(({ type }) => type === 'complete') === true;
+    const isCompleted = recordedEvents.get(id)?.some(({ type }) => type === 'complete') === true;
     return viewer !== null && isUnsettled && isCompleted && !viewers.includes(viewer) ? viewer : [];
   });
-  if (missing.length > 0) throw new ViewersNotLockedError([...new Set(missing)]);
+  if (missingViewers.length > 0) throw new ViewersNotLockedError([...new Set(missingViewers)]);
 }

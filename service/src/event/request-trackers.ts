@@ -23,8 +23,8 @@ interface TrackerInput {
   nowMs: number;
   /** The decisions that the events belong to, locked, in their state before the transitions. */
   decisions: ReadonlyMap<string, DecisionState>;
-  accepted: ReadonlySet<RecordedEvent>;
-  /** All events of the decisions, including the accepted ones. */
+  acceptedEvents: ReadonlySet<RecordedEvent>;
+  /** All of the decisions' events, including the accepted ones. */
   events: ReadonlyMap<string, readonly RecordedEvent[]>;
   transitions: readonly Transition[];
   /** Returns the client that sent a decision's events. */
@@ -33,12 +33,12 @@ interface TrackerInput {
 
 type ChosenAd = NonNullable<DemandRecord['chosen']>;
 
-/** The effect of the events on one decision with an external ad. */
+/** How the events affect one decision with an external ad. */
 interface EventEffect {
   /** The decision after the events. */
   decision: DecisionState;
-  chosen: ChosenAd;
-  due: DueTracker[];
+  chosenAd: ChosenAd;
+  dueTrackers: DueTracker[];
   isServed: boolean;
 }
 
@@ -60,34 +60,43 @@ export async function requestTrackers(
     externalDecisions.map(({ id }) => id),
   );
   const effects = externalDecisions.flatMap((decision) => {
-    const chosen = chosenAds.get(decision.id);
-    return chosen ? [computeEffect(input, decision, chosen)] : [];
+    const chosenAd = chosenAds.get(decision.id);
+    return chosenAd ? [computeEffect(input, decision, chosenAd)] : [];
   });
   const counts = effects.flatMap((effect) => countRevenue(input, effect));
   const requests: NewRequest[] = [];
   for (const effect of effects) {
     const rejection = findRejection(input, effect);
     if (rejection === undefined) requests.push(...buildRequests(box, input, effect));
-    else if (effect.due.length > 0) {
+    else if (effect.dueTrackers.length > 0) {
       const count = createCount(scope, effect.decision, nowMs, rejection.metric, rejection.reason);
-      counts.push({ ...count, increment: effect.due.length });
+      counts.push({ ...count, increment: effect.dueTrackers.length });
     }
   }
   await storeRequests(queries, scope, requests);
   return { counts, hasRequests: requests.length > 0 };
 }
 
-function computeEffect(input: TrackerInput, before: DecisionState, chosen: ChosenAd): EventEffect {
+function computeEffect(
+  input: TrackerInput,
+  before: DecisionState,
+  chosenAd: ChosenAd,
+): EventEffect {
   const transition = input.transitions.find(({ after }) => after.id === before.id);
   const decision = transition?.after ?? before;
   const events = input.events.get(before.id) ?? [];
-  const earlierEvents = events.filter((event) => !input.accepted.has(event));
-  const due = listNewlyDueTrackers(
-    chosen,
+  const earlierEvents = events.filter((event) => !input.acceptedEvents.has(event));
+  const dueTrackers = listNewlyDueTrackers(
+    chosenAd,
     describePlayback(before, earlierEvents),
     describePlayback(decision, events),
   );
-  return { decision, chosen, due, isServed: transition !== undefined && isNewlyServed(transition) };
+  return {
+    decision,
+    chosenAd,
+    dueTrackers,
+    isServed: transition !== undefined && isNewlyServed(transition),
+  };
 }
 
 const describePlayback = (
@@ -96,7 +105,7 @@ const describePlayback = (
 ): Playback => ({
   verified: servedAtMs !== null,
   types: new Set(events.map(({ type }) => type)),
-  // The ad can't have been watched longer than the time since the decision.
+  // The ad can't have been watched for longer than the time since the decision.
   watchedMs: Math.max(
     0,
     ...events.map(({ watchedMs = 0, receivedAtMs }) =>
@@ -108,24 +117,24 @@ const describePlayback = (
 /** If the trackers must not be requested, returns the metric that counts them. Otherwise, returns undefined. */
 function findRejection(
   { snapshot, nowMs }: TrackerInput,
-  { decision, chosen }: EventEffect,
+  { decision, chosenAd }: EventEffect,
 ): { metric: string; reason?: string } | undefined {
   if (decision.invalidReason !== null)
     return { metric: 'trackers_failed', reason: 'invalid_traffic' };
   if (isDecisionKilled(snapshot, decision, nowMs))
     return { metric: 'trackers_failed', reason: 'killed' };
-  return nowMs < chosen.trackUntilMs ? undefined : { metric: 'trackers_late' };
+  return nowMs < chosenAd.trackUntilMs ? undefined : { metric: 'trackers_late' };
 }
 
 function buildRequests(
   box: Pick<SecretBox, 'seal'>,
   { nowMs, findClient }: TrackerInput,
-  { decision: { id }, chosen, due }: EventEffect,
+  { decision: { id }, chosenAd, dueTrackers }: EventEffect,
 ): NewRequest[] {
-  if (due.length === 0) return [];
-  const expiresInMs = chosen.trackUntilMs - nowMs;
-  const client = box.seal(JSON.stringify(discloseClient(findClient(id), chosen)));
-  return due.map((tracker) => ({
+  if (dueTrackers.length === 0) return [];
+  const expiresInMs = chosenAd.trackUntilMs - nowMs;
+  const client = box.seal(JSON.stringify(discloseClient(findClient(id), chosenAd)));
+  return dueTrackers.map((tracker) => ({
     decisionId: id,
     tracker,
     expiresInMs,
@@ -148,15 +157,15 @@ function discloseClient({ ip, userAgent }: Client = {}, { limitAdTracking }: Cho
 const maxPriceMicros = 1e12;
 
 /**
- * Adds the price per thousand impressions for each impression. Only the reports divide the sum by a thousand, so that
- * no fractions are lost. An invalid price is skipped, because the transaction also rewards the player and must not
+ * For each impression, adds the price per thousand impressions. The sum is divided by a thousand only in reports, so
+ * that no fractions are lost. An invalid price is skipped, because the transaction also rewards the player and must not
  * fail.
  */
 function countRevenue(
   { scope }: TrackerInput,
-  { decision, chosen, isServed }: EventEffect,
+  { decision, chosenAd, isServed }: EventEffect,
 ): Count[] {
-  const { priceMicros, currency } = chosen;
+  const { priceMicros, currency } = chosenAd;
   const isValid =
     Number.isSafeInteger(priceMicros) && priceMicros > 0 && priceMicros <= maxPriceMicros;
   if (!isServed || !isValid) return [];

@@ -8,7 +8,7 @@ import { checkStored, forAccount } from '../store/unnest.ts';
  *
  *   [1795255200000,["92374…103-1","s",0,12,-3],["~2","c",5112,12,-3,0,5000]]
  *
- * The elements of an event are its id, its type, its arrival time relative to the first event, the latency (received −
+ * Each event consists of its id, its type, its arrival time relative to the first event, the latency (received −
  * occurred), the offset, whether its time was clamped, the watched time, the visible ratio, the visible time and the
  * detail. Times are in milliseconds. Trailing elements without a value are omitted.
  *
@@ -34,33 +34,33 @@ const typesByCode = new Map(
 );
 
 /** No event can be earlier than this: 2000-01-02. */
-const earliestMs = 946_771_200_000;
+const minOccurredAtMs = 946_771_200_000;
 
 /** Thrown when a stored timeline is malformed, or when an impossible event would be stored. */
 export class TimelineError extends Error {
   constructor(decisionId: string, problem: string) {
-    super(`The timeline of ${decisionId} is malformed: ${problem}.`);
+    super(`Decision ${decisionId} has a malformed timeline: ${problem}.`);
     this.name = 'TimelineError';
   }
 }
 
 /**
- * Serializes the events of one decision.
+ * Serializes one decision's events.
  *
  * @throws TimelineError if an event is impossible.
  */
 export function formatTimeline(events: readonly RecordedEvent[]): string {
   const [first] = events;
-  const firstMs = first?.receivedAtMs ?? 0;
+  const firstReceivedAtMs = first?.receivedAtMs ?? 0;
   const prefix = findSharedPrefix(first?.id);
   for (const event of events) assertPossible(event);
-  const formatted = events.map((event, index) => [
+  const formattedEvents = events.map((event, index) => [
     index > 0 && prefix !== '' && event.id.startsWith(prefix)
       ? `~${event.id.slice(prefix.length)}`
       : event.id,
-    ...formatEvent(event, firstMs),
+    ...formatEvent(event, firstReceivedAtMs),
   ]);
-  return JSON.stringify([firstMs, ...formatted]);
+  return JSON.stringify([firstReceivedAtMs, ...formattedEvents]);
 }
 
 /** Returns the prefix shared by the SDK's event ids: the first id up to its last hyphen. */
@@ -68,22 +68,22 @@ const findSharedPrefix = (firstId: unknown): string =>
   typeof firstId === 'string' ? firstId.slice(0, firstId.lastIndexOf('-') + 1) : '';
 
 /** Formats an event without its id. */
-function formatEvent(event: RecordedEvent, firstMs: number): unknown[] {
+function formatEvent(event: RecordedEvent, firstReceivedAtMs: number): unknown[] {
   const { type, receivedAtMs, occurredAtMs, offsetMs } = event;
-  const optional = [
+  const optionalFields = [
     event.clamped ? 1 : undefined,
     event.watchedMs,
     event.visible?.ratio,
     event.visible?.ms,
     event.detail,
   ];
-  const end = optional.findLastIndex((value) => value !== undefined) + 1;
+  const end = optionalFields.findLastIndex((value) => value !== undefined) + 1;
   return [
     typeCodes[type],
-    receivedAtMs - firstMs,
+    receivedAtMs - firstReceivedAtMs,
     receivedAtMs - occurredAtMs,
     offsetMs,
-    ...optional.slice(0, end).map((value, index) => value ?? (index === 0 ? 0 : null)),
+    ...optionalFields.slice(0, end).map((value, index) => value ?? (index === 0 ? 0 : null)),
   ];
 }
 
@@ -93,14 +93,14 @@ function formatEvent(event: RecordedEvent, firstMs: number): unknown[] {
  * @throws TimelineError if the text is malformed or contains an impossible event.
  */
 export function parseTimeline(decisionId: string, text: string): RecordedEvent[] {
-  const [firstMs, ...events] = parseArray(decisionId, text);
+  const [firstReceivedAtMs, ...events] = parseArray(decisionId, text);
   const prefix = Array.isArray(events[0]) ? findSharedPrefix(events[0][0]) : '';
   return events.map((event) => {
     if (!Array.isArray(event)) throw new TimelineError(decisionId, 'an event is not an array');
-    const recorded = readEvent(decisionId, firstMs, event);
-    if (recorded.id.startsWith('~')) recorded.id = prefix + recorded.id.slice(1);
-    assertPossible(recorded);
-    return recorded;
+    const recordedEvent = readEvent(decisionId, firstReceivedAtMs, event);
+    if (recordedEvent.id.startsWith('~')) recordedEvent.id = prefix + recordedEvent.id.slice(1);
+    assertPossible(recordedEvent);
+    return recordedEvent;
   });
 }
 
@@ -114,13 +114,17 @@ function parseArray(decisionId: string, text: string): unknown[] {
   throw new TimelineError(decisionId, 'it is not a JSON array');
 }
 
-function readEvent(decisionId: string, firstMs: unknown, event: unknown[]): RecordedEvent {
+function readEvent(
+  decisionId: string,
+  firstReceivedAtMs: unknown,
+  event: unknown[],
+): RecordedEvent {
   const [id, code, afterMs, inFlightMs, offsetMs, clamped, watchedMs, ratio, visibleMs, detail] =
     event as [string, string, ...number[]];
   const type = typesByCode.get(code);
   if (typeof id !== 'string' || type === undefined)
     throw new TimelineError(decisionId, 'an event has no id or no known type');
-  const receivedAtMs = Number(firstMs) + Number(afterMs);
+  const receivedAtMs = Number(firstReceivedAtMs) + Number(afterMs);
   return {
     id,
     decisionId,
@@ -140,7 +144,7 @@ const isWithin = (value: number, min: number, max: number): boolean =>
 
 function assertPossible(event: RecordedEvent): void {
   const { decisionId, id, occurredAtMs, receivedAtMs, offsetMs, watchedMs = 0, visible } = event;
-  if (!isWithin(occurredAtMs, earliestMs, receivedAtMs) || !Number.isSafeInteger(receivedAtMs))
+  if (!isWithin(occurredAtMs, minOccurredAtMs, receivedAtMs) || !Number.isSafeInteger(receivedAtMs))
     throw new TimelineError(
       decisionId,
       `event ${id} occurred at ${occurredAtMs} and was received at ${receivedAtMs}`,
@@ -168,7 +172,7 @@ type Outcome = 'new' | 'stored' | 'too_many';
 /** Recorded events by decision. */
 export interface Evidence {
   /** All recorded events, including events that the previous release stored in `ad_events`. */
-  recorded: Map<string, RecordedEvent[]>;
+  recordedEvents: Map<string, RecordedEvent[]>;
   /** Only the events stored in timelines. */
   timelines: ReadonlyMap<string, readonly RecordedEvent[]>;
 }
@@ -178,23 +182,23 @@ const appendStatement = `INSERT INTO timelines (account_id, decision_id, events)
   ON CONFLICT (account_id, decision_id) DO UPDATE SET events = excluded.events RETURNING 1`;
 
 /**
- * Appends events to the timelines of their decisions in one statement. The decisions must have been locked before the
- * evidence was read. If several events have the same id, only the first one is stored. `written` settles with the
- * statement.
+ * Appends events to their decisions' timelines in one statement. The decisions must have been locked before the
+ * evidence was read. If several events have the same id, only the first one is stored. `written` settles when the
+ * statement does.
  */
 export function appendEvents(
   queries: Queries,
   accountId: string,
   events: readonly RecordedEvent[],
-  { recorded, timelines }: Evidence,
+  { recordedEvents, timelines }: Evidence,
 ): { outcomes: ReadonlyMap<RecordedEvent, Outcome>; written: Promise<unknown> } {
   const outcomes = new Map<RecordedEvent, Outcome>();
   const addedEvents = new Map<string, RecordedEvent[]>();
-  const keys = new Set([...recorded.values()].flat().map(makeEventKey));
+  const keys = new Set([...recordedEvents.values()].flat().map(makeEventKey));
   for (const event of events) {
     const { decisionId } = event;
     const additions = addedEvents.get(decisionId) ?? [];
-    const isFull = (recorded.get(decisionId)?.length ?? 0) + additions.length >= maxEvents;
+    const isFull = (recordedEvents.get(decisionId)?.length ?? 0) + additions.length >= maxEvents;
     const isStored = keys.has(makeEventKey(event));
     if (isFull || isStored) {
       outcomes.set(event, isStored ? 'stored' : 'too_many');

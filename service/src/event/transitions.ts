@@ -103,10 +103,10 @@ export function draftEvents(
   userRefs: ReadonlyMap<string, string>,
 ): EventDraft[] {
   return transitions.flatMap((transition) => {
-    const earned = findEarnedReward(transition, userRefs);
+    const earnedReward = findEarnedReward(transition, userRefs);
     return [
       ...(isNewlyServed(transition) ? [draftServedEvent(transition.after)] : []),
-      ...(earned ? [draftRewardedEvent(transition.after, earned)] : []),
+      ...(earnedReward ? [draftRewardedEvent(transition.after, earnedReward)] : []),
     ];
   });
 }
@@ -175,10 +175,10 @@ const metrics: Record<RecordedEvent['type'], string> = {
 /** Returns report counts for accepted events. */
 export function countEvents(
   scope: Scope,
-  accepted: RecordedEvent[],
+  acceptedEvents: RecordedEvent[],
   decisions: ReadonlyMap<string, DecisionState>,
 ): Count[] {
-  return accepted.flatMap(({ decisionId, type, receivedAtMs }) => {
+  return acceptedEvents.flatMap(({ decisionId, type, receivedAtMs }) => {
     const decision = decisions.get(decisionId);
     return decision ? [createCount(scope, decision, receivedAtMs, metrics[type])] : [];
   });

@@ -7,7 +7,7 @@ import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts
 import { readRewardedAds, readAdViews } from './event-store.ts';
 import type { Transition } from './transitions.ts';
 
-/** Other ad views and rewards of the players that affect the verdicts. Includes state changes from the same batch. */
+/** The players' other ad views and rewards, which affect the verdicts. Includes state changes from the same batch. */
 export interface ViewerHistory {
   /** Returns the player's other ad views that earned a reward. */
   otherAdViews(decision: DecisionState): AdView[];
@@ -42,7 +42,7 @@ export async function readHistory(
     return placement ? capWindowMs(placement) : 0;
   };
   const cappedDecisions = openDecisions.filter((decision) => computeCapWindow(decision) > 0);
-  const [adViews, rewarded] = await Promise.all([
+  const [adViews, rewardedAds] = await Promise.all([
     readAdViews(
       queries,
       scope,
@@ -62,7 +62,7 @@ export async function readHistory(
   ]);
   return createHistory({
     adViews: groupByViewer(adViews),
-    rewarded: groupByViewer(rewarded),
+    rewardedAds: groupByViewer(rewardedAds),
   });
 }
 
@@ -86,17 +86,17 @@ function addToGroup<T>(groups: ByViewer<T>, viewer: string, item: T): void {
 
 interface HistoryRecords {
   adViews: ByViewer<AdView & { decisionId: string }>;
-  rewarded: ByViewer<{ decisionId: string; placement: string; atMs: number }>;
+  rewardedAds: ByViewer<{ decisionId: string; placement: string; atMs: number }>;
 }
 
-function createHistory({ adViews, rewarded }: HistoryRecords): ViewerHistory {
+function createHistory({ adViews, rewardedAds }: HistoryRecords): ViewerHistory {
   const findGroup = <T>(groups: ByViewer<T>, { viewer }: DecisionState): T[] =>
     (viewer === null ? undefined : groups.get(viewer)) ?? [];
   return {
     otherAdViews: (decision) =>
       findGroup(adViews, decision).filter(({ decisionId }) => decisionId !== decision.id),
     rewardTimesNear: (decision, atMs, withinMs) =>
-      findGroup(rewarded, decision)
+      findGroup(rewardedAds, decision)
         .filter(({ decisionId }) => decisionId !== decision.id)
         .filter((other) => other.placement === decision.placement)
         .map((other) => other.atMs)
@@ -106,7 +106,7 @@ function createHistory({ adViews, rewarded }: HistoryRecords): ViewerHistory {
       if (viewer === null) return;
       if (adView) addToGroup(adViews, viewer, { decisionId, ...adView });
       if (servedAtMs === null || rewardState !== 'earned') return;
-      addToGroup(rewarded, viewer, { decisionId, placement, atMs: servedAtMs });
+      addToGroup(rewardedAds, viewer, { decisionId, placement, atMs: servedAtMs });
     },
   };
 }

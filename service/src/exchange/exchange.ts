@@ -42,11 +42,11 @@ interface RequestOfferDeps extends SourceDeps {
 export function createRequestOffer(deps: RequestOfferDeps): RequestOffer {
   const { clock, requestExternal, readHeaders, stopping } = deps;
   return async (source, request, timeoutMs) => {
-    const startedMs = clock.monotonicMs();
+    const startedAtMs = clock.monotonicMs();
     const linkedSignal = linkSignal(stopping, { timeoutMs });
     const sourceHost = new URL(source.kind === 'vast' ? source.tag_url : source.endpoint_url).host;
     const send = async (url: string, body?: string): Promise<ExternalResponse> => {
-      const sentMs = clock.monotonicMs();
+      const sentAtMs = clock.monotonicMs();
       const headers = buildHeaders(source, request.player, body !== undefined);
       const response = await requestExternal({
         sourceId: source.id,
@@ -65,7 +65,7 @@ export function createRequestOffer(deps: RequestOfferDeps): RequestOffer {
         method: body === undefined ? 'GET' : 'POST',
         url,
         headers,
-        ms: Math.round(clock.monotonicMs() - sentMs),
+        ms: Math.round(clock.monotonicMs() - sentAtMs),
         response,
         ...(body === undefined ? {} : { body }),
       });
@@ -77,7 +77,7 @@ export function createRequestOffer(deps: RequestOfferDeps): RequestOffer {
         source.kind === 'vast'
           ? await callTag(call, source.tag_url)
           : await callBidder(call, source.endpoint_url);
-      const ms = Math.round(clock.monotonicMs() - startedMs);
+      const ms = Math.round(clock.monotonicMs() - startedAtMs);
       return {
         ...emptyResponse,
         ...response,
@@ -119,7 +119,7 @@ function buildHeaders(
   );
 }
 
-/** Records the outcome of a call: `offer`, or the first part of the verdict. */
+/** Records a call's outcome: `offer`, or the first part of the verdict. */
 export type ObserveCall = (kind: ExternalSource['kind'], outcome: string, seconds: number) => void;
 
 interface ExchangeDeps {
@@ -138,7 +138,7 @@ const connectTimeoutMs = 1_000;
  */
 export function startExchange({ clock, demandMetrics, readHeaders, stopping }: ExchangeDeps): {
   requestOffer: RequestOffer;
-  /** Returns the source's hosts that failed repeatedly, so that this process currently sends them no requests. */
+  /** Returns the source's hosts to which this process currently sends no requests, because they failed repeatedly. */
   openHosts(sourceId: string): string[];
   stop(): Promise<void>;
 } {
@@ -169,7 +169,7 @@ export function startExchange({ clock, demandMetrics, readHeaders, stopping }: E
   };
 }
 
-/** In the sandbox, lets the built-in test source respond to requests for its URLs. Sends all other requests. */
+/** In the sandbox, lets the built-in test source respond to requests for its URLs. Sends other requests as usual. */
 const withTestSource =
   (requestExternal: RequestExternal): RequestExternal =>
   async (request) => {

@@ -10,7 +10,7 @@ export interface ExternalRequest {
   /** Body of a POST request; absent for GET. */
   body?: string;
   headers: Readonly<Record<string, string>>;
-  /** Headers that are sent only to the host of `url`. They are not sent to other hosts after redirects. */
+  /** Headers that are sent only to `url`'s host. They are not sent to other hosts after redirects. */
   credentials?: Readonly<Record<string, string>>;
   /** Whether http URLs and loopback IPs are allowed, for development. */
   loopback: boolean;
@@ -44,7 +44,7 @@ interface Deps {
 }
 
 const maxRedirects = 3;
-/** Maximum bytes of one document. */
+/** Maximum document size in bytes. */
 const maxBytes = 262_144;
 
 /** Thrown when a response cannot be used. */
@@ -98,7 +98,7 @@ export function createRequestExternal({ agents, breaker }: Deps): RequestExterna
     });
     // A redirect is followed even if its body is incomplete, but not after the deadline.
     request.signal.throwIfAborted();
-    const location = redirects.has(status) ? readHeader(headers['location']) : undefined;
+    const location = redirectStatuses.has(status) ? readHeader(headers['location']) : undefined;
     if (location !== undefined) return { httpStatus: status, location, text: '' };
     const encoding = readHeader(headers['content-encoding']) ?? 'identity';
     if (encoding !== 'identity')
@@ -134,7 +134,7 @@ interface ReceivedResponse {
   location?: string;
 }
 
-const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 function toExternalResponse({ httpStatus, text }: ReceivedResponse, url: string): ExternalResponse {
   if (httpStatus === 200 || httpStatus === 204) return { status: 'ok', httpStatus, text, url };

@@ -9,10 +9,10 @@ import type { Clock } from '../platform/time.ts';
 import type { ExternalSource } from '../resource/resource.ts';
 import type { ExternalResponse } from './external-client.ts';
 
-/** A request for an offer. Only the player's id and `blocked` differ between the sources of a decision. */
+/** A request for an offer. Only the player's id and `blocked` differ between a decision's sources. */
 export interface OfferRequest {
   accountId: string;
-  /** A UUID, the same for all sources of the decision. */
+  /** A UUID, shared by all of the decision's sources. */
   transactionId: string;
   placement: string;
   sandbox: boolean;
@@ -43,7 +43,7 @@ export interface Exchange {
   response: ExternalResponse;
 }
 
-/** A source's response to a decision. */
+/** A source's response to an offer request. */
 export interface SourceResponse {
   offer?: Offer;
   /** The reason why there is no offer, or `offer` if there is one. */
@@ -56,7 +56,7 @@ export interface SourceResponse {
   onWin: Notice[];
   /** Returns the notices that are due if the offer is not chosen. */
   onLoss(reason: LossReason): Notice[];
-  /** Steps of resolving the ad, shown in trials. */
+  /** Steps taken to resolve the ad, shown in trials. */
   trace: VastResult['trace'];
 }
 
@@ -65,7 +65,7 @@ export interface SourceDeps {
   clock: Clock;
   /** Returns a number in [0, 1). */
   random(): number;
-  /** Called and awaited between two slices of a long document, so that other work can run. */
+  /** Called and awaited between slices of a long document, so that other work can run. */
   pause(): Promise<void>;
 }
 

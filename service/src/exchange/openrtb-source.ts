@@ -55,24 +55,26 @@ export async function callBidder(call: SourceCall, endpointUrl: string): Promise
     const url = getLossNoticeUrl(bid, auction, lossReason);
     return url === undefined ? [] : [{ kind: 'loss', url }];
   };
-  const notices = bidResponse.rejected.flatMap((bid) => makeLossNotices(bid, bid.lossReason));
-  const [chosen, ...others] = bidResponse.bids;
-  if (!chosen) {
-    const isBelowFloor = bidResponse.rejected.every(
+  const notices = bidResponse.rejectedBids.flatMap((bid) => makeLossNotices(bid, bid.lossReason));
+  const [bestBid, ...otherBids] = bidResponse.bids;
+  if (!bestBid) {
+    const isBelowFloor = bidResponse.rejectedBids.every(
       ({ lossReason }) => lossReason === lossReasons.belowFloor,
     );
-    const [first] = bidResponse.rejected;
+    const [first] = bidResponse.rejectedBids;
     return {
       verdict: isBelowFloor ? 'below_floor' : `refused: ${first?.reason ?? ''}`,
       details,
       notices,
     };
   }
-  return readBids(call, [chosen, ...others.slice(0, maxBidsRead - 1)], {
+  return readBids(call, [bestBid, ...otherBids.slice(0, maxBidsRead - 1)], {
     details,
     notices: [
       ...notices,
-      ...others.slice(maxBidsRead - 1).flatMap((bid) => makeLossNotices(bid, lossReasons.outbid)),
+      ...otherBids
+        .slice(maxBidsRead - 1)
+        .flatMap((bid) => makeLossNotices(bid, lossReasons.outbid)),
     ],
     makeLossNotices,
   });
@@ -85,7 +87,7 @@ interface AuctionState {
   makeLossNotices(bid: BidIds, lossReason: LossReason): Notice[];
 }
 
-/** Parses the markup of the bids, starting with the best one, until a bid contains an ad. */
+/** Parses the bids' markup, starting with the best bid, until one contains an ad. */
 async function readBids(
   call: SourceCall,
   [bid, ...others]: readonly [Bid, ...Bid[]],

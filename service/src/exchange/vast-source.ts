@@ -75,7 +75,7 @@ export interface Terms {
   expiresAtMs?: number;
 }
 
-/** Converts a source's ad to an offer. If the source declares no size, uses the player's size. */
+/** Converts a source's ad to an offer. If the ad declares no size, uses the player's size. */
 export function makeOffer(
   ad: VastAd,
   { sourceId, priceMicros, currency, ...terms }: Terms,
@@ -120,8 +120,8 @@ export function makeOffer(
 }
 
 /**
- * Returns the values of macros that describe the decision request. The player's IP and browser are added later for each
- * event.
+ * Returns values for the macros that describe the decision request. The player's IP and user agent are added later for
+ * each event.
  */
 function makeContextMacros(request: OfferRequest): MacroValues {
   const names = [
@@ -175,7 +175,7 @@ export async function callTag(call: SourceCall, tagUrl: string): Promise<Partial
   return { notices, offer: makeOffer(result.ad, terms, request), ...description };
 }
 
-/** Describes the result of a tag or a bid's markup. */
+/** Describes the result of resolving a tag or a bid's markup. */
 export function describeResult(
   result: VastResult,
   lastResponse: ExternalResponse | undefined,

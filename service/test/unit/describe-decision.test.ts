@@ -29,7 +29,7 @@ function configure(change: Partial<Placement> = {}) {
       nowMs: Date.UTC(2026, 5, 1),
       random: 0,
     });
-    const { stored: storedRow } = describeDecision({
+    const { newDecision } = describeDecision({
       id: 'dec_1',
       scope: { accountId: 'acc_1', environment: 'live' },
       entry,
@@ -40,7 +40,7 @@ function configure(change: Partial<Placement> = {}) {
       nowMs: 0,
       sign: () => '',
     });
-    return storedRow.record;
+    return newDecision.record;
   };
 }
 

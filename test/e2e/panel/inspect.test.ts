@@ -181,7 +181,7 @@ test('the overview shows totals and can be downloaded as CSV', async () => {
       return top.getByRole('row').allTextContents();
     })
     .toContainEqual(expect.stringMatching(/^level-end1/));
-  expect(await page.getByRole('region', { name: 'Reasons for no ad' }).textContent()).toContain(
+  expect(await page.getByRole('region', { name: 'No-fill reasons' }).textContent()).toContain(
     'no candidates',
   );
   await page.locator('.recharts-line-curve').first().waitFor();

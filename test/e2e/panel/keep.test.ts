@@ -122,7 +122,7 @@ test('the creative form can create a missing advertiser', async () => {
   const page = await site.open('/creatives/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('Inline');
   await page.getByRole('combobox', { name: 'Advertiser' }).fill('Orchard');
-  await page.getByRole('option', { name: 'New advertiser Orchard …' }).click();
+  await page.getByRole('option', { name: 'New advertiser Orchard…' }).click();
   const dialog = page.getByRole('dialog', { name: 'New advertiser' });
   await dialog.getByLabel('Domain').fill('orchard.example');
   await dialog.getByRole('button', { name: 'Create advertiser' }).click();

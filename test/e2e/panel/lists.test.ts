@@ -20,7 +20,7 @@ const openPage = (page: Page, path: string) => page.goto(`${site.url}/panel/#${p
 test('without requests, the overview shows a message instead of figures', async () => {
   const page = await site.open('/');
   await page.getByText('No ad requests in this period.').waitFor();
-  const reasons = page.getByRole('region', { name: 'Reasons for no ad' });
+  const reasons = page.getByRole('region', { name: 'No-fill reasons' });
   await reasons.getByText('No requests in this period.').waitFor();
   await page.getByText('No webhooks yet.').waitFor();
 });

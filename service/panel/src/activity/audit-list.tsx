@@ -9,7 +9,7 @@ import { humanize } from '../common/status-chip.tsx';
 import { TimeText } from '../common/time.tsx';
 import { findDifferences } from './differences.ts';
 
-/** The types of objects to filter by. Each action begins with the type of its object. */
+/** The object types to filter by. Each action begins with its object's type. */
 const subjects = makeChoices(
   'placement',
   'house_ad',
@@ -72,8 +72,7 @@ const Entries = () => (
 );
 
 /**
- * Shows the id of the object and, if there is one, its name at the time of the change. The list can be filtered by the
- * id.
+ * Shows the object's id and, if it has one, its name at the time of the change. The list can be filtered by the id.
  */
 function Target({ entry: { before, after, target_id: id } }: { entry: AuditEntry }) {
   const { name, url, email } = (after ?? before ?? {}) as Record<string, unknown>;

@@ -8,7 +8,7 @@ interface Difference {
 
 const ignoredFields = ['id', 'environment', 'created_at', 'updated_at'];
 
-/** Returns the fields in which two versions of an object differ, as text. */
+/** Returns the fields that differ between two versions of an object, formatted as text. */
 export function findDifferences(before: object = {}, after: object = {}): Difference[] {
   const [oldFields, newFields] = [before, after] as Record<string, unknown>[];
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);

@@ -20,9 +20,7 @@ export function LiveTail() {
           {isPaused ? 'Resume' : 'Pause'}
         </Button>
         <Button onClick={clear}>Clear</Button>
-        <span role="status">
-          {isPaused ? 'Paused' : isConnected ? 'Connected' : 'Connecting …'}
-        </span>
+        <span role="status">{isPaused ? 'Paused' : isConnected ? 'Connected' : 'Connecting…'}</span>
       </Box>
       {lines.length === 0 && <Alert severity="info">Waiting for events…</Alert>}
       <Box component="ol" reversed aria-label="Activity" sx={listStyle}>

@@ -5,7 +5,7 @@ import type { StoredDecision, StoredEvent } from './stored-decision.ts';
 export interface TailLine {
   key: number;
   time: string | undefined;
-  /** `decision`, or the type of the event. */
+  /** `decision`, or the event's type. */
   type: string;
   status: string | undefined;
   /** Undefined for a rejected event without a decision id. */

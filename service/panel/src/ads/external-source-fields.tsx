@@ -42,7 +42,7 @@ const VastFields = () => (
     />
     <MoneyInput
       source="cpm_micros"
-      label="Value of 1,000 impressions"
+      label="Value per 1,000 impressions"
       helperText="The network’s average. Ranks sources of equal priority and counts as revenue."
     />
   </>
@@ -65,7 +65,7 @@ const OpenRtbFields = () => (
     />
     <MoneyInput
       source="floor_micros"
-      label="Floor for 1,000 impressions"
+      label="Floor per 1,000 impressions"
       helperText="Lower bids are rejected."
     />
     <TextInput
@@ -76,7 +76,7 @@ const OpenRtbFields = () => (
     <TextInput
       source="supply_chain"
       label="Supply chain"
-      helperText="Sellers paid before the bidder, you first. One per line: exchange.example, 1234"
+      helperText="The sellers before the bidder, starting with you. One per line: exchange.example, 1234"
       multiline
       format={formatSupplyChain}
       validate={(value: unknown) =>
@@ -87,7 +87,7 @@ const OpenRtbFields = () => (
     />
     <TextInput
       source="ext"
-      label="Additions to the bid request (JSON)"
+      label="Extra bid request fields (JSON)"
       helperText='Merged into each request. Prebid Server: {"ext":{"prebid":{"storedrequest":{"id":"…"}}}}'
       multiline
       format={(value: unknown) =>
@@ -168,13 +168,13 @@ const CommonFields = ({ isReviewAutomatic }: Pick<Props, 'isReviewAutomatic'>) =
     />
     <TextInput
       source="ads_txt.domain"
-      label="Domain with ads.txt"
+      label="ads.txt domain"
       helperText="Your site’s root domain. trueward-service doctor checks its ads.txt."
     />
     <TextInput
       source="ads_txt.lines"
       label="ads.txt lines"
-      helperText="From the source, one record per line."
+      helperText="The records that the source gave you, one per line."
       multiline
       format={(lines: unknown) => (Array.isArray(lines) ? lines.join('\n') : lines)}
       parse={(text: string) => (text === '' ? null : text.split('\n'))}
@@ -205,15 +205,16 @@ const MoneyInput = ({ source, label, helperText }: MoneyProps) => (
   />
 );
 
-/** An input for request headers. The service never returns the values of stored headers. */
+/** An input for request headers. The service never returns stored header values. */
 function HeadersInput() {
   const { request_header_names: names = [] } = useRecordContext<Source>() ?? {};
-  const stored = names.length === 0 ? '' : ` Stored: ${names.join(', ')}. Enter - to remove them.`;
+  const storedNames =
+    names.length === 0 ? '' : ` Stored: ${names.join(', ')}. Enter - to remove them.`;
   return (
     <TextInput
       source="request_headers"
       label="Request headers"
-      helperText={`One per line, such as Authorization: Bearer abc. Replaces stored headers.${stored}`}
+      helperText={`One per line, such as Authorization: Bearer abc. Replaces stored headers.${storedNames}`}
       multiline
       autoComplete="off"
       validate={(value: unknown) =>

@@ -80,7 +80,7 @@ const HouseAdFields = () => (
   </>
 );
 
-/** Previews the house ad with the edits in the form. */
+/** Previews the house ad as edited in the form. */
 function HouseAdPreview() {
   const creativeId = useWatch<Record<string, string | undefined>>({ name: 'creative_id' });
   const names = useWatch<Record<string, string[] | undefined>>({ name: 'placements' }) ?? [];

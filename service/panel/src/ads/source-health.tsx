@@ -15,7 +15,7 @@ interface Counts {
   errors: number;
 }
 
-/** Loaded separately, because the chart library is larger than the page. */
+/** Loaded separately, because the chart library is larger than the rest of the page. */
 const Plot = lazy(async () => ({
   default: (await import('../common/plot.tsx')).Plot<keyof Counts>,
 }));
@@ -49,7 +49,7 @@ export function SourceHealth({ id }: Pick<Source, 'id'>) {
         {openHosts.length > 0 && (
           <Alert severity="warning" sx={{ marginBottom: 1 }}>
             The process that serves this page has paused requests to {openHosts.join(', ')}, because
-            half of the latest ones failed. It retries every ten seconds.
+            half of the recent ones failed. It retries every ten seconds.
           </Alert>
         )}
         {total.requests === 0 ? (

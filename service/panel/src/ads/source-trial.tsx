@@ -57,7 +57,7 @@ const consents = [
   { id: 'denied', name: 'Denied' },
 ];
 
-/** Sends one request to a saved source, as a decision does, and shows all details of the response. */
+/** Sends one request to a saved source, the way a decision does, and shows the response in full. */
 export function SourceTrial({ source }: { source: Source }) {
   const { placements = [] } = source;
   const [placement, setPlacement] = useState(placements[0] ?? '');
@@ -167,7 +167,7 @@ const AdFacts = ({ ad }: { ad: Ad }) => (
       'Price per 1,000': `${fromMicros(ad.price_micros)} ${ad.currency}`,
       Media: `${ad.media.mime}, ${ad.media.width} × ${ad.media.height}: ${ad.media.url}`,
       Categories: ad.categories.join(', '),
-      'Click URL': ad.click_url,
+      'Click-through URL': ad.click_url,
       'Skippable after': ad.skip_after_ms === undefined ? undefined : `${ad.skip_after_ms} ms`,
       Expires: ad.expires_at,
     }}
@@ -288,16 +288,16 @@ const vastErrors: Record<number, string> = {
   100: 'the document is not well-formed XML, or too large',
   101: 'the document is not valid VAST',
   102: 'unsupported VAST version',
-  200: 'unsupported kind of ad',
+  200: 'unsupported ad type',
   201: 'the ad is not linear',
   202: 'unusable duration',
   205: 'blocked category',
-  206: 'only one ad of a pod is shown',
+  206: 'only one ad in a pod is shown',
   300: 'unusable wrapper',
-  301: 'no response in time',
+  301: 'the document was unavailable or timed out',
   302: 'too many wrappers',
   303: 'no ad',
-  403: 'no media file that players can play',
-  409: 'the interactive part of the ad is not supported',
+  403: 'no playable media file',
+  409: 'the ad’s interactive part is not supported',
   900: 'undefined error',
 };

@@ -29,7 +29,7 @@ const fieldsByKind: Record<string, readonly string[]> = {
   ],
 };
 
-/** Converts form values to a source. Parses text fields, and drops fields of a kind that was selected before. */
+/** Converts form values to a source. Parses text fields, and drops fields left over from a previously selected kind. */
 export function toSource(values: Fields): Fields {
   const {
     request_headers: headers,
@@ -101,7 +101,7 @@ export function parseObject(text: string): object | null | undefined {
   }
 }
 
-/** Converts micros (millionths of the currency) to an amount for the form. */
+/** Converts micros (millionths of a currency unit) to an amount for the form. */
 export const fromMicros = (micros: unknown): number | '' =>
   typeof micros === 'number' ? micros / 1_000_000 : '';
 

@@ -28,7 +28,7 @@ export const SourceList = () => (
     />
     <DataTable.NumberCol source="priority" label="Priority" />
     <DataTable.Col label="Fill rate (24 h)">
-      <SourceFill />
+      <SourceFillRate />
     </DataTable.Col>
     <StatusColumn source="status" label="Status" />
   </ListPage>
@@ -73,8 +73,8 @@ const isExternal = ({ kind }: Pick<Source, 'kind'>): boolean =>
 
 const hourMs = 3_600_000;
 
-/** The fill rate of the source in the current row. */
-function SourceFill() {
+/** The fill rate for the source in the current row. */
+function SourceFillRate() {
   const source = useRecordContext<Source>();
   // The end is a whole hour, so that all rows share one request.
   const endMs = (Math.floor(Date.now() / hourMs) + 1) * hourMs;

@@ -4,13 +4,13 @@ const readOnlyFields = ['id', 'environment', 'created_at', 'updated_at', 'review
 
 /** Returns the changes to an edited record: the fields that differ, with `null` for fields that were cleared. */
 export function findChanges(before: Fields, after: Fields): Fields {
-  const cleaned = omitEmpty(after);
-  const names = new Set([...Object.keys(before), ...Object.keys(cleaned)]);
+  const newFields = omitEmpty(after);
+  const names = new Set([...Object.keys(before), ...Object.keys(newFields)]);
   const changes: Fields = {};
   for (const name of names) {
     if (readOnlyFields.includes(name)) continue;
-    if (isEqual(before[name], cleaned[name])) continue;
-    changes[name] = cleaned[name] ?? null;
+    if (isEqual(before[name], newFields[name])) continue;
+    changes[name] = newFields[name] ?? null;
   }
   return changes;
 }
@@ -19,8 +19,8 @@ export function findChanges(before: Fields, after: Fields): Fields {
 export function omitEmpty(record: Fields): Fields {
   return Object.fromEntries(
     Object.entries(record).flatMap(([name, value]) => {
-      const cleaned = omitEmptyValue(value);
-      return cleaned === undefined ? [] : [[name, cleaned]];
+      const newValue = omitEmptyValue(value);
+      return newValue === undefined ? [] : [[name, newValue]];
     }),
   );
 }
@@ -29,10 +29,11 @@ function omitEmptyValue(value: unknown): unknown {
   if (value === null || value === '') return undefined;
   if (value instanceof Date) return value.toISOString();
   if (typeof value !== 'object' || Array.isArray(value)) return value;
-  const cleaned = omitEmpty(value as Fields);
+  const remainingFields = omitEmpty(value as Fields);
   // Omit a group if all of its fields were cleared.
-  const isCleared = Object.keys(cleaned).length === 0 && Object.keys(value as Fields).length > 0;
-  return isCleared ? undefined : cleaned;
+  const isCleared =
+    Object.keys(remainingFields).length === 0 && Object.keys(value as Fields).length > 0;
+  return isCleared ? undefined : remainingFields;
 }
 
 function isEqual(a: unknown, b: unknown): boolean {

@@ -39,7 +39,7 @@ export function createConnection(): Connection {
 export const useConnection = ({ subscribe, current }: Connection): State =>
   useSyncExternalStore(subscribe, current);
 
-/** HTTP statuses of a proxy that can't reach the service. */
+/** HTTP statuses from a proxy that can't reach the service. */
 const unreachableStatuses = [502, 503, 504];
 
 /**

@@ -13,7 +13,7 @@ interface CursorPages {
 }
 
 export function createCursorPages(call: Call): CursorPages {
-  /** The cursors of the pages read so far, by list and page size. */
+  /** The cursors for the pages read so far, by list and page size. */
   const cursorsByList = new Map<string, string[]>();
 
   return {
@@ -21,12 +21,14 @@ export function createCursorPages(call: Call): CursorPages {
       const list = query(path, { limit: perPage });
       const cursors = page === 1 ? [''] : (cursorsByList.get(list) ?? ['']);
       cursorsByList.set(list, cursors);
-      let current = Math.min(page, cursors.length);
+      let currentPage = Math.min(page, cursors.length);
       for (;;) {
-        const { body } = await call<Page<T>>(query(list, { starting_after: cursors[current - 1] }));
-        if (body.next_cursor !== undefined) cursors[current] = body.next_cursor;
-        if (current === page || body.next_cursor === undefined) return body;
-        current += 1;
+        const { body } = await call<Page<T>>(
+          query(list, { starting_after: cursors[currentPage - 1] }),
+        );
+        if (body.next_cursor !== undefined) cursors[currentPage] = body.next_cursor;
+        if (currentPage === page || body.next_cursor === undefined) return body;
+        currentPage += 1;
       }
     },
   };

@@ -12,14 +12,14 @@ const paths: Readonly<Record<string, string>> = {
   users: '/panel/api/users',
 };
 
-/** Returns the path of a resource or of one of its objects. */
+/** Returns the path of a resource or one of its objects. */
 export function getPath(resource: string, id?: string | number): string {
   const path = paths[resource];
   if (path === undefined) throw new Error(`Unknown resource ${resource}.`);
   return id === undefined ? path : `${path}/${encodeURIComponent(id)}`;
 }
 
-/** Paths of unbounded lists, which are paginated with cursors, newest first. */
+/** Paths for unbounded lists, which are paginated with cursors, newest first. */
 const streams: Readonly<Record<string, (filter: Record<string, string>) => string>> = {
   'audit-entries': ({ target_id: target, actor, action }) =>
     query('/v1/audit-entries', { target_id: target, actor, action }),
@@ -33,7 +33,7 @@ export const streamPath = (resource: string, filter: Record<string, string>): st
   streams[resource]?.(filter);
 
 interface ListOptions {
-  /** `q` is the text to search for. All other filters are values of fields, by the path of the field. */
+  /** `q` is the text to search for. All other filters are field values, by field path. */
   filter?: Record<string, unknown>;
   ids?: readonly (string | number)[];
   sort?: { field: string; order: 'ASC' | 'DESC' } | undefined;

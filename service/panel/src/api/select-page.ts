@@ -1,23 +1,23 @@
 import type { GetListParams, GetListResult, RaRecord } from 'react-admin';
 
 /**
- * Filters, sorts and paginates records on the client. An account's configuration is small enough to be read completely.
+ * Filters, sorts and paginates records on the client. An account's configuration is small enough to be read in full.
  */
 export function selectPage<T extends RaRecord>(
   records: readonly T[],
   { filter = {}, pagination, sort }: GetListParams,
 ): GetListResult<T> {
   const conditions = Object.entries(filter as Record<string, unknown>);
-  const matching = records.filter((record) =>
-    conditions.every(([name, value]) => matches(record, name, value)),
+  const matches = records.filter((record) =>
+    conditions.every(([name, value]) => isMatch(record, name, value)),
   );
-  const sorted = sort ? matching.toSorted((a, b) => compare(a, b, sort)) : matching;
-  const { page, perPage } = pagination ?? { page: 1, perPage: sorted.length };
-  return { data: sorted.slice((page - 1) * perPage, page * perPage), total: sorted.length };
+  const sortedMatches = sort ? matches.toSorted((a, b) => compare(a, b, sort)) : matches;
+  const { page, perPage } = pagination ?? { page: 1, perPage: matches.length };
+  return { data: sortedMatches.slice((page - 1) * perPage, page * perPage), total: matches.length };
 }
 
-/** `q` searches the whole record; all other filters are values of fields. */
-function matches(record: RaRecord, name: string, value: unknown): boolean {
+/** `q` searches the whole record; all other filters are field values. */
+function isMatch(record: RaRecord, name: string, value: unknown): boolean {
   if (value === undefined || value === null || value === '') return true;
   if (name === 'q') {
     return JSON.stringify(Object.values(record))

@@ -47,11 +47,11 @@ export function FormDialog(props: FormDialogProps) {
   );
 }
 
-const overlaps = [
-  { name: 'Revoke it immediately', seconds: 0 },
-  { name: '1 hour', seconds: 3_600 },
-  { name: '1 day', seconds: 86_400 },
-  { name: '1 week', seconds: 604_800 },
+const overlapChoices = [
+  { name: 'Immediately', seconds: 0 },
+  { name: 'After 1 hour', seconds: 3_600 },
+  { name: 'After 1 day', seconds: 86_400 },
+  { name: 'After 1 week', seconds: 604_800 },
 ];
 
 interface OverlapProps {
@@ -69,11 +69,11 @@ export function OverlapDialog({ onConfirm, ...dialogProps }: OverlapProps) {
     <FormDialog {...dialogProps} onConfirm={() => onConfirm(overlapS)}>
       <TextField
         select
-        label="Keep the old one valid for"
+        label="Revoke the old one"
         value={overlapS}
         onChange={({ target }) => setOverlapS(Number(target.value))}
       >
-        {overlaps.map(({ name, seconds }) => (
+        {overlapChoices.map(({ name, seconds }) => (
           <MenuItem key={seconds} value={seconds}>
             {name}
           </MenuItem>
@@ -88,15 +88,15 @@ interface SecretDialogProps {
   text: string | undefined;
   title: string;
   /** Instructions for using the secret. */
-  advice: string;
+  instructions: string;
   onClose(): void;
 }
 
 /**
- * Shows a secret that is never shown again. Only the button closes the dialog, so that a stray click cannot lose the
+ * Shows a secret that is never shown again. Only the button closes the dialog, so that a stray click cannot discard the
  * secret.
  */
-export function SecretDialog({ text, title, advice, onClose }: SecretDialogProps) {
+export function SecretDialog({ text, title, instructions, onClose }: SecretDialogProps) {
   return (
     <Dialog open={text !== undefined} maxWidth="md" aria-labelledby="shown-once-title">
       <DialogTitle id="shown-once-title">{title}</DialogTitle>
@@ -104,7 +104,7 @@ export function SecretDialog({ text, title, advice, onClose }: SecretDialogProps
         <Alert severity="warning" sx={{ marginBottom: 2 }}>
           Copy it now; you won’t see it again.
         </Alert>
-        <DialogContentText sx={{ marginBottom: 1 }}>{advice}</DialogContentText>
+        <DialogContentText sx={{ marginBottom: 1 }}>{instructions}</DialogContentText>
         <CopyText text={text ?? ''} label={title} />
       </DialogContent>
       <DialogActions>

@@ -16,7 +16,7 @@ interface Props {
   resource: string;
   /** The noun for messages, such as `advertiser`. */
   noun: string;
-  /** The other required field, in addition to the name. */
+  /** The required field besides the name. */
   field: Field;
 }
 
@@ -37,7 +37,7 @@ export function InlineCreate({ resource, noun, field }: Props) {
         void create(
           resource,
           { data: { name: name.trim(), [field.source]: value.trim() } },
-          { onSuccess: (created) => onCreate(created) },
+          { onSuccess: (newRecord) => onCreate(newRecord) },
         )
       }
       onClose={onCancel}

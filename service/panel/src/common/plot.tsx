@@ -27,13 +27,13 @@ interface PlotProps<Name extends string> {
   interval: 'hour' | 'day';
 }
 
-/** Line colors that can be told apart with red-green color blindness. */
+/** Line colors that people with red-green color blindness can tell apart. */
 const strokes = {
   light: ['#1f5fbf', '#1b6b3a', '#8a4b00'],
   dark: ['#8ab8ff', '#7fd6a0', '#ffc266'],
 } as const;
 
-/** A line chart with a table of the same figures below. */
+/** A line chart, with the same figures in a table below it. */
 export function Plot<Name extends string>({
   title,
   unit,

@@ -74,13 +74,13 @@ interface EditPageProps extends FormPageProps {
 
 interface Removal {
   label: string;
-  /** The text of the confirmation dialog. */
+  /** The confirmation dialog's text. */
   effect: string;
 }
 
 const archiving: Removal = {
   label: 'Archive',
-  effect: 'It is no longer used, but stays in reports and the audit log.',
+  effect: 'It will no longer be used, but it stays in reports and the audit log.',
 };
 
 const keepValues = (values: Record<string, unknown>) => values;
@@ -100,7 +100,7 @@ export function CreatePage({ noun, children, transform = keepValues }: FormPageP
  */
 const keepDirtyInput = { keepDirtyValues: true, keepIsSubmitSuccessful: true };
 
-/** Edits an object. Updates are not optimistic: a change appears as saved when the service has saved it. */
+/** Edits an object. Updates are not optimistic: a change appears as saved only after the service has saved it. */
 export function EditPage({
   noun,
   children,
@@ -133,7 +133,7 @@ function RecordTitle({ noun }: { noun: string }) {
   return <>{`${noun.charAt(0).toUpperCase()}${noun.slice(1)} ${name}`}</>;
 }
 
-/** Buttons to save and to remove; removal requires confirmation. */
+/** The buttons that save and remove an object. Removal requires confirmation. */
 export function EditToolbar({
   noun,
   removal: { label, effect } = archiving,

@@ -10,9 +10,9 @@ export const timeZones: readonly string[] = [...new Set([browserZone, 'UTC'])];
  * Returns the time zone for display and input, and a function to choose another. The choice is stored in the browser.
  */
 export function useTimeZone(): [zone: string, choose: (zone: string) => void] {
-  const [stored, choose] = useStore<string>('time-zone', browserZone);
+  const [storedZone, choose] = useStore<string>('time-zone', browserZone);
   // The browser's time zone may have changed since the choice was stored.
-  return [timeZones.includes(stored) ? stored : browserZone, choose];
+  return [timeZones.includes(storedZone) ? storedZone : browserZone, choose];
 }
 
 /** Formats a time, such as `Nov 22, 2026, 2:03:05 PM GMT+1`. */
@@ -28,12 +28,12 @@ export const formatTime = (time: string | number | Date, timeZone: string): stri
     timeZone,
   }).format(new Date(time));
 
-/** Formats the value of a `datetime-local` input, such as `2026-11-22T14:03`. */
+/** Formats a time as a `datetime-local` input's value, such as `2026-11-22T14:03`. */
 function toLocalInput(time: unknown, timeZone: string): string {
   // react-admin also formats values that are already formatted.
   if (typeof time === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(time)) return time;
   if (typeof time !== 'string' || Number.isNaN(Date.parse(time))) return '';
-  // The Swedish locale formats times as in ISO 8601.
+  // The Swedish locale formats times almost as in ISO 8601.
   const text = new Intl.DateTimeFormat('sv-SE', {
     dateStyle: 'short',
     timeStyle: 'medium',
@@ -42,7 +42,7 @@ function toLocalInput(time: unknown, timeZone: string): string {
   return text.replace(' ', 'T').slice(0, 16);
 }
 
-/** Parses the value of a `datetime-local` input in one of the {@link timeZones}. */
+/** Parses a `datetime-local` input's value in one of the {@link timeZones}. */
 function fromLocalInput(text: string, timeZone: string): string | null {
   const date = new Date(timeZone === 'UTC' ? `${text}Z` : text);
   return Number.isNaN(date.getTime()) ? null : date.toISOString();
@@ -64,7 +64,7 @@ export function TimeInput({ source, label }: { source: string; label: string }) 
   const [zone] = useTimeZone();
   return (
     <DateTimeInput
-      // Remount when the time zone changes, because the text would be stale.
+      // Remount when the time zone changes, because the text would otherwise be stale.
       key={zone}
       source={source}
       label={`${label} (${zone})`}

@@ -61,8 +61,8 @@ const CreativeFields = () => (
         label="Advertiser"
         optionText="name"
         validate={required()}
-        createLabel="New advertiser …"
-        createItemLabel="New advertiser %{item} …"
+        createLabel="New advertiser…"
+        createItemLabel="New advertiser %{item}…"
         create={
           <InlineCreate
             resource="advertisers"
@@ -77,8 +77,8 @@ const CreativeFields = () => (
         label="Source"
         optionText="name"
         validate={required()}
-        createLabel="New source …"
-        createItemLabel="New source %{item} …"
+        createLabel="New source…"
+        createItemLabel="New source %{item}…"
         create={
           <InlineCreate
             resource="sources"
@@ -102,10 +102,10 @@ const CreativeFields = () => (
   </>
 );
 
-/** A placeholder id for the preview of an unsaved creative. */
+/** A placeholder id for previewing an unsaved creative. */
 const unsavedId = 'crv_00000000000000000000000000';
 
-/** Previews the creative with the edits in the form. */
+/** Previews the creative as edited in the form. */
 function EditedCreativePreview() {
   const [id, media, alt, clickUrl] = useWatch<Record<string, unknown>>({
     name: ['id', 'media', 'alt', 'click_url'],

@@ -13,7 +13,9 @@ import { addUploadedFile, type UploadedMedia, formatBytes } from './uploaded-med
 export function MediaInput() {
   const { field, fieldState } = useInput<Media | ''>({ source: 'media', validate: required() });
   const media = field.value === '' ? undefined : field.value;
-  const upload = useUpload((uploaded) => field.onChange(addUploadedFile(uploaded, media)));
+  const upload = useUpload((uploadedMedia) =>
+    field.onChange(addUploadedFile(uploadedMedia, media)),
+  );
   const fileInput = useRef<HTMLInputElement>(null);
   const label = useId();
   return (
@@ -32,12 +34,12 @@ export function MediaInput() {
         onClick={() => fileInput.current?.click()}
         sx={{ marginBlock: 1 }}
       >
-        {upload.isBusy ? 'Uploading …' : 'Upload a file'}
+        {upload.isBusy ? 'Uploading…' : 'Upload a file'}
       </Button>
       <input ref={fileInput} type="file" hidden onChange={upload.onFileChosen} />
       <div role="status">
         {upload.errorMessage !== undefined && <Alert severity="error">{upload.errorMessage}</Alert>}
-        {upload.uploaded && <UploadedFacts uploaded={upload.uploaded} />}
+        {upload.uploadedMedia && <UploadedFacts uploadedMedia={upload.uploadedMedia} />}
       </div>
       {fieldState.error && <Alert severity="error">Upload a file.</Alert>}
       {media && <MediaFacts media={media} />}
@@ -45,10 +47,10 @@ export function MediaInput() {
   );
 }
 
-function useUpload(onUpload: (uploaded: UploadedMedia) => void) {
+function useUpload(onUpload: (uploadedMedia: UploadedMedia) => void) {
   const call = useCall();
   const [isBusy, setBusy] = useState(false);
-  const [uploaded, setUploaded] = useState<UploadedMedia>();
+  const [uploadedMedia, setUploaded] = useState<UploadedMedia>();
   const [errorMessage, setErrorMessage] = useState<string>();
 
   async function upload(file: File): Promise<void> {
@@ -67,7 +69,7 @@ function useUpload(onUpload: (uploaded: UploadedMedia) => void) {
   }
   return {
     isBusy,
-    uploaded,
+    uploadedMedia,
     errorMessage,
     onFileChosen({ target }: ChangeEvent<HTMLInputElement>) {
       const file = target.files?.[0];
@@ -78,20 +80,20 @@ function useUpload(onUpload: (uploaded: UploadedMedia) => void) {
   };
 }
 
-function UploadedFacts({ uploaded }: { uploaded: UploadedMedia }) {
-  const { width, height, duration_ms: durationMs } = uploaded;
+function UploadedFacts({ uploadedMedia }: { uploadedMedia: UploadedMedia }) {
+  const { width, height, duration_ms: durationMs } = uploadedMedia;
   return (
     <Alert severity="success" sx={{ marginBottom: 1 }}>
       <Typography variant="body2">File details:</Typography>
       <Facts
         facts={{
-          Type: uploaded.mime,
-          Size: formatBytes(uploaded.bytes),
+          Type: uploadedMedia.mime,
+          Size: formatBytes(uploadedMedia.bytes),
           Pixels: width && height ? `${width} × ${height}` : undefined,
           Duration: durationMs === undefined ? undefined : `${(durationMs / 1_000).toFixed(1)} s`,
-          'Video codec': uploaded.video_codec,
-          'Audio codec': uploaded.audio_codec,
-          'SHA-256': uploaded.sha256,
+          'Video codec': uploadedMedia.video_codec,
+          'Audio codec': uploadedMedia.audio_codec,
+          'SHA-256': uploadedMedia.sha256,
         }}
       />
     </Alert>

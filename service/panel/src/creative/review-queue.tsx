@@ -46,19 +46,19 @@ export function ReviewQueue() {
 type Content = Pick<Creative, 'media' | 'click_url'>;
 
 /**
- * Returns a creative as it was before the change to review: the latest change to its media or click-through URL.
- * Returns undefined if the audit log no longer contains that change.
+ * Returns a creative as it was before the change under review, which is the latest change to its media or click-through
+ * URL. Returns undefined if the audit log no longer contains that change.
  *
  * @param entries the creative's audit records, newest first
  */
 function findPreviousVersion(entries: readonly AuditEntry[]): Creative | undefined {
-  const changed = entries.find(
+  const change = entries.find(
     ({ before, after }) =>
       before !== undefined &&
       after !== undefined &&
       serializeContent(before) !== serializeContent(after),
   );
-  return changed?.before as Creative | undefined;
+  return change?.before as Creative | undefined;
 }
 
 function serializeContent(document: object): string {
@@ -80,7 +80,7 @@ function ReviewCard({ creative, canReview }: { creative: Creative; canReview: bo
   const { data: source } = useGetOne<Source>('sources', { id: creative.source_id });
   const previousCreative = findPreviousVersion(history?.data ?? []);
   const { icons, media, origin_url: originUrl, review } = creative;
-  // Preview the creative as a decision describes it, with the newest icon.
+  // Preview the creative the way a decision describes it, with the newest icon.
   const [icon] = icons?.slice(-1) ?? [];
   const previewedCreative = icon
     ? { ...creative, icon, advertiser: advertiser?.name ?? '' }
@@ -132,7 +132,7 @@ const formatName = ({ domain, name }: Advertiser): string =>
   domain === undefined || domain === name ? name : `${name} (${domain})`;
 
 /**
- * The service's copies of the icons that an external source shows with its creative. Their titles are the original
+ * The service's copies of the icons that an external source sends with its creative. Their titles are the original
  * URLs.
  */
 const Icons = ({ icons }: { icons: NonNullable<Creative['icons']> }) => (

@@ -1,6 +1,6 @@
 import type { Media } from '@trueward/protocol/wire';
 
-/** Metadata that the service read from an uploaded file. */
+/** Metadata that the service has read from an uploaded file. */
 export interface UploadedMedia {
   url: string;
   sha256: string;
@@ -16,20 +16,25 @@ export interface UploadedMedia {
 /** The size for files without intrinsic dimensions, such as HTML. */
 const defaultSize = { width: 640, height: 360 };
 
-/** Adds an uploaded file to a creative's media. A file with a different media format replaces the media. */
-export function addUploadedFile(uploaded: UploadedMedia, before: Media | undefined): Media {
-  const { url, mime, duration_ms: durationMs } = uploaded;
+/** Adds an uploaded file to a creative's media. If the file has a different media format, it replaces the media. */
+export function addUploadedFile(
+  uploadedMedia: UploadedMedia,
+  previousMedia: Media | undefined,
+): Media {
+  const { url, mime, duration_ms: durationMs } = uploadedMedia;
   const size = {
-    width: uploaded.width ?? defaultSize.width,
-    height: uploaded.height ?? defaultSize.height,
+    width: uploadedMedia.width ?? defaultSize.width,
+    height: uploadedMedia.height ?? defaultSize.height,
   };
   if (mime.startsWith('text/html')) return { format: 'html', url, ...size };
   const file = { url, mime: mime.split(';')[0] ?? mime, ...size };
   const format = mime.startsWith('video/') ? 'video' : 'image';
   const otherFiles =
-    before?.format === format ? before.files.filter((other) => other.mime !== file.mime) : [];
+    previousMedia?.format === format
+      ? previousMedia.files.filter((other) => other.mime !== file.mime)
+      : [];
   if (format === 'image') return { format, files: [...otherFiles, file] };
-  const video = before?.format === 'video' ? before : undefined;
+  const video = previousMedia?.format === 'video' ? previousMedia : undefined;
   return {
     ...(video?.poster ? { poster: video.poster } : {}),
     ...(video?.captions ? { captions: video.captions } : {}),

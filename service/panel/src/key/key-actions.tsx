@@ -23,7 +23,7 @@ export function KeyActions() {
 function RollKey({ apiKey: { id, last_four: lastFour } }: { apiKey: ApiKey }) {
   const [isDialogOpen, setDialogOpen] = useState(false);
   const [text, setText] = useState<string>();
-  const { run } = useAction<ApiKey>({ onSuccess: (created) => setText(created.key) });
+  const { run } = useAction<ApiKey>({ onSuccess: (newKey) => setText(newKey.key) });
   return (
     <>
       <Button size="small" onClick={() => setDialogOpen(true)}>
@@ -44,7 +44,7 @@ function RollKey({ apiKey: { id, last_four: lastFour } }: { apiKey: ApiKey }) {
       <SecretDialog
         text={text}
         title="New API key"
-        advice={keyAdvice}
+        instructions={keyInstructions}
         onClose={() => setText(undefined)}
       />
     </>
@@ -75,7 +75,7 @@ function RevokeKey({ apiKey: { id, last_four: lastFour } }: { apiKey: ApiKey }) 
   );
 }
 
-export const keyAdvice =
+export const keyInstructions =
   'Use a publishable key in the game. Keep a secret key on your server, never in a web page.';
 
 /** Describes a key's status. */

@@ -20,7 +20,7 @@ import { TimeColumn } from '../common/columns.tsx';
 import { EditPage } from '../common/resource-pages.tsx';
 import { SecretDialog } from '../common/dialogs.tsx';
 import { TimeText, useTimeZone } from '../common/time.tsx';
-import { KeyActions, keyAdvice, describeKeyState, isRevoked } from './key-actions.tsx';
+import { KeyActions, keyInstructions, describeKeyState, isRevoked } from './key-actions.tsx';
 
 export function KeyList() {
   const [zone] = useTimeZone();
@@ -68,7 +68,7 @@ const describeLimit = ({ rate_limit: limit }: ApiKey): string =>
     ? 'default'
     : `${limit.per_s.toLocaleString()} per second, burst ${limit.burst.toLocaleString()}`;
 
-/** Shows the new key before the list, because no later response contains it. */
+/** Shows the new key before returning to the list, because no later response contains it. */
 export function KeyCreate() {
   const redirect = useRedirect();
   const [text, setText] = useState<string>();
@@ -76,7 +76,7 @@ export function KeyCreate() {
     <>
       <Create
         title="New key"
-        mutationOptions={{ onSuccess: (created: ApiKey) => setText(created.key) }}
+        mutationOptions={{ onSuccess: (newKey: ApiKey) => setText(newKey.key) }}
       >
         <SimpleForm warnWhenUnsavedChanges>
           <SelectInput
@@ -97,7 +97,7 @@ export function KeyCreate() {
       <SecretDialog
         text={text}
         title="New API key"
-        advice={keyAdvice}
+        instructions={keyInstructions}
         onClose={() => redirect('list', 'keys')}
       />
     </>
@@ -150,7 +150,7 @@ const OriginsInput = () => (
   />
 );
 
-/** Warns about active secret keys that a web page has sent. */
+/** Warns about active secret keys that have been sent by a web page. */
 function LeakWarnings() {
   const { data: keys = [] } = useGetList<ApiKey>('keys', {
     pagination: { page: 1, perPage: 1_000 },

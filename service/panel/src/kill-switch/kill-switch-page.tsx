@@ -8,12 +8,12 @@ import type { KillTarget } from './kill-targets.ts';
 import { StopDialog, useKillSwitchChange } from './stop-dialog.tsx';
 import { useTargets } from './use-targets.ts';
 
-/** Lists everything that can be stopped. Each target has a button that is large enough for phones. */
+/** Lists everything that can be stopped. Each target has a button that is large enough to tap on a phone. */
 export function KillSwitchPage() {
   const { canAccess = false } = useCanAccess({ resource: 'kill-switches', action: 'edit' });
   const [searchText, setSearchText] = useState('');
   const { targets, total, isPending, error } = useTargets(useDeferredValue(searchText.trim()));
-  const [stopping, setStopping] = useState<KillTarget>();
+  const [targetToStop, setTargetToStop] = useState<KillTarget>();
   const [effect, setEffect] = useState('');
   return (
     <Page
@@ -41,7 +41,7 @@ export function KillSwitchPage() {
             key={target.id}
             target={target}
             canChange={canAccess}
-            onStop={() => setStopping(target)}
+            onStop={() => setTargetToStop(target)}
             onEffect={setEffect}
           />
         ))}
@@ -51,8 +51,12 @@ export function KillSwitchPage() {
           Showing {targets.length} of {total}, stopped ones first. Search to find the others.
         </Typography>
       )}
-      {stopping && (
-        <StopDialog target={stopping} onClose={() => setStopping(undefined)} onEffect={setEffect} />
+      {targetToStop && (
+        <StopDialog
+          target={targetToStop}
+          onClose={() => setTargetToStop(undefined)}
+          onEffect={setEffect}
+        />
       )}
     </Page>
   );

@@ -17,15 +17,15 @@ interface NamedRecord {
   name: string;
 }
 
-/** Returns all targets. Stopped targets come first; each of the two groups is sorted by name. */
+/** Returns all targets, stopped targets first. Both groups are sorted by name. */
 export function listKillTargets(
   resources: Record<Scope, readonly NamedRecord[]>,
   killSwitches: readonly KillSwitch[],
   nowMs: number,
 ): KillTarget[] {
   const targets = (Object.entries(resources) as [Scope, NamedRecord[]][]).flatMap(
-    ([scope, named]) =>
-      deduplicate(scope, named).map(({ id, name }) => {
+    ([scope, records]) =>
+      deduplicate(scope, records).map(({ id, name }) => {
         // A kill switch refers to a placement by id or by name.
         const names = scope === 'placement' ? [id, name] : [id];
         const switches = killSwitches.filter(
@@ -47,14 +47,14 @@ export function listKillTargets(
 }
 
 /** Removes duplicates, because a target can be both on the first page and in a kill switch. Placement names are unique. */
-const deduplicate = (scope: Scope, named: readonly NamedRecord[]): NamedRecord[] => [
-  ...new Map(named.map((item) => [scope === 'placement' ? item.name : item.id, item])).values(),
+const deduplicate = (scope: Scope, records: readonly NamedRecord[]): NamedRecord[] => [
+  ...new Map(records.map((item) => [scope === 'placement' ? item.name : item.id, item])).values(),
 ];
 
 const isOn = ({ state, expires_at: expiresAt }: KillSwitch, nowMs: number): boolean =>
   state === 'on' && (expiresAt === undefined || Date.parse(expiresAt) > nowMs);
 
-/** Durations to choose from, in hours. Undefined means that the stop lasts until the target is resumed. */
+/** Durations to choose from, in hours. Undefined means until the target is resumed. */
 export const durations = [
   { name: 'Until resumed', hours: undefined },
   { name: '1 hour', hours: 1 },

@@ -15,7 +15,7 @@ interface Props {
   onEffect(text: string): void;
 }
 
-/** Prompts for the reason and the duration, then stops the target. */
+/** Prompts for a reason and a duration, then stops the target. */
 export function StopDialog({ target, onClose, onEffect }: Props) {
   const { environment } = useEnvironment();
   const [reason, setReason] = useState('');
@@ -26,11 +26,11 @@ export function StopDialog({ target, onClose, onEffect }: Props) {
   });
   // Reuse an inactive kill switch, so that each target has a single kill switch with its whole history.
   const { scope, id } = target;
-  const { data: existing, isPending } = useGetList<KillSwitch>('kill-switches', {
+  const { data: existingSwitches, isPending } = useGetList<KillSwitch>('kill-switches', {
     filter: { scope, target_id: id },
     pagination: { page: 1, perPage: 1 },
   });
-  const targetWithSwitch = { ...target, killSwitch: target.killSwitch ?? existing?.[0] };
+  const targetWithSwitch = { ...target, killSwitch: target.killSwitch ?? existingSwitches?.[0] };
   const stop = () =>
     change(
       buildStopRequest(
@@ -81,24 +81,24 @@ interface Change {
 }
 
 /**
- * Changes a kill switch and measures how long this took. The change is in effect when the response arrives.
+ * Changes a kill switch and measures how long that takes. The change is in effect when the response arrives.
  *
- * @param change describes the change, such as `Revive stopped`
+ * @param description describes the change, such as `Revive stopped`
  */
-export function useKillSwitchChange(change: string, onEffect: (text: string) => void) {
-  const startedAt = useRef(0);
+export function useKillSwitchChange(description: string, onEffect: (text: string) => void) {
+  const startedAtMs = useRef(0);
   const [zone] = useTimeZone();
   const { run, isRunning } = useAction<KillSwitch>({
     onSuccess(killSwitch) {
-      const seconds = ((performance.now() - startedAt.current) / 1_000).toFixed(2);
+      const seconds = ((performance.now() - startedAtMs.current) / 1_000).toFixed(2);
       const at = formatTime(killSwitch.updated_at, zone);
-      onEffect(`${change}. In effect since ${at}, ${seconds} s after your click.`);
+      onEffect(`${description}. In effect since ${at}, ${seconds} s after your click.`);
     },
   });
   return {
     isRunning,
     change({ path, ...options }: Change) {
-      startedAt.current = performance.now();
+      startedAtMs.current = performance.now();
       run(path, options);
     },
   };

@@ -19,8 +19,7 @@ interface NamedRecord extends RaRecord {
 }
 
 /**
- * Returns the targets that match a search text: all stopped targets, and the first of the other targets, sorted by
- * name.
+ * Returns the targets that match a search text: all stopped targets, and the first few of the others, sorted by name.
  */
 export function useTargets(text: string): Targets {
   const placements = useFirstPage('placements', text);
@@ -32,7 +31,7 @@ export function useTargets(text: string): Targets {
     sort: { field: 'updated_at', order: 'DESC' },
   });
   const switches = activeSwitches.data ?? [];
-  const stopped = {
+  const stoppedTargets = {
     placement: useStoppedTargets('placements', 'placement', switches),
     advertiser: useStoppedTargets('advertisers', 'advertiser', switches),
     source: useStoppedTargets('sources', 'source', switches),
@@ -40,9 +39,9 @@ export function useTargets(text: string): Targets {
   const lists = [placements, advertisers, sources];
   const targets = listKillTargets(
     {
-      placement: [...stopped.placement, ...(placements.data ?? [])],
-      advertiser: [...stopped.advertiser, ...(advertisers.data ?? [])],
-      source: [...stopped.source, ...(sources.data ?? [])],
+      placement: [...stoppedTargets.placement, ...(placements.data ?? [])],
+      advertiser: [...stoppedTargets.advertiser, ...(advertisers.data ?? [])],
+      source: [...stoppedTargets.source, ...(sources.data ?? [])],
     },
     switches,
     Date.now(),
@@ -78,11 +77,11 @@ function useStoppedTargets(
     // A kill switch can refer to a placement by name, which needs no lookup.
     .filter((id) => scope !== 'placement' || id.startsWith('plc_'));
   const { data = [] } = useGetManyAggregate<NamedRecord>(resource, { ids });
-  const named = switches
+  const targetsByName = switches
     .filter(
       (killSwitch) =>
         scope === 'placement' && killSwitch.scope === scope && !ids.includes(killSwitch.target_id),
     )
     .map(({ target_id: name }) => ({ id: name, name }));
-  return [...data.filter((record) => record !== undefined), ...named];
+  return [...data.filter((record) => record !== undefined), ...targetsByName];
 }

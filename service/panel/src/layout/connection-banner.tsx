@@ -7,7 +7,7 @@ const retryMs = 3_000;
 
 const texts = {
   offline: 'You are offline. This page may be out of date, and nothing can be changed.',
-  unreachable: 'The service is not responding. This page may be out of date. Retrying …',
+  unreachable: 'The service is not responding. This page may be out of date. Retrying…',
 };
 
 /**

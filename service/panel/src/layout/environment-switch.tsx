@@ -7,14 +7,14 @@ const names: Record<Environment, string> = { sandbox: 'Sandbox', live: 'Live' };
 const liveWarning = 'Your changes there reach real players immediately.';
 const lossWarning = 'Your unsaved changes will be lost.';
 
-/** Shows and switches the environment. Asks for confirmation before a switch to live, and before input is lost. */
+/** Shows and switches the environment. Asks for confirmation before switching to live, and before discarding input. */
 export function EnvironmentSwitch() {
   const { environment, switchTo } = useEnvironment();
-  const [pending, setPending] = useState<{ next: Environment; isUnsaved: boolean }>();
+  const [pendingSwitch, setPendingSwitch] = useState<{ next: Environment; isUnsaved: boolean }>();
   const choose = (next: Environment | null) => {
     if (next === null) return;
     const isUnsaved = hasUnsavedChanges();
-    if (next === 'live' || isUnsaved) setPending({ next, isUnsaved });
+    if (next === 'live' || isUnsaved) setPendingSwitch({ next, isUnsaved });
     else switchTo(next);
   };
   return (
@@ -33,18 +33,18 @@ export function EnvironmentSwitch() {
           </ToggleButton>
         ))}
       </ToggleButtonGroup>
-      {pending && (
+      {pendingSwitch && (
         <Confirm
           isOpen
-          title={`Switch to ${pending.next}?`}
+          title={`Switch to ${pendingSwitch.next}?`}
           content={[
-            ...(pending.next === 'live' ? [liveWarning] : []),
-            ...(pending.isUnsaved ? [lossWarning] : []),
+            ...(pendingSwitch.next === 'live' ? [liveWarning] : []),
+            ...(pendingSwitch.isUnsaved ? [lossWarning] : []),
           ].join(' ')}
-          confirm={`Switch to ${pending.next}`}
+          confirm={`Switch to ${pendingSwitch.next}`}
           confirmColor="warning"
-          onConfirm={() => switchTo(pending.next)}
-          onClose={() => setPending(undefined)}
+          onConfirm={() => switchTo(pendingSwitch.next)}
+          onClose={() => setPendingSwitch(undefined)}
         />
       )}
     </>
@@ -62,7 +62,7 @@ const buttonStyle = {
   '&.Mui-focusVisible': { outline: '2px solid #fff', outlineOffset: '2px' },
 };
 
-/** Whether a form has unsaved changes. Dispatches `beforeunload`, because such a form cancels that event. */
+/** Whether a form has unsaved changes. Dispatches `beforeunload`, which a form with unsaved changes cancels. */
 function hasUnsavedChanges(): boolean {
   return !dispatchEvent(new Event('beforeunload', { cancelable: true }));
 }

@@ -7,7 +7,7 @@ import type { ReactNode } from 'react';
 import { Menu, useSidebarState } from 'react-admin';
 import { useEnvironment } from '../api/environment.ts';
 
-/** Links to all pages, in the order of a typical workflow. */
+/** Links to all pages, in typical workflow order. */
 export function PanelMenu() {
   const { environment } = useEnvironment();
   return (

@@ -10,7 +10,7 @@ import { getEventName } from '../common/choices.tsx';
 import { PanelCard } from '../common/page.tsx';
 import { TimeText } from '../common/time.tsx';
 
-const maxShown = 5;
+const maxItems = 5;
 
 /** The newest failed webhook deliveries. */
 export function FailedDeliveries() {
@@ -21,12 +21,12 @@ export function FailedDeliveries() {
         <Typography>{hasWebhooks ? 'No failed deliveries.' : 'No webhooks yet.'}</Typography>
       )}
       <Box sx={{ display: 'grid', gap: 1 }}>
-        {failedByWebhook.map(({ webhook, failed }) => (
+        {failedByWebhook.map(({ webhook, failedDeliveries }) => (
           <Alert key={webhook.id} severity="error">
             <Link component={RouterLink} to={`/webhooks/${webhook.id}`} color="inherit">
               {webhook.url}
             </Link>
-            {failed.map(({ id, event_type: type, created_at: time, attempts }) => (
+            {failedDeliveries.map(({ id, event_type: type, created_at: time, attempts }) => (
               <div key={id}>
                 {getEventName(type)} · <TimeText time={time} /> · {attempts.length} attempts, last:{' '}
                 {attempts.at(-1)?.status ?? attempts.at(-1)?.error ?? 'no response'}
@@ -40,8 +40,8 @@ export function FailedDeliveries() {
 }
 
 interface FailedByWebhook {
-  failedByWebhook: { webhook: Webhook; failed: Delivery[] }[];
-  /** Whether the deliveries of all webhooks have been read. */
+  failedByWebhook: { webhook: Webhook; failedDeliveries: Delivery[] }[];
+  /** Whether all webhooks' deliveries have been read. */
   isComplete: boolean;
   hasWebhooks: boolean;
 }
@@ -58,14 +58,14 @@ function useFailedDeliveries(): FailedByWebhook {
       queryKey: ['failing', id],
       refetchInterval,
       queryFn: async () => {
-        const path = query(`/v1/webhooks/${id}/deliveries`, { state: 'failed', limit: maxShown });
+        const path = query(`/v1/webhooks/${id}/deliveries`, { state: 'failed', limit: maxItems });
         return (await call<Page<Delivery>>(path)).body.data;
       },
     })),
   });
   const failedByWebhook = webhooks.flatMap((webhook, index) => {
-    const failed = responses[index]?.data ?? [];
-    return failed.length === 0 ? [] : [{ webhook, failed }];
+    const failedDeliveries = responses[index]?.data ?? [];
+    return failedDeliveries.length === 0 ? [] : [{ webhook, failedDeliveries }];
   });
   const isComplete = isSuccess && responses.every((response) => response.isSuccess);
   return { failedByWebhook, isComplete, hasWebhooks: webhooks.length > 0 };

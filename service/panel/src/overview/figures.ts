@@ -21,21 +21,21 @@ export interface Figures extends Counts {
   reward?: number;
 }
 
-/** Returns the totals of the given report rows. */
+/** Adds up report rows, and computes the rates. */
 export function sumRows(rows: readonly ReportRow[]): Figures {
   const sums = Object.fromEntries(
     countNames.map((name) => [name, rows.reduce((sum, row) => sum + row[name], 0)]),
   ) as Counts;
-  const decided = sums.rewards_earned + sums.rewards_denied + sums.rewards_expired;
+  const settledRewards = sums.rewards_earned + sums.rewards_denied + sums.rewards_expired;
   return {
     ...sums,
     ...computeRate('fill', sums.filled, sums.requests),
     ...computeRate('completion', sums.completes, sums.starts),
-    ...computeRate('reward', sums.rewards_earned, decided),
+    ...computeRate('reward', sums.rewards_earned, settledRewards),
   };
 }
 
-/** Returns the revenue of the given report rows, in micros by currency, highest first. Currencies are not converted. */
+/** Returns the revenue in report rows, in micros by currency, highest first. Currencies are not converted. */
 export function sumRevenue(rows: readonly ReportRow[]): { currency: string; micros: number }[] {
   const sums = new Map<string, number>();
   for (const { reasons } of rows) {
@@ -63,8 +63,8 @@ export function toPoints(
   previousPeriods: readonly string[] = [],
   previousRows: readonly ReportRow[] = [],
 ): Point[] {
-  const sumPeriod = (all: readonly ReportRow[], period: string | undefined) =>
-    sumRows(all.filter((row) => Date.parse(row.period) === Date.parse(period ?? '')));
+  const sumPeriod = (allRows: readonly ReportRow[], period: string | undefined) =>
+    sumRows(allRows.filter((row) => Date.parse(row.period) === Date.parse(period ?? '')));
   return periods.map((period, index) => ({
     period,
     ...sumPeriod(rows, period),
@@ -74,7 +74,7 @@ export function toPoints(
   }));
 }
 
-/** Returns the figures of each group, sorted by requests, most first. */
+/** Returns each group's figures, sorted by number of requests, highest first. */
 export function groupRows(
   rows: readonly ReportRow[],
   dimension: 'placement',
@@ -85,7 +85,7 @@ export function groupRows(
     .toSorted((a, b) => b.requests - a.requests);
 }
 
-/** Returns the reasons for no ad and their counts, most frequent first. */
+/** Returns the reasons why there was no ad, with their counts, most frequent first. */
 export function countNoAdReasons(rows: readonly ReportRow[]): { reason: string; count: number }[] {
   const sums = new Map<string, number>();
   for (const { reasons } of rows) {
@@ -111,7 +111,7 @@ export const ranges = {
 
 export type RangeName = keyof typeof ranges;
 
-/** The time range of a report: whole hours or days (UTC), including the current hour or day. */
+/** A report's time range: whole hours or days (UTC), including the current hour or day. */
 export interface TimeRange {
   interval: 'hour' | 'day';
   from: Date;
@@ -120,11 +120,11 @@ export interface TimeRange {
   periods: string[];
 }
 
-/** Returns the range that ends now, or a range that ends earlier by `back` times its length. */
-export function makeTimeRange(name: RangeName, nowMs: number, back = 0): TimeRange {
+/** Returns the range that ends now, or an earlier range that is shifted back by `rangesBack` times its length. */
+export function makeTimeRange(name: RangeName, nowMs: number, rangesBack = 0): TimeRange {
   const { interval, count } = ranges[name];
   const stepMs = interval === 'hour' ? hourMs : dayMs;
-  const endMs = (Math.floor(nowMs / stepMs) + 1 - back * count) * stepMs;
+  const endMs = (Math.floor(nowMs / stepMs) + 1 - rangesBack * count) * stepMs;
   const startMs = endMs - count * stepMs;
   const periods = Array.from({ length: count }, (_value, index) =>
     new Date(startMs + index * stepMs).toISOString(),

@@ -13,11 +13,11 @@ import { PanelCard } from '../common/page.tsx';
 import { humanize } from '../common/status-chip.tsx';
 import { groupRows, countNoAdReasons } from './figures.ts';
 
-const maxShown = 10;
+const maxItems = 10;
 
 /** The placements with the most requests. */
 export function TopPlacements({ rows }: { rows: readonly ReportRow[] }) {
-  const placements = groupRows(rows, 'placement').slice(0, maxShown);
+  const placements = groupRows(rows, 'placement').slice(0, maxItems);
   return (
     <PanelCard title="Top placements">
       {placements.length === 0 ? (
@@ -52,13 +52,13 @@ export function TopPlacements({ rows }: { rows: readonly ReportRow[] }) {
   );
 }
 
-/** Why players got no ad, most frequent reason first. */
+/** The reasons why players got no ad, most frequent first. */
 export function NoAdReasons({ rows }: { rows: readonly ReportRow[] }) {
   const reasons = countNoAdReasons(rows);
   const isEmpty = rows.every(({ requests }) => requests === 0);
   const maxCount = reasons[0]?.count ?? 1;
   return (
-    <PanelCard title="Reasons for no ad">
+    <PanelCard title="No-fill reasons">
       {reasons.length === 0 && (
         <Typography>
           {isEmpty ? 'No requests in this period.' : 'Every request was filled.'}

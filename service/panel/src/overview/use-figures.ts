@@ -16,7 +16,7 @@ interface OverviewFigures {
   range: TimeRange;
   /** One row per period and placement. */
   rows: ReportRow[];
-  /** Rows of the previous time range, if the overview shows it for comparison. */
+  /** Rows for the previous time range, if the overview shows it for comparison. */
   previousRows: ReportRow[] | undefined;
   points: Point[];
   total: Figures;
@@ -60,7 +60,7 @@ export function useFigures(rangeName: RangeName, isComparing: boolean): Overview
   };
 }
 
-/** Returns the path of a range's report by placement. */
+/** Returns the path of the report for a time range, grouped by placement. */
 export const reportPath = ({ from, to, interval }: TimeRange, format?: 'csv'): string =>
   query('/v1/reports', {
     from: from.toISOString(),

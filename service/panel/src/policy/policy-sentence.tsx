@@ -4,7 +4,7 @@ import { useGetManyAggregate, useRecordContext } from 'react-admin';
 import { useWatch } from 'react-hook-form';
 import { describePolicy, toPolicy } from './describe-policy.ts';
 
-/** Describes the policy with the edits in the form. */
+/** Describes the policy as edited in the form. */
 export function PolicySentence() {
   const policy = toPolicy(useWatch() as Partial<Policy>);
   return (
@@ -26,16 +26,16 @@ interface NamedRecord {
 }
 
 /**
- * Returns a function that looks up the name of an advertiser or source that a policy blocks. That function returns the
- * id if there is no name.
+ * Returns a function that looks up the name of an advertiser or source that a policy blocks. It falls back to the id if
+ * the name is unknown.
  */
 function useNames({ block }: Pick<Partial<Policy>, 'block'>): (id: string) => string {
-  // react-admin batches the requests of all policies on the page.
+  // react-admin batches the requests for all policies on the page.
   const advertisers = useGetManyAggregate<NamedRecord>('advertisers', {
     ids: block?.advertisers ?? [],
   });
   const sources = useGetManyAggregate<NamedRecord>('sources', { ids: block?.sources ?? [] });
-  const named = [...(advertisers.data ?? []), ...(sources.data ?? [])];
-  const names = new Map(named.map(({ id, name }) => [id, name]));
+  const records = [...(advertisers.data ?? []), ...(sources.data ?? [])];
+  const names = new Map(records.map(({ id, name }) => [id, name]));
   return (id) => names.get(id) ?? id;
 }

@@ -118,7 +118,7 @@ export const TryRequestPage = () => (
   </Page>
 );
 
-/** Tries a request with the edits to the policy in the form, before they are saved. */
+/** Tries a request against the policy as edited in the form, before the edits are saved. */
 export function TryPolicy() {
   const { id, name, kind, placements, when, block, status } = toPolicy(
     useWatch() as Partial<Policy>,
@@ -139,7 +139,7 @@ interface TrialRequest {
   consent: 'granted' | 'denied' | 'unknown';
   device: 'desktop' | 'mobile' | 'tablet';
   childDirected: 'yes' | 'no';
-  /** A code of two letters. */
+  /** A two-letter code. */
   country: string;
   /** Comma-separated. */
   segments: string;

@@ -51,7 +51,7 @@ export function CreativePreview(props: PreviewProps) {
 interface FrameProps {
   message: PreviewMessage;
   size: { width: number; height: number };
-  /** Displayed width. The frame is scaled down, but the ad inside has its full size. */
+  /** The displayed width. The frame is scaled down, but the ad inside it is laid out at full size. */
   shownWidth: number;
 }
 
@@ -85,7 +85,7 @@ function PreviewFrame({ message, size: { width, height }, shownWidth }: FramePro
           ref={frame}
           src="/panel/preview.html"
           title={`Preview at ${name}`}
-          // For display only, without keyboard focus and clicks.
+          // Display only: no keyboard focus or clicks.
           inert
           sandbox="allow-scripts"
           allow="autoplay"

@@ -26,19 +26,22 @@ const reply = (message: PreviewReply) => parent.postMessage(message, '*');
 
 async function show({ creative, format, reward }: PreviewMessage): Promise<void> {
   dispose();
-  const loading = new AbortController();
-  dispose = () => loading.abort();
-  const options = { clock: systemClock, signal: loading.signal, locale: 'en' };
-  const loaded = await loadCreative({ creative, min_watch_ms: minWatchMs }, options);
+  const loadController = new AbortController();
+  dispose = () => loadController.abort();
+  const options = { clock: systemClock, signal: loadController.signal, locale: 'en' };
+  const loadedCreative = await loadCreative({ creative, min_watch_ms: minWatchMs }, options);
   dispose =
     format === 'banner'
-      ? showBanner(loaded, creative)
-      : await showOverlay(loaded, creative, reward);
+      ? showBanner(loadedCreative, creative)
+      : await showOverlay(loadedCreative, creative, reward);
   reply({ trueward: 'shown' });
 }
 
-function showBanner(loaded: LoadedCreative, creative: PreviewMessage['creative']): () => void {
-  return mountBanner(document.body, loaded, {
+function showBanner(
+  loadedCreative: LoadedCreative,
+  creative: PreviewMessage['creative'],
+): () => void {
+  return mountBanner(document.body, loadedCreative, {
     clock: systemClock,
     clickUrl: creative.click_url,
     hooks: { painted: noop, viewed: noop, clicked: noop, failed: fail },
@@ -46,13 +49,19 @@ function showBanner(loaded: LoadedCreative, creative: PreviewMessage['creative']
 }
 
 async function showOverlay(
-  loaded: LoadedCreative,
+  loadedCreative: LoadedCreative,
   creative: PreviewMessage['creative'],
   reward: PreviewMessage['reward'],
 ): Promise<() => void> {
   const strings = await loadStrings('en');
   const overlay = openOverlay(
-    { element: loaded.element, externalAd: loaded.externalAd, creative, strings, reward },
+    {
+      element: loadedCreative.element,
+      externalAd: loadedCreative.externalAd,
+      creative,
+      strings,
+      reward,
+    },
     {
       closeRequested: noop,
       closeConfirmed: noop,
@@ -64,18 +73,18 @@ async function showOverlay(
     },
   );
   overlay.allowClose();
-  loaded.start((event) => {
-    if (event.type === 'progress') overlay.progress(event.watchedMs, loaded.durationMs);
+  loadedCreative.start((event) => {
+    if (event.type === 'progress') overlay.progress(event.watchedMs, loadedCreative.durationMs);
     else if (event.type === 'muted') overlay.setMuted(event.muted);
     else if (event.type === 'tapNeeded') overlay.promptTap(true);
     else if (event.type === 'ended') overlay.showEndCard();
     else if (event.type === 'failed') fail(event.reason);
   });
   // All previews are muted, because several sizes play at the same time.
-  loaded.setMuted(true);
+  loadedCreative.setMuted(true);
   return () => {
     overlay.close();
-    loaded.destroy();
+    loadedCreative.destroy();
   };
 }
 

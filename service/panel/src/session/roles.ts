@@ -11,7 +11,7 @@ export const roles: readonly { id: Role; name: string; permissions: string }[] =
 ];
 
 /** Resources that only owners can change. Users are visible only to owners. */
-const ownerOnly = ['keys', 'users'];
+const ownerOnlyResources = ['keys', 'users'];
 /** Actions that reveal a secret. */
 const secretActions = ['rotate_secret'];
 
@@ -19,12 +19,14 @@ const secretActions = ['rotate_secret'];
  * Whether the panel offers an action. The service enforces permissions. This function only hides buttons for requests
  * that the service would reject.
  *
- * @param action an action of react-admin (`list`, `show`, `create`, `edit`, `delete`) or of the panel
+ * @param action a react-admin action (`list`, `show`, `create`, `edit`, `delete`) or one of the panel's own
  */
 export function isAllowed(role: Role, resource: string, action: string): boolean {
   if (role === 'owner') return true;
   const isRead = action === 'list' || action === 'show';
   if (resource === 'users') return false;
   if (isRead) return true;
-  return role === 'operator' && !ownerOnly.includes(resource) && !secretActions.includes(action);
+  return (
+    role === 'operator' && !ownerOnlyResources.includes(resource) && !secretActions.includes(action)
+  );
 }

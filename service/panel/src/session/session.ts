@@ -17,7 +17,7 @@ export interface Credentials {
   code?: string;
 }
 
-export interface SetUp {
+export interface SetUpDetails {
   token: string;
   email: string;
   name: string;
@@ -34,10 +34,10 @@ export interface Session {
   /** Returns the session. It is requested from the service once and then cached. */
   read(): Promise<SessionInfo>;
   signIn(credentials: Credentials): Promise<void>;
-  /** Returns the known details of the user for whom a one-time link was created. */
+  /** Returns the known details of the user for whom a single-use link was created. */
   readLink(token: string): Promise<{ email?: string; name?: string }>;
-  /** Sets up the user of a one-time link and signs them in. */
-  setUp(details: SetUp): Promise<void>;
+  /** Sets up the user for whom a single-use link was created, and signs them in. */
+  setUp(details: SetUpDetails): Promise<void>;
   /** Changes the password, ends all of the user's other sessions, and starts a new one. */
   changePassword(passwords: Passwords): Promise<void>;
   signOut(): Promise<void>;

@@ -4,10 +4,10 @@ import { useState } from 'react';
 import { email, Form, minLength, PasswordInput, required, TextInput } from 'react-admin';
 import { useSearchParams } from 'react-router';
 import { readFieldErrors, readMessage } from '../api/problem.ts';
-import { Gate } from './sign-in.tsx';
-import type { Session, SetUp } from './session.ts';
+import { SignedOutPage } from './sign-in.tsx';
+import type { Session, SetUpDetails } from './session.ts';
 
-/** The page behind a one-time link, on which the first owner or an invited user sets a password. */
+/** The page that a single-use link opens. The first owner or an invited user sets a password on it. */
 export function SetUpPage({ session }: { session: Session }) {
   const [parameters] = useSearchParams();
   const token = parameters.get('token') ?? '';
@@ -17,10 +17,10 @@ export function SetUpPage({ session }: { session: Session }) {
     retry: false,
   });
   return (
-    <Gate title="Set up your account">
+    <SignedOutPage title="Set up your account">
       {error && <Alert severity="error">Link invalid or expired. Ask for a new one.</Alert>}
       {user && <SetUpForm session={session} token={token} user={user} />}
-    </Gate>
+    </SignedOutPage>
   );
 }
 
@@ -36,7 +36,7 @@ function SetUpForm({ session, token, user }: FormProps) {
   async function setUp(values: object): Promise<object | undefined> {
     setErrorMessage(undefined);
     try {
-      await session.setUp({ ...(values as Omit<SetUp, 'token'>), token });
+      await session.setUp({ ...(values as Omit<SetUpDetails, 'token'>), token });
       // The link has been used, and the loaded page has no session. Reload without the link.
       history.replaceState(null, '', '#/');
       location.reload();

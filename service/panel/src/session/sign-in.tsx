@@ -91,32 +91,32 @@ interface CountdownProps {
 
 /** Shows a countdown. */
 function Countdown({ seconds, text, done }: CountdownProps) {
-  const [endsAt] = useState(() => performance.now() + seconds * 1_000);
+  const [endsAtMs] = useState(() => performance.now() + seconds * 1_000);
   const [remainingS, setRemainingS] = useState(seconds);
   const isExpired = remainingS === 0;
   useEffect(() => {
     if (isExpired) return undefined;
     const timer = setInterval(
-      () => setRemainingS(Math.max(0, Math.ceil((endsAt - performance.now()) / 1_000))),
+      () => setRemainingS(Math.max(0, Math.ceil((endsAtMs - performance.now()) / 1_000))),
       250,
     );
     return () => clearInterval(timer);
-  }, [endsAt, isExpired]);
+  }, [endsAtMs, isExpired]);
   return <>{isExpired ? done : text(remainingS)}</>;
 }
 
 export function SignInPage() {
   const login = useLogin();
   return (
-    <Gate title="Sign in">
+    <SignedOutPage title="Sign in">
       <SignInForm onSignIn={login} />
       <Notification />
-    </Gate>
+    </SignedOutPage>
   );
 }
 
 /** The layout of pages for signed-out users. */
-export function Gate({ title, children }: { title: string; children: ReactNode }) {
+export function SignedOutPage({ title, children }: { title: string; children: ReactNode }) {
   return (
     <Box
       component="main"

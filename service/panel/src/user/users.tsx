@@ -42,7 +42,7 @@ export const UserList = () => (
   </ListPage>
 );
 
-/** Shows the invitation link once. The invited user sets a password with it. */
+/** Shows the invitation link once. The invited user opens it to set a password. */
 export function UserCreate() {
   const redirect = useRedirect();
   const [link, setLink] = useState<string>();
@@ -51,7 +51,7 @@ export function UserCreate() {
       <Create
         title="New user"
         mutationOptions={{
-          onSuccess: (created: { id: string; invite_url?: string }) => setLink(created.invite_url),
+          onSuccess: (user: { id: string; invite_url?: string }) => setLink(user.invite_url),
         }}
       >
         <SimpleForm warnWhenUnsavedChanges>
@@ -61,7 +61,7 @@ export function UserCreate() {
       <SecretDialog
         text={link}
         title="Invitation link"
-        advice={linkAdvice}
+        instructions={linkInstructions}
         onClose={() => redirect('list', 'users')}
       />
     </>
@@ -94,14 +94,14 @@ const UserFields = ({ isNew }: { isNew: boolean }) => (
   </>
 );
 
-const linkAdvice = 'Send them this single-use link. It expires in 24 hours.';
+const linkInstructions = 'Send them this single-use link. It expires in 24 hours.';
 
-/** Creates a one-time link for a user who has lost their password, authenticator or first link. */
+/** Creates a single-use link for a user who has lost their password, authenticator or first link. */
 function NewLink() {
   const user = useRecordContext();
   const [link, setLink] = useState<string>();
   const { run, isRunning } = useAction<{ invite_url: string }>({
-    onSuccess: (created) => setLink(created.invite_url),
+    onSuccess: (response) => setLink(response.invite_url),
   });
   if (!user) return null;
   return (
@@ -116,7 +116,7 @@ function NewLink() {
       <SecretDialog
         text={link}
         title="Password link"
-        advice={linkAdvice}
+        instructions={linkInstructions}
         onClose={() => setLink(undefined)}
       />
     </>

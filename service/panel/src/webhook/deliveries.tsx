@@ -31,8 +31,8 @@ export function Deliveries({ canRedeliver }: { canRedeliver: boolean }) {
           label="State"
           choices={states}
           value={state}
-          onChange={(chosen) => {
-            setState(chosen);
+          onChange={(nextState) => {
+            setState(nextState);
             setPage(1);
           }}
         />

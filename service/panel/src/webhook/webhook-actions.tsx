@@ -78,7 +78,7 @@ const describeRecovery = (count: number): string =>
 function RotateSecret({ webhook: { id } }: { webhook: Webhook }) {
   const [isDialogOpen, setDialogOpen] = useState(false);
   const [secret, setSecret] = useState<string>();
-  const { run } = useAction<Webhook>({ onSuccess: (changed) => setSecret(changed.secret) });
+  const { run } = useAction<Webhook>({ onSuccess: (webhook) => setSecret(webhook.secret) });
   return (
     <>
       <Button variant="outlined" onClick={() => setDialogOpen(true)}>
@@ -99,14 +99,14 @@ function RotateSecret({ webhook: { id } }: { webhook: Webhook }) {
       <SecretDialog
         text={secret}
         title="New webhook secret"
-        advice={webhookSecretAdvice}
+        instructions={webhookSecretInstructions}
         onClose={() => setSecret(undefined)}
       />
     </>
   );
 }
 
-export const webhookSecretAdvice =
+export const webhookSecretInstructions =
   'Your server needs it to verify webhooks: pass it to verifyWebhook from trueward/server.';
 
 const reasons = {

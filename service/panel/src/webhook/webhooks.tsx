@@ -18,7 +18,7 @@ import { StatusColumn, NameColumn } from '../common/columns.tsx';
 import { EditToolbar, ListPage, RecordCard } from '../common/resource-pages.tsx';
 import { SecretDialog } from '../common/dialogs.tsx';
 import { Deliveries } from './deliveries.tsx';
-import { webhookSecretAdvice, WebhookHealth, WebhookActions } from './webhook-actions.tsx';
+import { webhookSecretInstructions, WebhookHealth, WebhookActions } from './webhook-actions.tsx';
 
 export const WebhookList = () => (
   <ListPage sort={{ field: 'created_at', order: 'DESC' }}>
@@ -34,7 +34,7 @@ export const WebhookList = () => (
   </ListPage>
 );
 
-/** Shows the new secret before the list, because no later response contains it. */
+/** Shows the new secret before returning to the list, because no later response contains it. */
 export function WebhookCreate() {
   const redirect = useRedirect();
   const [secret, setSecret] = useState<string>();
@@ -42,7 +42,7 @@ export function WebhookCreate() {
     <>
       <Create
         title="New webhook"
-        mutationOptions={{ onSuccess: (created: Webhook) => setSecret(created.secret) }}
+        mutationOptions={{ onSuccess: (webhook: Webhook) => setSecret(webhook.secret) }}
       >
         <SimpleForm warnWhenUnsavedChanges>
           <WebhookFields />
@@ -51,7 +51,7 @@ export function WebhookCreate() {
       <SecretDialog
         text={secret}
         title="Webhook secret"
-        advice={webhookSecretAdvice}
+        instructions={webhookSecretInstructions}
         onClose={() => redirect('list', 'webhooks')}
       />
     </>

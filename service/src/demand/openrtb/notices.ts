@@ -20,7 +20,7 @@ export const getWinNoticeUrl = (bid: Bid, auction: Auction): string | undefined 
  */
 export const getBillingNoticeUrl = (bid: Bid, auction: Auction): string | undefined =>
   parseWebUrl(
-    bid.burl && expandAuctionMacros(bid.burl, makeWinMacros(bid, auction), impressionTime),
+    bid.burl && expandAuctionMacros(bid.burl, makeWinMacros(bid, auction), impressionTimeMacro),
   );
 
 /** Returns the URL to request if the bid loses. The URL does not disclose the winner's price. */
@@ -32,8 +32,8 @@ export const getLossNoticeUrl = (
   expandUrl(bid.lurl, { ...makeIdMacros(bid, auction), LOSS: String(lossReason) });
 
 /**
- * Returns the markup of a bid, or the URL of the markup. If a bid has neither, the response to its win notice is the
- * markup. In this case, the win notice must not be requested a second time.
+ * Returns a bid's markup, or the URL of the markup. If a bid has neither, the response to its win notice is the markup.
+ * In this case, the win notice must not be requested a second time.
  */
 export function locateMarkup(
   bid: Bid,
@@ -49,7 +49,7 @@ export function locateMarkup(
 
 /** Expands the macros in markup, except for the impression time. */
 export const expandMarkup = (markup: string, bid: Bid, auction: Auction): string =>
-  expandAuctionMacros(markup, makeWinMacros(bid, auction), impressionTime);
+  expandAuctionMacros(markup, makeWinMacros(bid, auction), impressionTimeMacro);
 
 /**
  * Expands the impression time in a URL that is requested after the impression.
@@ -58,7 +58,7 @@ export const expandMarkup = (markup: string, bid: Bid, auction: Auction): string
  */
 export const expandImpressionTime = (url: string, impressionAtMs: number | undefined): string =>
   url.replace(auctionMacro, (macro, name: string, encoding?: string) => {
-    if (name.toUpperCase() !== impressionTime) return macro;
+    if (name.toUpperCase() !== impressionTimeMacro) return macro;
     return encoding === undefined ? String(impressionAtMs ?? '') : '';
   });
 
@@ -89,13 +89,13 @@ const expandUrl = (template: string | undefined, macros: AuctionMacros): string 
 
 /**
  * Matches macros such as `${AUCTION_PRICE}`. The `$` and the braces may be percent-encoded, and the macro may name an
- * encoding, such as `:B64`. Macros that name an encoding are removed, because there is no agreement with bidders on
- * encodings.
+ * encoding, such as `:B64`. Macros that name an encoding are removed, because no encodings have been agreed on with
+ * bidders.
  */
 const auctionMacro = /(?:\$|%24)(?:\{|%7B)AUCTION_([A-Z_]{1,20})(:[A-Z\d]{1,10})?(?:\}|%7D)/gi;
 
 /** The macro that can be expanded only after the impression. */
-const impressionTime = 'IMP_TS';
+const impressionTimeMacro = 'IMP_TS';
 
 /**
  * Maximum number of macros to expand. Real URLs contain only a few macros. A URL with 14,000 macros could expand to

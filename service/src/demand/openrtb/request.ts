@@ -43,7 +43,7 @@ export interface BidRequestInput {
   currency: string;
   /** Maximum time from the auction to the impression. */
   showWithinS: number;
-  /** Name and version of the player. */
+  /** The ad player's name and version. */
   displayManager: { name: string; version: string };
   /** CSS pixels. */
   playerSize?: { width: number; height: number };
@@ -51,7 +51,7 @@ export interface BidRequestInput {
   maxDurationS: number;
   site: { domain?: string; page?: string; publisherId?: string };
   player: DisclosedPlayer;
-  /** Shared by all sources of a decision. */
+  /** Shared by all of a decision's sources. */
   transactionId: string;
   supplyChain: readonly SupplyChainNode[];
   blocked: BlockLists;
@@ -186,8 +186,8 @@ const isObject = (value: DraftValue): value is Draft =>
 /** Removes undefined fields, and then objects that have no fields left. */
 function prune(draft: Draft): JsonObject {
   const fields = Object.entries(draft).flatMap(([name, value]): [string, Json][] => {
-    const pruned = pruneValue(value);
-    return pruned === undefined ? [] : [[name, pruned]];
+    const prunedValue = pruneValue(value);
+    return prunedValue === undefined ? [] : [[name, prunedValue]];
   });
   return Object.fromEntries(fields);
 }

@@ -65,7 +65,7 @@ export type BidResponse =
   | { status: 'no_bid'; noBidReason?: number }
   | { status: 'malformed'; reason: string }
   /** `bids` is sorted by price, highest first. Either list may be empty, but not both. */
-  | { status: 'bids'; bids: Bid[]; rejected: RejectedBid[] };
+  | { status: 'bids'; bids: Bid[]; rejectedBids: RejectedBid[] };
 
 export interface BidRules {
   requestId: string;
@@ -130,7 +130,7 @@ function listRawBids(seatBid: UnknownObject, response: UnknownObject): RawBid[] 
 
 function judgeBids(rawBids: readonly RawBid[], rules: BidRules): BidResponse {
   const bids: Bid[] = [];
-  const rejected: RejectedBid[] = [];
+  const rejectedBids: RejectedBid[] = [];
   const seenKeys = new Set<string>();
   for (const rawBid of rawBids) {
     const ids = readIds(rawBid);
@@ -140,11 +140,11 @@ function judgeBids(rawBids: readonly RawBid[], rules: BidRules): BidResponse {
       : judge(rawBid, ids, rules);
     seenKeys.add(key);
     if ('priceMicros' in result) bids.push(result);
-    else rejected.push({ ...ids, lossReason: result[0], reason: result[1] });
+    else rejectedBids.push({ ...ids, lossReason: result[0], reason: result[1] });
   }
   // The sort is stable. Among bids with the same price, the first one in the response wins.
   bids.sort((a, b) => b.priceMicros - a.priceMicros);
-  return { status: 'bids', bids, rejected };
+  return { status: 'bids', bids, rejectedBids };
 }
 
 function readIds({ bid, seat, bidId }: RawBid): BidIds {
@@ -160,7 +160,7 @@ function readIds({ bid, seat, bidId }: RawBid): BidIds {
 
 type Rejection = readonly [LossReason, string];
 
-/** Returns the bid, or the reason for its rejection. */
+/** Returns the bid, or why it is rejected. */
 function judge({ bid, currency }: RawBid, ids: BidIds, rules: BidRules): Bid | Rejection {
   const { blocked, floorMicros } = rules;
   if (ids.id === '') return [lossReasons.invalid, 'The bid has no id.'];

@@ -26,7 +26,7 @@ export interface VastAd {
   /** Absent if the ad does not request a skip control. */
   skip?: TimeOffset;
   /**
-   * The URLs for each event, from the outermost wrapper to the InLine ad. The URLs of one level are in document order.
+   * The URLs for each event, from the outermost wrapper to the InLine ad. Within a level, they are in document order.
    */
   trackers: Partial<Record<TrackerEvent, string[]>>;
   /** Trackers that are due at a playback position. */
@@ -50,8 +50,8 @@ const maxTrackers = 300;
 const verificationNotSupported = 2;
 
 /**
- * Merges a wrapper chain into one ad. The ad has the trackers and icons of all levels. Its click-through URL and skip
- * offset come from the level nearest to the InLine ad. The earliest expiry applies.
+ * Merges a wrapper chain into one ad. The ad gets the trackers and icons from all levels. Its click-through URL and
+ * skip offset come from the level nearest to the InLine ad. The earliest expiry applies.
  *
  * @param wrappers outermost first
  * @throws VastError when a wrapper blocks the ad's category, or there are too many trackers.

@@ -134,8 +134,8 @@ export function readWrapper(
 }
 
 /**
- * Returns the ads to try, in order: first stand-alone ads, because only one ad is shown, then the ads of a pod by their
- * sequence number.
+ * Returns the ads to try, in order: first stand-alone ads, because only one ad is shown, then pod ads by sequence
+ * number.
  *
  * @param wrapper the wrapper that led to this document; absent for the first document
  */

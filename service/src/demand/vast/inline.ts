@@ -17,7 +17,7 @@ import {
 import { VastError, vastErrorCodes } from './vast-error.ts';
 import { findChild, findChildren, type XmlElement } from './xml.ts';
 
-/** Requirements for an ad that this player can show. */
+/** Requirements that an ad must meet so that this player can show it. */
 export interface AdRules extends UrlRules {
   media: MediaTarget;
   /**
@@ -100,18 +100,18 @@ interface ChosenLinear {
 
 function chooseLinear(body: XmlElement, rules: AdRules): ChosenLinear {
   const creatives = listCreatives(body);
-  const unplayable: string[] = [];
+  const unplayableReasons: string[] = [];
   for (const creative of creatives) {
     const linear = findChild(creative, 'Linear');
     if (!linear) continue;
     const media = readMedia(linear, createUrlReader(rules, []));
-    const file = chooseMedia(media.playable, rules.media);
+    const file = chooseMedia(media.playableFiles, rules.media);
     if (file) return { creative, linear, media, file };
-    unplayable.push(...media.unplayable);
-    if (media.unplayable.length === 0) unplayable.push('is missing');
+    unplayableReasons.push(...media.unplayableReasons);
+    if (media.unplayableReasons.length === 0) unplayableReasons.push('is missing');
   }
-  if (unplayable.length > 0) {
-    const problems = [...new Set(unplayable)].slice(0, 10).join('; ');
+  if (unplayableReasons.length > 0) {
+    const problems = [...new Set(unplayableReasons)].slice(0, 10).join('; ');
     throw new VastError(
       vastErrorCodes.media,
       `No media file can be played. Expected progressive MP4 or WebM; the file ${problems}.`,

@@ -55,7 +55,7 @@ export interface Tracker {
   offset?: TimeOffset;
 }
 
-/** An image that must be shown with the ad, such as AdChoices. */
+/** An image that must be shown with the ad, such as the AdChoices icon. */
 export interface Icon {
   /** For example, `AdChoices`. */
   program?: string;
@@ -107,10 +107,10 @@ export function readLayer(
   rules: UrlRules,
 ): Layer {
   const dropped: string[] = [];
-  const url = createUrlReader(rules, dropped);
+  const urlReader = createUrlReader(rules, dropped);
   const clicks = linears.map((linear) => findChild(linear, 'VideoClicks'));
   const clickThroughs = clicks.flatMap((element) => findChildren(element, 'ClickThrough'));
-  const clickThrough = clickThroughs.flatMap(({ text }) => url.page(text) ?? [])[0];
+  const clickThrough = clickThroughs.flatMap(({ text }) => urlReader.page(text) ?? [])[0];
   const adSystem = shortText(findChild(body, 'AdSystem')?.text);
   const skip = linears
     .map(({ attributes }) => parseOffset(attributes.get('skipoffset')?.trim()))
@@ -119,17 +119,17 @@ export function readLayer(
   return {
     errors: readErrors(body, rules, dropped),
     trackers: [
-      ...readTrackers('impression', findChildren(body, 'Impression'), url),
-      ...readViewable(findChild(body, 'ViewableImpression'), url),
-      ...findVerifications(body).flatMap((verification) => readTracking(verification, url)),
-      ...linears.flatMap((linear) => readTracking(linear, url)),
+      ...readTrackers('impression', findChildren(body, 'Impression'), urlReader),
+      ...readViewable(findChild(body, 'ViewableImpression'), urlReader),
+      ...findVerifications(body).flatMap((verification) => readTracking(verification, urlReader)),
+      ...linears.flatMap((linear) => readTracking(linear, urlReader)),
       ...clicks.flatMap((element) =>
-        readTrackers('click', findChildren(element, 'ClickTracking'), url),
+        readTrackers('click', findChildren(element, 'ClickTracking'), urlReader),
       ),
     ],
     icons: linears
       .flatMap((linear) => findChildren(findChild(linear, 'Icons'), 'Icon'))
-      .flatMap((icon) => readIcon(icon, url) ?? [])
+      .flatMap((icon) => readIcon(icon, urlReader) ?? [])
       .slice(0, maxIcons),
     dropped: dropped.slice(0, maxDropped),
     ...(adSystem !== undefined && { adSystem }),
@@ -139,11 +139,11 @@ export function readLayer(
   };
 }
 
-/** Returns the `Error` URLs of a document, wrapper or InLine ad. */
+/** Returns the `Error` URLs from a document, wrapper or InLine ad. */
 export function readErrors(element: XmlElement, rules: UrlRules, dropped: string[] = []): string[] {
-  const url = createUrlReader(rules, dropped);
+  const urlReader = createUrlReader(rules, dropped);
   return findChildren(element, 'Error')
-    .flatMap(({ text }) => url.tracker(text) ?? [])
+    .flatMap(({ text }) => urlReader.tracker(text) ?? [])
     .slice(0, maxErrors);
 }
 
@@ -174,10 +174,10 @@ export function createUrlReader(rules: UrlRules, dropped: string[]): UrlReader {
 const readTrackers = (
   event: TrackerEvent,
   elements: readonly XmlElement[],
-  url: UrlReader,
+  urlReader: UrlReader,
 ): Tracker[] =>
   elements.flatMap(({ text }) => {
-    const tracker = url.tracker(text);
+    const tracker = urlReader.tracker(text);
     return tracker === undefined ? [] : { event, url: tracker };
   });
 
@@ -187,21 +187,21 @@ const isTrackerEvent = (name: string | undefined): name is TrackerEvent =>
 /**
  * Reads trackers. Skips unknown events, because every VAST version defines some events that this player can't produce.
  */
-function readTracking(parent: XmlElement, url: UrlReader): Tracker[] {
+function readTracking(parent: XmlElement, urlReader: UrlReader): Tracker[] {
   return findChildren(findChild(parent, 'TrackingEvents'), 'Tracking').flatMap((element) => {
     const event = element.attributes.get('event')?.trim();
     if (!isTrackerEvent(event)) return [];
-    const trackers = readTrackers(event, [element], url);
+    const trackers = readTrackers(event, [element], urlReader);
     if (event !== 'progress') return trackers;
     const offset = parseOffset(element.attributes.get('offset')?.trim());
     return offset === undefined ? [] : trackers.map((tracker) => ({ ...tracker, offset }));
   });
 }
 
-const readViewable = (element: XmlElement | undefined, url: UrlReader): Tracker[] => [
-  ...readTrackers('viewable', findChildren(element, 'Viewable'), url),
-  ...readTrackers('notViewable', findChildren(element, 'NotViewable'), url),
-  ...readTrackers('viewUndetermined', findChildren(element, 'ViewUndetermined'), url),
+const readViewable = (element: XmlElement | undefined, urlReader: UrlReader): Tracker[] => [
+  ...readTrackers('viewable', findChildren(element, 'Viewable'), urlReader),
+  ...readTrackers('notViewable', findChildren(element, 'NotViewable'), urlReader),
+  ...readTrackers('viewUndetermined', findChildren(element, 'ViewUndetermined'), urlReader),
 ];
 
 /** Finds `Verification` elements. Before VAST 4, `AdVerifications` was an extension. */
@@ -212,9 +212,9 @@ function findVerifications(body: XmlElement): readonly XmlElement[] {
   );
 }
 
-function readIcon(icon: XmlElement, url: UrlReader): Icon | undefined {
+function readIcon(icon: XmlElement, urlReader: UrlReader): Icon | undefined {
   const resource = findChild(icon, 'StaticResource');
-  const image = url.media(resource?.text);
+  const image = urlReader.media(resource?.text);
   if (image === undefined) return undefined;
   const clicks = findChild(icon, 'IconClicks');
   const { attributes } = icon;
@@ -229,14 +229,14 @@ function readIcon(icon: XmlElement, url: UrlReader): Icon | undefined {
     fromMs: parseDuration(attributes.get('offset')),
     durationMs: parseDuration(attributes.get('duration')),
     altText: shortText(attributes.get('alttext')),
-    clickThrough: url.page(findChild(clicks, 'IconClickThrough')?.text),
-    clickTrackers: readUrls(findChildren(clicks, 'IconClickTracking'), url),
-    viewTrackers: readUrls(findChildren(icon, 'IconViewTracking'), url),
+    clickThrough: urlReader.page(findChild(clicks, 'IconClickThrough')?.text),
+    clickTrackers: readUrls(findChildren(clicks, 'IconClickTracking'), urlReader),
+    viewTrackers: readUrls(findChildren(icon, 'IconViewTracking'), urlReader),
   });
 }
 
-const readUrls = (elements: readonly XmlElement[], url: UrlReader): string[] =>
-  elements.flatMap(({ text }) => url.tracker(text) ?? []);
+const readUrls = (elements: readonly XmlElement[], urlReader: UrlReader): string[] =>
+  elements.flatMap(({ text }) => urlReader.tracker(text) ?? []);
 
 const readPosition = (text: string | undefined, sides: readonly string[]): string | undefined =>
   text !== undefined && (sides.includes(text) || /^\d{1,4}$/.test(text)) ? text : undefined;

@@ -114,13 +114,13 @@ export function findUnknownMacros(url: string): string[] {
 
 const isMacro = (name: string): name is MacroName => knownNames.has(name);
 
-/** Encodes the items of a list, but not the commas between them. */
+/** Encodes each item in a list, but not the commas between them. */
 const encodeValue = (value: MacroValue): string =>
   typeof value === 'object' ? value.map(encodeItem).join(',') : encodeItem(value);
 
 const encodeItem = (item: string | number): string => encodeComponent(String(item));
 
-/** Formats a time as VAST 4 prescribes: `2026-11-22T08:15:07.127+00`. */
+/** Formats a time as specified by VAST 4: `2026-11-22T08:15:07.127+00`. */
 const formatTimestamp = (nowMs: number): string =>
   new Date(nowMs).toISOString().replace('Z', '+00');
 

@@ -23,15 +23,15 @@ export interface CaptionFile {
 }
 
 export interface LinearMedia {
-  playable: MediaFile[];
+  playableFiles: MediaFile[];
   /** Why each of the other files can't be played. */
-  unplayable: string[];
+  unplayableReasons: string[];
   captions: CaptionFile[];
   /** Whether the ad also has an interactive part, which the player does not run. */
   isInteractive: boolean;
 }
 
-/** The player's size and limits, which determine the media file to choose. */
+/** The player's size and limits, which determine which media file is chosen. */
 export interface MediaTarget {
   /** Device pixels. */
   width: number;
@@ -41,20 +41,20 @@ export interface MediaTarget {
   maxBytes: number;
 }
 
-export function readMedia(linear: XmlElement, url: UrlReader): LinearMedia {
+export function readMedia(linear: XmlElement, urlReader: UrlReader): LinearMedia {
   const container = findChild(linear, 'MediaFiles');
-  const playable: MediaFile[] = [];
-  const unplayable: string[] = [];
+  const playableFiles: MediaFile[] = [];
+  const unplayableReasons: string[] = [];
   for (const file of findChildren(container, 'MediaFile')) {
-    const media = readMediaFile(file, url);
-    if (typeof media === 'string') unplayable.push(media);
-    else playable.push(media);
+    const media = readMediaFile(file, urlReader);
+    if (typeof media === 'string') unplayableReasons.push(media);
+    else playableFiles.push(media);
   }
   return {
-    playable,
-    unplayable,
+    playableFiles,
+    unplayableReasons,
     captions: findChildren(findChild(container, 'ClosedCaptionFiles'), 'ClosedCaptionFile')
-      .flatMap((caption) => readCaption(caption, url) ?? [])
+      .flatMap((caption) => readCaption(caption, urlReader) ?? [])
       .slice(0, 32),
     isInteractive: findChild(container, 'InteractiveCreativeFile') !== undefined,
   };
@@ -74,13 +74,13 @@ export function chooseMedia(
     computeDistance(file, target),
     -(file.bitrate ?? 0),
   ];
-  const ranked = files.map((file) => ({ file, rank: rank(file) }));
-  return ranked.toSorted((a, b) => compareRanks(a.rank, b.rank))[0]?.file;
+  const rankedFiles = files.map((file) => ({ file, rank: rank(file) }));
+  return rankedFiles.toSorted((a, b) => compareRanks(a.rank, b.rank))[0]?.file;
 }
 
 /**
- * Returns how much the areas of the file and the player differ, as the absolute logarithm of their ratio. A file of
- * unknown size has the maximum distance.
+ * Returns how far the file's area is from the player's, as the absolute logarithm of their ratio. A file of unknown
+ * size has the maximum distance.
  */
 const computeDistance = ({ width, height }: MediaFile, target: MediaTarget): number =>
   width === undefined || height === undefined
@@ -98,7 +98,7 @@ const isPlayable = (type: string): type is MediaFile['type'] => playableTypes.in
 const unplayableCodec = /^(hev1|hvc1|hevc|h\.?265|dvh)/i;
 
 /** Returns the file, or why it can't be played. */
-function readMediaFile(file: XmlElement, url: UrlReader): MediaFile | string {
+function readMediaFile(file: XmlElement, urlReader: UrlReader): MediaFile | string {
   const { attributes } = file;
   const [type = ''] = (attributes.get('type') ?? '').trim().toLowerCase().split(/\s*;/, 1);
   const codec = shortText(attributes.get('codec')?.trim());
@@ -107,7 +107,7 @@ function readMediaFile(file: XmlElement, url: UrlReader): MediaFile | string {
   if (!isPlayable(type)) return `is ${type.slice(0, 60) || 'of no declared type'}`;
   if (attributes.get('delivery')?.trim().toLowerCase() === 'streaming') return 'is streamed';
   if (codec !== undefined && unplayableCodec.test(codec)) return `has codec ${codec}`;
-  const media = url.media(file.text);
+  const media = urlReader.media(file.text);
   if (media === undefined) return 'has no usable URL';
   return withoutUndefined({
     url: media,
@@ -125,9 +125,9 @@ const detectFramework = ({ attributes }: XmlElement): string | undefined =>
   /vpaid|simid/i.exec(attributes.get('apiframework') ?? '')?.[0].toUpperCase();
 
 /** Reads a caption file. Returns undefined for formats other than WebVTT, because browsers display only WebVTT. */
-function readCaption(caption: XmlElement, url: UrlReader): CaptionFile | undefined {
+function readCaption(caption: XmlElement, urlReader: UrlReader): CaptionFile | undefined {
   if (caption.attributes.get('type')?.trim().toLowerCase() !== 'text/vtt') return undefined;
-  const file = url.media(caption.text);
+  const file = urlReader.media(caption.text);
   if (file === undefined) return undefined;
   const language = shortText(caption.attributes.get('language')?.trim());
   return withoutUndefined({ url: file, type: 'text/vtt' as const, language });

@@ -30,8 +30,8 @@ export type FetchResult =
 
 export interface ResolveOptions {
   /**
-   * Requests a document. Must enforce the timeout and the limits on redirects and IPs. If this function throws, the
-   * request has failed.
+   * Requests a document. Must enforce the timeout and the limits on redirects and IPs. An exception is treated as a
+   * failed request.
    */
   fetchDocument: (url: string) => Promise<FetchResult>;
   clock: Clock;
@@ -68,12 +68,12 @@ export type VastResult = { errors: ErrorReport[]; trace: VastStep[] } & (
 
 /** Maximum number of wrappers in a chain, as VAST 4.3 recommends. */
 const maxWrappers = 5;
-/** Maximum numbers of requests and of ads to try per resolution. */
+/** Maximum number of requests, and of ads to try, per resolution. */
 const maxRequests = 10;
 const maxCandidates = 10;
 /** Maximum total length of all documents, in characters. */
 const maxChainLength = 524_288;
-/** Maximum length of an expanded URL. Without it, a tag that repeats a macro could expand to megabytes. */
+/** Maximum length of an expanded URL. Without this limit, a tag that repeats a macro could expand to megabytes. */
 const maxRequestUrlLength = 16_384;
 
 /**
@@ -125,17 +125,18 @@ class Resolution {
       const reason = `The URL has ${url.length} characters with its macros expanded; expected at most ${maxRequestUrlLength}.`;
       return this.#fail(new VastError(vastErrorCodes.wrapper, reason), wrappers);
     }
-    const startedMs = clock.monotonicMs();
-    const fetched = await this.#fetch(url);
-    const failure = fetched.status === 'failed' ? fetched.reason.slice(0, 200) : undefined;
+    const startedAtMs = clock.monotonicMs();
+    const fetchResult = await this.#fetch(url);
+    const failure = fetchResult.status === 'failed' ? fetchResult.reason.slice(0, 200) : undefined;
     this.#trace.push({
       step: 'request',
       depth: wrappers.length,
       url,
-      ms: clock.monotonicMs() - startedMs,
+      ms: clock.monotonicMs() - startedAtMs,
       ...(failure !== undefined && { failure }),
     });
-    if (fetched.status === 'ok') return this.#search(fetched.text, fetched.url, wrappers);
+    if (fetchResult.status === 'ok')
+      return this.#search(fetchResult.text, fetchResult.url, wrappers);
     const reason = `The document could not be loaded: ${failure}`;
     return this.#fail(new VastError(vastErrorCodes.timeout, reason), wrappers);
   }
@@ -272,7 +273,7 @@ class Resolution {
   /**
    * Records an error, and reports it to the wrappers and to the failed ad or document.
    *
-   * @param ownUrls the error URLs of the failed ad or document
+   * @param ownUrls the error URLs in the failed ad or document
    */
   #fail(
     error: unknown,
@@ -294,8 +295,8 @@ class Resolution {
   }
 
   /**
-   * Reports to the remaining ads of a pod that they won't be played. Nothing is reported to the wrappers, because an ad
-   * of the pod is shown.
+   * Reports to a pod's remaining ads that they won't be played. Nothing is reported to the wrappers, because one of the
+   * pod's ads is shown.
    */
   #reportShortened(remainingAds: readonly AdEntry[]): void {
     for (const ad of remainingAds.slice(0, maxCandidates)) {

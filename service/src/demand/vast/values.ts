@@ -61,7 +61,7 @@ export function shortText(text: string | undefined): string | undefined {
   return line === '' ? undefined : line;
 }
 
-/** Makes every property of `T` that may be undefined optional. */
+/** Turns each property of `T` that may be undefined into an optional property. */
 export type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };

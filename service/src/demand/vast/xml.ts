@@ -45,11 +45,11 @@ export async function parseXml(text: string, pause: () => Promise<void>): Promis
   // Converting the text to a buffer and back replaces lone surrogates. A bid's markup may contain them, but databases
   // reject them.
   const unicodeText = Buffer.from(text).toString();
-  const { text: wellFormed, repairs } = escapeAmpersands(unicodeText.trim());
+  const { text: wellFormedText, repairs } = escapeAmpersands(unicodeText.trim());
   const tree = createTreeBuilder();
-  for (let index = 0; index < wellFormed.length; index += sliceLength) {
-    if (wellFormed.length > sliceLength) await pause();
-    tree.write(wellFormed.slice(index, index + sliceLength));
+  for (let index = 0; index < wellFormedText.length; index += sliceLength) {
+    if (wellFormedText.length > sliceLength) await pause();
+    tree.write(wellFormedText.slice(index, index + sliceLength));
   }
   return { root: tree.close(), repairs };
 }
@@ -143,7 +143,7 @@ const entityPattern = /(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-fA-F]{1,6});/y;
 function escapeAmpersands(text: string): { text: string; repairs: number } {
   const parts: string[] = [];
   let section = findCdata(text, 0);
-  let [copied, repairs] = [0, 0];
+  let [copiedEnd, repairs] = [0, 0];
   let index = text.indexOf('&');
   while (index >= 0) {
     while (section.end <= index) section = findCdata(text, section.end);
@@ -153,12 +153,12 @@ function escapeAmpersands(text: string): { text: string; repairs: number } {
       repairs += 1;
       if (repairs > maxRepairs)
         throw createMalformedError(`has more than ${maxRepairs} bare ampersands`);
-      parts.push(text.slice(copied, index), '&amp;');
-      copied = index + 1;
+      parts.push(text.slice(copiedEnd, index), '&amp;');
+      copiedEnd = index + 1;
     }
     index = text.indexOf('&', index + 1);
   }
-  return { text: parts.join('') + text.slice(copied), repairs };
+  return { text: parts.join('') + text.slice(copiedEnd), repairs };
 }
 
 /**

@@ -37,7 +37,7 @@ const read = (...bids: object[]) => readBidResponse(createResponse(bids), rules)
 function readRejection(overrides: object, response: object = {}) {
   const result = readBidResponse(createResponse([createBid(overrides)], response), rules);
   if (result.status !== 'bids') throw new Error(result.status);
-  return result.rejected[0];
+  return result.rejectedBids[0];
 }
 
 describe('reading a bid response', () => {
@@ -74,7 +74,7 @@ describe('reading a bid response', () => {
           durationS: 20,
         },
       ],
-      rejected: [],
+      rejectedBids: [],
     });
   });
 
@@ -175,13 +175,13 @@ describe('reading a bid response', () => {
     const result = readBidResponse(createResponse([], { seatbid }), rules);
     expect(result).toMatchObject({
       bids: [{ seat: 's1', priceMicros: 2_500_000 }, { seat: 's2' }],
-      rejected: [{ seat: 's1', lossReason: 3 }],
+      rejectedBids: [{ seat: 's1', lossReason: 3 }],
     });
   });
 
   test('keeps valid bids next to invalid ones', () => {
     const result = read(createBid({ id: 'bad', price: -1 }), createBid());
-    expect(result).toMatchObject({ bids: [{ id: 'b1' }], rejected: [{ id: 'bad' }] });
+    expect(result).toMatchObject({ bids: [{ id: 'b1' }], rejectedBids: [{ id: 'bad' }] });
   });
 
   test.each([
