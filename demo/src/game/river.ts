@@ -10,9 +10,9 @@ interface Barrier extends PlacedImage {
   to: number;
 }
 
-/** The obstacles and sparks, created ahead of the view and removed behind it. */
+/** The obstacles and sparks. They are created just ahead of the visible area and removed behind it. */
 export interface River {
-  /** Moves everything to its position as seen from `distance`. */
+  /** Scrolls everything to match the lantern's `distance` from the start. */
   scroll(distance: number, time: number): void;
   /** Whether a circle at this position touches an obstacle. */
   hits(x: number, y: number, radius: number): boolean;
