@@ -30,21 +30,22 @@ export interface AdoptionDeps {
   changed(): void;
 }
 
-/** How long to wait before checking a database of a different account again, in milliseconds. */
+/** How long to wait before rechecking a database that belongs to a different account, in milliseconds. */
 const recheckMs = 7 * 86_400_000;
 /** Maximum number of records per transaction. Moving this many blocks the main thread for about a millisecond. */
 const batchSize = 200;
-/** Maximum number of tokens to check. One token would not be enough, because its record may be damaged. */
+/** Maximum number of tokens to check. Checking only one would not be enough, because its record may be damaged. */
 const maxSamples = 3;
 
 /**
- * Matches names such as `trueward:live_0123456789ab@ads.example.com`. Names from older releases have no environment.
+ * Matches names such as `trueward:live_0123456789ab@ads.example.com`. Names from older releases don't include the
+ * environment.
  */
 const namePattern = /^trueward:(?:(\w+)_)?\w{12}@(.+)$/;
 
 /**
  * Returns the name prefixes of this origin's other databases for the same service and environment. These databases
- * belong to earlier keys of this game, or to other games.
+ * belong to this game's earlier keys, or to other games.
  */
 export function findPredecessors(names: readonly string[], ownPrefix: string): string[] {
   const [, environment, host] = namePattern.exec(ownPrefix) ?? [];
@@ -169,7 +170,7 @@ async function moveEvents(source: Storage, target: Storage, deps: AdoptionDeps):
     tabs.send(createGrowthMessage(records));
   }
   tabs.close();
-  // Sends the events from this tab. In browsers without a tab channel, the other tabs do not learn of them.
+  // Sends the events from this tab. In browsers without a tab channel, the other tabs don't know about them.
   void deps.outbox.flush();
 }
 
@@ -178,7 +179,7 @@ interface Sample {
   token: string;
 }
 
-/** Reads tokens from the records that are to be moved. Returns an empty list if there is nothing to move. */
+/** Reads tokens from the records to be moved. Returns an empty list if there is nothing to move. */
 async function readSamples(source: Storage, target: Storage, now: number): Promise<Sample[]> {
   // If the page was killed during a move, an entry may already be marked `gone` in the old ledger but still `arriving`
   // in this one.
@@ -199,8 +200,8 @@ async function readSamples(source: Storage, target: Storage, now: number): Promi
 }
 
 /**
- * Whether the tokens belong to the account of this page's key. The service rejects tokens of other accounts. Returns
- * undefined if the response does not answer the question.
+ * Whether the tokens belong to the same account as this page's key. The service rejects other accounts' tokens. Returns
+ * undefined if the response is inconclusive.
  */
 async function isSameAccount(
   client: AdoptionDeps['client'],
@@ -268,7 +269,7 @@ async function adopt(deps: AdoptionDeps, name: string, signal: AbortSignal): Pro
       await deps.rewards.refresh();
       deps.changed();
       await moveEvents(source, target, deps);
-      // The events of these ads may have been sent already, so ask the service whether the ads were watched.
+      // The events for these ads may have been sent already, so ask the service whether the ads were watched.
       for (const { decisionId, token } of adopted.filter(({ state }) => state === 'none')) {
         const response = await readReward(client, decisionId, token);
         if (response.kind === 'ok') await deps.rewards.settle([response.body]);

@@ -23,18 +23,18 @@ import { createRewards } from './reward/rewards.ts';
 import { createServiceClient } from './transport/service-client.ts';
 import { adsWithoutPage } from './unavailable-ads.ts';
 
-/** Timeout of one request, in milliseconds. The load timeout may end a request earlier. */
+/** Timeout for one request, in milliseconds. The load timeout may end a request earlier. */
 const requestTimeoutMs = 10_000;
 /**
- * How long to wait before looking for data stored under an earlier key, in milliseconds. The delay lets the game start
- * first.
+ * How long to wait before looking for data stored under an earlier key, in milliseconds. The delay gives the game time
+ * to start first.
  */
 const adoptDelayMs = 3_000;
 
 /**
- * Starts ads for one game. Requests no ads yet, but sends unsent events and resumes unfinished rewards from earlier
- * page loads. Without a page, as in Node, calls have no effect: every call to show an ad ends with the outcome `error`
- * and the reason `no_dom`.
+ * Starts ads for one game. Doesn’t request any ads yet, but sends queued events and resumes unfinished rewards from
+ * earlier page loads. Without a page, as in Node, calls have no effect: every call to show an ad ends with the outcome
+ * `error` and the reason `no_dom`.
  *
  * @throws OptionError for a missing or invalid option, and for a secret key. Throws nothing else.
  *
@@ -53,7 +53,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   // There is no document during server-side rendering.
   if (typeof document === 'undefined') return adsWithoutPage(validOptions.environment, events);
   const { publishableKey, serviceUrl, locale } = validOptions;
-  // The name depends on the key and the service. All tabs of a game share it, and other games have different names.
+  // The name depends on the key and the service. All of a game's tabs share it, and other games have different names.
   const name = `trueward:${validOptions.environment}_${publishableKey.slice(-12)}@${new URL(serviceUrl).host}`;
   const engine = validOptions.engine ?? noEngine();
   const player = createPlayerContext(validOptions, systemClock);
@@ -93,7 +93,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   const rewards = createRewards({
     ...ports,
     client,
-    // Every step of a reward, from its confirmation to its delivery, changes its ledger entry.
+    // Every step that a reward takes, from confirmation to delivery, changes its ledger entry.
     ledger: {
       ...ledger,
       async change(...step) {
@@ -133,7 +133,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       return createShowAd(locale, validOptions.strings);
     },
   });
-  // An ad that was requested with the previous options must not be shown.
+  // An ad requested with the previous options must not be shown.
   player.onChange(() => {
     requests.forget();
     changed();
@@ -152,7 +152,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     const { adoptStorage } = await import('./adopt-storage.ts');
     if (!ended) stopListening.push(adoptStorage({ ...ports, client, outbox, rewards, changed }));
   };
-  // Browsers that can't list databases (Firefox before 126) adopt nothing.
+  // In browsers that can't list databases (Firefox before 126), nothing is adopted.
   stopListening.push(
     systemClock.after(adoptDelayMs, () => void adoptEarlierData().catch(() => undefined)),
   );
@@ -189,7 +189,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       frames.destroy();
     },
   });
-  // Prefetches the rest of the code that the first ad needs. Unlike bundled code, it does not delay the game.
+  // Prefetches the rest of the code that the first ad needs. Unlike bundled code, it does not delay the game's start.
   requests.prefetch();
   outbox.prefetch();
   rewards.prefetch();

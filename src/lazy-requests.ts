@@ -36,7 +36,8 @@ export function lazyRequests(deps: RequestsDeps): LazyRequests {
   };
 
   /**
-   * Loads the code that shows ads, in parallel with the request. If loading fails, the call to show the ad reports it.
+   * Loads the code that shows ads, in parallel with the request. If loading fails, the call to show the ad reports the
+   * failure.
    */
   const prefetchShowAd = (): void => void loadShowAd().catch(() => undefined);
 

@@ -4,7 +4,7 @@ import type { Clock } from './platform/clock.ts';
 import { newRandomId } from './platform/ids.ts';
 import { browserPageLifecycle, type Connectivity } from './platform/page.ts';
 
-/** The player's data as sent in requests. */
+/** The player's data, as sent in requests. */
 export interface Profile {
   user: {
     userRef?: string;
@@ -23,8 +23,8 @@ export interface Profile {
 /** A player. A guest who signs in becomes a different player. */
 export interface Player {
   /**
-   * The game's own id for the player. It is `''` if there is none, and undefined until the game's `userToken` function
-   * has returned a token. In child-directed mode, it stays on the device.
+   * The game's own id for the player. It is `''` if there is none, and undefined as long as the game's `userToken`
+   * function has not returned a token. In child-directed mode, it stays on the device.
    */
   readonly ref: string | undefined;
 }
@@ -58,7 +58,7 @@ function findRef({ userRef, userToken }: UserOptions): string | undefined {
   return typeof userToken === 'string' ? readSubject(userToken) : undefined;
 }
 
-/** Returns the `sub` claim of a user token. Only the service can check the signature. */
+/** Returns a user token's `sub` claim. Only the service can verify the signature. */
 function readSubject(token: string): string | undefined {
   try {
     const [, payload = ''] = token.split('.');
@@ -72,7 +72,7 @@ function readSubject(token: string): string | undefined {
 }
 
 /**
- * Holds the player's data for requests. The service requires an id for rewards. In child-directed mode, this is a
+ * Holds the player's data for requests. The service requires a player id for rewards. In child-directed mode, that is a
  * random id per visit, which identifies nobody.
  */
 export function createPlayerContext(options: CheckedOptions, clock: Clock): PlayerContext {

@@ -7,7 +7,9 @@ export type BreakKind = 'rewarded' | 'interstitial';
 export interface Showing {
   phase: 'showing';
   kind: BreakKind;
-  /** How long the ad must be watched for its reward, in milliseconds. `Infinity` if it must be watched to its end. */
+  /**
+   * How long the ad must be watched to earn its reward, in milliseconds. `Infinity` if it must be watched to the end.
+   */
   minWatchMs: number;
   /** Whether an end card follows. */
   endCard: boolean;
@@ -18,21 +20,21 @@ export interface Showing {
   closable: boolean;
   /** Whether the page is hidden. */
   hidden: boolean;
-  /** Whether a prompt asks the player to confirm closing the ad and losing the reward. */
+  /** Whether a prompt is asking the player to confirm closing the ad and losing the reward. */
   prompting: boolean;
   /** Number of quartiles reported so far. */
   quartiles: number;
   watchedMs: number;
 }
 
-/** The state of one ad break, from the opening of the ad to the result. */
+/** The state of one ad break, from opening the ad to the result. */
 export type BreakState =
   | Showing
   | (Omit<Showing, 'phase'> & { phase: 'endCard' })
   | { phase: 'confirming' }
   | { phase: 'done' };
 
-/** The inputs of the machine. Faults are events too. */
+/** The machine's inputs. Faults are events too. */
 export type BreakEvent =
   | { type: 'painted' }
   | { type: 'progress'; watchedMs: number; durationMs: number }
@@ -40,7 +42,7 @@ export type BreakEvent =
   | { type: 'viewed'; ratio: number; ms: number }
   | { type: 'clicked' }
   | { type: 'closeAllowed' }
-  /** The player used the close button or the Escape key, or the creative asked to be closed. */
+  /** The player pressed the close button or the Escape key, or the creative asked to be closed. */
   | { type: 'closeRequested' }
   | { type: 'closeConfirmed' }
   | { type: 'closeCanceled' }
@@ -205,8 +207,7 @@ function transitionPlaying(
 }
 
 /**
- * Marks the ad as completed. The first effect reports the completion, so the completion is reported before the ad
- * closes.
+ * Marks the ad as completed. The first effect reports this, so that the completion is reported before the ad closes.
  */
 function complete<State extends OnScreenState>(
   state: State,
@@ -258,7 +259,10 @@ function failAd(state: OnScreenState, result: ShowResult, detail: string): Trans
   return closeAd(state, result, undefined, { type: 'report', event: 'error', detail });
 }
 
-/** Closes the ad. `incompleteResult` applies only if the ad was not completed. */
+/**
+ * Closes the ad. `incompleteResult` applies only if the ad was not completed. With `'now'`, a completed rewarded ad
+ * settles as `pending`, without waiting for the reward's confirmation.
+ */
 function closeAd(
   state: OnScreenState,
   incompleteResult: ShowResult = { outcome: 'completed' },

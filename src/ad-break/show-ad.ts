@@ -31,9 +31,9 @@ export async function createShowAd(
 }
 
 /**
- * Runs the state machine and executes its effects on the game, the screen and the storage. A completed ad stays
- * completed: if it fails later, its reward is confirmed as usual; if it is aborted later, the result is `pending` and
- * the reward follows as an event.
+ * Runs the state machine and executes its effects on the game, the screen and storage. A completed ad stays completed:
+ * if it fails later, its reward is confirmed as usual; if it is aborted later, the result is `pending` and the reward
+ * follows as an event.
  */
 function showAd(
   deps: ShowDeps & { strings: OverlayStrings },
@@ -98,7 +98,7 @@ function showAd(
     try {
       releaseGame = engine.hold();
       callGuarded(request.onOpen);
-      // If the `onOpen` callback has ended the ad break, an ad that opens now would never close.
+      // If the `onOpen` callback ended the ad break, an ad opened now would never close.
       if (released) return;
       stage = openStage(ad, { ...deps, neededMs, muted: request.muted, dispatch });
       releaseInput = holdInput(stage.element, engine.focusTarget());
@@ -120,8 +120,8 @@ function showAd(
   }
 
   /**
-   * Enqueues an event, in order. The completion waits until the reward is stored on the device, because the service may
-   * confirm the reward right after that event.
+   * Enqueues an event, in order. The completion event waits until the reward is stored on the device, because the
+   * service may confirm the reward as soon as it receives that event.
    */
   function report(effect: Extract<BreakEffect, { type: 'report' }>): void {
     const { detail, event, visible, watchedMs } = effect;
@@ -143,7 +143,7 @@ function showAd(
   }
 
   function confirm(): void {
-    // The game must not wait for storage that hangs.
+    // The game must not be kept waiting by storage that hangs.
     cancelWait = clock.after(confirmationTimeoutMs + 500, reportPending);
     Promise.resolve(stored)
       .then(() => rewards.confirmation(decision.id, confirmationTimeoutMs))

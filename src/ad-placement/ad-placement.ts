@@ -9,11 +9,9 @@ import {
   runBreak,
 } from './run-break.ts';
 
-/** Options of {@link AdPlacement.adConfig}. */
+/** Options for {@link AdPlacement.adConfig}. */
 export interface AdConfigOptions {
-  /**
-   * `on` preloads the ads of all placements. Only the first value has an effect, and only before the first ad break.
-   */
+  /** `on` preloads ads for all placements. Only the first value has an effect, and only before the first ad break. */
   preloadAdBreaks?: 'on' | 'auto';
   /**
    * Whether the game’s sound is on. `off` starts ads muted; `on` starts them with sound where the browser allows
@@ -24,7 +22,7 @@ export interface AdConfigOptions {
   onReady?: () => void;
 }
 
-/** The two functions of Google’s Ad Placement API. */
+/** The two functions that make up Google’s Ad Placement API. */
 export interface AdPlacement {
   adBreak(options: AdBreakOptions): void;
   adConfig(options: AdConfigOptions): void;
@@ -33,8 +31,8 @@ export interface AdPlacement {
 /** Maps ad breaks to placements. */
 export interface AdPlacementOptions {
   /**
-   * The placement for each ad break, by its `name` or `type`. The name takes precedence. The key `interstitial` covers
-   * every type except `reward`.
+   * Maps an ad break’s `name` or `type` to a placement. The name takes precedence. The key `interstitial` covers every
+   * type except `reward`.
    */
   placements: Readonly<
     Partial<Record<BreakType | 'interstitial', string>> & Record<string, string>
@@ -102,7 +100,7 @@ export function createAdPlacement(ads: BreakAds, { placements }: AdPlacementOpti
   };
 }
 
-/** Calls `adBreakDone`, the last callback of an ad break. */
+/** Calls `adBreakDone`, the last callback in an ad break. */
 export function callAdBreakDone(options: AdBreakOptions, breakStatus: BreakStatus): void {
   const info: PlacementInfo = {
     breakType: options.type,

@@ -10,16 +10,16 @@ interface Adsbygoogle {
   push(...entries: unknown[]): void;
 }
 
-/** The globals of Google’s API. */
+/** The globals that Google’s API defines. */
 type GooglePage = Partial<AdPlacement> & { adsbygoogle?: Adsbygoogle | unknown[] };
 
 const configKeys = ['onReady', 'preloadAdBreaks', 'sound'] as const;
 
 /**
  * Replaces `window.adsbygoogle`, the array through which games call Google’s Ad Placement API. Handles its existing
- * entries in order, and then each new entry as it is pushed. An object with a `type` goes to `adBreak()`, and an object
- * with a setting goes to `adConfig()`. Anything else, such as an entry for display ads, is ignored. Defines
- * `window.adBreak` and `window.adConfig` unless they exist. A second call has no effect.
+ * entries in order, and then each new entry as it is pushed. Passes objects with a `type` to `adBreak()`, and objects
+ * with a setting to `adConfig()`. Ignores anything else, such as an entry for display ads. Defines `window.adBreak` and
+ * `window.adConfig` unless they exist. A second call has no effect.
  *
  * @example
  * installAdsbygoogle(createAdPlacement(ads, { placements: { interstitial: 'level-end', reward: 'revive' } }));
@@ -46,9 +46,9 @@ export function installAdsbygoogle(placement: AdPlacement): void {
 }
 
 /**
- * Protects the global from being overwritten. Google’s script or an ad blocker’s stub may load later and replace it,
- * and then the game’s ad breaks would never end. Assignments have no effect and do not throw, because the usual
- * `window.adsbygoogle = window.adsbygoogle || []` may run in a module, which is strict.
+ * Protects the global from being overwritten. If Google’s script or an ad blocker’s stub loaded later and replaced it,
+ * the game’s ad breaks would never end. Assignments are no-ops and do not throw, because the usual
+ * `window.adsbygoogle = window.adsbygoogle || []` may run in a module, which is always in strict mode.
  */
 function protectGlobal(page: GooglePage, installed: Adsbygoogle): void {
   try {

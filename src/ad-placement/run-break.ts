@@ -30,7 +30,7 @@ export type BreakStatus =
   | 'dismissed'
   | 'viewed';
 
-/** The argument of `adBreakDone`. */
+/** The argument that `adBreakDone` receives. */
 export interface PlacementInfo {
   breakType: BreakType;
   breakName: string;
@@ -38,18 +38,18 @@ export interface PlacementInfo {
   breakStatus: BreakStatus;
 }
 
-/** Options of {@link AdPlacement.adBreak}. */
+/** Options for {@link AdPlacement.adBreak}. */
 export interface AdBreakOptions {
   type: BreakType;
-  /** Your name for this ad break. `placements` may contain a placement for this name. */
+  /** Your name for this ad break. `placements` may map this name to a placement. */
   name?: string;
   /** Called when the ad is about to cover the game. Not called for a preroll. */
   beforeAd?: () => void;
-  /** Called when the ad has closed, whatever its result. Not called if `beforeAd` was not called. */
+  /** Called when the ad has closed, whatever the result. Not called if `beforeAd` was not called. */
   afterAd?: () => void;
   /** Called when an ad is ready. Offer the reward, and call `showAdFn` when the player accepts. */
   beforeReward?: (showAdFn: () => void) => void;
-  /** Called when the player has closed the ad before the reward was due. */
+  /** Called if the player closes the ad before the reward is due. */
   adDismissed?: () => void;
   /** Called when the player has watched the ad to its end. */
   adViewed?: () => void;
@@ -136,7 +136,7 @@ export function runBreak(run: AdPlacementBreak): Promise<BreakStatus> {
 
 async function offerAndShow(run: AdPlacementBreak): Promise<BreakStatus> {
   const { ads, placement, next } = run;
-  // Some games offer a reward every second, so make no request while the placement is known to have no ad.
+  // Some games offer a reward every second, so don't send a request while the placement is known to have no ad.
   const currentAvailability = ads.availability(placement);
   if (!currentAvailability.available)
     return toBreakStatus(currentAvailability.reason ?? 'no_fill', 'reward');

@@ -3,12 +3,12 @@ import { afterPaint } from './screen.ts';
 import type { RendererEvent } from './renderer.ts';
 
 const tickMs = 250;
-/** Maximum time to credit for one tick, in milliseconds. A busy page can delay a tick. */
+/** Maximum watch time to count for one tick, in milliseconds. A busy page can delay a tick. */
 const maxTickMs = 1_000;
 /** If more than this many milliseconds pass between two ticks, the device slept or the page was suspended. */
 const minSleepMs = 10_000;
 
-/** Measures how long a creative without a duration of its own has been visible. */
+/** Measures how long a creative that has no duration of its own has been visible. */
 export interface Exposure {
   pause(): void;
   resume(): void;
@@ -34,7 +34,7 @@ export function startExposure(
   function tick(): void {
     const now = clock.monotonic();
     const elapsedMs = now - lastTickMs;
-    // Before the device slept, the ad may have been visible for up to one tick.
+    // The ad may have been visible for up to one tick before the device went to sleep.
     if (running && !document.hidden) {
       watchedMs += elapsedMs > minSleepMs ? tickMs : Math.min(elapsedMs, maxTickMs);
     }

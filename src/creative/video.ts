@@ -8,14 +8,14 @@ import { afterPaint, chooseFile, screenWidth } from './screen.ts';
 export interface WatchedTime {
   readonly ms: number;
   /**
-   * Updates the media position to `mediaMs`. `visible` says whether the player could see the video since the previous
-   * update.
+   * Updates the media position to `mediaMs`. `visible` says whether the player has been able to see the video since the
+   * previous update.
    */
   moveTo(mediaMs: number, visible: boolean): void;
 }
 
 /**
- * Measures watch time as the smaller of media time and real time. Seeking and faster playback advance media time by
+ * Measures watch time as media time or real time, whichever is smaller. Seeking and faster playback advance media time
  * more than real time. A pause or stall advances only real time.
  */
 export function createWatchedTime(clock: Pick<Clock, 'monotonic'>): WatchedTime {
@@ -32,7 +32,7 @@ export function createWatchedTime(clock: Pick<Clock, 'monotonic'>): WatchedTime 
       const movedMs = mediaMs - lastMedia;
       if (visible && movedMs > 0) {
         mediaSum += movedMs;
-        // Real time is limited in each step. Otherwise, stalled time could offset a later seek.
+        // Real time is capped in each step. Otherwise, time spent stalled could offset a later seek.
         realSum += Math.min(now - lastReal, movedMs + 50);
       }
       lastMedia = mediaMs;
@@ -91,7 +91,7 @@ function addCaptions(video: HTMLVideoElement, { captions = [] }: VideoMedia, loc
 function unload(video: HTMLVideoElement): void {
   // Browsers close the connection and release the decoder only when the source is empty.
   video.pause();
-  // Chromium never releases a video whose captions are showing.
+  // Chromium never releases a video while its captions are showing.
   for (const track of video.textTracks) track.mode = 'disabled';
   video.removeAttribute('src');
   video.load();

@@ -1,7 +1,7 @@
 import { attempt } from '../platform/guard.ts';
 import type { Clock } from '../platform/clock.ts';
 
-/** The share of an ad that was visible, and how long it was visible without interruption. */
+/** How much of an ad was visible, and for how long without interruption. */
 export interface Visibility {
   /** Share of the ad's pixels that were on the screen, from 0 to 1. */
   ratio: number;
@@ -9,7 +9,7 @@ export interface Visibility {
 }
 
 export interface ViewabilityWatch {
-  /** Sets whether the ad is playing. By the MRC's definition, a paused or stalled video is not viewed. */
+  /** Sets whether the ad is playing. By the MRC's definition, a paused or stalled video does not count as viewed. */
   setPlaying(playing: boolean): void;
   destroy(): void;
 }
@@ -88,8 +88,8 @@ const grid = [1, 3, 5].flatMap((x) => [1, 3, 5].map((y) => [x / 6, y / 6] as con
 
 /**
  * Returns the share of an element that is on the screen and not covered. Tests individual points, because an
- * intersection observer does not detect elements on top. If the observer has no result yet, points outside the window
- * count as invisible.
+ * intersection observer does not detect other elements on top of it. Until the observer has a result, points outside
+ * the window count as invisible.
  */
 function measureVisibleShare(element: Element, observed: number | undefined): number {
   const { height, left, top, width } = element.getBoundingClientRect();

@@ -11,7 +11,7 @@ export type Log = (entry: LogEntry) => void;
 export function lazyLog(): Log {
   const loading = import('./write-log.ts');
   loading.catch(() => reportUncaught(new Error('trueward: chunk_not_loaded: the log')));
-  // The callbacks of one promise run in order, so the lines appear in the order of their events.
+  // A promise runs its callbacks in order, so the lines appear in the order in which the events occurred.
   return (entry) =>
     void loading.then(
       ({ writeLog }) => writeLog(entry),
@@ -30,7 +30,7 @@ export const loggedFetch =
 
 /** The history that the debug panel shows. */
 export interface AdsRecord {
-  /** The last ad requests, newest first. */
+  /** The latest ad requests, newest first. */
   readonly requests: readonly {
     at: number;
     placement: string;
@@ -40,7 +40,7 @@ export interface AdsRecord {
   readonly timeline: readonly { at: number; step: string }[];
 }
 
-/** Keeps a short history for the panel, which may be opened at any time. */
+/** Keeps a short history for the debug panel, which may be opened at any time. */
 export interface Recorder extends AdsRecord {
   /** Records the result of an ad request. */
   responded(placement: string, response: ServiceResult<Decision>): void;

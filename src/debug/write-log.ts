@@ -2,7 +2,7 @@ import type { Decision } from '../../protocol/wire.ts';
 import type { RewardReport, ShowResult } from '../outcome.ts';
 import type { ServiceResult } from '../transport/service-client.ts';
 
-/** A log entry. */
+/** An entry for the debug log. */
 export type LogEntry =
   | {
       about: 'request';
@@ -56,7 +56,7 @@ async function writeRequest({
 }
 
 const retryNote = (pathname: string): string =>
-  pathname.endsWith('/events') ? '(the events remain stored and are sent again)' : '';
+  pathname.endsWith('/events') ? '(the events stay queued and will be sent again)' : '';
 
 function describeResponse(response: ServiceResult<Decision>): string {
   switch (response.kind) {

@@ -27,7 +27,7 @@ export interface Decisions {
   ): Promise<Availability>;
   /** Whether an ad may be available, as far as this device knows. Makes no request. */
   availability(placement: string): Availability;
-  /** Drops preloaded ads and no-fills, because the request options have changed. */
+  /** Discards preloaded ads and no-fills. Call it when the request options have changed. */
   forget(): void;
   /** Aborts requests in flight and destroys preloaded ads. */
   destroy(): void;
@@ -38,7 +38,7 @@ export interface DecisionsDeps extends RequestAdDeps {
   isKnown(): boolean;
   /** If the code that reads the page’s consent failed to load, loads it again. Returns whether it had failed. */
   retryConsent(): boolean;
-  /** Called when a no-fill has expired, because the result of `availability()` may have changed. */
+  /** Called when a no-fill has expired, because `availability()` may now return a different result. */
   onChange(): void;
   lifecycle: Pick<PageLifecycle, 'onTransition'>;
 }
@@ -59,7 +59,7 @@ interface InFlightRequest {
   abort: AbortController;
 }
 
-/** The state of one placement. */
+/** The cached state of one placement. */
 interface Slot {
   /**
    * The preloaded ad. If it is no longer fresh, it is requested again before it is shown. `key` identifies its request
@@ -68,7 +68,7 @@ interface Slot {
   ready?: ReadyAd & { key: string; freshness: Deadline };
   /** The last no-fill: its result, the segments that it applies to (as JSON), and its expiry. */
   noFill?: { noAd: NoAd; segments: string | undefined; end: Deadline };
-  /** Requests in flight, by the {@link createKey} of their options. */
+  /** Requests in flight, keyed by the {@link createKey} result for their options. */
   inFlight: Map<string, InFlightRequest>;
 }
 
@@ -85,7 +85,7 @@ const findUnexpired = ({ ready }: Slot): Slot['ready'] =>
  * takes effect.
  */
 const freshMs = 60_000;
-/** How long a no-fill is valid if the service did not specify a retry time, in milliseconds. */
+/** How long a no-fill remains valid if the service did not specify a retry time, in milliseconds. */
 const noFillMs = 30_000;
 
 /** Outcomes of transient failures. The next request may succeed. */
@@ -100,7 +100,7 @@ interface Call {
   provided?: Decision | undefined;
 }
 
-/** Creates the cache of decisions and their media. */
+/** Creates the cache for decisions and their media. */
 export function createDecisions(deps: DecisionsDeps): Decisions {
   const { clock } = deps;
   const slots = new Map<string, Slot>();
@@ -120,7 +120,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     slots.delete(placement);
   };
 
-  /** Schedules a check for the earliest expiry of a no-fill. */
+  /** Schedules a check for when the next no-fill expires. */
   const scheduleCheck = (): void => {
     cancelCheck?.();
     nextExpiry = Array.from(slots.values())
@@ -148,7 +148,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     cancelCheck?.();
   };
 
-  /** Returns the last no-fill if it has not expired and its duration is known. */
+  /** Returns the last no-fill if it has not expired and it is known how long it lasts. */
   const findCachedNoAd = (slot: Slot, { segments }: RequestOptions): NoAd | undefined => {
     const { noFill } = slot;
     if (!noFill || noFill.end.passed()) return undefined;
@@ -203,7 +203,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
       });
     });
 
-  /** Makes sure that a fresh ad is loaded. If that fails, returns the reason. */
+  /** Ensures that a fresh ad is loaded. If that fails, returns the reason. */
   const ensureReady = async (call: Call): Promise<NoAd | undefined> => {
     const { placement, signal, options, provided } = call;
     if (destroyed || signal.aborted) return { outcome: 'aborted' };
@@ -286,7 +286,7 @@ async function fillSlot(
     ? loadProvidedDecision(deps, placement, signal, provided)
     : requestAd(deps, { placement, options, signal, previous }));
   if ('creative' in result && result.creative === previous?.creative && slot.ready !== previous) {
-    // The ad from which the media was reused has been shown or replaced in the meantime.
+    // The ad whose media was reused has been shown or replaced in the meantime.
     result = await loadMedia(deps, result.decision, result.expiry, signal);
   }
   if (!('creative' in result)) {

@@ -17,7 +17,7 @@ import {
 } from '../transport/service-client.ts';
 import { type NoAd, durationMs, noAdFromResponse, noAdFromDecision } from './no-ad.ts';
 
-/** A decision that has an ad. */
+/** A decision with an ad. */
 export type FilledDecision = Decision & {
   status: 'filled';
   creative: DecisionCreative;
@@ -35,8 +35,8 @@ export interface ReadyAd {
 }
 
 /**
- * Builds the body of an ad request. The options of the call override those of the user. In child-directed mode, custom
- * data and segments never leave the device.
+ * Builds the body of an ad request. The call's options override the user's. In child-directed mode, custom data and
+ * segments never leave the device.
  */
 export function buildRequestBody(
   placement: string,
@@ -106,9 +106,9 @@ export interface RequestAdDeps extends RequestDecisionDeps {
   profile(): Profile;
   /** Called with the result of each request. */
   onResponse?(placement: string, response: ServiceResult<Decision>): void;
-  /** Loads the media of a decision. Rejects when that fails or `signal` aborts. */
+  /** Loads a decision's media. Rejects if that fails or `signal` aborts. */
   loadCreative(decision: FilledDecision, signal: AbortSignal): Promise<LoadedCreative>;
-  /** Timeout in milliseconds. It applies separately to loading the media and to getting the user token. */
+  /** Timeout in milliseconds. It applies separately to loading the media and to obtaining the user token. */
   loadTimeoutMs: number;
 }
 
@@ -148,7 +148,7 @@ export async function requestAd(
   return loadAdFromDecision(deps, response.body, ageMs, signal, previous);
 }
 
-/** Loads the media of a decision from the game's own server. */
+/** Loads the media for a decision from the game's own server. */
 export async function loadProvidedDecision(
   deps: RequestAdDeps,
   placement: string,
@@ -156,7 +156,7 @@ export async function loadProvidedDecision(
   provided: unknown,
 ): Promise<ReadyAd | NoAd> {
   if (!isDecision(provided)) return { outcome: 'error', reason: 'decision_malformed' };
-  // A decision for another placement says nothing about this one, so only this call fails.
+  // A decision for another placement says nothing about this one, so it is not recorded: only this call fails.
   if (provided.placement !== placement)
     return {
       outcome: 'error',
@@ -183,7 +183,7 @@ async function loadAdFromDecision(
   return loadMedia(deps, decision, expiry, signal);
 }
 
-/** Loads the media of a decision, with a timeout. */
+/** Loads a decision's media, with a timeout. */
 export async function loadMedia(
   deps: RequestAdDeps,
   decision: FilledDecision,
@@ -208,7 +208,7 @@ export async function loadMedia(
         detail = error instanceof Error ? error.message : String(error);
         throw error;
       }
-      // A renderer may finish after an abort.
+      // A renderer may still finish after an abort.
       if (signal.aborted) destroyCreative();
       return { decision, creative, expiry };
     },
@@ -234,7 +234,7 @@ export interface RequestDecisionDeps {
   clock: Clock;
   /** Whether the browser reports a network connection. */
   isOnline(): boolean;
-  /** Resolves if the service's host responds to a request that ad blockers don't block. */
+  /** Resolves if the service's host responds to a request of a kind that ad blockers don't block. */
   reach(signal: AbortSignal): Promise<unknown>;
 }
 
@@ -243,7 +243,7 @@ export interface RequestDecisionDeps {
  * immediately. Network failures take longer, except for refused connections.
  */
 const immediateFailureMs = 1_000;
-/** Timeout of the connectivity check, in milliseconds. */
+/** Timeout for the connectivity check, in milliseconds. */
 const reachTimeoutMs = 5_000;
 
 /** Whether the body is a decision, filled or not. */

@@ -37,7 +37,7 @@ export interface DrainDeps {
   random: () => number;
   /** Default: Web Locks. They are imported here, in a lazy chunk, so that they do not delay the start of the game. */
   locks?: Locks;
-  /** Whether this tab may send the events of other tabs. */
+  /** Whether this tab may send other tabs' events. */
   mayLead(): boolean;
   counts: Counts;
   recent: RecentEvents;
@@ -46,7 +46,7 @@ export interface DrainDeps {
   /** The store that the tabs share. Only the leader drains it. */
   store: EventStore;
   onRewards(rewards: RewardStatus[]): void;
-  /** Called after a batch has been sent or set aside and then removed from its store. */
+  /** Called after a batch has been sent or set aside, and then removed from its store. */
   onRemoved(source: EventStore, batch: Batch): void;
   /** Called when a store is empty. */
   onEmpty(source: EventStore): void;
@@ -56,9 +56,9 @@ export interface DrainDeps {
   onPause(pause: Pause): void;
 }
 
-/** Sends the contents of the stores, one request at a time. */
+/** Sends the stores' contents, one request at a time. */
 export interface Drain {
-  /** Starts sending. Does nothing while sending or backing off. */
+  /** Starts sending. A no-op while sending or backing off. */
   wake(): void;
   /** Starts sending, and ends a back-off early unless the service requested it. */
   nudge(): void;
@@ -91,7 +91,7 @@ const maxRecords = 250;
 /** Number of events in the first request after a failure, so that a lost response causes few duplicates. */
 const eventsAfterFailure = 25;
 
-/** Creates the {@link Drain} of an outbox. */
+/** Creates the {@link Drain} for an outbox. */
 export function createDrain(deps: DrainDeps): Drain {
   const { counts, memory, store } = deps;
   const { diagnostics } = counts;
@@ -103,9 +103,9 @@ export function createDrain(deps: DrainDeps): Drain {
   let directSends: Promise<unknown> | undefined;
   let runAgain = false;
   let stopped = false;
-  /** Whether the service set the time of the next retry. */
+  /** Whether the service set the time for the next retry. */
   let demanded = false;
-  /** Number of events in the next request. It doubles with every success. */
+  /** Number of events in the next request. Doubles with every success. */
   let batchEvents = smallBatch.events;
   let maxEvents = largeBatch.events;
   const backOff = createBackOff(deps, () => wake());
@@ -166,11 +166,9 @@ export function createDrain(deps: DrainDeps): Drain {
     return true;
   };
 
-  /**
-   * Delivers the contents of one store. Stops when the store is empty, a delivery fails or `mayContinue` returns false.
-   */
+  /** Delivers one store's contents. Stops when the store is empty, a delivery fails or `mayContinue` returns false. */
   const drainStore = async (source: EventStore, mayContinue: () => boolean): Promise<void> => {
-    /** Average number of events per record: 1 in a quiet game, up to 64 in a burst. */
+    /** Average number of events per record: 1 at low load, up to 64 in a burst. */
     let eventsPerRecord = 8;
     /** Adds records to `buffered` until there are enough for the next requests. */
     const read = async (afterKey: number, buffered: StoredRecord[]): Promise<StoredRecord[]> => {
@@ -210,7 +208,7 @@ export function createDrain(deps: DrainDeps): Drain {
     // A back-off may have ended while a store was being read.
     while (runAgain && !stopped && !backOff.waiting()) {
       runAgain = false;
-      // A failure of one store must not prevent the other from being drained.
+      // If one store fails, the other must still be drained.
       await drainStore(memory, () => true).catch(deps.onError);
       if (!backOff.waiting())
         await election.lead(() => drainStore(store, election.isLeader)).catch(deps.onError);
@@ -275,7 +273,7 @@ function pickBatch(records: StoredRecord[], limits: Size): Batch {
   return batch;
 }
 
-/** Returns the events of a record. Returns undefined if the record is damaged or from an unknown release. */
+/** Returns a record's events, or undefined if the record is damaged or was written by an unknown release. */
 function parseRecord(value: unknown): QueuedEvent[] | undefined {
   if (!isEventRecord(value)) return undefined;
   try {

@@ -6,7 +6,7 @@ import {
   type StoredValue,
 } from '../platform/database.ts';
 
-/** A stored record: the events of one task, each as the JSON that is sent to the service. */
+/** A stored record: the events from one task, each as the JSON that is sent to the service. */
 export interface EventRecord {
   /** Version of this format. */
   v: 1;
@@ -34,7 +34,7 @@ export interface EventStore {
   /** Replaces the events of records that still exist. A record that has no events left is removed. */
   rewrite(changes: { key: number; record: EventRecord }[]): Promise<void>;
   setAside(entries: SetAside[]): Promise<void>;
-  /** Calls `listener` when operations become slow, and when they are fast again. */
+  /** Calls `listener` when operations become slow, and again when they have recovered. */
   onSlow?(listener: (isSlow: boolean) => void): void;
   close(): void;
 }
@@ -51,7 +51,7 @@ export interface QueuedEvent {
   json: string;
 }
 
-/** The size of a store or of a batch. */
+/** The size of a store or a batch. */
 export interface Size {
   events: number;
   /** Length of the events' JSON, in UTF-16 code units. */
@@ -61,11 +61,11 @@ export interface Size {
 export const exceeds = (size: Size, bounds: Size): boolean =>
   size.events > bounds.events || size.bytes > bounds.bytes;
 
-/** Limits that every release of the service accepts: 100 events and 64 KiB, minus the request envelope. */
+/** Batch limits that every release of the service accepts: 100 events and 64 KiB, minus the request envelope. */
 export const smallBatch: Size = { events: 100, bytes: 60_000 };
 /**
- * Maximum size of a `keepalive` request. All `keepalive` requests of a page, including those of other scripts, share 64
- * KiB.
+ * Maximum size of a `keepalive` request. All `keepalive` requests from a page, including those from other scripts,
+ * share a limit of 64 KiB.
  */
 export const keepaliveBytes = 15_000;
 
@@ -124,7 +124,8 @@ export function createMemoryStore(): EventStore {
         else if (records.has(key)) records.set(key, record);
       }
     },
-    // These values are not stored, because nobody could inspect them later. The diagnostics count them.
+    // These values are not stored, because nobody could inspect them later. They only show up in the diagnostics'
+    // counts.
     setAside: async () => undefined,
     close: () => records.clear(),
   };
@@ -155,8 +156,8 @@ export function createIndexedDbStore(options: IndexedDbStoreOptions): EventStore
   const write = (work: (store: IDBObjectStore) => void): Promise<void> =>
     events('readwrite', (store) => {
       work(store);
-      // Commits explicitly. An automatic commit needs another turn of the event loop, which may never come in a closing
-      // tab.
+      // Commits explicitly. An automatic commit needs another turn of the event loop, which a closing tab may never
+      // get.
       store.transaction.commit();
       return waitForCommit(store.transaction);
     });

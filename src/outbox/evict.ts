@@ -10,21 +10,20 @@ import {
 } from './event-store.ts';
 
 /**
- * The priorities of event types. Events with the lowest priority are evicted first. Completions earn money, so they are
- * evicted last.
+ * Priorities by event type. Events with the lowest priority are evicted first. Completions earn money, so they go last.
  */
 const priorities: Record<string, number> = { complete: 3, impression: 2, start: 1, click: 1 };
-/** Returns an event's priority. Quartiles and unknown types, such as those of other releases, are evicted first. */
+/** Returns an event's priority. Quartiles and unknown types, such as those from other releases, are evicted first. */
 const getPriority = (json: string): number =>
   priorities[/"type":"(\w+)"/.exec(json)?.[1] ?? ''] ?? 0;
 
 /**
- * The size of the queue after an eviction, as a share of its bounds. The free space keeps a full queue from evicting on
- * every event.
+ * The queue's target size after an eviction, as a fraction of its bounds. The headroom keeps a full queue from evicting
+ * on every event.
  */
 const targetShare = 0.9;
 
-/** A change to a record: the remaining record, and the events to evict. */
+/** A change to a record: what remains of the record, and the events to evict. */
 interface Change {
   key: number;
   record: EventRecord;

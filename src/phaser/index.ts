@@ -8,9 +8,9 @@ import type { TruewardScenePlugin } from './trueward-scene-plugin.ts';
 
 declare module 'phaser' {
   interface Scene {
-    /** The ads. Available if the game has the plugin with the mapping `ads`. */
+    /** The ads. Available if the game configures the plugin with the mapping `ads`. */
     ads: TruewardPlugin;
-    /** Ads that end with this scene. Available if the game has the scene plugin with the mapping `sceneAds`. */
+    /** Ads that end with this scene. Available if the game configures the scene plugin with the mapping `sceneAds`. */
     sceneAds: TruewardScenePlugin;
   }
 }

@@ -1,4 +1,4 @@
-/** The source of time. Tests advance it manually. */
+/** The source of time. Tests replace it with one that they advance manually. */
 export interface Clock {
   /** Wall-clock time, in milliseconds since 1970. The user can change it, and it advances while the device sleeps. */
   now(): number;
@@ -12,8 +12,8 @@ export interface Clock {
 }
 
 /**
- * A deadline in wall-clock and monotonic time. Each of these clocks can be wrong, so the deadline has passed when it
- * has passed on one of them.
+ * A deadline in wall-clock and monotonic time. Either clock can be wrong, so the deadline counts as passed as soon as
+ * it has passed on one of them.
  */
 export interface Deadline {
   passed(): boolean;

@@ -35,7 +35,7 @@ export interface Delivery {
   retry(): void;
   /**
    * Releases claims that are waiting for a frame. Call it when the player changes or the page becomes hidden. A hidden
-   * page gets no animation frames, but another tab may deliver the rewards.
+   * page gets no animation frames, but another tab may be able to deliver the rewards.
    */
   releaseClaims(): void;
   stop(): void;
@@ -89,7 +89,9 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     return changed;
   };
 
-  /** Calls the handlers in the game's next frame. Resolves to false if the frame came too late or was canceled. */
+  /**
+   * Calls the handlers in the game's next frame. Resolves to false if the frame came too late or the call was canceled.
+   */
   const callHandlers = (entry: LedgerEntry): Promise<boolean> =>
     new Promise((resolve, reject) => {
       const claim = createDeadline(clock, claimMs);
@@ -139,7 +141,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
         // If a handler runs longer than the claim lasts, the next reward is delivered in the meantime.
         if (await change(decisionId, { type: 'claimed', at }))
           await runWithTimeout(clock, claimMs, stopped.signal, () => deliverClaimed(entry, at));
-        // Another tab has claimed the reward, but that tab may die before the delivery.
+        // Another tab has claimed the reward, but that tab may die before delivering it.
         else scheduleRetry(decisionId);
       }
     }

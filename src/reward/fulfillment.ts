@@ -30,7 +30,7 @@ export const transferEntry = (entry: LedgerEntry, oldRef: string, newRef: string
 /** How long entries are kept for support requests, in milliseconds. The longest late window is 7 days. */
 const retentionMs = 30 * 86_400_000;
 
-/** Starts polling for pending rewards and delivering earned ones, and removes old entries. */
+/** Starts to poll for pending rewards and deliver earned ones, and removes old entries. */
 export function fulfillRewards(deps: ConfirmationDeps & DeliveryDeps): Fulfillment {
   const { ledger } = deps;
   void removeOldEntries(deps);
@@ -80,7 +80,7 @@ export interface ConfirmationDeps {
   clock: Clock;
   random: () => number;
   pending(): PendingReward[];
-  /** Returns the state of a reward as known to this device. */
+  /** Returns a reward's state, as far as this device knows it. */
   report(decisionId: string): RewardReport;
   /** Applies statuses from the service. */
   settle(statuses: StatusUpdate[]): Promise<void>;
@@ -92,7 +92,7 @@ export interface Confirmation {
   wake(): void;
   /** Polls immediately. Resolves when the response is stored. */
   poll(reward: PendingReward): Promise<void>;
-  /** Resolves when the service has decided. After `withinMs`, resolves with the latest state. */
+  /** Resolves when the service has confirmed or denied the reward, or after `withinMs` with the latest state. */
   outcome(decisionId: string, withinMs: number): Promise<RewardReport>;
   /** Call it after the ledger has changed. Resolves every {@link outcome} that has become final. */
   changed(): void;
@@ -121,7 +121,7 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
   const rejected = new Set<string>();
   let request: { decisionId: string; abort: AbortController } | undefined;
   let stopped = false;
-  /** One check for each unresolved outcome. */
+  /** One check per unresolved {@link Confirmation.outcome} call. */
   const checks = new Set<() => void>();
   const changed = (): void => checks.forEach((check) => check());
   const backOff = createBackOff(deps, () => {
@@ -139,7 +139,7 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
   ): Promise<void> => {
     if (response.kind === 'ok') await deps.settle([response.body]);
     // The service has deleted the decision, so the late window is over. Nothing else may expire a reward: not a wrong
-    // device clock, a revoked key or a network failure.
+    // device clock, not a revoked key, not a network failure.
     else if (response.kind === 'refused' && response.problem.code === 'decision_gone') {
       await deps.settle([{ id: decisionId, state: 'expired', reason: 'unknown_to_service' }]);
     }
@@ -157,7 +157,7 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
       if (!isStillPending(decisionId)) continue;
       const abort = new AbortController();
       request = { decisionId, abort };
-      // A long poll for one reward would delay the others.
+      // A long poll for one reward would delay polling for the others.
       const waitS = pendingRewards.length === 1 ? maxWaitS : 0;
       const { signal } = abort;
       const response = await readReward(deps.client, decisionId, token, { waitS, signal });
@@ -174,7 +174,7 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
       const count = pending().length;
       backOff.succeeded();
       if (!request && count > 0) backOff.pause(firstPollDelayMs);
-      // A long poll waits for one reward only. The next round polls all rewards.
+      // A long poll waits for one reward only. The next round polls for all of them.
       else if (count > 1) request?.abort.abort();
     },
     outcome: (decisionId, withinMs) =>

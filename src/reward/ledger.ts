@@ -28,10 +28,10 @@ export function createLedger(options: {
   indexedDB?: IDBFactory | undefined;
 }): Ledger {
   const database = createDatabase({ ...options, stores: { rewards: { autoIncrement: false } } });
-  // An earned reward must survive a power failure. Writes are rare, so strict durability is affordable.
+  // An earned reward must survive a power failure. Writes are rare, so we can afford strict durability.
   const rewards = database.store('rewards', 'strict');
   const cache = new Map<string, LedgerEntry>();
-  /** Ids of the entries whose last change could not be stored. */
+  /** Ids of entries whose last change could not be stored. */
   const unsaved = new Set<string>();
   const health: ReturnType<Ledger['health']> = { storage: 'indexeddb' };
 
@@ -55,7 +55,7 @@ export function createLedger(options: {
     const latest = (stored?: unknown): LedgerEntry => {
       const local = cache.get(decisionId) ?? initial;
       if (!isEntry(stored)) return local;
-      // An unsaved change is newer than the stored entry, unless another tab has made more progress with the reward.
+      // An unsaved change is newer than the stored entry, unless another tab has moved the reward further along.
       return unsaved.has(decisionId) && progress(local) >= progress(stored) ? local : stored;
     };
     let entry = initial;

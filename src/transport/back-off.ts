@@ -11,7 +11,7 @@ const maxDelayMs = 300_000;
 export const backOffMs = (failures: number, random: () => number, retryAfterMs = 0): number =>
   retryAfterMs + random() * Math.min(maxDelayMs, initialDelayMs * 2 ** (failures - 1));
 
-/** The delays between the retries of one operation. */
+/** The delays between one operation's retries. */
 export interface BackOff {
   /** Number of consecutive failures. */
   failures(): number;
@@ -20,7 +20,8 @@ export interface BackOff {
   /** Counts a failure and schedules a retry; see {@link backOffMs}. Returns the delay in milliseconds. */
   failed(retryAfterMs?: number): number;
   /**
-   * Schedules a retry in exactly `ms` milliseconds. `failures` is the number of failures that another tab has counted.
+   * Schedules a retry in exactly `ms` milliseconds. `failures` is the number of consecutive failures that another tab
+   * has counted.
    */
   pause(ms: number, failures?: number): void;
   succeeded(): void;
