@@ -104,16 +104,16 @@ const updateEntries = (
   update: (stored: LedgerEntry | undefined, entry: LedgerEntry) => LedgerEntry | undefined,
 ): Promise<LedgerEntry[]> =>
   rewards('readwrite', async (store) => {
-    const changed: LedgerEntry[] = [];
+    const changedEntries: LedgerEntry[] = [];
     for (const entry of entries) {
       const stored = await promisifyRequest<unknown>(store.get(entry.decisionId));
       const changedEntry = update(isEntry(stored) ? stored : undefined, entry);
       if (changedEntry === undefined) continue;
       store.put(changedEntry, changedEntry.decisionId);
-      changed.push(changedEntry);
+      changedEntries.push(changedEntry);
     }
     await waitForCommit(store.transaction);
-    return changed;
+    return changedEntries;
   });
 
 /**
@@ -127,22 +127,22 @@ async function moveRewards(
 ): Promise<LedgerEntry[]> {
   const now = clock.now();
   const entries = await readEntries(source);
-  const arriving = await updateEntries(target, entries, (stored, entry) =>
+  const arrivingEntries = await updateEntries(target, entries, (stored, entry) =>
     stored?.moved === 'gone' && entry.moved === 'arriving'
       ? { ...entry, moved: 'arriving' }
       : (!stored || stored.moved) && isMovable(entry, now)
         ? { ...entry, moved: 'arriving' }
         : undefined,
   );
-  await updateEntries(source, arriving, (stored) =>
+  await updateEntries(source, arrivingEntries, (stored) =>
     stored && (stored.moved === 'arriving' || isMovable(stored, now))
       ? { ...stored, moved: 'gone' }
       : undefined,
   );
-  const movedAway = (await readEntries(source)).filter(({ moved }) => moved === 'gone');
-  return updateEntries(target, movedAway, (stored, entry) => {
-    const { moved: _, ...arrived } = entry;
-    return stored?.moved === 'arriving' ? arrived : undefined;
+  const goneEntries = (await readEntries(source)).filter(({ moved }) => moved === 'gone');
+  return updateEntries(target, goneEntries, (stored, entry) => {
+    const { moved: _, ...arrivedEntry } = entry;
+    return stored?.moved === 'arriving' ? arrivedEntry : undefined;
   });
 }
 
@@ -265,12 +265,12 @@ async function adopt(deps: AdoptionDeps, name: string, signal: AbortSignal): Pro
       return true;
     }
     await withLock(deps, `${name}:outbox`, signal, async () => {
-      const adopted = await moveRewards(source.rewards, target.rewards, clock);
+      const adoptedEntries = await moveRewards(source.rewards, target.rewards, clock);
       await deps.rewards.refresh();
       deps.changed();
       await moveEvents(source, target, deps);
       // The events for these ads may have been sent already, so ask the service whether the ads were watched.
-      for (const { decisionId, token } of adopted.filter(({ state }) => state === 'none')) {
+      for (const { decisionId, token } of adoptedEntries.filter(({ state }) => state === 'none')) {
         const response = await readReward(client, decisionId, token);
         if (response.kind === 'ok') await deps.rewards.settle([response.body]);
       }
@@ -303,9 +303,9 @@ export async function adoptAll(deps: AdoptionDeps, signal: AbortSignal): Promise
     ),
   );
   if (results.every(Boolean) || signal.aborted) return;
-  const end = deps.connectivity.onOnline(() => {
-    end();
+  const unsubscribe = deps.connectivity.onOnline(() => {
+    unsubscribe();
     void adoptAll(deps, signal).catch(() => undefined);
   });
-  signal.addEventListener('abort', end);
+  signal.addEventListener('abort', unsubscribe);
 }

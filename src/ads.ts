@@ -201,7 +201,7 @@ export interface AdsDeps {
 /** Assembles the public object from its parts. */
 export function assembleAds(deps: AdsDeps): Ads {
   const { changed, events, outbox, record, requests, rewards } = deps;
-  const destroyed = new AbortController();
+  const destroyController = new AbortController();
   /**
    * The call whose ad is being requested or is on the screen. Undefined once the ad has closed, even if the reward is
    * still pending.
@@ -237,7 +237,7 @@ export function assembleAds(deps: AdsDeps): Ads {
     kind: BreakKind,
     options: ShowOptions = {},
   ): Promise<ShowResult> {
-    if (destroyed.signal.aborted) return { outcome: 'aborted', reason: 'destroyed' };
+    if (destroyController.signal.aborted) return { outcome: 'aborted', reason: 'destroyed' };
     const error = findCallError(options);
     if (error) return { outcome: 'error', reason: 'option_invalid', detail: error };
     if (showing)
@@ -245,7 +245,7 @@ export function assembleAds(deps: AdsDeps): Ads {
         outcome: 'already_showing',
         detail: `The ad for ${showing.placement} has not ended.`,
       };
-    const call = linkSignals(options.signal, destroyed.signal);
+    const call = linkSignals(options.signal, destroyController.signal);
     const show = { placement };
     const resumeGame = (): void => {
       if (showing === show) showing = undefined;
@@ -283,7 +283,7 @@ export function assembleAds(deps: AdsDeps): Ads {
       }));
     call.abort();
     resumeGame();
-    record.ended(placement, result);
+    record.onResult(placement, result);
     emit('result', placement, result);
     changed();
     return result;
@@ -310,14 +310,14 @@ export function assembleAds(deps: AdsDeps): Ads {
       };
     };
 
-  const panel = { record, diagnostics, rewards: rewards.list, ended: destroyed.signal };
+  const panel = { record, diagnostics, rewards: rewards.list, signal: destroyController.signal };
 
   return {
     canShow: (placement) => availability(placement).available,
     availability,
     preload: async (placement, options = {}) => {
       if (findCallError(options)) return { available: false, reason: 'error' };
-      const call = linkSignals(options.signal, destroyed.signal);
+      const call = linkSignals(options.signal, destroyController.signal);
       const preloaded = await requests.preload(placement, call.signal, options);
       call.abort();
       changed();
@@ -326,10 +326,10 @@ export function assembleAds(deps: AdsDeps): Ads {
     showRewarded: (placement, options) => show(placement, 'rewarded', options),
     showInterstitial: (placement, options) => show(placement, 'interstitial', options),
     mountBanner(placement, element) {
-      const shown = linkSignals(destroyed.signal);
+      const bannerController = linkSignals(destroyController.signal);
       return {
-        result: requests.showBanner(placement, element, shown.signal),
-        remove: () => shown.abort(),
+        result: requests.showBanner(placement, element, bannerController.signal),
+        remove: () => bannerController.abort(),
       };
     },
     on: listen('on'),
@@ -351,8 +351,8 @@ export function assembleAds(deps: AdsDeps): Ads {
       );
     },
     destroy() {
-      if (destroyed.signal.aborted) return;
-      destroyed.abort();
+      if (destroyController.signal.aborted) return;
+      destroyController.abort();
       ended = true;
       syncRewardClaims();
       deps.destroy();

@@ -98,7 +98,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       ...ledger,
       async change(...step) {
         const entry = await ledger.change(...step);
-        if (entry) log?.({ about: 'reward', entry });
+        if (entry) log?.({ type: 'reward', entry });
         changed();
         return entry;
       },
@@ -120,7 +120,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     // Any response shows that the host is reachable, so CORS is not needed.
     reach: (signal) => fetch(`${serviceUrl}/healthz`, { mode: 'no-cors', signal }),
     profile: player.current,
-    onResponse: recorder.responded,
+    onResponse: recorder.onResponse,
     onChange: changed,
     enqueue(event, after) {
       recorder.note(event.type);

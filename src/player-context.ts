@@ -105,15 +105,15 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
   /** Wraps the game's function so that each token it returns identifies the player. */
   function watchTokens(getToken: () => string | Promise<string>, unidentified: Player): UserToken {
     let identifiedPlayer = unidentified;
-    let calls = 0;
-    let latest = 0;
+    let callCount = 0;
+    let latestCall = 0;
     return async () => {
-      const call = (calls += 1);
+      const call = (callCount += 1);
       const token = await getToken();
       const ref = readSubject(token);
       if (ref === undefined) return token;
-      const isLatest = call > latest;
-      if (isLatest) latest = call;
+      const isLatest = call > latestCall;
+      if (isLatest) latestCall = call;
       if (ref === identifiedPlayer.ref) return token;
       if (!isLatest)
         throw new Error('a later call has already returned a token for a different player');

@@ -22,8 +22,8 @@ const pressEvents = ['click', 'dblclick', 'contextmenu', 'wheel'].concat(
 export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => void {
   const keysInAd = new Set<string>();
   const pressesInAd = new Set<unknown>();
-  const missedKeys: KeyboardEvent[] = [];
-  const missedPresses: Event[] = [];
+  const missedKeyReleases: KeyboardEvent[] = [];
+  const missedPointerReleases: Event[] = [];
   const holdController = new AbortController();
   const { signal } = holdController;
 
@@ -35,7 +35,7 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
     const { code, repeat, type } = event;
     // Repeats are ignored, because the key may have been down when the ad opened.
     if (type === 'keydown' && !repeat) keysInAd.add(code);
-    if (type === 'keyup' && !keysInAd.delete(code)) missedKeys.push(event);
+    if (type === 'keyup' && !keysInAd.delete(code)) missedKeyReleases.push(event);
     withhold(event);
   }
 
@@ -47,7 +47,7 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
     } else if (pressesInAd.has(press)) {
       return;
     } else if (/up$|end$|cancel$/.test(type)) {
-      missedPresses.push(event);
+      missedPointerReleases.push(event);
       // Most ads never need this code, so it is loaded only after the game has missed a pointer release. If loading
       // fails, it is retried when the ad ends.
       loadReleasePresses().catch(() => undefined);
@@ -92,11 +92,11 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
   return () => {
     holdController.abort();
     const game = canvas ?? document.body;
-    for (const event of missedKeys) game.dispatchEvent(new KeyboardEvent('keyup', event));
+    for (const event of missedKeyReleases) game.dispatchEvent(new KeyboardEvent('keyup', event));
     if (keysInAd.size > 0) withholdUntilReleased(keysInAd);
-    if (missedPresses.length > 0)
+    if (missedPointerReleases.length > 0)
       loadReleasePresses().then(
-        ({ releasePresses }) => releasePresses(game, missedPresses),
+        ({ releasePresses }) => releasePresses(game, missedPointerReleases),
         () => undefined,
       );
   };
@@ -108,15 +108,15 @@ const loadReleasePresses = () => import('./release-presses.ts');
  * Withholds repeat and release events for the pressed keys from the game. This code is not loaded on demand, because
  * the key that closed the ad may be released immediately.
  */
-function withholdUntilReleased(pressed: Set<string>): void {
+function withholdUntilReleased(pressedKeys: Set<string>): void {
   const holdController = new AbortController();
   const { signal } = holdController;
   const withhold = (event: KeyboardEvent) => {
-    if (!pressed.has(event.code)) return;
+    if (!pressedKeys.has(event.code)) return;
     const pressedAgain = event.type === 'keydown' && !event.repeat;
-    if (pressedAgain || event.type === 'keyup') pressed.delete(event.code);
+    if (pressedAgain || event.type === 'keyup') pressedKeys.delete(event.code);
     if (!pressedAgain) event.stopImmediatePropagation();
-    if (pressed.size === 0) holdController.abort();
+    if (pressedKeys.size === 0) holdController.abort();
   };
   for (const type of keyEvents) window.addEventListener(type, withhold, { capture: true, signal });
   // If a key is released in another window, this window receives no event.

@@ -44,8 +44,8 @@ function showAd(
   const { clock, confirmationTimeoutMs, engine, rewards } = deps;
   const { creative, decision, player } = ad;
   const { kind, signal } = request;
-  const rewarded = kind === 'rewarded';
-  const neededMs = (rewarded ? decision.min_watch_ms : undefined) ?? creative.durationMs;
+  const isRewarded = kind === 'rewarded';
+  const neededMs = (isRewarded ? decision.min_watch_ms : undefined) ?? creative.durationMs;
   let state: BreakState;
   let stage: Stage | undefined;
   let releaseGame: (() => void) | undefined;
@@ -53,9 +53,9 @@ function showAd(
   let released = false;
   let cancelWait: (() => void) | undefined;
   /** Resolves when the reward is tracked on the device. */
-  let tracked: Promise<unknown> | undefined;
+  let tracking: Promise<unknown> | undefined;
   /** Resolves when every event so far has been stored or dropped. */
-  let stored: Promise<unknown> | undefined;
+  let storing: Promise<unknown> | undefined;
   let completed = false;
 
   function dispatch(event: BreakEvent): void {
@@ -74,10 +74,10 @@ function showAd(
         report(effect);
         return effect.event === 'start' ? callGuarded(request.onStart) : undefined;
       case 'watched':
-        stored = stored?.then(() => rewards.watched(decision.id)).catch(reportUncaught);
+        storing = storing?.then(() => rewards.watched(decision.id)).catch(reportUncaught);
         return stage?.setWatched();
-      case 'promptClose':
-        return stage?.promptClose(effect.prompting);
+      case 'setClosePrompt':
+        return stage?.setClosePrompt(effect.open);
       case 'confirm':
         return confirm();
       case 'settle':
@@ -92,7 +92,7 @@ function showAd(
 
   function open(): void {
     // Deferred to a microtask, so that the game is paused first.
-    stored = tracked = Promise.resolve()
+    storing = tracking = Promise.resolve()
       .then(() => rewards.track(decision, player))
       .catch(reportUncaught);
     try {
@@ -125,7 +125,7 @@ function showAd(
    */
   function report(effect: Extract<BreakEffect, { type: 'report' }>): void {
     const { detail, event, visible, watchedMs } = effect;
-    if (!tracked) return;
+    if (!tracking) return;
     completed ||= event === 'complete';
     const enqueued = deps.enqueue(
       {
@@ -137,17 +137,17 @@ function showAd(
         ...(detail === undefined ? {} : { detail }),
       },
       // Later events wait too, because they must not be stored before the completion.
-      completed ? tracked : undefined,
+      completed ? tracking : undefined,
     );
-    stored = Promise.all([stored, enqueued.catch(reportUncaught)]);
+    storing = Promise.all([storing, enqueued.catch(reportUncaught)]);
   }
 
   function confirm(): void {
     // The game must not be kept waiting by storage that hangs.
     cancelWait = clock.after(confirmationTimeoutMs + 500, reportPending);
-    Promise.resolve(stored)
+    Promise.resolve(storing)
       .then(() => rewards.confirmation(decision.id, confirmationTimeoutMs))
-      .then((confirmed) => dispatch({ type: 'confirmed', report: confirmed }), reportPending);
+      .then((rewardReport) => dispatch({ type: 'confirmed', report: rewardReport }), reportPending);
   }
 
   function reportPending(): void {
@@ -169,7 +169,7 @@ function showAd(
   signal?.addEventListener('abort', abort);
   const firstTransition = begin({
     kind,
-    minWatchMs: rewarded ? neededMs : Infinity,
+    minWatchMs: isRewarded ? neededMs : Infinity,
     endCard: decision.creative.click_url !== undefined,
     hidden: document.hidden,
   });

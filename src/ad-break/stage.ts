@@ -37,7 +37,7 @@ export interface Stage {
   pause(): void;
   resume(): void;
   allowClose(): void;
-  promptClose(prompting: boolean): void;
+  setClosePrompt(open: boolean): void;
   setWatched(): void;
   showEndCard(): void;
   /** Removes everything from the page. */
@@ -57,7 +57,7 @@ export function openStage(
 ): Stage {
   const { clock, dispatch, neededMs, strings } = options;
   const { skip_after_ms: skipAfterMs = Infinity } = decision.creative;
-  const video = decision.creative.media.format === 'video';
+  const isVideo = decision.creative.media.format === 'video';
   let muted = false;
   let ended = false;
   let paused = false;
@@ -97,7 +97,7 @@ export function openStage(
       muteToggled: () => creative.setMuted(!muted),
       tapped() {
         cancelTimeout?.();
-        overlay.promptTap(false);
+        overlay.setTapPrompt(false);
         resume();
       },
     },
@@ -105,7 +105,7 @@ export function openStage(
   const watchdog = createStallWatchdog(clock, stallMs, () => dispatch({ type: 'stalled' }));
   const viewability = watchViewability(creative.element, {
     clock,
-    requiredMs: video ? 2_000 : 1_000,
+    requiredMs: isVideo ? 2_000 : 1_000,
     onViewable(visibility) {
       dispatchUnlessExpired({ type: 'viewed', ...visibility });
       graceMs = Infinity;
@@ -163,7 +163,7 @@ export function openStage(
         break;
       case 'tapNeeded':
         watchdog.stop();
-        overlay.promptTap(true);
+        overlay.setTapPrompt(true);
         dispatchAfter(promptTimeoutMs, { type: 'stalled' });
         break;
       case 'closeRequested':
@@ -204,11 +204,11 @@ export function openStage(
     },
     resume,
     allowClose: overlay.allowClose,
-    promptClose(prompting) {
+    setClosePrompt(open) {
       cancelTimeout?.();
-      prompted ||= prompting;
-      overlay.promptClose(prompting);
-      if (prompting) dispatchAfter(promptTimeoutMs, { type: 'closeCanceled' });
+      prompted ||= open;
+      overlay.setClosePrompt(open);
+      if (open) dispatchAfter(promptTimeoutMs, { type: 'closeCanceled' });
     },
     setWatched() {
       prompted = false;
@@ -252,10 +252,10 @@ export function createStallWatchdog(
 
   function reset(): void {
     cancel?.();
-    const startMs = clock.monotonic();
+    const startedAtMs = clock.monotonic();
     cancel = clock.after(limitMs, () => {
       // If the timer fires far too late, the device slept or the page was suspended; the ad did not stall.
-      if (clock.monotonic() - startMs > limitMs * 2) reset();
+      if (clock.monotonic() - startedAtMs > limitMs * 2) reset();
       else onStall();
     });
   }

@@ -51,12 +51,12 @@ const rewardCallbacks = ['beforeReward', 'adDismissed', 'adViewed'] as const;
  * });
  */
 export function createAdPlacement(ads: BreakAds, { placements }: AdPlacementOptions): AdPlacement {
-  let breaks = 0;
-  let prerolls = 0;
+  let breakCount = 0;
+  let prerollCount = 0;
   let nextBreak = new AbortController();
   let muted: boolean | undefined;
-  let preloadDecided = false;
-  let preloaded: Promise<unknown> = Promise.resolve();
+  let hasPreloadSetting = false;
+  let preloading: Promise<unknown> = Promise.resolve();
 
   function findPlacement({ name = '', type }: AdBreakOptions): string | undefined {
     const keys = [name, type, ...(type === 'reward' ? [] : ['interstitial'])];
@@ -69,7 +69,7 @@ export function createAdPlacement(ads: BreakAds, { placements }: AdPlacementOpti
     const error = findError(options);
     // The error is for the developer only: the game continues without an ad.
     if (error !== undefined) reportError(new TypeError(`trueward: ${error}`));
-    const isRepeatedPreroll = options.type === 'preroll' && (prerolls += 1) > 1;
+    const isRepeatedPreroll = options.type === 'preroll' && (prerollCount += 1) > 1;
     if (placement === undefined || error !== undefined || isRepeatedPreroll) {
       return Promise.resolve('invalid');
     }
@@ -80,22 +80,22 @@ export function createAdPlacement(ads: BreakAds, { placements }: AdPlacementOpti
     adBreak(options) {
       nextBreak.abort();
       nextBreak = new AbortController();
-      breaks += 1;
+      breakCount += 1;
       const guard = createGuard();
       void run(options, guard).then((status) =>
-        callAdBreakDone(options, guard.threw ? 'error' : status),
+        callAdBreakDone(options, guard.hasThrown ? 'error' : status),
       );
     },
     adConfig({ preloadAdBreaks, sound, onReady }: AdConfigOptions) {
       if (sound !== undefined) muted = sound === 'off';
-      if (preloadAdBreaks !== undefined && !preloadDecided && breaks === 0) {
-        preloadDecided = true;
+      if (preloadAdBreaks !== undefined && !hasPreloadSetting && breakCount === 0) {
+        hasPreloadSetting = true;
         if (preloadAdBreaks === 'on') {
           const names = new Set(Object.values(placements).filter((name) => name !== undefined));
-          preloaded = Promise.all(Array.from(names, (name) => ads.preload(name)));
+          preloading = Promise.all(Array.from(names, (name) => ads.preload(name)));
         }
       }
-      void preloaded.then(() => createGuard().run(() => onReady?.()));
+      void preloading.then(() => createGuard().run(() => onReady?.()));
     },
   };
 }

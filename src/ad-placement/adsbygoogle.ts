@@ -26,23 +26,23 @@ const configKeys = ['onReady', 'preloadAdBreaks', 'sound'] as const;
  */
 export function installAdsbygoogle(placement: AdPlacement): void {
   const page = window as GooglePage;
-  const existing = page.adsbygoogle ?? [];
-  if ('owner' in existing) return;
+  const existingQueue = page.adsbygoogle ?? [];
+  if ('owner' in existingQueue) return;
 
   function handle(entry: unknown): void {
     if (typeof entry !== 'object' || entry === null) return;
     if ('type' in entry) placement.adBreak(entry as AdBreakOptions);
     else if (configKeys.some((name) => name in entry)) placement.adConfig(entry as AdConfigOptions);
   }
-  const installed: Adsbygoogle = {
+  const replacement: Adsbygoogle = {
     loaded: true,
     owner: 'trueward',
     push: (...entries) => entries.forEach(handle),
   };
-  protectGlobal(page, installed);
+  protectGlobal(page, replacement);
   page.adBreak ??= placement.adBreak;
   page.adConfig ??= placement.adConfig;
-  if (Array.isArray(existing)) existing.forEach(handle);
+  if (Array.isArray(existingQueue)) existingQueue.forEach(handle);
 }
 
 /**
@@ -50,16 +50,16 @@ export function installAdsbygoogle(placement: AdPlacement): void {
  * the game’s ad breaks would never end. Assignments are no-ops and do not throw, because the usual
  * `window.adsbygoogle = window.adsbygoogle || []` may run in a module, which is always in strict mode.
  */
-function protectGlobal(page: GooglePage, installed: Adsbygoogle): void {
+function protectGlobal(page: GooglePage, replacement: Adsbygoogle): void {
   try {
     Object.defineProperty(page, 'adsbygoogle', {
       configurable: true,
       enumerable: true,
-      get: () => installed,
+      get: () => replacement,
       set: () => {},
     });
   } catch {
     // A global declared with `var` cannot be redefined, only assigned.
-    page.adsbygoogle = installed;
+    page.adsbygoogle = replacement;
   }
 }

@@ -57,25 +57,25 @@ export interface AdBreakOptions {
   adBreakDone?: (placementInfo: PlacementInfo) => void;
 }
 
-/** Runs the callbacks of one ad break, and records whether one of them threw. */
+/** Runs the callbacks for one ad break, and records whether one of them threw. */
 export interface Guard {
-  readonly threw: boolean;
+  readonly hasThrown: boolean;
   /** Runs a callback and returns whether it succeeded. An error is reported to `window.onerror`. */
   run(callback: () => void): boolean;
 }
 
 export function createGuard(): Guard {
-  let threw = false;
+  let hasThrown = false;
   return {
-    get threw() {
-      return threw;
+    get hasThrown() {
+      return hasThrown;
     },
     run(callback) {
       try {
         callback();
         return true;
       } catch (error) {
-        threw = true;
+        hasThrown = true;
         reportError(error);
         return false;
       }
@@ -162,7 +162,7 @@ async function showRewarded(run: AdPlacementBreak): Promise<BreakStatus> {
   const showOptions = buildShowOptions(options, run);
   const { outcome } = await ads.showRewarded(placement, showOptions);
   const status = toBreakStatus(outcome, 'reward');
-  if (showOptions.opened()) {
+  if (showOptions.wasOpened()) {
     guard.run(() => (status === 'viewed' ? options.adViewed?.() : options.adDismissed?.()));
     guard.run(() => options.afterAd?.());
   }
@@ -176,21 +176,21 @@ async function showInterstitial(run: AdPlacementBreak): Promise<BreakStatus> {
     run.options.type === 'preroll' ? { type: 'preroll' } : run.options;
   const showOptions = buildShowOptions(options, run);
   const { outcome } = await ads.showInterstitial(placement, showOptions);
-  if (showOptions.opened()) guard.run(() => options.afterAd?.());
+  if (showOptions.wasOpened()) guard.run(() => options.afterAd?.());
   return toBreakStatus(outcome, 'interstitial');
 }
 
 /** Returns options that call `beforeAd` when the ad opens. If `beforeAd` throws, no ad is shown. */
 function buildShowOptions(options: AdBreakOptions, { guard, muted }: AdPlacementBreak) {
   const abortController = new AbortController();
-  let opened = false;
+  let wasOpened = false;
   return {
     signal: abortController.signal,
     ...(muted !== undefined && { muted }),
     onOpen() {
-      opened = true;
+      wasOpened = true;
       if (!guard.run(() => options.beforeAd?.())) abortController.abort();
     },
-    opened: () => opened,
+    wasOpened: () => wasOpened,
   };
 }

@@ -23,22 +23,22 @@ export function startExposure(
 ): Exposure {
   let watchedMs = 0;
   let running = true;
-  let lastTickMs = 0;
+  let lastTickAtMs = 0;
   let cancelTick: (() => void) | undefined;
   const cancelPaint = afterPaint(() => {
-    lastTickMs = clock.monotonic();
+    lastTickAtMs = clock.monotonic();
     cancelTick = clock.after(tickMs, tick);
     listener({ type: 'painted' });
   });
 
   function tick(): void {
     const now = clock.monotonic();
-    const elapsedMs = now - lastTickMs;
+    const elapsedMs = now - lastTickAtMs;
     // The ad may have been visible for up to one tick before the device went to sleep.
     if (running && !document.hidden) {
       watchedMs += elapsedMs > minSleepMs ? tickMs : Math.min(elapsedMs, maxTickMs);
     }
-    lastTickMs = now;
+    lastTickAtMs = now;
     const ended = watchedMs >= durationMs;
     if (!ended) cancelTick = clock.after(tickMs, tick);
     listener({ type: 'progress', watchedMs: Math.round(watchedMs), durationMs });
@@ -51,7 +51,7 @@ export function startExposure(
     },
     resume() {
       running = true;
-      lastTickMs = clock.monotonic();
+      lastTickAtMs = clock.monotonic();
     },
     destroy() {
       cancelPaint();

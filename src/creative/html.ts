@@ -56,7 +56,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   let exposure: Exposure | undefined;
   let listener: ((event: RendererEvent) => void) | undefined;
   let failure: 'message_flood' | undefined;
-  let messages = 0;
+  let messageCount = 0;
   let clickedAt = -Infinity;
   let ready: () => void;
   let fail: (reason: unknown) => void;
@@ -75,8 +75,8 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   }
 
   function receive(message: unknown): void {
-    messages += 1;
-    if (messages > maxMessages) {
+    messageCount += 1;
+    if (messageCount > maxMessages) {
       port?.close();
       failure = 'message_flood';
       fail(new Error(failure));

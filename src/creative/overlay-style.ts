@@ -84,7 +84,7 @@ footer { display: flex; justify-content: center; padding: .55em .8em }
 @media (prefers-reduced-motion: reduce) { *, ::slotted(*) { animation: none !important; transition: none !important } }
 `;
 
-let sheets = 0;
+let sheetCount = 0;
 
 /**
  * Returns a constructed stylesheet, because a strict `style-src` blocks style elements and attributes. Each
@@ -93,6 +93,6 @@ let sheets = 0;
  */
 export function overlayStyle(): CSSStyleSheet {
   const sheet = new CSSStyleSheet();
-  sheet.replaceSync(`${css}/* ${(sheets += 1)} */`);
+  sheet.replaceSync(`${css}/* ${(sheetCount += 1)} */`);
   return sheet;
 }

@@ -17,8 +17,8 @@ export interface Overlay {
   allowClose(): void;
   /** Shows the sound control in its muted or unmuted state. */
   setMuted(muted: boolean): void;
-  promptTap(prompting: boolean): void;
-  promptClose(prompting: boolean): void;
+  setTapPrompt(open: boolean): void;
+  setClosePrompt(open: boolean): void;
   /** Shows that the reward is due. */
   setWatched(): void;
   showEndCard(): void;
@@ -65,10 +65,10 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
     hooks.closeRequested();
   };
   const bringToFront = () => {
-    const focused = root.activeElement;
+    const focusedElement = root.activeElement;
     dialog.close();
     dialog.showModal();
-    if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
+    if (focusedElement instanceof HTMLElement) focusedElement.focus({ preventScroll: true });
   };
   // An element that enters full screen covers every open dialog.
   document.addEventListener('fullscreenchange', bringToFront);
@@ -117,18 +117,18 @@ function createControls(
       mute.ariaLabel = mute.title = label;
       mute.replaceChildren(createIcon(muted ? icons.soundOff : icons.soundOn));
     },
-    promptTap(prompting) {
-      play.hidden = !prompting;
-      if (prompting) {
+    setTapPrompt(open) {
+      play.hidden = !open;
+      if (open) {
         live.textContent = strings.play;
         focus(play);
       }
     },
-    promptClose(prompting) {
-      parts.ask.hidden = !prompting;
+    setClosePrompt(open) {
+      parts.ask.hidden = !open;
       // Keeps keyboard focus in the prompt until the player has responded to it.
-      frame.inert = prompting;
-      focus(prompting ? parts.keepWatching : frame);
+      frame.inert = open;
+      focus(open ? parts.keepWatching : frame);
     },
     setWatched() {
       bar.value = 1;

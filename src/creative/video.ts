@@ -103,8 +103,8 @@ function waitUntilBuffered(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
-  const settled = new AbortController();
-  const once = { signal: settled.signal };
+  const listenerController = new AbortController();
+  const once = { signal: listenerController.signal };
   let cancelGrace: (() => void) | undefined;
   return new Promise<void>((resolve, reject) => {
     video.addEventListener('canplaythrough', () => resolve(), once);
@@ -119,7 +119,7 @@ function waitUntilBuffered(
     signal.addEventListener('abort', () => reject(signal.reason), once);
     if (signal.aborted) reject(signal.reason);
   }).finally(() => {
-    settled.abort();
+    listenerController.abort();
     cancelGrace?.();
   });
 }
@@ -142,7 +142,7 @@ function createLoadedVideo(
   media: VideoMedia,
   clock: Clock,
 ): LoadedCreative {
-  const destroyed = new AbortController();
+  const destroyController = new AbortController();
   const durationMs = Number.isFinite(video.duration)
     ? Math.round(video.duration * 1000)
     : media.duration_ms;
@@ -164,7 +164,7 @@ function createLoadedVideo(
     } catch (error) {
       const name = error instanceof DOMException ? error.name : '';
       // `play()` also rejects if the video has been paused or unloaded in the meantime. That is not a failure.
-      if (!shouldPlay || destroyed.signal.aborted || name === 'AbortError') return;
+      if (!shouldPlay || destroyController.signal.aborted || name === 'AbortError') return;
       if (name !== 'NotAllowedError') {
         emit({ type: 'failed', reason: 'play_refused' });
       } else if (video.muted) {
@@ -180,7 +180,7 @@ function createLoadedVideo(
     const watchedTime = createWatchedTime(clock);
     let reportedAt = -Infinity;
     const on = (type: string, handler: () => void) =>
-      video.addEventListener(type, handler, { signal: destroyed.signal });
+      video.addEventListener(type, handler, { signal: destroyController.signal });
     const progress = (always: boolean) => {
       watchedTime.moveTo(video.currentTime * 1000, !document.hidden);
       const now = clock.monotonic();
@@ -204,7 +204,7 @@ function createLoadedVideo(
     const onPlaying = (): void => {
       cancelPaint = afterPaint(() => emit({ type: 'painted' }));
     };
-    video.addEventListener('playing', onPlaying, { once: true, signal: destroyed.signal });
+    video.addEventListener('playing', onPlaying, { once: true, signal: destroyController.signal });
   }
 
   return {
@@ -223,7 +223,7 @@ function createLoadedVideo(
     resume: () => void play(),
     setMuted,
     destroy() {
-      destroyed.abort();
+      destroyController.abort();
       cancelPaint?.();
       listener = undefined;
       unload(video);

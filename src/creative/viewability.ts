@@ -30,16 +30,16 @@ export function watchViewability(
   options: { clock: Clock; requiredMs: number; onViewable: (visibility: Visibility) => void },
 ): ViewabilityWatch {
   const { clock, requiredMs, onViewable } = options;
-  let observed: number | undefined;
+  let observedRatio: number | undefined;
   let playing = true;
   let isDone = false;
-  let startMs: number | undefined;
+  let visibleSinceMs: number | undefined;
   let checkedAt = -Infinity;
   let cancel: (() => void) | undefined;
   const observer = attempt(() => {
     const intersectionObserver = new IntersectionObserver(
       (entries) => {
-        observed = entries.at(-1)?.intersectionRatio ?? 0;
+        observedRatio = entries.at(-1)?.intersectionRatio ?? 0;
         check();
       },
       { threshold: [0, minRatio, 1] },
@@ -58,13 +58,13 @@ export function watchViewability(
   function check(): void {
     cancel?.();
     if (isDone) return;
-    const onScreen = playing && !document.hidden && (observed ?? 1) >= minRatio;
-    const visible = onScreen ? measureVisibleShare(element, observed) : 0;
+    const onScreen = playing && !document.hidden && (observedRatio ?? 1) >= minRatio;
+    const visible = onScreen ? measureVisibleShare(element, observedRatio) : 0;
     const now = clock.monotonic();
-    if (visible < minRatio) startMs = undefined;
-    else if (startMs === undefined || now - checkedAt > minSleepMs) startMs = now;
+    if (visible < minRatio) visibleSinceMs = undefined;
+    else if (visibleSinceMs === undefined || now - checkedAt > minSleepMs) visibleSinceMs = now;
     checkedAt = now;
-    const ms = startMs === undefined ? 0 : Math.round(now - startMs);
+    const ms = visibleSinceMs === undefined ? 0 : Math.round(now - visibleSinceMs);
     if (ms >= requiredMs) {
       destroy();
       onViewable({ ratio: visible, ms });
@@ -91,13 +91,13 @@ const grid = [1, 3, 5].flatMap((x) => [1, 3, 5].map((y) => [x / 6, y / 6] as con
  * intersection observer does not detect other elements on top of it. Until the observer has a result, points outside
  * the window count as invisible.
  */
-function measureVisibleShare(element: Element, observed: number | undefined): number {
+function measureVisibleShare(element: Element, observedRatio: number | undefined): number {
   const { height, left, top, width } = element.getBoundingClientRect();
   const root = element.getRootNode() as Document | ShadowRoot;
   const hits = grid
     .map(([x, y]) => root.elementFromPoint(left + x * width, top + y * height))
     .filter((hit) => hit !== null);
   const uncovered = hits.filter((hit) => hit.contains(element) || element.contains(hit));
-  if (observed === undefined) return uncovered.length / grid.length;
-  return (observed * uncovered.length) / (hits.length || 1);
+  if (observedRatio === undefined) return uncovered.length / grid.length;
+  return (observedRatio * uncovered.length) / (hits.length || 1);
 }

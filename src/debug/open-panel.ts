@@ -28,7 +28,7 @@ export interface PanelSource {
   diagnostics(): Diagnostics;
   rewards(): Promise<RewardReport[]>;
   /** Aborts when the ads are destroyed, which also closes the panel. */
-  ended: AbortSignal;
+  signal: AbortSignal;
 }
 
 const closers = new WeakMap<PanelSource, () => void>();
@@ -38,10 +38,10 @@ export function togglePanel(source: PanelSource): void {
   const close = closers.get(source);
   closers.delete(source);
   if (close) return close();
-  if (source.ended.aborted) return;
+  if (source.signal.aborted) return;
   const closePanel = openPanel(source);
   closers.set(source, closePanel);
-  source.ended.addEventListener('abort', closePanel);
+  source.signal.addEventListener('abort', closePanel);
 }
 
 /** How often the panel refreshes, in milliseconds. */

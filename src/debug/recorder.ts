@@ -24,7 +24,7 @@ export const loggedFetch =
   (fetch: typeof globalThis.fetch, log: Log): typeof globalThis.fetch =>
   (input, init) => {
     const response = fetch(input, init);
-    log({ about: 'request', input, init, response });
+    log({ type: 'request', input, init, response });
     return response;
   };
 
@@ -43,11 +43,11 @@ export interface AdsRecord {
 /** Keeps a short history for the debug panel, which may be opened at any time. */
 export interface Recorder extends AdsRecord {
   /** Records the result of an ad request. */
-  responded(placement: string, response: ServiceResult<Decision>): void;
+  onResponse(placement: string, response: ServiceResult<Decision>): void;
   /** Records a step of the current ad break. The step `begin` discards the previous ad break. */
   note(step: string): void;
   /** Records the result of a call to show an ad. */
-  ended(placement: string, result: ShowResult): void;
+  onResult(placement: string, result: ShowResult): void;
 }
 
 const maxRequests = 10;
@@ -59,19 +59,19 @@ export function createRecorder(clock: Clock, log?: Log): Recorder {
   return {
     requests,
     timeline,
-    responded(placement, response) {
+    onResponse(placement, response) {
       requests.unshift({ at: clock.now(), placement, response });
       requests.splice(maxRequests);
-      log?.({ about: 'decision', placement, response });
+      log?.({ type: 'decision', placement, response });
     },
     note(step) {
       if (step === 'begin') timeline.length = 0;
       timeline.push({ at: clock.monotonic(), step });
-      log?.({ about: 'step', step });
+      log?.({ type: 'step', step });
     },
-    ended(placement, result) {
+    onResult(placement, result) {
       timeline.push({ at: clock.monotonic(), step: result.outcome });
-      log?.({ about: 'result', placement, result });
+      log?.({ type: 'result', placement, result });
     },
   };
 }

@@ -5,19 +5,19 @@ import type { ServiceResult } from '../transport/service-client.ts';
 /** An entry for the debug log. */
 export type LogEntry =
   | {
-      about: 'request';
+      type: 'request';
       input: RequestInfo | URL;
       init: RequestInit | undefined;
       response: Promise<Response>;
     }
-  | { about: 'decision'; placement: string; response: ServiceResult<Decision> }
-  | { about: 'step'; step: string }
-  | { about: 'result'; placement: string; result: ShowResult }
-  | { about: 'reward'; entry: RewardReport & { delivered: boolean } };
+  | { type: 'decision'; placement: string; response: ServiceResult<Decision> }
+  | { type: 'step'; step: string }
+  | { type: 'result'; placement: string; result: ShowResult }
+  | { type: 'reward'; entry: RewardReport & { delivered: boolean } };
 
 /** Writes one line to the console. */
 export function writeLog(entry: LogEntry): void {
-  switch (entry.about) {
+  switch (entry.type) {
     case 'request':
       return void writeRequest(entry);
     case 'decision':
@@ -41,7 +41,7 @@ async function writeRequest({
   input,
   init,
   response,
-}: Extract<LogEntry, { about: 'request' }>): Promise<void> {
+}: Extract<LogEntry, { type: 'request' }>): Promise<void> {
   const { pathname } = new URL(input instanceof Request ? input.url : input);
   const name = `${init?.method ?? 'GET'} ${pathname}`;
   const startedAt = performance.now();

@@ -97,7 +97,7 @@ interface Call {
   signal: AbortSignal;
   options: RequestOptions;
   /** A decision from the game's own server. */
-  provided?: Decision | undefined;
+  decision?: Decision | undefined;
 }
 
 /** Creates the cache for decisions and their media. */
@@ -158,7 +158,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     return isDefinitive ? noFill.noAd : undefined;
   };
 
-  const startRequest = ({ placement, options, provided }: Call, slot: Slot): InFlightRequest => {
+  const startRequest = ({ placement, options, decision }: Call, slot: Slot): InFlightRequest => {
     const abort = new AbortController();
     const key = createKey(options);
     const fillResult = fillSlot(deps, {
@@ -167,7 +167,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
       options,
       signal: abort.signal,
       isCurrent: () => slots.get(placement) === slot,
-      provided,
+      decision,
     });
     const done = fillResult.finally(() => {
       if (slot.inFlight.get(key) === request) slot.inFlight.delete(key);
@@ -205,11 +205,11 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
 
   /** Ensures that a fresh ad is loaded. If that fails, returns the reason. */
   const ensureReady = async (call: Call): Promise<NoAd | undefined> => {
-    const { placement, signal, options, provided } = call;
+    const { placement, signal, options, decision } = call;
     if (destroyed || signal.aborted) return { outcome: 'aborted' };
     if (!deps.isKnown()) return deps.retryConsent() ? notLoaded : notReady;
     // A decision from the game's server replaces the ad that is loaded or being requested.
-    if (provided) forget(placement);
+    if (decision) forget(placement);
     const slot = getOrCreateSlot(placement);
     if (isFresh(slot) && slot.ready?.key === createKey(options)) return undefined;
     return findCachedNoAd(slot, options) ?? joinRequest(call, slot);
@@ -239,7 +239,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   return {
     take,
     async preload(placement, signal, options = {}) {
-      const noAd = await ensureReady({ placement, signal, options, provided: options.decision });
+      const noAd = await ensureReady({ placement, signal, options, decision: options.decision });
       return noAd ? toUnavailable(noAd) : availability(placement);
     },
     availability,
@@ -269,7 +269,7 @@ interface SlotRequest {
   signal: AbortSignal;
   isCurrent(): boolean;
   /** A decision from the game's own server. */
-  provided: Decision | undefined;
+  decision: Decision | undefined;
 }
 
 /**
@@ -278,12 +278,12 @@ interface SlotRequest {
  */
 async function fillSlot(
   deps: RequestAdDeps,
-  { placement, slot, options, signal, isCurrent, provided }: SlotRequest,
+  { placement, slot, options, signal, isCurrent, decision }: SlotRequest,
 ): Promise<NoAd | undefined> {
   const { clock } = deps;
   const previous = findUnexpired(slot);
-  let result = await (provided
-    ? loadProvidedDecision(deps, placement, signal, provided)
+  let result = await (decision
+    ? loadProvidedDecision(deps, placement, signal, decision)
     : requestAd(deps, { placement, options, signal, previous }));
   if ('creative' in result && result.creative === previous?.creative && slot.ready !== previous) {
     // The ad whose media was reused has been shown or replaced in the meantime.
@@ -296,7 +296,7 @@ async function fillSlot(
   const key = createKey(options);
   // A decision from the game's server can't be requested again.
   const { player } = deps.profile();
-  if (isCurrent()) storeAd(slot, { ...result, key, player }, clock, provided ? Infinity : freshMs);
+  if (isCurrent()) storeAd(slot, { ...result, key, player }, clock, decision ? Infinity : freshMs);
   else result.creative.destroy();
   return undefined;
 }

@@ -153,17 +153,17 @@ export async function loadProvidedDecision(
   deps: RequestAdDeps,
   placement: string,
   signal: AbortSignal,
-  provided: unknown,
+  decision: unknown,
 ): Promise<ReadyAd | NoAd> {
-  if (!isDecision(provided)) return { outcome: 'error', reason: 'decision_malformed' };
+  if (!isDecision(decision)) return { outcome: 'error', reason: 'decision_malformed' };
   // A decision for another placement says nothing about this one, so it is not recorded: only this call fails.
-  if (provided.placement !== placement)
+  if (decision.placement !== placement)
     return {
       outcome: 'error',
       reason: 'wrong_placement',
-      detail: `The decision is for the placement ${provided.placement}.`,
+      detail: `The decision is for the placement ${decision.placement}.`,
     };
-  return loadAdFromDecision(deps, provided, startStopwatch(deps.clock), signal);
+  return loadAdFromDecision(deps, decision, startStopwatch(deps.clock), signal);
 }
 
 async function loadAdFromDecision(
@@ -197,7 +197,7 @@ export async function loadMedia(
     creative?.destroy();
     creative = undefined;
   };
-  const loaded = await runWithTimeout(
+  const result = await runWithTimeout(
     deps.clock,
     deps.loadTimeoutMs,
     callerSignal,
@@ -214,8 +214,8 @@ export async function loadMedia(
     },
   );
   // Loading may have finished just before the abort or the timeout.
-  if (typeof loaded === 'string') destroyCreative();
-  switch (loaded) {
+  if (typeof result === 'string') destroyCreative();
+  switch (result) {
     case 'aborted':
       return { outcome: 'aborted', decisionId };
     case 'timeout':
@@ -225,7 +225,7 @@ export async function loadMedia(
         ? { outcome: 'error', reason: detail, decisionId }
         : { outcome: 'error', reason: 'load_failed', detail, decisionId };
     default:
-      return loaded;
+      return result;
   }
 }
 

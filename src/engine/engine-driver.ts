@@ -34,11 +34,13 @@ export interface EngineDriver {
  * click. In Phaser, it would also stay muted.
  */
 export function rememberFocus(fallback: () => HTMLElement | null): () => void {
-  const focused = document.activeElement;
+  const focusedElement = document.activeElement;
   return () => {
     const canRestore =
-      focused instanceof HTMLElement && focused !== document.body && focused.isConnected;
-    const target = canRestore ? focused : fallback();
+      focusedElement instanceof HTMLElement &&
+      focusedElement !== document.body &&
+      focusedElement.isConnected;
+    const target = canRestore ? focusedElement : fallback();
     if (target === null) return;
     if (!canRestore && !target.hasAttribute('tabindex')) target.tabIndex = -1;
     target.focus({ preventScroll: true });
@@ -58,16 +60,16 @@ const frameCheckMs = 1_000;
  * @param canvas - Receives focus after an ad if nothing had focus before.
  */
 export function noEngine(canvas: HTMLElement | null = null): EngineDriver {
-  let holds = 0;
+  let holdCount = 0;
   return {
     hold() {
       const restoreFocus = rememberFocus(() => canvas);
       let held = true;
-      holds += 1;
+      holdCount += 1;
       return () => {
         if (!held) return;
         held = false;
-        holds -= 1;
+        holdCount -= 1;
         restoreFocus();
       };
     },
@@ -78,7 +80,7 @@ export function noEngine(canvas: HTMLElement | null = null): EngineDriver {
         frame = attempt(() => requestAnimationFrame(next)) ?? 0;
       };
       function callUnlessHeld(): void {
-        if (holds === 0) callback();
+        if (holdCount === 0) callback();
       }
       function next(): void {
         missedChecks = 0;

@@ -97,8 +97,8 @@ export function createDrain(deps: DrainDeps): Drain {
   const { diagnostics } = counts;
   const election = createLeaderElection({ ...deps, locks: deps.locks ?? browserLocks() });
   /** Ids of settled events that have not been removed from the store yet. */
-  const settled = new Set<string>();
-  const inFlight = new Set<string>();
+  const settledIds = new Set<string>();
+  const inFlightIds = new Set<string>();
   let running: Promise<void> | undefined;
   let directSends: Promise<unknown> | undefined;
   let runAgain = false;
@@ -112,12 +112,12 @@ export function createDrain(deps: DrainDeps): Drain {
 
   /** Sends events and applies the response. Does not change the store. */
   const deliver = async (events: QueuedEvent[], keepalive: boolean): Promise<Delivery> => {
-    for (const { id } of events) inFlight.add(id);
+    for (const { id } of events) inFlightIds.add(id);
     const dropped = counts.unreportedDrops;
     counts.unreportedDrops = {};
     const delivery = await sendEvents(deps, events, dropped, keepalive);
-    for (const { id } of events) inFlight.delete(id);
-    for (const id of delivery.settled) settled.add(id);
+    for (const { id } of events) inFlightIds.delete(id);
+    for (const id of delivery.settled) settledIds.add(id);
     deps.recent.remove(delivery.settled);
     diagnostics.sent += delivery.settled.length - delivery.rejections.length;
     for (const { code } of delivery.rejections) incrementCount(diagnostics.rejected, code, 1);
@@ -150,18 +150,18 @@ export function createDrain(deps: DrainDeps): Drain {
     first: number,
     last: number,
   ): Promise<boolean> => {
-    const unsent = batch.events.filter(({ id }) => !settled.has(id));
+    const unsent = batch.events.filter(({ id }) => !settledIds.has(id));
     const delivery =
       unsent.length > 0 ? await deliver(unsent, batch.bytes <= keepaliveBytes) : undefined;
-    const rejected = delivery?.rejections.map(({ event, code }) => ({
+    const rejectedEntries = delivery?.rejections.map(({ event, code }) => ({
       reason: code,
       value: event.json,
     }));
-    const entriesToSetAside = batch.unreadable.concat(rejected ?? []);
+    const entriesToSetAside = batch.unreadable.concat(rejectedEntries ?? []);
     if (entriesToSetAside.length > 0) await source.setAside(entriesToSetAside);
     if (delivery?.failure) return false;
     await source.remove(first, last);
-    for (const { id } of batch.events) settled.delete(id);
+    for (const { id } of batch.events) settledIds.delete(id);
     deps.onRemoved(source, batch);
     return true;
   };
@@ -231,7 +231,7 @@ export function createDrain(deps: DrainDeps): Drain {
     resign: election.resign,
     finished: async () => running,
     sendDirectly(events, keepalive) {
-      const unsent = events.filter(({ id }) => !inFlight.has(id) && !settled.has(id));
+      const unsent = events.filter(({ id }) => !inFlightIds.has(id) && !settledIds.has(id));
       // A page that is being unloaded has no later chance to send, so it waits only for back-offs that the service
       // requested.
       const mustWait = backOff.waiting() && (demanded || !keepalive);

@@ -31,8 +31,8 @@ interface Change {
 }
 
 /** Chooses the events to evict: lowest priority first, then oldest first. */
-function planEvictions(stored: StoredRecord[], bounds: Size): Change[] {
-  const records = stored.flatMap(({ key, value }) =>
+function planEvictions(storedRecords: StoredRecord[], bounds: Size): Change[] {
+  const records = storedRecords.flatMap(({ key, value }) =>
     isEventRecord(value) ? [{ key, record: value }] : [],
   );
   const events = records.flatMap(({ record }) => record.events);
@@ -61,9 +61,9 @@ export async function evict(
   bounds: Size,
   onEvicted: (events: string[]) => void,
 ): Promise<void> {
-  const stored: StoredRecord[] = [];
-  await readInPages(store.read, (records) => stored.push(...records));
-  const changes = planEvictions(stored, bounds);
+  const storedRecords: StoredRecord[] = [];
+  await readInPages(store.read, (records) => storedRecords.push(...records));
+  const changes = planEvictions(storedRecords, bounds);
   // Deletes whole records first, because a full disk may permit only deletes.
   for (const wholeRecords of [true, false]) {
     const batch = changes.filter(({ record }) => (record.events.length === 0) === wholeRecords);

@@ -237,14 +237,14 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       const id = deps.newId();
       const occurredAt = new Date(clock.now()).toISOString();
       const adEvent: AdEvent = { ...event, id, occurred_at: occurredAt };
-      const queued = { id, json: toJson(adEvent) };
-      if (queued.json.length > smallBatch.bytes) {
+      const queuedEvent = { id, json: toJson(adEvent) };
+      if (queuedEvent.json.length > smallBatch.bytes) {
         counts.drop('too_large', 1);
         return Promise.resolve();
       }
-      recent.add(queued);
+      recent.add(queuedEvent);
       prefetch();
-      return after ? after.then(() => write(queued)) : write(queued);
+      return after ? after.then(() => write(queuedEvent)) : write(queuedEvent);
     },
     async flush() {
       await group?.stored;

@@ -59,8 +59,8 @@ export async function sendEvents(
     if (rejection !== undefined) delivery.rejections.push({ event, code: rejection });
   };
   const droppedField = Object.keys(dropped).length > 0 ? `,"dropped":${toJson(dropped)}` : '';
-  const unsent = [events];
-  for (let part = unsent.pop(); part && !delivery.failure; part = unsent.pop()) {
+  const unsentParts = [events];
+  for (let part = unsentParts.pop(); part && !delivery.failure; part = unsentParts.pop()) {
     const sentAt = toJson(new Date(clock.now()).toISOString());
     // Concatenates the events' JSON. Parsing and serializing it again would be a long task.
     const list = part.map(({ json }) => json).join();
@@ -87,7 +87,7 @@ export async function sendEvents(
     } else if (part.length > 1) {
       delivery.split = true;
       const half = part.length >> 1;
-      unsent.push(part.slice(half), part.slice(0, half));
+      unsentParts.push(part.slice(half), part.slice(0, half));
     } else if (first) settle(first, reason);
   }
   return delivery;

@@ -112,8 +112,8 @@ export function addRewardedButton(
   { label, onResult, placement, ...viewOptions }: RewardedButtonOptions,
   locale: string,
 ): Phaser.GameObjects.Container {
-  const destroyed = new AbortController();
-  const { signal } = destroyed;
+  const destroyController = new AbortController();
+  const { signal } = destroyController;
   let busy: 'loading' | 'showing' | undefined;
   let availability: Availability = { available: false };
   let timer: Phaser.Time.TimerEvent | undefined;
@@ -176,7 +176,7 @@ export function addRewardedButton(
   buttonView.container.on('pointerup', press);
   buttonView.container.once('destroy', () => {
     removeListener();
-    destroyed.abort();
+    destroyController.abort();
     timer?.remove();
     fallback.remove();
   });

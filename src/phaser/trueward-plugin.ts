@@ -76,9 +76,9 @@ export class TruewardPlugin implements GameAds {
     const plugin = new TruewardPlugin(manager);
     // Phaser injects the plugins in this list into every new scene and destroys them with the game. Phaser's types
     // wrongly declare the plugin instances as functions.
-    const installed: { key: string; plugin: object; active?: boolean; mapping?: string }[] =
+    const pluginList: { key: string; plugin: object; active?: boolean; mapping?: string }[] =
       manager.plugins;
-    installed.push({ key: 'trueward', plugin, active: true, mapping: 'ads' });
+    pluginList.push({ key: 'trueward', plugin, active: true, mapping: 'ads' });
     return plugin;
   }
 

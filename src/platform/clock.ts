@@ -92,10 +92,12 @@ export const runWithTimeout = <T extends object | boolean>(
  * the signals. This replaces `AbortSignal.any()`, which requires Safari 17.4; games also run on older phones.
  */
 export function linkSignals(...signals: (AbortSignal | undefined)[]): AbortController {
-  const linked = new AbortController();
+  const linkedController = new AbortController();
   for (const signal of signals) {
-    signal?.addEventListener('abort', () => linked.abort(), { signal: linked.signal });
-    if (signal?.aborted) linked.abort();
+    signal?.addEventListener('abort', () => linkedController.abort(), {
+      signal: linkedController.signal,
+    });
+    if (signal?.aborted) linkedController.abort();
   }
-  return linked;
+  return linkedController;
 }

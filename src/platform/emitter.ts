@@ -39,8 +39,8 @@ export function createEmitter<Events extends Record<keyof Events, Handler>>(): E
   function guard(handler: Handler): GuardedListener {
     // eventemitter3 throws a TypeError for anything other than a function.
     if (typeof handler !== 'function') return handler;
-    const existing = listenersByHandler.get(handler);
-    if (existing) return existing;
+    const existingListener = listenersByHandler.get(handler);
+    if (existingListener) return existingListener;
     const listener: GuardedListener = function (calls, details) {
       const call = async (): Promise<unknown> => Reflect.apply(handler, this, details);
       calls.push(call());

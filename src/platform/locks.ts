@@ -33,7 +33,7 @@ export const browserLocks = (
     const waitController = new AbortController();
     const { signal } = waitController;
     let release = (): void => undefined;
-    const held = new Promise<void>((resolve) => {
+    const untilReleased = new Promise<void>((resolve) => {
       release = resolve;
     });
     let acquired = false;
@@ -41,7 +41,7 @@ export const browserLocks = (
       cancelProbe();
       if (!acquired && !signal.aborted) onAcquired();
       acquired = true;
-      return held;
+      return untilReleased;
     };
     // A working browser responds to queries while another tab holds the lock. If there is no response, this tab
     // continues without the lock.

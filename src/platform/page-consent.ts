@@ -52,7 +52,7 @@ export function followPageConsent(
 ): () => void {
   let tcf: FrameworkChoice | undefined;
   let gpp: FrameworkChoice | undefined;
-  let reported: string | undefined;
+  let reportedText: string | undefined;
   let delayMs = initialDelayMs;
   let cancelSearch: (() => void) | undefined;
   let cancelWait: (() => void) | undefined;
@@ -75,8 +75,8 @@ export function followPageConsent(
       ...(gpp?.text && { gppString: gpp.text }),
     };
     const text = JSON.stringify(consent);
-    if (text === reported) return;
-    reported = text;
+    if (text === reportedText) return;
+    reportedText = text;
     report(consent);
   }
 
@@ -95,8 +95,8 @@ export function followPageConsent(
 
   function search(): void {
     cancelSearch?.();
-    const found = [tcfFramework.search(), gppFramework.search()];
-    if (tcf || gpp || !found.includes(false)) return;
+    const searchResults = [tcfFramework.search(), gppFramework.search()];
+    if (tcf || gpp || !searchResults.includes(false)) return;
     cancelSearch = clock.after(delayMs, search);
     delayMs = Math.min(delayMs * 1.5, maxDelayMs);
   }

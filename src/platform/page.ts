@@ -21,7 +21,7 @@ export interface PageLifecycle {
 export const browserPageLifecycle: PageLifecycle = {
   isVisible: () => !document.hidden,
   onTransition(listener) {
-    const disposed = new AbortController();
+    const disposeController = new AbortController();
     const on = (
       target: EventTarget,
       event: string,
@@ -29,11 +29,11 @@ export const browserPageLifecycle: PageLifecycle = {
     ) =>
       target.addEventListener(
         event,
-        (fired) => {
-          const current = transition(fired);
+        (domEvent) => {
+          const current = transition(domEvent);
           if (current !== null) listener(current);
         },
-        { signal: disposed.signal },
+        { signal: disposeController.signal },
       );
     on(document, 'visibilitychange', () => (document.hidden ? 'hidden' : 'visible'));
     on(document, 'freeze', () => 'frozen');
@@ -43,7 +43,7 @@ export const browserPageLifecycle: PageLifecycle = {
     on(window, 'pageshow', (event) =>
       (event as PageTransitionEvent).persisted ? 'returned' : null,
     );
-    return () => disposed.abort();
+    return () => disposeController.abort();
   },
 };
 

@@ -63,10 +63,10 @@ export function fulfillRewards(deps: ConfirmationDeps & DeliveryDeps): Fulfillme
 }
 
 async function removeOldEntries({ clock, ledger }: DeliveryDeps): Promise<void> {
-  const oldest = clock.now() - retentionMs;
+  const cutoff = clock.now() - retentionMs;
   const entries = await ledger.readAll();
-  const old = entries.filter((entry) => !isOpen(entry) && entry.trackedAt < oldest);
-  if (old.length > 0) await ledger.remove(old.map(({ decisionId }) => decisionId));
+  const oldEntries = entries.filter((entry) => !isOpen(entry) && entry.trackedAt < cutoff);
+  if (oldEntries.length > 0) await ledger.remove(oldEntries.map(({ decisionId }) => decisionId));
 }
 
 /** A reward whose confirmation is pending. */
@@ -118,7 +118,7 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
    * Decisions for which the service rejected a request, for example because the key was revoked. They are not polled
    * again until the page is reloaded.
    */
-  const rejected = new Set<string>();
+  const rejectedIds = new Set<string>();
   let request: { decisionId: string; abort: AbortController } | undefined;
   let stopped = false;
   /** One check per unresolved {@link Confirmation.outcome} call. */
@@ -129,7 +129,7 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
   });
 
   const pending = (): PendingReward[] =>
-    stopped ? [] : deps.pending().filter(({ decisionId }) => !rejected.has(decisionId));
+    stopped ? [] : deps.pending().filter(({ decisionId }) => !rejectedIds.has(decisionId));
   const isStillPending = (id: string): boolean =>
     pending().some(({ decisionId }) => decisionId === id);
 
@@ -163,7 +163,7 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
       const response = await readReward(deps.client, decisionId, token, { waitS, signal });
       request = undefined;
       await apply(decisionId, response);
-      if (response.kind === 'refused') rejected.add(decisionId);
+      if (response.kind === 'refused') rejectedIds.add(decisionId);
       else if (response.kind === 'retry') retryAfterMs = response.retryAfterMs;
     }
     if (pending().length > 0) backOff.failed(retryAfterMs);

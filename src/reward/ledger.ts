@@ -32,7 +32,7 @@ export function createLedger(options: {
   const rewards = database.store('rewards', 'strict');
   const cache = new Map<string, LedgerEntry>();
   /** Ids of entries whose last change could not be stored. */
-  const unsaved = new Set<string>();
+  const unsavedIds = new Set<string>();
   const health: ReturnType<Ledger['health']> = { storage: 'indexeddb' };
 
   const recordHealth = async (operation: Promise<unknown>): Promise<boolean> => {
@@ -56,7 +56,7 @@ export function createLedger(options: {
       const local = cache.get(decisionId) ?? initial;
       if (!isEntry(stored)) return local;
       // An unsaved change is newer than the stored entry, unless another tab has moved the reward further along.
-      return unsaved.has(decisionId) && progress(local) >= progress(stored) ? local : stored;
+      return unsavedIds.has(decisionId) && progress(local) >= progress(stored) ? local : stored;
     };
     let entry = initial;
     const operation = update<unknown>(
@@ -64,10 +64,10 @@ export function createLedger(options: {
       (stored) => (entry = transition(latest(stored))),
       rewards,
     );
-    if (await recordHealth(operation)) unsaved.delete(decisionId);
+    if (await recordHealth(operation)) unsavedIds.delete(decisionId);
     else {
       entry = transition(latest());
-      unsaved.add(decisionId);
+      unsavedIds.add(decisionId);
     }
     cache.set(decisionId, entry);
     return entry;
@@ -77,7 +77,7 @@ export function createLedger(options: {
   const readAll = async (): Promise<LedgerEntry[]> => {
     const reading = readInPages(createPageReader<string>(rewards), (page) => {
       for (const { key, value } of page)
-        if (isEntry(value) && !unsaved.has(key)) cache.set(key, value);
+        if (isEntry(value) && !unsavedIds.has(key)) cache.set(key, value);
     });
     await recordHealth(reading);
     return cached();

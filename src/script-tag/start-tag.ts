@@ -25,11 +25,11 @@ declare global {
  * Adds a file's exports to the global object. Existing exports are not replaced, because games may be using a class
  * from an earlier copy of the file.
  */
-export function extendGlobal(exported: Partial<TruewardGlobal>): TruewardGlobal {
+export function extendGlobal(newExports: Partial<TruewardGlobal>): TruewardGlobal {
   const existingGlobal = globalThis.Trueward as TruewardGlobal | undefined;
   // This global may also be an element with the id `Trueward`.
   const target: Partial<TruewardGlobal> = existingGlobal?.queue ? existingGlobal : { queue: [] };
-  const allExports = Object.assign(target, { ...exported, ...target });
+  const allExports = Object.assign(target, { ...newExports, ...target });
   return (globalThis.Trueward = allExports as TruewardGlobal);
 }
 

@@ -73,14 +73,14 @@ const keySets = new Map<string, Promise<FetchedKeys>>();
 export const createCachedKeyFinder =
   (url: string, now: () => number): FindKey =>
   async (kid) => {
-    const current = await (keySets.get(url) ?? load(url, now));
-    const key = await current.find(kid);
-    const ageMs = now() - current.atMs;
+    const cachedKeys = await (keySets.get(url) ?? load(url, now));
+    const key = await cachedKeys.find(kid);
+    const ageMs = now() - cachedKeys.atMs;
     if (key === undefined) return ageMs > minRefetchAgeMs ? (await load(url, now)).find(kid) : key;
     if (ageMs <= maxAgeMs) return key;
     // Receipts remain valid while the service is unavailable.
     return load(url, now).then(
-      (fresh) => fresh.find(kid),
+      (newKeys) => newKeys.find(kid),
       () => key,
     );
   };

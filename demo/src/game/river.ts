@@ -86,13 +86,13 @@ export function createRiver(
           y - radius < to,
       ),
     collect(x, y, radius) {
-      const reached = (item: PlacedImage) =>
+      const isTouched = (item: PlacedImage) =>
         Math.hypot(item.image.x - x, item.image.y - y) < radius + 15;
-      const reachedPositions = sparks
-        .filter(reached)
+      const touchedPositions = sparks
+        .filter(isTouched)
         .map(({ image }) => ({ x: image.x, y: image.y }));
-      if (reachedPositions.length > 0) removeWhere(sparks, reached);
-      return reachedPositions;
+      if (touchedPositions.length > 0) removeWhere(sparks, isTouched);
+      return touchedPositions;
     },
     clearAhead(x) {
       removeWhere(barriers, (item) => item.image.x < x);

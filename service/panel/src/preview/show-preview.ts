@@ -67,7 +67,7 @@ async function showOverlay(
   loaded.start((event) => {
     if (event.type === 'progress') overlay.progress(event.watchedMs, loaded.durationMs);
     else if (event.type === 'muted') overlay.setMuted(event.muted);
-    else if (event.type === 'tapNeeded') overlay.promptTap(true);
+    else if (event.type === 'tapNeeded') overlay.setTapPrompt(true);
     else if (event.type === 'ended') overlay.showEndCard();
     else if (event.type === 'failed') fail(event.reason);
   });
