@@ -27,7 +27,7 @@ export interface AdoptionDeps {
   outbox: Pick<Outbox, 'flush'>;
   rewards: Pick<Rewards, 'refresh' | 'settle'>;
   /** Called after rewards have been added to this page’s ledger. */
-  changed(): void;
+  onChange(): void;
 }
 
 /** How long to wait before rechecking a database that belongs to a different account, in milliseconds. */
@@ -267,7 +267,7 @@ async function adopt(deps: AdoptionDeps, name: string, signal: AbortSignal): Pro
     await withLock(deps, `${name}:outbox`, signal, async () => {
       const adoptedEntries = await moveRewards(source.rewards, target.rewards, clock);
       await deps.rewards.refresh();
-      deps.changed();
+      deps.onChange();
       await moveEvents(source, target, deps);
       // The events for these ads may have been sent already, so ask the service whether the ads were watched.
       for (const { decisionId, token } of adoptedEntries.filter(({ state }) => state === 'none')) {

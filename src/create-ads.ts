@@ -1,5 +1,9 @@
 import { type Ads, type AdsListeners, assembleAds } from './ads.ts';
-import { connectivityWhenKnown, createPlayerContext, fetchWhenKnown } from './player-context.ts';
+import {
+  connectivityWhenConsentKnown,
+  createPlayerContext,
+  fetchWhenConsentKnown,
+} from './player-context.ts';
 import { createRecorder, lazyLog, loggedFetch } from './debug/recorder.ts';
 import { createFrameQueue } from './engine/frame-queue.ts';
 import { noEngine } from './engine/engine-driver.ts';
@@ -61,7 +65,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   const recorder = createRecorder(systemClock, log);
   let ended = false;
   /** Emits `change`, except after `destroy()`. */
-  const changed = (): void => {
+  const emitChange = (): void => {
     if (!ended) events.emit('change');
   };
   const ports = {
@@ -69,13 +73,13 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     clock: systemClock,
     random: Math.random,
     newId: newRandomId,
-    connectivity: connectivityWhenKnown(player, browserConnectivity),
+    connectivity: connectivityWhenConsentKnown(player, browserConnectivity),
     lifecycle: browserPageLifecycle,
     openTabChannel: browserTabChannel,
   };
   const baseFetch: typeof globalThis.fetch =
     validOptions.fetch ?? ((...request) => globalThis.fetch(...request));
-  const fetch = fetchWhenKnown(player, log ? loggedFetch(baseFetch, log) : baseFetch);
+  const fetch = fetchWhenConsentKnown(player, log ? loggedFetch(baseFetch, log) : baseFetch);
   const client = createServiceClient({
     ...ports,
     serviceUrl,
@@ -99,14 +103,14 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       async change(...step) {
         const entry = await ledger.change(...step);
         if (entry) log?.({ type: 'reward', entry });
-        changed();
+        emitChange();
         return entry;
       },
     },
     player,
     deliver: (callback) => frames.push(callback),
   });
-  player.onIdentified(() => void rewards.refresh().then(changed));
+  player.onIdentified(() => void rewards.refresh().then(emitChange));
   outbox.onRewards((statuses) => void rewards.settle(statuses));
   const requests = lazyRequests({
     ...ports,
@@ -114,14 +118,14 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     client,
     engine,
     rewards,
-    isKnown: player.isKnown,
+    isConsentKnown: player.isConsentKnown,
     retryConsent: player.retryConsent,
     isOnline: browserConnectivity.isOnline,
     // Any response shows that the host is reachable, so CORS is not needed.
     reach: (signal) => fetch(`${serviceUrl}/healthz`, { mode: 'no-cors', signal }),
     profile: player.current,
     onResponse: recorder.onResponse,
-    onChange: changed,
+    onChange: emitChange,
     enqueue(event, after) {
       recorder.note(event.type);
       return outbox.enqueue(event, after);
@@ -136,9 +140,9 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   // An ad requested with the previous options must not be shown.
   player.onChange(() => {
     requests.forget();
-    changed();
+    emitChange();
   });
-  const stopListening = [browserConnectivity.onOnline(changed), onOffline(changed)];
+  const stopListening = [browserConnectivity.onOnline(emitChange), onOffline(emitChange)];
 
   /**
    * Adopts data stored under an earlier publishable key. The code is loaded only if a database may belong to such a
@@ -150,7 +154,8 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       databaseName.startsWith('trueward:') && !databaseName.startsWith(name);
     if (ended || !databases.some(isOtherDatabase)) return;
     const { adoptStorage } = await import('./adopt-storage.ts');
-    if (!ended) stopListening.push(adoptStorage({ ...ports, client, outbox, rewards, changed }));
+    if (!ended)
+      stopListening.push(adoptStorage({ ...ports, client, outbox, rewards, onChange: emitChange }));
   };
   // In browsers that can't list databases (Firefox before 126), nothing is adopted.
   stopListening.push(
@@ -168,7 +173,9 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       checkUser(user);
       const previousRef = player.player().ref;
       player.setUser(user);
-      void rewards.playerChanged(options?.transferRewards ? previousRef : undefined).then(changed);
+      void rewards
+        .switchPlayer(options?.transferRewards ? previousRef : undefined)
+        .then(emitChange);
     },
     setConsent(consent) {
       checkConsent(consent);
@@ -178,7 +185,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       checkSimulation(outcome);
       player.setSimulation(outcome);
     },
-    changed,
+    emitChange,
     destroy() {
       ended = true;
       for (const stop of stopListening) stop();

@@ -34,7 +34,7 @@ export interface PlayerContext {
   /** Returns the player's data for a request. */
   current(): Profile;
   /** Whether the page’s consent is known. Until then, nothing may be sent. */
-  isKnown(): boolean;
+  isConsentKnown(): boolean;
   /** If the code that reads the page’s consent failed to load, loads it again. Returns whether it had failed. */
   retryConsent(): boolean;
   /** Calls `listener` when `current()` changes, for example when consent becomes known. */
@@ -172,7 +172,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
     onIdentified(listener) {
       onIdentified = listener;
     },
-    isKnown: () => !followsPage || consent !== undefined,
+    isConsentKnown: () => !followsPage || consent !== undefined,
     retryConsent() {
       const failed = consentFailed;
       consentFailed = false;
@@ -201,16 +201,16 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
 }
 
 /** Wraps `fetch` so that nothing is sent before consent is known. */
-export function fetchWhenKnown(
-  { isKnown }: Pick<PlayerContext, 'isKnown'>,
+export function fetchWhenConsentKnown(
+  { isConsentKnown }: Pick<PlayerContext, 'isConsentKnown'>,
   fetch: typeof globalThis.fetch,
 ): typeof globalThis.fetch {
   return (...request) =>
-    isKnown() ? fetch(...request) : Promise.reject(new Error('consent_unknown'));
+    isConsentKnown() ? fetch(...request) : Promise.reject(new Error('consent_unknown'));
 }
 
 /** Wraps connectivity so that requests are also retried when consent becomes known. */
-export function connectivityWhenKnown(
+export function connectivityWhenConsentKnown(
   { onChange }: Pick<PlayerContext, 'onChange'>,
   connectivity: Connectivity,
 ): Connectivity {

@@ -35,7 +35,7 @@ export interface Decisions {
 
 export interface DecisionsDeps extends RequestAdDeps {
   /** Whether consent is known. Until then, no requests are made. */
-  isKnown(): boolean;
+  isConsentKnown(): boolean;
   /** If the code that reads the page’s consent failed to load, loads it again. Returns whether it had failed. */
   retryConsent(): boolean;
   /** Called when a no-fill has expired, because `availability()` may now return a different result. */
@@ -207,7 +207,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   const ensureReady = async (call: Call): Promise<NoAd | undefined> => {
     const { placement, signal, options, decision } = call;
     if (destroyed || signal.aborted) return { outcome: 'aborted' };
-    if (!deps.isKnown()) return deps.retryConsent() ? notLoaded : notReady;
+    if (!deps.isConsentKnown()) return deps.retryConsent() ? notLoaded : notReady;
     // A decision from the game's server replaces the ad that is loaded or being requested.
     if (decision) forget(placement);
     const slot = getOrCreateSlot(placement);
@@ -229,7 +229,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   const availability = (placement: string): Availability => {
     const slot = getOrCreateSlot(placement);
     if (destroyed) return { available: false, reason: 'aborted' };
-    if (!deps.isKnown()) return toUnavailable(notReady);
+    if (!deps.isConsentKnown()) return toUnavailable(notReady);
     if (isFresh(slot)) return { available: true };
     const { noFill } = slot;
     if (noFill && !noFill.end.passed()) return toUnavailable(noFill.noAd);

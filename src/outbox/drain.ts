@@ -133,11 +133,11 @@ export function createDrain(deps: DrainDeps): Drain {
       if (!stopped) {
         batchEvents = eventsAfterFailure;
         demanded = retryAfterMs !== undefined;
-        const ms = backOff.failed(retryAfterMs);
+        const ms = backOff.fail(retryAfterMs);
         deps.onPause({ ms, failures: backOff.failures(), demanded });
       }
     } else {
-      backOff.succeeded();
+      backOff.reset();
       batchEvents = Math.min(maxEvents, batchEvents * 2);
     }
     return delivery;
@@ -186,7 +186,7 @@ export function createDrain(deps: DrainDeps): Drain {
     for (;;) {
       // Events that are being sent directly would otherwise be sent twice.
       await directSends;
-      if (stopped || backOff.waiting() || !mayContinue()) return;
+      if (stopped || backOff.isWaiting() || !mayContinue()) return;
       const [first] = records;
       if (!first) return deps.onEmpty(source);
       const { bytes } = batchEvents > smallBatch.events ? largeBatch : smallBatch;
@@ -206,11 +206,11 @@ export function createDrain(deps: DrainDeps): Drain {
 
   const run = async (): Promise<void> => {
     // A back-off may have ended while a store was being read.
-    while (runAgain && !stopped && !backOff.waiting()) {
+    while (runAgain && !stopped && !backOff.isWaiting()) {
       runAgain = false;
       // If one store fails, the other must still be drained.
       await drainStore(memory, () => true).catch(deps.onError);
-      if (!backOff.waiting())
+      if (!backOff.isWaiting())
         await election.lead(() => drainStore(store, election.isLeader)).catch(deps.onError);
     }
     running = undefined;
@@ -218,7 +218,7 @@ export function createDrain(deps: DrainDeps): Drain {
 
   const wake = (): void => {
     runAgain = true;
-    if (!stopped && !backOff.waiting()) running ??= run();
+    if (!stopped && !backOff.isWaiting()) running ??= run();
   };
 
   return {
@@ -234,7 +234,7 @@ export function createDrain(deps: DrainDeps): Drain {
       const unsent = events.filter(({ id }) => !inFlightIds.has(id) && !settledIds.has(id));
       // A page that is being unloaded has no later chance to send, so it waits only for back-offs that the service
       // requested.
-      const mustWait = backOff.waiting() && (demanded || !keepalive);
+      const mustWait = backOff.isWaiting() && (demanded || !keepalive);
       if (stopped || mustWait || unsent.length === 0) return;
       directSends = Promise.all([directSends, deliver(unsent, keepalive)]);
     },

@@ -76,7 +76,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   const backOff = createBackOff(deps, () => retry());
   const scheduleRetry = (decisionId: string): void => {
     backingOffIds.add(decisionId);
-    if (!stopController.signal.aborted) backOff.failed();
+    if (!stopController.signal.aborted) backOff.fail();
   };
 
   const change = async (decisionId: string, event: RewardEvent): Promise<boolean> => {
@@ -119,7 +119,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
       const delivered = await callHandlers(entry);
       await change(decisionId, delivered ? { type: 'delivered' } : { type: 'released', at });
       deliveringIds.delete(decisionId);
-      if (delivered) backOff.succeeded();
+      if (delivered) backOff.reset();
       else wake();
     } catch (error) {
       deps.onError(error);

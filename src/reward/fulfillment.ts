@@ -92,12 +92,12 @@ export interface Confirmation {
   wake(): void;
   /** Polls immediately. Resolves when the response is stored. */
   poll(reward: PendingReward): Promise<void>;
-  /** Resolves when the service has confirmed or denied the reward, or after `withinMs` with the latest state. */
+  /** Resolves when the reward's state is final, or after `withinMs` with the latest state. */
   outcome(decisionId: string, withinMs: number): Promise<RewardReport>;
-  /** Call it after the ledger has changed. Resolves every {@link outcome} that has become final. */
-  changed(): void;
-  /** Call it after rewards have been settled. Aborts a request for a reward that is no longer pending. */
-  settled(): void;
+  /** Resolves every {@link outcome} that has become final. Call it after the ledger has changed. */
+  recheck(): void;
+  /** Stops polling for rewards that are no longer pending. Call it after rewards have been settled. */
+  prune(): void;
   stop(): void;
 }
 
@@ -123,7 +123,7 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
   let stopped = false;
   /** One check per unresolved {@link Confirmation.outcome} call. */
   const checks = new Set<() => void>();
-  const changed = (): void => checks.forEach((check) => check());
+  const recheck = (): void => checks.forEach((check) => check());
   const backOff = createBackOff(deps, () => {
     if (!request) void pollAll();
   });
@@ -145,7 +145,7 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
     }
   };
 
-  const settled = (): void => {
+  const prune = (): void => {
     if (request && !isStillPending(request.decisionId)) request.abort.abort();
     if (pending().length === 0) backOff.cancel();
   };
@@ -166,13 +166,13 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
       if (response.kind === 'refused') rejectedIds.add(decisionId);
       else if (response.kind === 'retry') retryAfterMs = response.retryAfterMs;
     }
-    if (pending().length > 0) backOff.failed(retryAfterMs);
+    if (pending().length > 0) backOff.fail(retryAfterMs);
   };
 
   return {
     wake() {
       const count = pending().length;
-      backOff.succeeded();
+      backOff.reset();
       if (!request && count > 0) backOff.pause(firstPollDelayMs);
       // A long poll waits for one reward only. The next round polls for all of them.
       else if (count > 1) request?.abort.abort();
@@ -191,8 +191,8 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
         checks.add(check);
         check();
       }),
-    changed,
-    settled,
+    recheck,
+    prune,
     async poll({ decisionId, token }) {
       await apply(decisionId, await readReward(deps.client, decisionId, token));
     },
@@ -200,7 +200,7 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
       stopped = true;
       request?.abort.abort();
       backOff.cancel();
-      changed();
+      recheck();
     },
   };
 }

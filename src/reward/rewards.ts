@@ -28,10 +28,10 @@ export interface Rewards {
    */
   track(decision: Decision, owner?: Player): Promise<void>;
   /** Marks the reward as pending, because its ad was watched to the end. */
-  watched(decisionId: string): Promise<void>;
+  markWatched(decisionId: string): Promise<void>;
   /** Applies statuses from the service. Resolves when they are stored. */
   settle(statuses: RewardStatus[]): Promise<void>;
-  /** Resolves when the service has confirmed or denied the reward, or after `withinMs` with the latest state. */
+  /** Resolves when the reward's state is final, or after `withinMs` with the latest state. */
   confirmation(decisionId: string, withinMs: number): Promise<RewardReport>;
   /**
    * Returns the status from the service, or from this device if the service can't be reached. The state is `none` for
@@ -49,7 +49,7 @@ export interface Rewards {
    * Switches to another player. Deliveries in progress finish. Other rewards wait for their own player, except that
    * rewards of the player `transferFrom` are transferred as soon as the new player is identified.
    */
-  playerChanged(transferFrom: string | undefined): Promise<void>;
+  switchPlayer(transferFrom: string | undefined): Promise<void>;
   /**
    * Reads the ledger again. Call it after other code has written to the ledger, or when the player has been identified.
    */
@@ -113,7 +113,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
     const previousState = find(decisionId)?.state;
     const entry = await ledger.change(decisionId, (current) => advance(current, event));
     if (!entry || destroyed) return;
-    fulfillment?.confirmation.changed();
+    fulfillment?.confirmation.recheck();
     if (entry.state === 'pending' && previousState !== 'pending') fulfillment?.confirmation.wake();
     wake();
   };
@@ -124,7 +124,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
       if (entry ? !isFinal(entry.state) : status.state !== 'none')
         await change(status.id, { type: 'status', status, at: clock.now() });
     }
-    fulfillment?.confirmation.settled();
+    fulfillment?.confirmation.prune();
   };
   let fulfillment: Fulfillment | undefined;
   /** Loads the code that confirms and delivers rewards. If loading fails, the next call tries again. */
@@ -214,7 +214,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
       // The player has been identified in the meantime.
       if (ref !== owner.ref) void refresh();
     },
-    async watched(decisionId) {
+    async markWatched(decisionId) {
       if (find(decisionId)) await change(decisionId, { type: 'watched' });
     },
     async settle(statuses) {
@@ -240,10 +240,10 @@ export function createRewards(deps: RewardsDeps): Rewards {
       await ledger.readAll();
       return getPlayerEntries().filter(isOpen).map(toReport);
     },
-    playerChanged(oldRef) {
+    switchPlayer(oldRef) {
       transferFrom = oldRef;
       fulfillment?.delivery.releaseClaims();
-      fulfillment?.confirmation.settled();
+      fulfillment?.confirmation.prune();
       return refresh();
     },
     refresh,

@@ -122,7 +122,7 @@ export function setStage() {
           async track() {
             log.push('track');
           },
-          async watched() {
+          async markWatched() {
             log.push('watched');
           },
           async confirmation(decisionId) {
