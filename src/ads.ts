@@ -191,7 +191,7 @@ export interface AdsDeps {
   events: Emitter<AdsListeners>;
   record: Recorder;
   /** Emits `change`. */
-  emitChange(): void;
+  onChange(): void;
   setUser(user: UserOptions, options?: SetUserOptions): void;
   setConsent(consent: ConsentOptions): void;
   setSimulation(outcome: Simulation | undefined): void;
@@ -200,7 +200,7 @@ export interface AdsDeps {
 
 /** Assembles the public object from its parts. */
 export function assembleAds(deps: AdsDeps): Ads {
-  const { emitChange, events, outbox, record, requests, rewards } = deps;
+  const { onChange, events, outbox, record, requests, rewards } = deps;
   const destroyController = new AbortController();
   /**
    * The call whose ad is being requested or is on the screen. Undefined once the ad has closed, even if the reward is
@@ -251,7 +251,7 @@ export function assembleAds(deps: AdsDeps): Ads {
       if (showing === show) showing = undefined;
     };
     showing = show;
-    emitChange();
+    onChange();
     record.note('begin');
     const result = await requests
       .runBreak({
@@ -271,7 +271,7 @@ export function assembleAds(deps: AdsDeps): Ads {
           record.note('released');
           resumeGame();
           emit('close', placement);
-          emitChange();
+          onChange();
           options.onClose?.();
         },
       })
@@ -285,7 +285,7 @@ export function assembleAds(deps: AdsDeps): Ads {
     resumeGame();
     record.onResult(placement, result);
     emit('result', placement, result);
-    emitChange();
+    onChange();
     return result;
   }
 
@@ -320,7 +320,7 @@ export function assembleAds(deps: AdsDeps): Ads {
       const call = linkSignals(options.signal, destroyController.signal);
       const preloaded = await requests.preload(placement, call.signal, options);
       call.abort();
-      emitChange();
+      onChange();
       return preloaded;
     },
     showRewarded: (placement, options) => show(placement, 'rewarded', options),

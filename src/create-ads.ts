@@ -174,7 +174,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       const previousRef = player.player().ref;
       player.setUser(user);
       void rewards
-        .switchPlayer(options?.transferRewards ? previousRef : undefined)
+        .setPlayer(options?.transferRewards ? previousRef : undefined)
         .then(emitChange);
     },
     setConsent(consent) {
@@ -185,7 +185,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       checkSimulation(outcome);
       player.setSimulation(outcome);
     },
-    emitChange,
+    onChange: emitChange,
     destroy() {
       ended = true;
       for (const stop of stopListening) stop();

@@ -209,7 +209,7 @@ function checkKey(key: string): 'sandbox' | 'live' {
   if (/^(?:sk_|whsec_)/.test(key)) {
     fail(
       'secret_key_in_browser',
-      'a secret key is exposed in this page: rotate that key now, and use the publishable key (`pk_…`).',
+      'a secret key is exposed on this page: rotate it now, and use the publishable key (`pk_…`).',
     );
   }
   return (

@@ -31,7 +31,7 @@ export type ShowAd = (deps: ShowDeps, request: BreakRequest, ad: ReadyAd) => Pro
 
 export interface ShowDeps extends Pick<AdSource, 'clock'> {
   enqueue(event: NewAdEvent, after?: Promise<unknown>): Promise<void>;
-  rewards: Pick<Rewards, 'track' | 'markWatched' | 'confirmation'>;
+  rewards: Pick<Rewards, 'track' | 'setWatched' | 'confirmation'>;
   engine: EngineDriver;
   /** How long to wait for a reward's confirmation, in milliseconds. */
   confirmationTimeoutMs: number;

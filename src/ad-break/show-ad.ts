@@ -74,7 +74,7 @@ function showAd(
         report(effect);
         return effect.event === 'start' ? callGuarded(request.onStart) : undefined;
       case 'watched':
-        storing = storing?.then(() => rewards.markWatched(decision.id)).catch(reportUncaught);
+        storing = storing?.then(() => rewards.setWatched(decision.id)).catch(reportUncaught);
         return stage?.setWatched();
       case 'setClosePrompt':
         return stage?.setClosePrompt(effect.open);

@@ -95,7 +95,7 @@ export interface Confirmation {
   /** Resolves when the reward's state is final, or after `withinMs` with the latest state. */
   outcome(decisionId: string, withinMs: number): Promise<RewardReport>;
   /** Resolves every {@link outcome} that has become final. Call it after the ledger has changed. */
-  recheck(): void;
+  refresh(): void;
   /** Stops polling for rewards that are no longer pending. Call it after rewards have been settled. */
   prune(): void;
   stop(): void;
@@ -123,7 +123,7 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
   let stopped = false;
   /** One check per unresolved {@link Confirmation.outcome} call. */
   const checks = new Set<() => void>();
-  const recheck = (): void => checks.forEach((check) => check());
+  const refresh = (): void => checks.forEach((check) => check());
   const backOff = createBackOff(deps, () => {
     if (!request) void pollAll();
   });
@@ -191,7 +191,7 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
         checks.add(check);
         check();
       }),
-    recheck,
+    refresh,
     prune,
     async poll({ decisionId, token }) {
       await apply(decisionId, await readReward(deps.client, decisionId, token));
@@ -200,7 +200,7 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
       stopped = true;
       request?.abort.abort();
       backOff.cancel();
-      recheck();
+      refresh();
     },
   };
 }

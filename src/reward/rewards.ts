@@ -28,7 +28,7 @@ export interface Rewards {
    */
   track(decision: Decision, owner?: Player): Promise<void>;
   /** Marks the reward as pending, because its ad was watched to the end. */
-  markWatched(decisionId: string): Promise<void>;
+  setWatched(decisionId: string): Promise<void>;
   /** Applies statuses from the service. Resolves when they are stored. */
   settle(statuses: RewardStatus[]): Promise<void>;
   /** Resolves when the reward's state is final, or after `withinMs` with the latest state. */
@@ -49,7 +49,7 @@ export interface Rewards {
    * Switches to another player. Deliveries in progress finish. Other rewards wait for their own player, except that
    * rewards of the player `transferFrom` are transferred as soon as the new player is identified.
    */
-  switchPlayer(transferFrom: string | undefined): Promise<void>;
+  setPlayer(transferFrom: string | undefined): Promise<void>;
   /**
    * Reads the ledger again. Call it after other code has written to the ledger, or when the player has been identified.
    */
@@ -113,7 +113,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
     const previousState = find(decisionId)?.state;
     const entry = await ledger.change(decisionId, (current) => advance(current, event));
     if (!entry || destroyed) return;
-    fulfillment?.confirmation.recheck();
+    fulfillment?.confirmation.refresh();
     if (entry.state === 'pending' && previousState !== 'pending') fulfillment?.confirmation.wake();
     wake();
   };
@@ -214,7 +214,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
       // The player has been identified in the meantime.
       if (ref !== owner.ref) void refresh();
     },
-    async markWatched(decisionId) {
+    async setWatched(decisionId) {
       if (find(decisionId)) await change(decisionId, { type: 'watched' });
     },
     async settle(statuses) {
@@ -240,7 +240,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
       await ledger.readAll();
       return getPlayerEntries().filter(isOpen).map(toReport);
     },
-    switchPlayer(oldRef) {
+    setPlayer(oldRef) {
       transferFrom = oldRef;
       fulfillment?.delivery.releaseClaims();
       fulfillment?.confirmation.prune();
