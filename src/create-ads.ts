@@ -173,9 +173,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       checkUser(user);
       const previousRef = player.player().ref;
       player.setUser(user);
-      void rewards
-        .setPlayer(options?.transferRewards ? previousRef : undefined)
-        .then(emitChange);
+      void rewards.setPlayer(options?.transferRewards ? previousRef : undefined).then(emitChange);
     },
     setConsent(consent) {
       checkConsent(consent);
