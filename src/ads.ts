@@ -33,7 +33,7 @@ export interface PreloadOptions extends RequestOptions {
 
 /** Options for one call to show an ad. */
 export interface ShowOptions extends RequestOptions {
-  /** Whether the ad starts without sound. Default: the `muted` option of `createAds()`. */
+  /** Whether the ad starts without sound. Default: the `muted` option passed to `createAds()`. */
   muted?: boolean;
   /** When this signal aborts, which it may do at any time, the call ends with the outcome `aborted`. */
   signal?: AbortSignal;
@@ -60,7 +60,9 @@ export interface SetUserOptions {
 export interface Banner {
   /** Removes the banner from the page, or aborts its request. May be called more than once. */
   remove(): void;
-  /** Resolves with `completed` once the banner is on the page, or with the reason why it was not shown. */
+  /**
+   * Resolves with `completed` once the banner is on the page, or with the outcome that explains why it was not shown.
+   */
   readonly result: Promise<ShowResult>;
 }
 
@@ -68,7 +70,7 @@ export interface Banner {
 export interface AdsListeners {
   /** An ad is about to cover the game. */
   open: (placement: string) => void;
-  /** The first frame of the ad is on the screen. */
+  /** The ad’s first frame is on the screen. */
   start: (placement: string) => void;
   /** The ad has closed and the game is running again. Emitted once per `open`, together with `onClose`. */
   close: (placement: string) => void;
@@ -175,7 +177,7 @@ export interface Ads {
   diagnostics(): Diagnostics;
   /**
    * Opens or closes the debug panel, which shows the latest decisions and their reasons, the queue, the rewards, and
-   * the steps of the last ad break. `?trueward-debug` in the URL also opens the panel.
+   * the steps in the last ad break. `?trueward-debug` in the URL also opens the panel.
    */
   toggleDebugPanel(): void;
   /** Ends a running ad with the outcome `aborted`, resumes the game and stops all work. Stored events are kept. */
@@ -190,7 +192,7 @@ export interface AdsDeps {
   outbox: Outbox;
   events: Emitter<AdsListeners>;
   record: Recorder;
-  /** Emits `change`. */
+  /** Called when anything that {@link AdsListeners.change} covers may have changed. */
   onChange(): void;
   setUser(user: UserOptions, options?: SetUserOptions): void;
   setConsent(consent: ConsentOptions): void;

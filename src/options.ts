@@ -53,7 +53,7 @@ export interface AdsOptions extends RequestOptions {
    * ads are not targeted. Your server then credits rewards based on their receipts. Default: `false`.
    */
   childDirected?: boolean;
-  /** Language of the overlay and the ad request, as a BCP 47 tag. Default: the browser’s language. */
+  /** Language for the overlay and the ad request, as a BCP 47 tag. Default: the browser’s language. */
   locale?: string;
   /** Overrides strings in the overlay, for example `{ learnMore: 'Play now' }`. */
   strings?: Partial<OverlayStrings>;

@@ -15,7 +15,7 @@ import type { Decision, Problem, RewardStatus } from '../protocol/wire.ts';
  * - `stalled`: the ad started, but then stopped making progress.
  * - `already_showing`: another ad is on the screen or being requested.
  * - `aborted`: the game aborted the call or destroyed the SDK.
- * - `not_ready`: consent is not known yet, or the page is hidden.
+ * - `not_ready`: consent is not known yet.
  * - `invalid_placement`: the placement does not exist or has another format.
  * - `error`: anything else; `reason` says why.
  */
@@ -64,7 +64,7 @@ export interface ShowResult {
 /** The state of a reward. `earned`, `denied` and `expired` are final; `pending` is not a failure. */
 export type RewardState = RewardStatus['state'];
 
-/** The reward status of one decision, as known to the service or, while offline, to this device. */
+/** One decision’s reward status, as known to the service or, while offline, to this device. */
 export interface RewardReport {
   decisionId: string;
   state: RewardState;

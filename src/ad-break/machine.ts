@@ -86,7 +86,7 @@ type OnScreenState = Extract<BreakState, { phase: 'showing' | 'endCard' }>;
 
 const quartileEvents = ['first_quartile', 'midpoint', 'third_quartile'] as const;
 
-/** Returns the first transition of an ad break. */
+/** Returns an ad break's first transition. */
 export function begin(
   ad: Pick<ShowingState, 'kind' | 'minWatchMs' | 'endCard' | 'hidden'>,
 ): Transition {

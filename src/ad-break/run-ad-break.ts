@@ -20,7 +20,7 @@ export interface BreakRequest extends RequestOptions {
   signal?: AbortSignal;
   /** Called when the game is paused and the ad is about to cover it. */
   onOpen?: () => void;
-  /** Called when the first frame of the ad is on the screen. */
+  /** Called when the ad's first frame is on the screen. */
   onStart?: () => void;
   /** Called when the ad has closed and the game continues. */
   onClose?: () => void;

@@ -52,7 +52,7 @@ function showAd(
   let releaseInput: (() => void) | undefined;
   let released = false;
   let cancelWait: (() => void) | undefined;
-  /** Resolves when the reward is tracked on the device. */
+  /** Resolves when the device has stored the decision, so that its reward can be tracked. */
   let tracking: Promise<unknown> | undefined;
   /** Resolves when every event so far has been stored or dropped. */
   let storing: Promise<unknown> | undefined;
@@ -155,7 +155,8 @@ function showAd(
   }
 
   /**
-   * Resolves the call. Adds the decision id and a pending reward to the result; the machine knows neither of them.
+   * Resolves the call. Adds the decision id and any pending reward to the result, because the state machine doesn't
+   * know them.
    */
   function finish(result: ShowResult): void {
     cancelWait?.();

@@ -119,7 +119,7 @@ export function openStage(
     document.hidden ? dispatch({ type: 'hidden' }) : dispatchUnlessExpired({ type: 'visible' });
   document.addEventListener('visibilitychange', dispatchVisibility);
   window.addEventListener('focus', dispatchVisibility);
-  // In a game portal's iframe, focus may return to the portal and not to this page. In that case, a press shows that
+  // In a game portal's iframe, focus may return to the portal instead of this page. In that case, a press shows that
   // the player is back.
   window.addEventListener('pointerdown', dispatchVisibility, true);
 

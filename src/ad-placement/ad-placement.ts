@@ -14,8 +14,8 @@ export interface AdConfigOptions {
   /** `on` preloads ads for all placements. Only the first value has an effect, and only before the first ad break. */
   preloadAdBreaks?: 'on' | 'auto';
   /**
-   * Whether the game’s sound is on. `off` starts ads muted; `on` starts them with sound where the browser allows
-   * it. May be changed at any time. Default: the `muted` option of `createAds()`.
+   * Whether the game’s sound is on. `off` starts ads muted; `on` starts them with sound where the browser allows it.
+   * May be changed at any time. Default: the `muted` option passed to `createAds()`.
    */
   sound?: 'on' | 'off';
   /** Called when ads can be requested. With `preloadAdBreaks: 'on'`, called when the preloads have finished. */

@@ -7,7 +7,7 @@ export type BreakType = 'preroll' | 'start' | 'pause' | 'next' | 'browse' | 'rew
 /**
  * The results of an ad break, as Google defines them.
  *
- * - `viewed`: the ad was shown to its end, or the player closed an ad without a reward.
+ * - `viewed`: the ad was shown to the end, or the player closed an ad that had no reward.
  * - `dismissed`: the player closed a rewarded ad too early.
  * - `ignored`: the player had not accepted the reward offer when the next ad break started.
  * - `notReady`: ads have not been started, or consent is not known yet.
@@ -51,7 +51,7 @@ export interface AdBreakOptions {
   beforeReward?: (showAdFn: () => void) => void;
   /** Called if the player closes the ad before the reward is due. */
   adDismissed?: () => void;
-  /** Called when the player has watched the ad to its end. */
+  /** Called when the player has watched the ad to the end. */
   adViewed?: () => void;
   /** Always called exactly once, after all other callbacks. */
   adBreakDone?: (placementInfo: PlacementInfo) => void;

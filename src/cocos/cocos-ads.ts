@@ -53,7 +53,7 @@ export declare abstract class TruewardComponent {
 }
 
 /**
- * Creates the base class of your ads component. Its node becomes a persistent root node, so put it at the root of your
+ * Creates the base class for your ads component. Its node becomes a persistent root node, so put it at the root of your
  * first scene. Invalid options are reported once, to the console and `window.onerror`. They disable the ads, but not
  * the game.
  *

@@ -51,7 +51,7 @@ export interface OverlayContent {
   reward?: Reward | undefined;
 }
 
-/** The player's actions. */
+/** Callbacks for the player's actions. */
 export interface OverlayHooks {
   closeRequested(): void;
   closeConfirmed(): void;
@@ -70,7 +70,7 @@ export const icons = {
   play: 'M8 5l11 7-11 7z',
 };
 
-/** The elements of the overlay in its initial state. */
+/** The overlay's elements, in their initial state. */
 export type OverlayParts = ReturnType<typeof buildOverlay>;
 
 /** Creates the overlay's elements without adding them to the page. */

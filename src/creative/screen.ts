@@ -16,7 +16,7 @@ export function chooseFile(
   return playable.find((file) => file.width >= screenWidth) ?? playable.at(-1);
 }
 
-/** Returns the width of the viewport in device pixels. */
+/** Returns the viewport width in device pixels. */
 export const screenWidth = (): number => innerWidth * devicePixelRatio;
 
 /**

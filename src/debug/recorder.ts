@@ -36,7 +36,7 @@ export interface AdsRecord {
     placement: string;
     response: ServiceResult<Decision>;
   }[];
-  /** The steps of the last ad break, oldest first. `at` is the monotonic time in milliseconds. */
+  /** The steps in the last ad break, oldest first. `at` is the monotonic time in milliseconds. */
   readonly timeline: readonly { at: number; step: string }[];
 }
 
@@ -44,7 +44,7 @@ export interface AdsRecord {
 export interface Recorder extends AdsRecord {
   /** Records the result of an ad request. */
   onResponse(placement: string, response: ServiceResult<Decision>): void;
-  /** Records a step of the current ad break. The step `begin` discards the previous ad break. */
+  /** Records a step in the current ad break. The step `begin` discards the previous ad break. */
   note(step: string): void;
   /** Records the result of a call to show an ad. */
   onResult(placement: string, result: ShowResult): void;

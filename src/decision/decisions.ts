@@ -25,7 +25,7 @@ export interface Decisions {
     signal: AbortSignal,
     options?: RequestOptions & { decision?: Decision },
   ): Promise<Availability>;
-  /** Whether an ad may be available, as far as this device knows. Makes no request. */
+  /** Whether an ad may be available, as far as this device knows. Doesn’t send a request. */
   availability(placement: string): Availability;
   /** Discards preloaded ads and no-fills. Call it when the request options have changed. */
   forget(): void;
@@ -52,7 +52,7 @@ const maxCheckIntervalMs = 30_000;
 const notReady: NoAd = { outcome: 'not_ready', reason: 'consent_unknown' };
 const notLoaded: NoAd = { outcome: 'error', reason: 'chunk_not_loaded' };
 
-/** A request for an ad that is in flight. */
+/** An ad request in flight. */
 interface InFlightRequest {
   done: Promise<NoAd | undefined>;
   waiters: number;
@@ -72,7 +72,7 @@ interface Slot {
   inFlight: Map<string, InFlightRequest>;
 }
 
-/** Returns the key of request options. Options that result in the same request have the same key. */
+/** Returns a cache key for request options. Options that lead to the same request have the same key. */
 const createKey = ({ customData, segments }: RequestOptions): string =>
   JSON.stringify([customData, segments]);
 
@@ -261,7 +261,7 @@ const toUnavailable = ({ outcome, retryAt }: NoAd): Availability => ({
   ...(retryAt && { retryAt }),
 });
 
-/** The arguments of {@link fillSlot}. */
+/** The arguments for {@link fillSlot}. */
 interface SlotRequest {
   placement: string;
   slot: Slot;

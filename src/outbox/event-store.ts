@@ -18,7 +18,7 @@ export interface EventRecord {
 /** A record as read from the store. */
 export type StoredRecord = StoredValue<number>;
 
-/** A value that will not be sent and is kept for debugging. */
+/** A value that will not be sent but is kept for debugging. */
 export interface SetAside {
   reason: string;
   value: unknown;
@@ -31,7 +31,7 @@ export interface EventStore {
   read(afterKey: number, limit: number): Promise<StoredRecord[]>;
   /** Removes every record from `first` to `last`. */
   remove(first: number, last: number): Promise<void>;
-  /** Replaces the events of records that still exist. A record that has no events left is removed. */
+  /** Replaces the events in records that still exist. Removes records that have no events left. */
   rewrite(changes: { key: number; record: EventRecord }[]): Promise<void>;
   setAside(entries: SetAside[]): Promise<void>;
   /** Calls `listener` when operations become slow, and again when they have recovered. */
@@ -103,7 +103,7 @@ export function createRecentEvents(maxBytes: number): RecentEvents {
   };
 }
 
-/** Creates a store in memory, for browsers without a usable database. */
+/** Creates an in-memory store, for browsers without a usable database. */
 export function createMemoryStore(): EventStore {
   const records = new Map<number, unknown>();
   let lastKey = 0;
@@ -138,10 +138,10 @@ export interface IndexedDbStoreOptions {
   indexedDB?: IDBFactory | undefined;
 }
 
-/** Maximum number of values that are set aside. A newer value replaces the oldest one. */
+/** Maximum number of values to set aside. Each newer value replaces the oldest one. */
 const maxAside = 200;
 
-/** Creates a store in IndexedDB. */
+/** Creates an IndexedDB store. */
 export function createIndexedDbStore(options: IndexedDbStoreOptions): EventStore {
   let onSlow: ((isSlow: boolean) => void) | undefined;
   const database = createDatabase({

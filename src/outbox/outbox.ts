@@ -22,7 +22,8 @@ import {
 } from './event-store.ts';
 
 /**
- * A message to the other tabs. It reports a change in the size of the shared store, confirmed rewards, or a failure.
+ * A message to the other tabs. It reports that the shared store's size has changed, that rewards were confirmed, or
+ * that sending failed.
  */
 export interface TabMessage {
   events?: number;
@@ -192,7 +193,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     unwritten.delete(events);
     clearRecentIfEmpty();
   };
-  /** Starts a group of events. It is written in a microtask, so that it includes every event of the current task. */
+  /** Starts a group of events. It is written in a microtask, so that it includes every event from the current task. */
   const openGroup = (events: QueuedEvent[] = []): Group => ({
     events,
     stored: Promise.resolve().then(() => {

@@ -1,5 +1,5 @@
 /**
- * Ads for Phaser games. Importing this entry point also adds the types of `this.ads` and `this.sceneAds` to scenes.
+ * Ads for Phaser games. Importing this entry point also adds `this.ads` and `this.sceneAds` to the scene types.
  *
  * @module trueward/phaser
  */

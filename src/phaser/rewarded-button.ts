@@ -9,7 +9,7 @@ export interface RewardedButtonOptions {
   /** The center of the button, in scene coordinates. */
   x: number;
   y: number;
-  /** Returns the label, which screen readers also announce. Default: short labels in the language of the ads. */
+  /** Returns the label, which screen readers also announce. Default: short labels in the ads’ language. */
   label?: (view: ButtonView) => string;
   /** Text style. `backgroundColor` is ignored. */
   style?: Phaser.Types.GameObjects.Text.TextStyle;

@@ -88,7 +88,7 @@ export const runWithTimeout = <T extends object | boolean>(
   });
 
 /**
- * Creates a controller that aborts when one of the signals aborts. Aborting the controller removes its listeners from
+ * Creates a controller that aborts when any of the signals aborts. Aborting the controller removes its listeners from
  * the signals. This replaces `AbortSignal.any()`, which requires Safari 17.4; games also run on older phones.
  */
 export function linkSignals(...signals: (AbortSignal | undefined)[]): AbortController {

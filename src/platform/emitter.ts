@@ -33,7 +33,7 @@ type GuardedListener = (this: unknown, calls: Promise<unknown>[], details: never
  */
 export function createEmitter<Events extends Record<keyof Events, Handler>>(): Emitter<Events> {
   const emitter = new EventEmitter<string>();
-  /** The listeners by handler, so that `off()` finds them. */
+  /** The listeners by handler, so that `off()` can find them. */
   const listenersByHandler = new WeakMap<Handler, GuardedListener>();
 
   function guard(handler: Handler): GuardedListener {

@@ -14,7 +14,7 @@ export interface Ledger {
   ): Promise<LedgerEntry | undefined>;
   /** Returns the entries as this tab last read or wrote them. */
   cached(): LedgerEntry[];
-  /** Reads all entries, including those of other tabs. */
+  /** Reads all entries, including those that other tabs wrote. */
   readAll(): Promise<LedgerEntry[]>;
   remove(decisionIds: string[]): Promise<void>;
   health(): { storage: 'indexeddb' | 'memory'; lastError?: string };

@@ -9,7 +9,7 @@ export interface SignUserTokenOptions {
 const algorithm = { name: 'HMAC', hash: 'SHA-256' };
 
 /**
- * Signs a user token on your server. The client passes it to the SDK as `userToken` to prove who the player is.
+ * Signs a user token on your server. The game passes it to the SDK as `userToken` to prove who the player is.
  *
  * @param userRef - your own id for the player: 1 to 128 printable ASCII characters.
  * @param secret - the environment’s `utk_…` secret, from `POST /v1/user_token_secrets`.

@@ -120,7 +120,7 @@ export const parseRetryAfter = (value: string | null, nowMs: number): number | u
 };
 
 /**
- * Whether `value` is an object whose members have the same types as the examples in `shape`. Arrays must contain only
+ * Whether `value` is an object whose members have the same types as the examples in `shape`. Arrays may contain only
  * objects.
  */
 export const hasShape = (value: unknown, shape: Record<string, unknown>): boolean =>
