@@ -5,7 +5,7 @@ import { sdkSources } from './sdk-sources.ts';
 
 const resolvePath = (path: string) => join(import.meta.dirname, path);
 
-/** Copies the examples that need no build, and the published script tag. */
+/** Copies the examples that don't need a build, along with the published script tag. */
 const plainExamples: Plugin = {
   name: 'plain-examples',
   generateBundle() {
@@ -26,7 +26,7 @@ export default defineConfig({
     target: 'es2022',
     outDir: resolvePath('dist/game'),
     emptyOutDir: true,
-    // Phaser alone exceeds the size at which Vite warns.
+    // Phaser alone exceeds Vite's default chunk size warning limit.
     chunkSizeWarningLimit: 2_000,
     rolldownOptions: { input: [resolvePath('index.html'), resolvePath('examples/canvas.html')] },
   },

@@ -8,7 +8,7 @@ import { schemas } from './index.ts';
 
 const target = new URL('./wire.ts', import.meta.url);
 
-// Schemas refer to each other by name, such as `Reward#`. The generator needs pointers into a single document.
+// Schemas refer to each other by name, such as `Reward#`. The generator needs JSON Pointers into a single document.
 const definitions = JSON.parse(
   JSON.stringify(Object.fromEntries(schemas.map((schema) => [readName(schema), schema])))
     .replaceAll(/"\$ref":"([A-Za-z]+)#"/g, '"$ref":"#/definitions/$1"')
@@ -18,7 +18,7 @@ const definitions = JSON.parse(
 function readName(schema: object): string {
   if ('$id' in schema && typeof schema.$id === 'string') return schema.$id;
   throw new Error(
-    `Every schema of the contract needs a name, but this has none: ${JSON.stringify(schema)}`,
+    `Every schema in the contract needs a name, but this one has none: ${JSON.stringify(schema)}`,
   );
 }
 

@@ -59,7 +59,7 @@ export { problemStatus } from './schemas/problem.ts';
 export { reportDimensions, reportMetrics } from './schemas/report.ts';
 export { webhookEventTypes } from './schemas/webhook.ts';
 
-/** All named schemas of the contract. They are used for validation, the OpenAPI components and `wire.ts`. */
+/** All named schemas in the contract. They are used for validation, the OpenAPI components and `wire.ts`. */
 export const schemas = [
   rewardSchema,
   rewardStatusSchema,

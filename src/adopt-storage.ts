@@ -27,24 +27,25 @@ export interface AdoptionDeps {
   outbox: Pick<Outbox, 'flush'>;
   rewards: Pick<Rewards, 'refresh' | 'settle'>;
   /** Called after rewards have been added to this page’s ledger. */
-  changed(): void;
+  onChange(): void;
 }
 
-/** How long to wait before checking a database of a different account again, in milliseconds. */
+/** How long to wait before rechecking a database that belongs to a different account, in milliseconds. */
 const recheckMs = 7 * 86_400_000;
 /** Maximum number of records per transaction. Moving this many blocks the main thread for about a millisecond. */
 const batchSize = 200;
-/** Maximum number of tokens to check. One token would not be enough, because its record may be damaged. */
+/** Maximum number of tokens to check. Checking only one would not be enough, because its record may be damaged. */
 const maxSamples = 3;
 
 /**
- * Matches names such as `trueward:live_0123456789ab@ads.example.com`. Names from older releases have no environment.
+ * Matches names such as `trueward:live_0123456789ab@ads.example.com`. Names from older releases don't include the
+ * environment.
  */
 const namePattern = /^trueward:(?:(\w+)_)?\w{12}@(.+)$/;
 
 /**
  * Returns the name prefixes of this origin's other databases for the same service and environment. These databases
- * belong to earlier keys of this game, or to other games.
+ * belong to this game's earlier keys, or to other games.
  */
 export function findPredecessors(names: readonly string[], ownPrefix: string): string[] {
   const [, environment, host] = namePattern.exec(ownPrefix) ?? [];
@@ -103,16 +104,16 @@ const updateEntries = (
   update: (stored: LedgerEntry | undefined, entry: LedgerEntry) => LedgerEntry | undefined,
 ): Promise<LedgerEntry[]> =>
   rewards('readwrite', async (store) => {
-    const changed: LedgerEntry[] = [];
+    const changedEntries: LedgerEntry[] = [];
     for (const entry of entries) {
       const stored = await promisifyRequest<unknown>(store.get(entry.decisionId));
       const changedEntry = update(isEntry(stored) ? stored : undefined, entry);
       if (changedEntry === undefined) continue;
       store.put(changedEntry, changedEntry.decisionId);
-      changed.push(changedEntry);
+      changedEntries.push(changedEntry);
     }
     await waitForCommit(store.transaction);
-    return changed;
+    return changedEntries;
   });
 
 /**
@@ -126,22 +127,22 @@ async function moveRewards(
 ): Promise<LedgerEntry[]> {
   const now = clock.now();
   const entries = await readEntries(source);
-  const arriving = await updateEntries(target, entries, (stored, entry) =>
+  const arrivingEntries = await updateEntries(target, entries, (stored, entry) =>
     stored?.moved === 'gone' && entry.moved === 'arriving'
       ? { ...entry, moved: 'arriving' }
       : (!stored || stored.moved) && isMovable(entry, now)
         ? { ...entry, moved: 'arriving' }
         : undefined,
   );
-  await updateEntries(source, arriving, (stored) =>
+  await updateEntries(source, arrivingEntries, (stored) =>
     stored && (stored.moved === 'arriving' || isMovable(stored, now))
       ? { ...stored, moved: 'gone' }
       : undefined,
   );
-  const movedAway = (await readEntries(source)).filter(({ moved }) => moved === 'gone');
-  return updateEntries(target, movedAway, (stored, entry) => {
-    const { moved: _, ...arrived } = entry;
-    return stored?.moved === 'arriving' ? arrived : undefined;
+  const goneEntries = (await readEntries(source)).filter(({ moved }) => moved === 'gone');
+  return updateEntries(target, goneEntries, (stored, entry) => {
+    const { moved: _, ...arrivedEntry } = entry;
+    return stored?.moved === 'arriving' ? arrivedEntry : undefined;
   });
 }
 
@@ -169,7 +170,7 @@ async function moveEvents(source: Storage, target: Storage, deps: AdoptionDeps):
     tabs.send(createGrowthMessage(records));
   }
   tabs.close();
-  // Sends the events from this tab. In browsers without a tab channel, the other tabs do not learn of them.
+  // Sends the events from this tab. In browsers without a tab channel, the other tabs don't know about them.
   void deps.outbox.flush();
 }
 
@@ -178,7 +179,7 @@ interface Sample {
   token: string;
 }
 
-/** Reads tokens from the records that are to be moved. Returns an empty list if there is nothing to move. */
+/** Reads tokens from the records to be moved. Returns an empty list if there is nothing to move. */
 async function readSamples(source: Storage, target: Storage, now: number): Promise<Sample[]> {
   // If the page was killed during a move, an entry may already be marked `gone` in the old ledger but still `arriving`
   // in this one.
@@ -199,8 +200,8 @@ async function readSamples(source: Storage, target: Storage, now: number): Promi
 }
 
 /**
- * Whether the tokens belong to the account of this page's key. The service rejects tokens of other accounts. Returns
- * undefined if the response does not answer the question.
+ * Whether the tokens belong to the same account as this page's key. The service rejects other accounts' tokens. Returns
+ * undefined if the response is inconclusive.
  */
 async function isSameAccount(
   client: AdoptionDeps['client'],
@@ -264,12 +265,12 @@ async function adopt(deps: AdoptionDeps, name: string, signal: AbortSignal): Pro
       return true;
     }
     await withLock(deps, `${name}:outbox`, signal, async () => {
-      const adopted = await moveRewards(source.rewards, target.rewards, clock);
+      const adoptedEntries = await moveRewards(source.rewards, target.rewards, clock);
       await deps.rewards.refresh();
-      deps.changed();
+      deps.onChange();
       await moveEvents(source, target, deps);
-      // The events of these ads may have been sent already, so ask the service whether the ads were watched.
-      for (const { decisionId, token } of adopted.filter(({ state }) => state === 'none')) {
+      // The events for these ads may have been sent already, so ask the service whether the ads were watched.
+      for (const { decisionId, token } of adoptedEntries.filter(({ state }) => state === 'none')) {
         const response = await readReward(client, decisionId, token);
         if (response.kind === 'ok') await deps.rewards.settle([response.body]);
       }
@@ -302,9 +303,9 @@ export async function adoptAll(deps: AdoptionDeps, signal: AbortSignal): Promise
     ),
   );
   if (results.every(Boolean) || signal.aborted) return;
-  const end = deps.connectivity.onOnline(() => {
-    end();
+  const unsubscribe = deps.connectivity.onOnline(() => {
+    unsubscribe();
     void adoptAll(deps, signal).catch(() => undefined);
   });
-  signal.addEventListener('abort', end);
+  signal.addEventListener('abort', unsubscribe);
 }

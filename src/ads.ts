@@ -33,44 +33,46 @@ export interface PreloadOptions extends RequestOptions {
 
 /** Options for one call to show an ad. */
 export interface ShowOptions extends RequestOptions {
-  /** Whether the ad starts without sound. Default: the `muted` option of `createAds()`. */
+  /** Whether the ad starts without sound. Default: the `muted` option passed to `createAds()`. */
   muted?: boolean;
-  /** Ends the call with the outcome `aborted` when it aborts, which may be at any time. */
+  /** When this signal aborts, which it may do at any time, the call ends with the outcome `aborted`. */
   signal?: AbortSignal;
   /** Called just before the ad covers the game. The game is already paused. */
   onOpen?: () => void;
   /**
-   * Called when the ad has closed and the game continues. The result may still be waiting for the confirmation of the
-   * reward.
+   * Called when the ad has closed and the game continues. The result may still be waiting for the reward’s
+   * confirmation.
    */
   onClose?: () => void;
 }
 
-/** Options of `setUser()`. */
+/** Options for `setUser()`. */
 export interface SetUserOptions {
   /**
-   * Whether the new player receives the previous player’s undelivered and pending rewards. For the service, these
-   * rewards still belong to the previous player, and `EarnedReward.userRef` is that player’s id. By default, the
-   * rewards wait until the previous player returns.
+   * Whether the new player receives the previous player’s undelivered and pending rewards. As far as the service is
+   * concerned, these rewards still belong to the previous player, and `EarnedReward.userRef` is that player’s id. By
+   * default, the rewards wait until the previous player returns.
    */
   transferRewards?: boolean;
 }
 
 /** A house ad inside the page. */
 export interface Banner {
-  /** Removes the banner from the page or aborts its request. May be called more than once. */
+  /** Removes the banner from the page, or aborts its request. May be called more than once. */
   remove(): void;
-  /** Resolves with `completed` once the banner is on the page, or with the reason why it was not shown. */
+  /**
+   * Resolves with `completed` once the banner is on the page, or with the outcome that explains why it was not shown.
+   */
   readonly result: Promise<ShowResult>;
 }
 
-/** The events of `ads.on()` and the arguments of their handlers. */
+/** The events that `ads.on()` supports, and the arguments that their handlers receive. */
 export interface AdsListeners {
   /** An ad is about to cover the game. */
   open: (placement: string) => void;
-  /** The first frame of the ad is on the screen. */
+  /** The ad’s first frame is on the screen. */
   start: (placement: string) => void;
-  /** The ad has closed and the game is running again. Emitted once for every `open`, together with `onClose`. */
+  /** The ad has closed and the game is running again. Emitted once per `open`, together with `onClose`. */
   close: (placement: string) => void;
   /** A call to show an ad has ended, with or without an ad. */
   result: (placement: string, result: ShowResult) => void;
@@ -81,13 +83,13 @@ export interface AdsListeners {
    */
   change: () => void;
   /**
-   * A confirmed reward, emitted once per decision, during a frame of the engine. After a crash or a reload, it is
+   * A confirmed reward, emitted once per decision, during one of the engine’s frames. After a crash or a reload, it is
    * emitted again if the handler (or the promise that it returned) had not finished.
    */
   reward: RewardHandler;
 }
 
-/** The state of the SDK, for a support request or a debugging screen. */
+/** The SDK’s state, for support requests and debug screens. */
 export interface Diagnostics {
   environment: 'sandbox' | 'live';
   /** The placement whose ad is being requested or is on the screen. */
@@ -112,9 +114,9 @@ export interface Ads {
    * if (result.outcome === 'rewarded' || result.outcome === 'pending') revivePlayer();
    */
   showRewarded(placement: string, options?: ShowOptions): Promise<ShowResult>;
-  /** Shows an ad at a natural pause of the game, without a reward. */
+  /** Shows an ad at a natural pause in the game, without a reward. */
   showInterstitial(placement: string, options?: ShowOptions): Promise<ShowResult>;
-  /** Mounts a house ad in an element of the page until it is removed or `destroy()` is called. */
+  /** Mounts a house ad in an element on the page, where it stays until it is removed or `destroy()` is called. */
   mountBanner(placement: string, element: HTMLElement): Banner;
   /**
    * Calls `handler` on every `event`, with `context` as its `this`. Errors in handlers are reported as uncaught errors.
@@ -149,8 +151,8 @@ export interface Ads {
   rewards(): Promise<RewardReport[]>;
   /**
    * Switches to another player or changes the current player’s data, for example when a player signs in or out.
-   * Replaces all four options immediately and discards preloaded ads. Rewards wait for the player who earned them,
-   * unless they are transferred.
+   * Replaces all four {@link UserOptions} immediately and discards preloaded ads. Rewards wait for the player who
+   * earned them, unless they are transferred.
    *
    * @throws OptionError for an invalid option, like `createAds()`.
    *
@@ -160,10 +162,10 @@ export interface Ads {
    */
   setUser(user: UserOptions, options?: SetUserOptions): void;
   /**
-   * Sets the player’s consent, effective immediately. Ads that were preloaded under a different consent are discarded.
+   * Sets the player’s consent, effective immediately. Discards ads that were preloaded under different consent.
    * Overrides the page’s consent that `createAds({ consent: 'page' })` reads.
    *
-   * @throws OptionError for anything but a {@link ConsentOptions}.
+   * @throws OptionError for anything other than {@link ConsentOptions}.
    */
   setConsent(consent: ConsentOptions): void;
   /**
@@ -175,7 +177,7 @@ export interface Ads {
   diagnostics(): Diagnostics;
   /**
    * Opens or closes the debug panel, which shows the latest decisions and their reasons, the queue, the rewards, and
-   * the steps of the last ad break. `?trueward-debug` in the URL also opens the panel.
+   * the steps in the last ad break. `?trueward-debug` in the URL also opens the panel.
    */
   toggleDebugPanel(): void;
   /** Ends a running ad with the outcome `aborted`, resumes the game and stops all work. Stored events are kept. */
@@ -190,18 +192,18 @@ export interface AdsDeps {
   outbox: Outbox;
   events: Emitter<AdsListeners>;
   record: Recorder;
-  /** Emits `change`. */
-  changed(): void;
+  /** Called when anything that {@link AdsListeners.change} covers may have changed. */
+  onChange(): void;
   setUser(user: UserOptions, options?: SetUserOptions): void;
   setConsent(consent: ConsentOptions): void;
   setSimulation(outcome: Simulation | undefined): void;
   destroy(): void;
 }
 
-/** Creates the public object from its parts. */
+/** Assembles the public object from its parts. */
 export function assembleAds(deps: AdsDeps): Ads {
-  const { changed, events, outbox, record, requests, rewards } = deps;
-  const destroyed = new AbortController();
+  const { onChange, events, outbox, record, requests, rewards } = deps;
+  const destroyController = new AbortController();
   /**
    * The call whose ad is being requested or is on the screen. Undefined once the ad has closed, even if the reward is
    * still pending.
@@ -217,7 +219,7 @@ export function assembleAds(deps: AdsDeps): Ads {
     if (!ended) events.emit(name, ...details);
   };
 
-  /** Claims rewards only while this tab has a handler. Otherwise, they are left to tabs that have one. */
+  /** Claims rewards only while this tab has a handler. Otherwise, leaves them to tabs that have one. */
   function syncRewardClaims(): void {
     if (ended || !events.hasListeners('reward')) {
       stopRewards?.();
@@ -237,7 +239,7 @@ export function assembleAds(deps: AdsDeps): Ads {
     kind: BreakKind,
     options: ShowOptions = {},
   ): Promise<ShowResult> {
-    if (destroyed.signal.aborted) return { outcome: 'aborted', reason: 'destroyed' };
+    if (destroyController.signal.aborted) return { outcome: 'aborted', reason: 'destroyed' };
     const error = findCallError(options);
     if (error) return { outcome: 'error', reason: 'option_invalid', detail: error };
     if (showing)
@@ -245,13 +247,13 @@ export function assembleAds(deps: AdsDeps): Ads {
         outcome: 'already_showing',
         detail: `The ad for ${showing.placement} has not ended.`,
       };
-    const call = linkSignals(options.signal, destroyed.signal);
+    const call = linkSignals(options.signal, destroyController.signal);
     const show = { placement };
     const resumeGame = (): void => {
       if (showing === show) showing = undefined;
     };
     showing = show;
-    changed();
+    onChange();
     record.note('begin');
     const result = await requests
       .runBreak({
@@ -271,7 +273,7 @@ export function assembleAds(deps: AdsDeps): Ads {
           record.note('released');
           resumeGame();
           emit('close', placement);
-          changed();
+          onChange();
           options.onClose?.();
         },
       })
@@ -283,9 +285,9 @@ export function assembleAds(deps: AdsDeps): Ads {
       }));
     call.abort();
     resumeGame();
-    record.ended(placement, result);
+    record.onResult(placement, result);
     emit('result', placement, result);
-    changed();
+    onChange();
     return result;
   }
 
@@ -310,26 +312,26 @@ export function assembleAds(deps: AdsDeps): Ads {
       };
     };
 
-  const panel = { record, diagnostics, rewards: rewards.list, ended: destroyed.signal };
+  const panel = { record, diagnostics, rewards: rewards.list, signal: destroyController.signal };
 
   return {
     canShow: (placement) => availability(placement).available,
     availability,
     preload: async (placement, options = {}) => {
       if (findCallError(options)) return { available: false, reason: 'error' };
-      const call = linkSignals(options.signal, destroyed.signal);
+      const call = linkSignals(options.signal, destroyController.signal);
       const preloaded = await requests.preload(placement, call.signal, options);
       call.abort();
-      changed();
+      onChange();
       return preloaded;
     },
     showRewarded: (placement, options) => show(placement, 'rewarded', options),
     showInterstitial: (placement, options) => show(placement, 'interstitial', options),
     mountBanner(placement, element) {
-      const shown = linkSignals(destroyed.signal);
+      const bannerController = linkSignals(destroyController.signal);
       return {
-        result: requests.showBanner(placement, element, shown.signal),
-        remove: () => shown.abort(),
+        result: requests.showBanner(placement, element, bannerController.signal),
+        remove: () => bannerController.abort(),
       };
     },
     on: listen('on'),
@@ -351,8 +353,8 @@ export function assembleAds(deps: AdsDeps): Ads {
       );
     },
     destroy() {
-      if (destroyed.signal.aborted) return;
-      destroyed.abort();
+      if (destroyController.signal.aborted) return;
+      destroyController.abort();
       ended = true;
       syncRewardClaims();
       deps.destroy();

@@ -1,5 +1,9 @@
 import { type Ads, type AdsListeners, assembleAds } from './ads.ts';
-import { connectivityWhenKnown, createPlayerContext, fetchWhenKnown } from './player-context.ts';
+import {
+  connectivityWhenConsentKnown,
+  createPlayerContext,
+  fetchWhenConsentKnown,
+} from './player-context.ts';
 import { createRecorder, lazyLog, loggedFetch } from './debug/recorder.ts';
 import { createFrameQueue } from './engine/frame-queue.ts';
 import { noEngine } from './engine/engine-driver.ts';
@@ -23,18 +27,18 @@ import { createRewards } from './reward/rewards.ts';
 import { createServiceClient } from './transport/service-client.ts';
 import { adsWithoutPage } from './unavailable-ads.ts';
 
-/** Timeout of one request, in milliseconds. The load timeout may end a request earlier. */
+/** Timeout for one request, in milliseconds. The load timeout may end a request earlier. */
 const requestTimeoutMs = 10_000;
 /**
- * How long to wait before looking for data stored under an earlier key, in milliseconds. The delay lets the game start
- * first.
+ * How long to wait before looking for data stored under an earlier key, in milliseconds. The delay gives the game time
+ * to start first.
  */
 const adoptDelayMs = 3_000;
 
 /**
- * Starts ads for one game. Requests no ads yet, but sends unsent events and resumes unfinished rewards from earlier
- * page loads. Without a page, as in Node, calls have no effect: every call to show an ad ends with the outcome `error`
- * and the reason `no_dom`.
+ * Starts ads for one game. Doesn’t request any ads yet, but sends queued events and resumes unfinished rewards from
+ * earlier page loads. Without a page, as in Node, calls have no effect: every call to show an ad ends with the outcome
+ * `error` and the reason `no_dom`.
  *
  * @throws OptionError for a missing or invalid option, and for a secret key. Throws nothing else.
  *
@@ -53,7 +57,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   // There is no document during server-side rendering.
   if (typeof document === 'undefined') return adsWithoutPage(validOptions.environment, events);
   const { publishableKey, serviceUrl, locale } = validOptions;
-  // The name depends on the key and the service. All tabs of a game share it, and other games have different names.
+  // The name depends on the key and the service. All of a game's tabs share it, and other games have different names.
   const name = `trueward:${validOptions.environment}_${publishableKey.slice(-12)}@${new URL(serviceUrl).host}`;
   const engine = validOptions.engine ?? noEngine();
   const player = createPlayerContext(validOptions, systemClock);
@@ -61,7 +65,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   const recorder = createRecorder(systemClock, log);
   let ended = false;
   /** Emits `change`, except after `destroy()`. */
-  const changed = (): void => {
+  const emitChange = (): void => {
     if (!ended) events.emit('change');
   };
   const ports = {
@@ -69,13 +73,13 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     clock: systemClock,
     random: Math.random,
     newId: newRandomId,
-    connectivity: connectivityWhenKnown(player, browserConnectivity),
+    connectivity: connectivityWhenConsentKnown(player, browserConnectivity),
     lifecycle: browserPageLifecycle,
     openTabChannel: browserTabChannel,
   };
   const baseFetch: typeof globalThis.fetch =
     validOptions.fetch ?? ((...request) => globalThis.fetch(...request));
-  const fetch = fetchWhenKnown(player, log ? loggedFetch(baseFetch, log) : baseFetch);
+  const fetch = fetchWhenConsentKnown(player, log ? loggedFetch(baseFetch, log) : baseFetch);
   const client = createServiceClient({
     ...ports,
     serviceUrl,
@@ -93,20 +97,20 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   const rewards = createRewards({
     ...ports,
     client,
-    // Every step of a reward, from its confirmation to its delivery, changes its ledger entry.
+    // Every step that a reward takes, from confirmation to delivery, changes its ledger entry.
     ledger: {
       ...ledger,
       async change(...step) {
         const entry = await ledger.change(...step);
-        if (entry) log?.({ about: 'reward', entry });
-        changed();
+        if (entry) log?.({ type: 'reward', entry });
+        emitChange();
         return entry;
       },
     },
     player,
     deliver: (callback) => frames.push(callback),
   });
-  player.onIdentified(() => void rewards.refresh().then(changed));
+  player.onIdentified(() => void rewards.refresh().then(emitChange));
   outbox.onRewards((statuses) => void rewards.settle(statuses));
   const requests = lazyRequests({
     ...ports,
@@ -114,14 +118,14 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     client,
     engine,
     rewards,
-    isKnown: player.isKnown,
+    isConsentKnown: player.isConsentKnown,
     retryConsent: player.retryConsent,
     isOnline: browserConnectivity.isOnline,
     // Any response shows that the host is reachable, so CORS is not needed.
     reach: (signal) => fetch(`${serviceUrl}/healthz`, { mode: 'no-cors', signal }),
     profile: player.current,
-    onResponse: recorder.responded,
-    onChange: changed,
+    onResponse: recorder.onResponse,
+    onChange: emitChange,
     enqueue(event, after) {
       recorder.note(event.type);
       return outbox.enqueue(event, after);
@@ -133,12 +137,12 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       return createShowAd(locale, validOptions.strings);
     },
   });
-  // An ad that was requested with the previous options must not be shown.
+  // An ad requested with the previous options must not be shown.
   player.onChange(() => {
     requests.forget();
-    changed();
+    emitChange();
   });
-  const stopListening = [browserConnectivity.onOnline(changed), onOffline(changed)];
+  const stopListening = [browserConnectivity.onOnline(emitChange), onOffline(emitChange)];
 
   /**
    * Adopts data stored under an earlier publishable key. The code is loaded only if a database may belong to such a
@@ -150,9 +154,10 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       databaseName.startsWith('trueward:') && !databaseName.startsWith(name);
     if (ended || !databases.some(isOtherDatabase)) return;
     const { adoptStorage } = await import('./adopt-storage.ts');
-    if (!ended) stopListening.push(adoptStorage({ ...ports, client, outbox, rewards, changed }));
+    if (!ended)
+      stopListening.push(adoptStorage({ ...ports, client, outbox, rewards, onChange: emitChange }));
   };
-  // Browsers that can't list databases (Firefox before 126) adopt nothing.
+  // In browsers that can't list databases (Firefox before 126), nothing is adopted.
   stopListening.push(
     systemClock.after(adoptDelayMs, () => void adoptEarlierData().catch(() => undefined)),
   );
@@ -168,7 +173,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       checkUser(user);
       const previousRef = player.player().ref;
       player.setUser(user);
-      void rewards.playerChanged(options?.transferRewards ? previousRef : undefined).then(changed);
+      void rewards.setPlayer(options?.transferRewards ? previousRef : undefined).then(emitChange);
     },
     setConsent(consent) {
       checkConsent(consent);
@@ -178,7 +183,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       checkSimulation(outcome);
       player.setSimulation(outcome);
     },
-    changed,
+    onChange: emitChange,
     destroy() {
       ended = true;
       for (const stop of stopListening) stop();
@@ -189,7 +194,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       frames.destroy();
     },
   });
-  // Prefetches the rest of the code that the first ad needs. Unlike bundled code, it does not delay the game.
+  // Prefetches the rest of the code that the first ad needs. Unlike bundled code, it does not delay the game's start.
   requests.prefetch();
   outbox.prefetch();
   rewards.prefetch();

@@ -18,7 +18,7 @@ export interface LazyRequests extends Requests {
 
 /** Creates {@link LazyRequests}. */
 export function lazyRequests(deps: RequestsDeps): LazyRequests {
-  const { clock, isKnown, isOnline, loadShowAd, loadTimeoutMs } = deps;
+  const { clock, isConsentKnown, isOnline, loadShowAd, loadTimeoutMs } = deps;
   let requests: Requests | undefined;
   let destroyed = false;
 
@@ -36,7 +36,8 @@ export function lazyRequests(deps: RequestsDeps): LazyRequests {
   };
 
   /**
-   * Loads the code that shows ads, in parallel with the request. If loading fails, the call to show the ad reports it.
+   * Loads the code that shows ads, in parallel with the request. If loading fails, the call to show the ad reports the
+   * failure.
    */
   const prefetchShowAd = (): void => void loadShowAd().catch(() => undefined);
 
@@ -64,7 +65,7 @@ export function lazyRequests(deps: RequestsDeps): LazyRequests {
     availability(placement) {
       if (requests) return requests.availability(placement);
       if (destroyed) return { available: false, reason: 'aborted' };
-      if (!isKnown()) return { available: false, reason: 'not_ready' };
+      if (!isConsentKnown()) return { available: false, reason: 'not_ready' };
       return isOnline() ? { available: true } : { available: false, reason: 'offline' };
     },
     forget: () => requests?.forget(),

@@ -4,10 +4,10 @@ import type { EngineDriver } from './engine/engine-driver.ts';
 import type { OptionErrorCode } from './outcome.ts';
 import { parseEnvironment } from './platform/key-format.ts';
 
-/** An outcome that the sandbox can simulate. */
+/** An outcome that can be simulated in the sandbox. */
 export type Simulation = NonNullable<DecisionRequest['simulate']>;
 
-/** The player's consent. Anything that is not specified counts as restricted. */
+/** The player’s consent. Whatever is not specified counts as restricted. */
 export interface ConsentOptions {
   status: 'granted' | 'denied' | 'unknown';
   /** The IAB TCF string from the page’s consent dialog. */
@@ -23,7 +23,7 @@ export type UserToken = string | (() => string | Promise<string>);
 export interface RequestOptions {
   /** Passed through to the `decision.rewarded` webhook; at most 1,024 characters. */
   customData?: string;
-  /** The player’s segments, for the operator’s policies. At most 20 segments of 1 to 64 characters each. */
+  /** The player’s segments, which the operator’s policies can use. At most 20 segments of 1 to 64 characters each. */
   segments?: string[];
 }
 
@@ -38,9 +38,9 @@ export interface AdsOptions extends RequestOptions {
   /**
    * The player’s id, signed by your own server with `signUserToken` from `trueward/server`, so that no client can
    * impersonate another player. Pass it instead of `userRef`, or with the same id. A function is called for each
-   * request, so that a game that runs for hours never sends an expired token. The function may return a promise, which
-   * must settle within `loadTimeoutMs`. If the function fails, the request ends with the outcome `error` and the reason
-   * `user_token_failed`. If it takes too long, the request ends with `timeout` and `load_timeout`.
+   * request, so that a game left running for hours never sends an expired token. The function may return a promise,
+   * which must settle within `loadTimeoutMs`. If the function fails, the request ends with the outcome `error` and the
+   * reason `user_token_failed`. If it takes too long, the request ends with `timeout` and `load_timeout`.
    */
   userToken?: UserToken;
   /**
@@ -49,18 +49,19 @@ export interface AdsOptions extends RequestOptions {
    */
   consent?: ConsentOptions | 'page';
   /**
-   * Whether the players are children. If so, `userRef`, `customData` and `segments` never leave the device, and ads are
-   * not targeted. Your server then credits rewards based on their receipts. Default: `false`.
+   * Whether the game is directed at children. If so, `userRef`, `customData` and `segments` never leave the device, and
+   * ads are not targeted. Your server then credits rewards based on their receipts. Default: `false`.
    */
   childDirected?: boolean;
-  /** Language of the overlay and the ad request, as a BCP 47 tag. Default: the browser’s language. */
+  /** Language for the overlay and the ad request, as a BCP 47 tag. Default: the browser’s language. */
   locale?: string;
   /** Overrides strings in the overlay, for example `{ learnMore: 'Play now' }`. */
   strings?: Partial<OverlayStrings>;
   /** Whether ads start muted; the player can unmute them with a button. Default: `false`. */
   muted?: boolean;
   /**
-   * Pauses and resumes your game, and runs callbacks on its frames. Default: the driver for pages without an engine.
+   * Pauses and resumes your game, and runs callbacks in its frames. Default: `noEngine()`, the driver for pages without
+   * an engine.
    */
   engine?: EngineDriver;
   /** Combined timeout for requesting and loading an ad, in milliseconds. Default: 8,000. */
@@ -88,7 +89,7 @@ export interface CheckedOptions extends AdsOptions {
   confirmationTimeoutMs: number;
 }
 
-/** Thrown for invalid options, immediately and before any request. */
+/** Thrown immediately for invalid options, before any request is sent. */
 export class OptionError extends Error {
   override readonly name = 'OptionError';
   readonly code: OptionErrorCode;
@@ -208,7 +209,7 @@ function checkKey(key: string): 'sandbox' | 'live' {
   if (/^(?:sk_|whsec_)/.test(key)) {
     fail(
       'secret_key_in_browser',
-      'a secret key is exposed in this page: rotate that key now, and use the publishable key (`pk_…`).',
+      'a secret key is exposed on this page: rotate it now, and use the publishable key (`pk_…`).',
     );
   }
   return (
@@ -230,7 +231,7 @@ function checkEveryOption(options: object, allowed: string[]): void {
 }
 
 /**
- * Validates the options of `setUser()`.
+ * Validates the options passed to `setUser()`.
  *
  * @throws OptionError for an unknown or invalid option.
  */
@@ -241,16 +242,16 @@ export function checkUser(user: UserOptions): void {
 }
 
 /**
- * Validates the argument of `setConsent()`.
+ * Validates the argument passed to `setConsent()`.
  *
- * @throws OptionError for anything but a consent object. `'page'` is only valid in `createAds()`.
+ * @throws OptionError for anything other than a consent object. `'page'` is only valid in `createAds()`.
  */
 export function checkConsent(value: ConsentOptions): void {
   throwIfInvalid(describeInvalidOption('consent', value ?? null, consent));
 }
 
 /**
- * Validates the argument of `simulate()`.
+ * Validates the argument passed to `simulate()`.
  *
  * @throws OptionError for an unknown outcome.
  */

@@ -5,17 +5,17 @@ import type { Decision, Problem, RewardStatus } from '../protocol/wire.ts';
  *
  * - `rewarded`: the player watched the ad, and the service confirmed the reward.
  * - `pending`: the player watched the ad, but the confirmation has not arrived yet. A `reward` event follows.
- * - `completed`: an interstitial or house ad was shown to its end.
+ * - `completed`: an interstitial or house ad was shown.
  * - `dismissed`: the player closed the ad before the reward was due.
  * - `denied`: the service denied the reward; `reason` says why.
- * - `no_fill`, `frequency_capped`, `cooldown`, `blocked`, `killed`: there was no ad. If it is known when the next
- *   request can succeed, `retryAt` says so.
+ * - `no_fill`, `frequency_capped`, `cooldown`, `blocked`, `killed`: there was no ad. If it is known when a request can
+ *   succeed again, `retryAt` is set.
  * - `ad_blocked`: a browser extension or a network filter blocked the request.
  * - `offline`, `timeout`: the service could not be reached, or did not respond in time.
  * - `stalled`: the ad started, but then stopped making progress.
  * - `already_showing`: another ad is on the screen or being requested.
  * - `aborted`: the game aborted the call or destroyed the SDK.
- * - `not_ready`: consent is not known yet, or the page is hidden.
+ * - `not_ready`: consent is not known yet.
  * - `invalid_placement`: the placement does not exist or has another format.
  * - `error`: anything else; `reason` says why.
  */
@@ -40,18 +40,18 @@ export type Outcome =
   | 'invalid_placement'
   | 'error';
 
-/** A reward: its type, as the game calls it, and its amount. */
+/** A reward: its type, named as in your game, and its amount. */
 export interface Reward {
   type: string;
   amount: number;
 }
 
-/** The result of a call that shows an ad. */
+/** The result of a call to show an ad. */
 export interface ShowResult {
   outcome: Outcome;
   /** The decision behind the result, for support requests and `rewardStatus()`. */
   decisionId?: string;
-  /** A stable code that explains the outcome. Your code can branch on it. */
+  /** A stable code that explains the outcome, and that your code can branch on. */
   reason?: Reason;
   /** Details for the developer. */
   detail?: string;
@@ -64,7 +64,7 @@ export interface ShowResult {
 /** The state of a reward. `earned`, `denied` and `expired` are final; `pending` is not a failure. */
 export type RewardState = RewardStatus['state'];
 
-/** The reward status of one decision, as known to the service or, while offline, to this device. */
+/** One decision’s reward status, as known to the service or, while offline, to this device. */
 export interface RewardReport {
   decisionId: string;
   state: RewardState;
@@ -116,7 +116,7 @@ export type OptionErrorCode =
  * - `wrong_format`: the placement's format does not match the call.
  * - `wrong_placement`, `decision_malformed`, `incomplete_decision`: the decision cannot be shown.
  * - `open_failed`, `play_refused`, `message_flood`, `media_…`: the ad failed on the screen.
- * - `unknown_to_service`: the service has deleted the decision of a pending reward.
+ * - `unknown_to_service`: the service has deleted the decision for a pending reward.
  * - `user_token_failed`: the game’s `userToken` function failed.
  * - `no_dom`: there is no web page. `not_started`: ads have not been started yet. `destroyed`: the SDK was destroyed.
  * - `sdk_error`: a bug in the SDK; `detail` describes it.

@@ -4,7 +4,7 @@ import type { Clock } from './platform/clock.ts';
 import { newRandomId } from './platform/ids.ts';
 import { browserPageLifecycle, type Connectivity } from './platform/page.ts';
 
-/** The player's data as sent in requests. */
+/** The player's data, as sent in requests. */
 export interface Profile {
   user: {
     userRef?: string;
@@ -23,8 +23,8 @@ export interface Profile {
 /** A player. A guest who signs in becomes a different player. */
 export interface Player {
   /**
-   * The game's own id for the player. It is `''` if there is none, and undefined until the game's `userToken` function
-   * has returned a token. In child-directed mode, it stays on the device.
+   * The game's own id for the player. It is `''` if there is none, and undefined as long as the game's `userToken`
+   * function has not returned a token. In child-directed mode, it stays on the device.
    */
   readonly ref: string | undefined;
 }
@@ -34,7 +34,7 @@ export interface PlayerContext {
   /** Returns the player's data for a request. */
   current(): Profile;
   /** Whether the page’s consent is known. Until then, nothing may be sent. */
-  isKnown(): boolean;
+  isConsentKnown(): boolean;
   /** If the code that reads the page’s consent failed to load, loads it again. Returns whether it had failed. */
   retryConsent(): boolean;
   /** Calls `listener` when `current()` changes, for example when consent becomes known. */
@@ -58,7 +58,7 @@ function findRef({ userRef, userToken }: UserOptions): string | undefined {
   return typeof userToken === 'string' ? readSubject(userToken) : undefined;
 }
 
-/** Returns the `sub` claim of a user token. Only the service can check the signature. */
+/** Returns a user token's `sub` claim. Only the service can verify the signature. */
 function readSubject(token: string): string | undefined {
   try {
     const [, payload = ''] = token.split('.');
@@ -72,7 +72,7 @@ function readSubject(token: string): string | undefined {
 }
 
 /**
- * Holds the player's data for requests. The service requires an id for rewards. In child-directed mode, this is a
+ * Holds the player's data for requests. The service requires a player id for rewards. In child-directed mode, that is a
  * random id per visit, which identifies nobody.
  */
 export function createPlayerContext(options: CheckedOptions, clock: Clock): PlayerContext {
@@ -105,15 +105,15 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
   /** Wraps the game's function so that each token it returns identifies the player. */
   function watchTokens(getToken: () => string | Promise<string>, unidentified: Player): UserToken {
     let identifiedPlayer = unidentified;
-    let calls = 0;
-    let latest = 0;
+    let callCount = 0;
+    let latestCall = 0;
     return async () => {
-      const call = (calls += 1);
+      const call = (callCount += 1);
       const token = await getToken();
       const ref = readSubject(token);
       if (ref === undefined) return token;
-      const isLatest = call > latest;
-      if (isLatest) latest = call;
+      const isLatest = call > latestCall;
+      if (isLatest) latestCall = call;
       if (ref === identifiedPlayer.ref) return token;
       if (!isLatest)
         throw new Error('a later call has already returned a token for a different player');
@@ -172,7 +172,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
     onIdentified(listener) {
       onIdentified = listener;
     },
-    isKnown: () => !followsPage || consent !== undefined,
+    isConsentKnown: () => !followsPage || consent !== undefined,
     retryConsent() {
       const failed = consentFailed;
       consentFailed = false;
@@ -201,16 +201,16 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
 }
 
 /** Wraps `fetch` so that nothing is sent before consent is known. */
-export function fetchWhenKnown(
-  { isKnown }: Pick<PlayerContext, 'isKnown'>,
+export function fetchWhenConsentKnown(
+  { isConsentKnown }: Pick<PlayerContext, 'isConsentKnown'>,
   fetch: typeof globalThis.fetch,
 ): typeof globalThis.fetch {
   return (...request) =>
-    isKnown() ? fetch(...request) : Promise.reject(new Error('consent_unknown'));
+    isConsentKnown() ? fetch(...request) : Promise.reject(new Error('consent_unknown'));
 }
 
 /** Wraps connectivity so that requests are also retried when consent becomes known. */
-export function connectivityWhenKnown(
+export function connectivityWhenConsentKnown(
   { onChange }: Pick<PlayerContext, 'onChange'>,
   connectivity: Connectivity,
 ): Connectivity {

@@ -8,7 +8,7 @@ import { loadCreative } from './creative/renderer.ts';
 import { createDecisions, type Decisions, type DecisionsDeps } from './decision/decisions.ts';
 import type { ShowResult } from './outcome.ts';
 
-/** The part of the SDK that a page needs when it requests an ad. */
+/** The part of the SDK that a page doesn't need until it requests an ad. */
 export interface Requests extends Omit<Decisions, 'take'> {
   /**
    * Runs one ad break, from the request to the result. `waitedMs` is the part of `loadTimeoutMs` that has already
@@ -46,7 +46,10 @@ export function createRequests(deps: RequestsDeps): Requests {
   };
 }
 
-/** The property of `document` that holds the ad on the screen. Every copy of this script uses the same symbol. */
+/**
+ * The `document` property that holds the request whose ad is on the screen. Every copy of this script uses the same
+ * symbol.
+ */
 const shownAd: unique symbol = Symbol.for('trueward.shownAd') as never;
 
 /** Runs at most one ad break at a time on this page, across all instances and copies of this script. */

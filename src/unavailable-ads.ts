@@ -3,7 +3,7 @@ import { createCounts } from './outbox/storage.ts';
 import type { Reason, ShowResult } from './outcome.ts';
 import { createEmitter, type Emitter } from './platform/emitter.ts';
 
-/** The methods of {@link Ads} that games call. A plugin whose ads are unavailable has these methods too. */
+/** The {@link Ads} methods that games call. A plugin whose ads are unavailable has these methods too. */
 export type GameAds = Omit<Ads, 'diagnostics' | 'toggleDebugPanel'>;
 
 /** {@link Ads} for environments without a page, such as Node: every call returns a result and has no effect. */
@@ -24,8 +24,8 @@ export function adsWithoutPage(
 }
 
 /**
- * Creates ads for which every call fails with the same `error` and has no effect. Emits no events. With invalid
- * options, a game then runs without ads.
+ * Creates ads whose calls have no effect and end with the outcome `error` and the given reason. Emits no events. This
+ * lets a game with invalid options run without ads.
  */
 export function unavailableAds(
   reason: Reason,

@@ -2,13 +2,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /**
- * The ad service that a game uses.
+ * The ad service that a game connects to.
  *
  * @typedef {{ serviceUrl: string, publishableKey: string, secretKey: string }} Service
  */
 
 /**
- * Finds the file with the URLs and keys of a local service, in this folder or a parent folder.
+ * Finds the dev file, which contains a local service's URL and keys. Looks in this folder, then in its parent folders.
  *
  * @param {string} folder
  * @returns {string | undefined}
@@ -27,15 +27,15 @@ export function findDevFile(folder) {
 export function readDevFile(file) {
   if (!existsSync(file)) {
     throw new Error(
-      `${file} does not exist. It is written by \`npm start\` in Trueward’s repository; run that first.`,
+      `${file} does not exist. Run \`npm start\` in Trueward’s repository first to create it.`,
     );
   }
   const { keys, serviceUrl } = parse(file);
   const { publishable: publishableKey, secret: secretKey } = keys?.sandbox ?? {};
   if (![serviceUrl, publishableKey, secretKey].every((value) => typeof value === 'string')) {
     throw new Error(
-      `${file} has no serviceUrl and keys.sandbox: expected the file that \`npm start\` in Trueward’s ` +
-        'repository writes.',
+      `${file} is missing serviceUrl or keys.sandbox. Pass the file that \`npm start\` writes in ` +
+        'Trueward’s repository.',
     );
   }
   return { serviceUrl, publishableKey, secretKey };

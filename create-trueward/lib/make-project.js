@@ -24,13 +24,13 @@ export function makeProject(directory, service) {
   }
   mkdirSync(directory, { recursive: true });
   cpSync(template, directory, { recursive: true });
-  // npm leaves files named `.gitignore` out of packages.
+  // npm excludes files named `.gitignore` from packages.
   renameSync(join(directory, 'gitignore'), join(directory, '.gitignore'));
   const manifest = join(directory, 'package.json');
   const { name: _, ...rest } = JSON.parse(readFileSync(manifest, 'utf8'));
   const text = JSON.stringify({ name: toPackageName(basename(directory)), ...rest }, null, 2);
   writeFileSync(manifest, `${text}\n`);
-  // Only the owner of the file may read the secret key.
+  // The file contains the secret key, so only its owner may read it.
   writeFileSync(join(directory, '.env'), formatEnvFile(service), { mode: 0o600 });
 }
 
@@ -51,11 +51,11 @@ function toPackageName(folder) {
 function formatEnvFile(
   { serviceUrl, publishableKey, secretKey } = { serviceUrl: '', publishableKey: '', secretKey: '' },
 ) {
-  return `# The URL of the ad service and your keys for it. Don't commit this file.
+  return `# The ad service's URL and your keys. Don't commit this file.
 SERVICE_URL=${serviceUrl}
 # pk_sandbox_…: sent to the browser.
 PUBLISHABLE_KEY=${publishableKey}
-# sk_sandbox_…: for the server only, which uses it to register its webhook.
+# sk_sandbox_…: server only. The server uses it to register its webhook.
 SECRET_KEY=${secretKey}
 `;
 }

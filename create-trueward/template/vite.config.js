@@ -6,7 +6,7 @@ const port = Number(process.env.PORT ?? 5173);
 
 export default defineConfig(({ command }) => ({
   server: { host: '127.0.0.1', port, strictPort: true },
-  // Phaser alone exceeds the size at which Vite warns.
+  // Phaser alone exceeds Vite's default chunk size warning limit.
   build: { chunkSizeWarningLimit: 2_000 },
   plugins: command === 'serve' ? [gameServer()] : [],
 }));

@@ -20,7 +20,7 @@ import { meadowWaltz } from './music.mjs';
 
 const seconds = 12;
 const framesPerSecond = 24;
-/** Maximum size of a file. At this size, the video loads in a second or two on a slow mobile network. */
+/** Maximum file size, in bytes. At this size, the video loads within a second or two on a slow mobile network. */
 const maxBytes = 300_000;
 
 const drawings = join(import.meta.dirname, 'drawings');
@@ -45,7 +45,7 @@ try {
 for (const name of readdirSync(dist)) {
   const { size } = statSync(join(dist, name));
   console.log(`${name}: ${size} bytes`);
-  if (size >= maxBytes) throw new Error(`${name} has ${size} bytes, at most ${maxBytes} allowed`);
+  if (size >= maxBytes) throw new Error(`${name} is ${size} bytes; the limit is ${maxBytes}`);
 }
 
 async function drawFrames() {

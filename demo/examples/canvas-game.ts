@@ -1,6 +1,6 @@
 import { createAds, type Ads, type AdsOptions, type EngineDriver } from 'trueward';
 
-/** A game loop without an engine. */
+/** A game loop that doesn't use an engine. */
 export class Loop {
   running = true;
   drawing = false;
@@ -41,9 +41,7 @@ export function driverFor(loop: Loop, canvas: HTMLCanvasElement): EngineDriver {
   };
 }
 
-/**
- * Starts a game that draws the number of coins. It also draws a bouncing ball, which shows whether the game is running.
- */
+/** Starts a game that draws the coin count and a bouncing ball. The ball shows whether the game is running. */
 export function startGame(canvas: HTMLCanvasElement, options: AdsOptions): Ads {
   let coins = 0;
   let step = 0;

@@ -1,7 +1,7 @@
 import type { DecisionRewardedEvent } from 'trueward/server';
 import type { Journal } from './journal.ts';
 
-/** The coins that a player received for one ad. */
+/** The coins credited to a player for one ad. */
 export interface Credit {
   eventId: string;
   decisionId: string;
@@ -62,11 +62,11 @@ export function createBank({ journal, now, onCredit }: BankDeps): Bank {
   return {
     // Credits are processed one at a time, because two deliveries of one event may arrive at the same moment.
     credit(event) {
-      const credited = lastCredit.then(() => creditOnce(event));
-      lastCredit = credited.catch(() => {
-        // The caller gets the error from `credited`. It must not block the next credit.
+      const result = lastCredit.then(() => creditOnce(event));
+      lastCredit = result.catch(() => {
+        // The caller receives this error through `result`. It must not block the next credit.
       });
-      return credited;
+      return result;
     },
     account(player) {
       const playerCredits = credits.filter((credit) => credit.player === player).reverse();

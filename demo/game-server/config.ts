@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 
-/** Configuration of the game server, from environment variables. */
+/** The game server's configuration, read from environment variables. */
 export interface GameServerConfig {
-  /** 0 selects a free port. */
+  /** 0 means any free port. */
   port: number;
   serviceUrl: string;
-  /** The secret key, `sk_…`, which registers the webhook. */
+  /** The secret key, `sk_…`, which is used to register the webhook. */
   secretKey: string;
   /** The publishable key, `pk_…`, which is passed to the game. */
   publishableKey: string;

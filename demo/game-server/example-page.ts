@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { basename, join } from 'node:path';
 
-/** Serves an example page, with the key and the service URL filled in. Returns whether the page exists. */
+/** Serves an example page with the key and the service URL filled in. Returns whether the page exists. */
 export function serveExample(
   root: string,
   path: string,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { readConfig } from './config.ts';
 import { startGameServer } from './start-game-server.ts';
 
-/** The folder of the built game, next to the folder of the built server. */
+/** The folder that contains the built game, next to the built server's folder. */
 const gameDir = join(import.meta.dirname, '../game');
 
 try {

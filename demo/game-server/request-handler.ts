@@ -9,7 +9,7 @@ import { serveFile } from './static-files.ts';
 export interface RequestHandlerDeps {
   bank: Bank;
   streams: AccountStreams;
-  /** The folder of the built game. */
+  /** The folder that contains the built game. */
   gameDir: string;
   /** The configuration that the game loads at startup. */
   gameConfig: () => { serviceUrl: string; publishableKey: string; gameServerUrl: string };
@@ -34,10 +34,10 @@ export function createRequestHandler(deps: RequestHandlerDeps) {
     const [, player, stream] = /^\/players\/([\w-]{1,64})(\/events)?$/.exec(path) ?? [];
     if (player && stream) return deps.streams.open(player, response);
     if (player) return respond(response, 200, deps.bank.account(player));
-    const served =
+    const wasServed =
       serveExample(deps.gameDir, path, deps.gameConfig(), response) ||
       serveFile(deps.gameDir, path, response);
-    if (!served) respond(response, 404, { error: 'not_found' });
+    if (!wasServed) respond(response, 404, { error: 'not_found' });
   };
 }
 

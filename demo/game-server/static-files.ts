@@ -10,13 +10,13 @@ const types: Record<string, string> = {
   '.json': 'application/json',
 };
 
-/** Serves a file of the built game. Returns whether the file exists. */
+/** Serves a file from the built game. Returns whether the file exists. */
 export function serveFile(root: string, path: string, response: ServerResponse): boolean {
   const file = normalize(join(root, path.endsWith('/') ? `${path}index.html` : path));
   const type = types[extname(file)];
   if (!file.startsWith(root + sep) || !type) return false;
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return false;
-  // The names of assets contain a hash of their content. All other files must be revalidated.
+  // Asset file names contain a content hash, so they can be cached forever. All other files must be revalidated.
   const cacheControl = path.startsWith('/assets/') ? 'max-age=31536000, immutable' : 'no-cache';
   response.writeHead(200, { 'content-type': type, 'cache-control': cacheControl });
   createReadStream(file).pipe(response);

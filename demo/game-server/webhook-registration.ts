@@ -16,7 +16,7 @@ type ServiceAccess = Pick<GameServerConfig, 'serviceUrl' | 'secretKey'>;
 const startTimeoutMs = 30_000;
 
 /**
- * Returns the webhook that an earlier start registered, or registers a new one.
+ * Returns the webhook that an earlier run registered, or registers a new one.
  *
  * @throws Error if the service rejects the webhook, or is unreachable for half a minute.
  */
@@ -25,12 +25,15 @@ export async function findOrRegisterWebhook(
   url: string,
   journal: Journal<Registration>,
 ): Promise<Registration> {
-  const registered = journal.entries.findLast(
+  const existingRegistration = journal.entries.findLast(
     (entry) => entry.url === url && entry.serviceUrl === access.serviceUrl,
   );
-  // If the service was started with new data, it no longer has the webhook.
-  if (registered && (await call(access, `/v1/webhooks/${registered.id}`, {})).status !== 404)
-    return registered;
+  // If the service was restarted with an empty database, it no longer has the webhook.
+  if (
+    existingRegistration &&
+    (await call(access, `/v1/webhooks/${existingRegistration.id}`, {})).status !== 404
+  )
+    return existingRegistration;
   const response = await call(access, '/v1/webhooks', {
     method: 'POST',
     body: JSON.stringify({ url, events: ['decision.rewarded'] }),

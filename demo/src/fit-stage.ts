@@ -1,9 +1,9 @@
 import type { Game } from 'phaser';
 
-/** Maximum pixel ratio. A higher ratio takes more rendering time without a visible difference. */
+/** Maximum pixel ratio. A higher ratio would increase rendering time without a visible difference. */
 const maxPixelRatio = 2;
 
-/** Keeps the canvas as large as its stage, at the resolution of the screen. */
+/** Keeps the canvas the same size as its stage, at the screen's resolution. */
 export function fitStage(game: Game, stage: HTMLElement): void {
   const fit = () => {
     const ratio = Math.min(devicePixelRatio, maxPixelRatio);

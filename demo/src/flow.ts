@@ -9,7 +9,7 @@ import type { Strip } from './ui/strip.ts';
 
 const toastMs = 4_000;
 
-/** The flow from the lobby through runs and game overs, with the ads between them. */
+/** Moves the player between the lobby, runs and the game-over screen, and shows the ads in between. */
 export interface Flow {
   showLobby(): void;
   gameOver(sparks: number): void;
@@ -25,7 +25,7 @@ export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip): 
   const toast = element('toast', HTMLElement);
   let banner: { remove(): void } | undefined;
   let toastTimer = 0;
-  let gameOvers = 0;
+  let gameOverCount = 0;
   let revived = false;
   let leaving = false;
 
@@ -53,7 +53,7 @@ export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip): 
     else double.open();
   });
 
-  // An ad network fills this placement. In the demo, the network is the sandbox's built-in test source.
+  // An ad network fills this placement. In the demo, that is the sandbox's built-in test source.
   const treasure = createOffer('treasure', 'treasure', ads, (result) => {
     report('treasure', result);
     if (wasWatched(result)) treasure.close('Coins are on their way');
@@ -67,15 +67,15 @@ export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip): 
     revive.close();
     double.close();
     treasure.close();
-    // The keyboard now controls the game, and Space must not press a button again.
+    // From here on, the keyboard controls the game, so Space must not press the focused button.
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
   }
 
-  /** Leaves the game-over screen. After every second run, an ad is shown first. */
+  /** Leaves the game-over screen. After every second run, shows an ad first. */
   async function leave(next: () => void): Promise<void> {
     if (leaving) return;
     leaving = true;
-    if (gameOvers % 2 === 0) {
+    if (gameOverCount % 2 === 0) {
       const result = await ads.showInterstitial('level-end');
       strip.showOutcome(`level-end: ${result.outcome}`);
     }
@@ -106,7 +106,7 @@ export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip): 
   return {
     showLobby,
     gameOver(sparks) {
-      gameOvers += 1;
+      gameOverCount += 1;
       const isRecord = sparks > Number(readSetting('best') ?? 0);
       if (isRecord) writeSetting('best', String(sparks));
       element('record', HTMLElement).hidden = !isRecord;
@@ -116,7 +116,7 @@ export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip): 
       if (revived) revive.close('Once per run');
       else revive.open();
       double.open();
-      if (gameOvers % 2 === 0) void ads.preload('level-end');
+      if (gameOverCount % 2 === 0) void ads.preload('level-end');
       again.focus({ preventScroll: true });
     },
     showToast,

@@ -13,16 +13,16 @@ export async function loadConfig(): Promise<GameConfig> {
   return (await response.json()) as GameConfig;
 }
 
-/** Reports the player's account, at the start and after each credit. Reconnects automatically. */
+/** Reports the player's account when the connection opens and after each credit. Reconnects automatically. */
 export function watchAccount(
   { gameServerUrl }: GameConfig,
   player: string,
-  listener: { account(account: Account): void; connected(connected: boolean): void },
+  listener: { onAccount(account: Account): void; onConnectionChange(isConnected: boolean): void },
 ): void {
   const source = new EventSource(`${gameServerUrl}/players/${player}/events`);
-  source.addEventListener('open', () => listener.connected(true));
-  source.addEventListener('error', () => listener.connected(false));
+  source.addEventListener('open', () => listener.onConnectionChange(true));
+  source.addEventListener('error', () => listener.onConnectionChange(false));
   source.addEventListener('message', ({ data }: MessageEvent<string>) => {
-    listener.account(JSON.parse(data) as Account);
+    listener.onAccount(JSON.parse(data) as Account);
   });
 }

@@ -9,7 +9,7 @@ import { createSwitchableNetwork } from './switchable-network.ts';
 import { element, write } from './ui/element.ts';
 import { createStrip } from './ui/strip.ts';
 
-/** How often the strip and the countdowns below the offers are refreshed, in milliseconds. */
+/** How often to refresh the status strip and the countdowns below the offers, in milliseconds. */
 const refreshMs = 500;
 
 function startGame(config: GameConfig): void {
@@ -63,10 +63,13 @@ function startGame(config: GameConfig): void {
     const strip = createStrip(ads, network);
     const newFlow = createFlow(run, ads, strip);
     ads.on('reward', ({ decisionId, reward }) => {
-      strip.delivered(decisionId);
+      strip.recordDelivery(decisionId);
       newFlow.showToast(`Confirmed: ${reward.amount} ${reward.type}`);
     });
-    watchAccount(config, player, { account: strip.showAccount, connected: strip.showConnection });
+    watchAccount(config, player, {
+      onAccount: strip.showAccount,
+      onConnectionChange: strip.showConnection,
+    });
     setInterval(() => {
       newFlow.refreshOffers();
       void strip.refresh();

@@ -14,11 +14,11 @@ const messages: Partial<Record<ShowResult['outcome'], string>> = {
   ad_blocked: 'Something in this browser blocks ads.',
   offline: 'You are offline.',
   timeout: 'The ad took too long.',
-  stalled: 'The ad got stuck.',
+  stalled: 'The ad stopped playing.',
   already_showing: 'An ad is already open.',
 };
 
-/** Returns the message to show after an ad, or when no ad is available. Empty if no message is needed. */
+/** Returns the message to show after an ad or when no ad is available. It is empty if no message is needed. */
 export function outcomeText({ outcome, retryAt }: ShowResult, now: number): string {
   const text = messages[outcome] ?? 'There is no ad right now.';
   return retryAt ? `${text} ${formatWait(retryAt, now)}` : text;

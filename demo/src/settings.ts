@@ -14,6 +14,6 @@ export function writeSetting(name: string, value: string): void {
   try {
     localStorage.setItem(prefix + name, value);
   } catch {
-    // Storage is unavailable or full. The game also works without stored settings.
+    // Storage is unavailable or full. The game works without stored settings.
   }
 }

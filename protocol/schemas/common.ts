@@ -1,6 +1,6 @@
 import Type from 'typebox';
 
-/** The prefix of ids for each kind of object. */
+/** The id prefix for each kind of object. */
 export const idPrefixes = {
   account: 'acc',
   key: 'key',
@@ -38,7 +38,7 @@ export const time = (description: string) => Type.String({ format: 'date-time', 
 export const oneOf = <const T extends readonly string[]>(values: T, description?: string) =>
   Type.Enum([...values], description === undefined ? {} : { description });
 
-/** Creates a schema for an object without unknown fields. Misspelled fields are therefore errors. */
+/** Creates a schema for an object that rejects unknown fields, so that a misspelled field is an error. */
 export const strictObject = <T extends Record<string, Type.TSchema>>(
   properties: T,
   options: Type.TObjectOptions = {},

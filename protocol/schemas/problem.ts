@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { named, oneOf, strictObject } from './common.ts';
 
-/** The HTTP status for each `code` of a problem document. */
+/** The HTTP status for each problem `code`. */
 export const problemStatus = {
   malformed_json: 400,
   invalid_request: 422,

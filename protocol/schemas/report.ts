@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { named, oneOf, ref, time } from './common.ts';
 
-/** The counts of a report. */
+/** The counts in a report. */
 export const reportMetrics = [
   'requests',
   'filled',

@@ -13,7 +13,7 @@ interface ResourceSchema {
   properties: Record<string, object>;
 }
 
-/** A request schema: an object without unknown fields. */
+/** A request schema: an object that rejects unknown fields. */
 export interface RequestSchema {
   $id: string;
   description: string;
@@ -27,7 +27,7 @@ export interface RequestSchema {
 const setByService = ['id', 'environment', 'created_at', 'updated_at'];
 const hasDefault = (schema: object): schema is { default: unknown } => 'default' in schema;
 
-/** Derives the schema of a request that creates an object. Fields with a default are optional. */
+/** Derives the schema for a request that creates an object. Fields with a default are optional. */
 function createRequest(
   resource: ResourceSchema,
   omit: string[],
@@ -50,7 +50,9 @@ function createRequest(
   };
 }
 
-/** Derives the schema of a request that updates an object. A value replaces the stored value, and `null` removes it. */
+/**
+ * Derives the schema for a request that updates an object. A value replaces the stored value, and `null` removes it.
+ */
 function updateRequest(
   resource: ResourceSchema,
   omit: string[],
@@ -86,9 +88,9 @@ interface Derivation {
   readOnly?: string[];
   /** Fields that cannot be changed. */
   immutable?: string[];
-  /** Optional fields for which the service sets a value. */
+  /** Fields that may be omitted, because the service fills them in. */
   defaulted?: string[];
-  /** Optional fields that exist in requests only. */
+  /** Optional fields that exist only in requests. */
   writeOnly?: Record<string, object>;
 }
 
@@ -107,7 +109,7 @@ const derivations: Derivation[] = [
   { resource: killSwitchSchema, immutable: ['scope', 'target_id'], defaulted: ['actor'] },
 ];
 
-/** `PlacementRequest`, `PlacementUpdate` and so on, for all kinds of managed objects. */
+/** `PlacementRequest`, `PlacementUpdate` and so on, for every kind of managed object. */
 export const requestSchemas: RequestSchema[] = derivations.flatMap(
   ({ resource, readOnly = [], immutable = [], defaulted = [], writeOnly = {} }) => [
     createRequest(resource, readOnly, defaulted, writeOnly),

@@ -6,7 +6,7 @@ import { resourceFields, status } from './resource.ts';
 const micros = (description: string) =>
   Type.Integer({ minimum: 0, maximum: 1_000_000_000_000, description });
 
-/** A field that exists in requests only. The source itself has `request_header_names`. */
+/** A field that exists only in requests. The source itself has `request_header_names`. */
 export const requestHeaders = Type.Object(
   {},
   {
@@ -19,7 +19,7 @@ export const requestHeaders = Type.Object(
   },
 );
 
-/** The format of a seller's id in ads.txt and sellers.json. */
+/** The seller id format in ads.txt and sellers.json. */
 const sellerId = '^[^\\s,;#]{1,64}$';
 
 export const sourceSchema = named('Source', 'A source of ads.', {

@@ -6,24 +6,24 @@ const pressEvents = ['click', 'dblclick', 'contextmenu', 'wheel'].concat(
 );
 
 /**
- * Withholds all input from the game while an ad is open. A paused engine still listens on `window`, and `window` also
- * receives the events of a modal dialog. The ad's own controls, default actions, and listeners on `body` (where Phaser
+ * Withholds all input from the game while an ad is open. A paused engine still listens on `window`, and events from a
+ * modal dialog also reach `window`. The ad's own controls, default actions, and listeners on `body` (where Phaser
  * unlocks audio) work as usual.
  *
- * The game must see the release of every key and pointer that was down when the ad opened. If the player releases a key
- * or pointer during the ad, the game receives a synthetic release event after the ad (for pointers, see
+ * The game must see a release event for every key and pointer that was down when the ad opened. If the player releases
+ * a key or pointer during the ad, the game receives a synthetic release event after the ad (for pointers, see
  * `release-presses.ts`). A release after the ad reaches the game as usual. A key that is pressed during the ad never
  * reaches the game.
  *
  * @param ad - The element that contains the ad.
  * @param canvas - The element on which the game listens. Default: `body`.
- * @returns A function that stops withholding input. Call it when the game is running again.
+ * @returns A function that lets input through again. Call it when the game is running again.
  */
 export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => void {
   const keysInAd = new Set<string>();
   const pressesInAd = new Set<unknown>();
-  const missedKeys: KeyboardEvent[] = [];
-  const missedPresses: Event[] = [];
+  const missedKeyReleases: KeyboardEvent[] = [];
+  const missedPointerReleases: Event[] = [];
   const holdController = new AbortController();
   const { signal } = holdController;
 
@@ -35,7 +35,7 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
     const { code, repeat, type } = event;
     // Repeats are ignored, because the key may have been down when the ad opened.
     if (type === 'keydown' && !repeat) keysInAd.add(code);
-    if (type === 'keyup' && !keysInAd.delete(code)) missedKeys.push(event);
+    if (type === 'keyup' && !keysInAd.delete(code)) missedKeyReleases.push(event);
     withhold(event);
   }
 
@@ -47,15 +47,15 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
     } else if (pressesInAd.has(press)) {
       return;
     } else if (/up$|end$|cancel$/.test(type)) {
-      missedPresses.push(event);
-      // Most ads never need this code, so it is loaded only once the game has missed the release of a key or button. If
-      // loading fails, it is retried when the ad ends.
+      missedPointerReleases.push(event);
+      // Most ads never need this code, so it is loaded only after the game has missed a pointer release. If loading
+      // fails, it is retried when the ad ends.
       loadReleasePresses().catch(() => undefined);
-      // Prevents a click on the ad under the finger.
+      // Otherwise, lifting the finger would click the ad underneath it.
       if (type === 'touchend' && event.cancelable) event.preventDefault();
       withhold(event);
     } else if ((event as MouseEvent).buttons !== 0) {
-      // Prevents the engine from continuing the drag.
+      // Otherwise, the engine would continue the drag.
       withhold(event);
     }
   }
@@ -83,7 +83,7 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
   }
   // Never removed, because the click that closes the ad is still bubbling when the game gets its input back.
   ad.onclick = (event) => event.stopPropagation();
-  // While an image or a link is dragged, browsers send no release events.
+  // Browsers send no release events while an image or a link is being dragged.
   ad.ondragstart = (event) => event.preventDefault();
   // The game may have requested the lock just before the ad opened.
   document.addEventListener('pointerlockchange', unlockPointer, { signal });
@@ -92,11 +92,11 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
   return () => {
     holdController.abort();
     const game = canvas ?? document.body;
-    for (const event of missedKeys) game.dispatchEvent(new KeyboardEvent('keyup', event));
+    for (const event of missedKeyReleases) game.dispatchEvent(new KeyboardEvent('keyup', event));
     if (keysInAd.size > 0) withholdUntilReleased(keysInAd);
-    if (missedPresses.length > 0)
+    if (missedPointerReleases.length > 0)
       loadReleasePresses().then(
-        ({ releasePresses }) => releasePresses(game, missedPresses),
+        ({ releasePresses }) => releasePresses(game, missedPointerReleases),
         () => undefined,
       );
   };
@@ -105,18 +105,18 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
 const loadReleasePresses = () => import('./release-presses.ts');
 
 /**
- * Withholds the repeat and release events of the pressed keys from the game. This code is not loaded on demand, because
+ * Withholds repeat and release events for the pressed keys from the game. This code is not loaded on demand, because
  * the key that closed the ad may be released immediately.
  */
-function withholdUntilReleased(pressed: Set<string>): void {
+function withholdUntilReleased(pressedKeys: Set<string>): void {
   const holdController = new AbortController();
   const { signal } = holdController;
   const withhold = (event: KeyboardEvent) => {
-    if (!pressed.has(event.code)) return;
+    if (!pressedKeys.has(event.code)) return;
     const pressedAgain = event.type === 'keydown' && !event.repeat;
-    if (pressedAgain || event.type === 'keyup') pressed.delete(event.code);
+    if (pressedAgain || event.type === 'keyup') pressedKeys.delete(event.code);
     if (!pressedAgain) event.stopImmediatePropagation();
-    if (pressed.size === 0) holdController.abort();
+    if (pressedKeys.size === 0) holdController.abort();
   };
   for (const type of keyEvents) window.addEventListener(type, withhold, { capture: true, signal });
   // If a key is released in another window, this window receives no event.

@@ -4,10 +4,12 @@ import type { Reason, RewardReport, ShowResult } from '../outcome.ts';
 export type BreakKind = 'rewarded' | 'interstitial';
 
 /** The machine's state while an ad is on the screen. */
-export interface Showing {
+export interface ShowingState {
   phase: 'showing';
   kind: BreakKind;
-  /** How long the ad must be watched for its reward, in milliseconds. `Infinity` if it must be watched to its end. */
+  /**
+   * How long the ad must be watched to earn its reward, in milliseconds. `Infinity` if it must be watched to the end.
+   */
   minWatchMs: number;
   /** Whether an end card follows. */
   endCard: boolean;
@@ -18,21 +20,21 @@ export interface Showing {
   closable: boolean;
   /** Whether the page is hidden. */
   hidden: boolean;
-  /** Whether a prompt asks the player to confirm closing the ad and losing the reward. */
+  /** Whether a prompt is asking the player to confirm closing the ad and losing the reward. */
   prompting: boolean;
   /** Number of quartiles reported so far. */
   quartiles: number;
   watchedMs: number;
 }
 
-/** The state of one ad break, from the opening of the ad to the result. */
+/** The state of one ad break, from opening the ad to the result. */
 export type BreakState =
-  | Showing
-  | (Omit<Showing, 'phase'> & { phase: 'endCard' })
+  | ShowingState
+  | (Omit<ShowingState, 'phase'> & { phase: 'endCard' })
   | { phase: 'confirming' }
   | { phase: 'done' };
 
-/** The inputs of the machine. Faults are events too. */
+/** The machine's inputs. Faults are events too. */
 export type BreakEvent =
   | { type: 'painted' }
   | { type: 'progress'; watchedMs: number; durationMs: number }
@@ -40,7 +42,7 @@ export type BreakEvent =
   | { type: 'viewed'; ratio: number; ms: number }
   | { type: 'clicked' }
   | { type: 'closeAllowed' }
-  /** The player used the close button or the Escape key, or the creative asked to be closed. */
+  /** The player pressed the close button or the Escape key, or the creative asked to be closed. */
   | { type: 'closeRequested' }
   | { type: 'closeConfirmed' }
   | { type: 'closeCanceled' }
@@ -67,7 +69,7 @@ export type BreakEffect =
   | { type: 'pause' }
   | { type: 'resume' }
   | { type: 'allowClose' }
-  | { type: 'promptClose'; prompting: boolean }
+  | { type: 'setClosePrompt'; open: boolean }
   | { type: 'showEndCard' }
   /** Close the ad and resume the game. */
   | { type: 'release' }
@@ -84,9 +86,11 @@ type OnScreenState = Extract<BreakState, { phase: 'showing' | 'endCard' }>;
 
 const quartileEvents = ['first_quartile', 'midpoint', 'third_quartile'] as const;
 
-/** Returns the first transition of an ad break. */
-export function begin(ad: Pick<Showing, 'kind' | 'minWatchMs' | 'endCard' | 'hidden'>): Transition {
-  const state: Showing = {
+/** Returns an ad break's first transition. */
+export function begin(
+  ad: Pick<ShowingState, 'kind' | 'minWatchMs' | 'endCard' | 'hidden'>,
+): Transition {
+  const state: ShowingState = {
     ...ad,
     phase: 'showing',
     started: false,
@@ -169,7 +173,7 @@ function transitionClosing(state: OnScreenState, event: BreakEvent): Transition 
       return transitionTo(
         { ...state, prompting: true },
         { type: 'pause' },
-        { type: 'promptClose', prompting: true },
+        { type: 'setClosePrompt', open: true },
       );
     case 'closeConfirmed':
       return state.prompting ? closeEarly(state) : transitionTo(state);
@@ -177,7 +181,7 @@ function transitionClosing(state: OnScreenState, event: BreakEvent): Transition 
       if (!state.prompting) return transitionTo(state);
       return transitionTo(
         { ...state, prompting: false },
-        { type: 'promptClose', prompting: false },
+        { type: 'setClosePrompt', open: false },
         ...(state.hidden ? [] : [{ type: 'resume' } as const]),
       );
     case 'endCardOver':
@@ -188,25 +192,25 @@ function transitionClosing(state: OnScreenState, event: BreakEvent): Transition 
 }
 
 function transitionPlaying(
-  state: Showing,
+  state: ShowingState,
   { watchedMs, durationMs }: { watchedMs: number; durationMs: number },
 ): Transition {
-  const reached = durationMs > 0 ? Math.min(3, Math.floor((watchedMs / durationMs) * 4)) : 0;
+  const reachedQuartiles =
+    durationMs > 0 ? Math.min(3, Math.floor((watchedMs / durationMs) * 4)) : 0;
   const effects: BreakEffect[] = quartileEvents
-    .slice(state.quartiles, reached)
+    .slice(state.quartiles, reachedQuartiles)
     .map((event) => ({ type: 'report', event, watchedMs }));
-  const next = { ...state, watchedMs, quartiles: Math.max(state.quartiles, reached) };
+  const next = { ...state, watchedMs, quartiles: Math.max(state.quartiles, reachedQuartiles) };
   if (next.completed || watchedMs < state.minWatchMs) return transitionTo(next, ...effects);
-  const completed = complete(next);
-  effects.push(...completed.effects);
+  const completion = complete(next);
+  effects.push(...completion.effects);
   // Completing the ad closed the prompt, so playback continues.
   if (state.prompting && !state.hidden) effects.push({ type: 'resume' });
-  return transitionTo(completed.state, ...effects);
+  return transitionTo(completion.state, ...effects);
 }
 
 /**
- * Marks the ad as completed. The first effect reports the completion, so the completion is reported before the ad
- * closes.
+ * Marks the ad as completed. The first effect reports this, so that the completion is reported before the ad closes.
  */
 function complete<State extends OnScreenState>(
   state: State,
@@ -216,20 +220,20 @@ function complete<State extends OnScreenState>(
     { type: 'report', event: 'complete', watchedMs: state.watchedMs },
   ];
   if (state.kind === 'rewarded') effects.push({ type: 'watched' });
-  if (state.prompting) effects.push({ type: 'promptClose', prompting: false });
+  if (state.prompting) effects.push({ type: 'setClosePrompt', open: false });
   if (!state.closable) effects.push({ type: 'allowClose' });
   return { state: { ...state, completed: true, closable: true, prompting: false }, effects };
 }
 
-function endPlayback(state: Showing): Transition {
-  const completed = complete(state);
+function endPlayback(state: ShowingState): Transition {
+  const completion = complete(state);
   if (state.endCard) {
-    return transitionTo({ ...completed.state, phase: 'endCard' }, ...completed.effects, {
+    return transitionTo({ ...completion.state, phase: 'endCard' }, ...completion.effects, {
       type: 'showEndCard',
     });
   }
-  const closed = closeAd(completed.state);
-  return transitionTo(closed.state, ...completed.effects, ...closed.effects);
+  const closing = closeAd(completion.state);
+  return transitionTo(closing.state, ...completion.effects, ...closing.effects);
 }
 
 function changeVisibility(state: OnScreenState, hidden: boolean): Transition {
@@ -239,7 +243,7 @@ function changeVisibility(state: OnScreenState, hidden: boolean): Transition {
   // Showing the prompt again restarts its timeout, which was canceled when the page was hidden.
   return transitionTo(
     next,
-    state.prompting ? { type: 'promptClose', prompting: true } : { type: 'resume' },
+    state.prompting ? { type: 'setClosePrompt', open: true } : { type: 'resume' },
   );
 }
 
@@ -258,7 +262,10 @@ function failAd(state: OnScreenState, result: ShowResult, detail: string): Trans
   return closeAd(state, result, undefined, { type: 'report', event: 'error', detail });
 }
 
-/** Closes the ad. `incompleteResult` applies only if the ad was not completed. */
+/**
+ * Closes the ad. `incompleteResult` applies only if the ad was not completed. With `'now'`, a completed rewarded ad
+ * settles as `pending`, without waiting for the reward's confirmation.
+ */
 function closeAd(
   state: OnScreenState,
   incompleteResult: ShowResult = { outcome: 'completed' },

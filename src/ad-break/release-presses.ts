@@ -3,10 +3,10 @@
  *
  * @param game - Receives `pointercancel`, `touchcancel` and `mouseup` events, which bubble. The coordinates of a
  *   `mouseup` are outside the game, so that nothing is clicked.
- * @param missed - The original release events, which the game did not receive.
+ * @param missedReleases - The original release events, which the game did not receive.
  */
-export function releasePresses(game: HTMLElement, missed: Event[]): void {
-  for (const event of missed) endPress(event, game);
+export function releasePresses(game: HTMLElement, missedReleases: Event[]): void {
+  for (const event of missedReleases) endPress(event, game);
 }
 
 function endPress(event: Event, game: HTMLElement): void {

@@ -16,11 +16,11 @@ export interface BreakRequest extends RequestOptions {
   kind: BreakKind;
   /** Whether the ad starts without sound. */
   muted?: boolean | undefined;
-  /** Ends the ad break with the outcome `aborted` when it aborts, which may be at any time. */
+  /** When this signal aborts, which it may do at any time, the ad break ends with the outcome `aborted`. */
   signal?: AbortSignal;
   /** Called when the game is paused and the ad is about to cover it. */
   onOpen?: () => void;
-  /** Called when the first frame of the ad is on the screen. */
+  /** Called when the ad's first frame is on the screen. */
   onStart?: () => void;
   /** Called when the ad has closed and the game continues. */
   onClose?: () => void;
@@ -31,9 +31,9 @@ export type ShowAd = (deps: ShowDeps, request: BreakRequest, ad: ReadyAd) => Pro
 
 export interface ShowDeps extends Pick<AdSource, 'clock'> {
   enqueue(event: NewAdEvent, after?: Promise<unknown>): Promise<void>;
-  rewards: Pick<Rewards, 'track' | 'watched' | 'confirmation'>;
+  rewards: Pick<Rewards, 'track' | 'setWatched' | 'confirmation'>;
   engine: EngineDriver;
-  /** How long to wait for the confirmation of a reward, in milliseconds. */
+  /** How long to wait for a reward's confirmation, in milliseconds. */
   confirmationTimeoutMs: number;
 }
 
@@ -44,13 +44,13 @@ export interface BreakDeps extends AdSource, ShowDeps {
 
 /** Requests and shows one ad. Resolves with the result and never rejects. */
 export async function runAdBreak(deps: BreakDeps, request: BreakRequest): Promise<ShowResult> {
-  // Most page views show no ad, so this code is loaded with the request and not earlier.
+  // Most page views never show an ad, so this code is loaded only when an ad is requested.
   const loading = deps.loadShowAd();
   const result = await obtainAd(deps, { ...request, format: request.kind }, loading);
   return 'creative' in result ? (await loading)(deps, request, result) : result;
 }
 
-/** Provides the ads for ad breaks and banners. */
+/** Provides ads for ad breaks and banners. */
 export interface AdSource {
   take(placement: string, signal: AbortSignal, options?: RequestOptions): Promise<ReadyAd | NoAd>;
   clock: Clock;
@@ -59,7 +59,7 @@ export interface AdSource {
 }
 
 /**
- * Waits for an ad of the requested format and for the code that shows it (`code`), then returns the ad. Never rejects.
+ * Waits for an ad in the requested format and for the code that shows it (`code`), then returns the ad. Never rejects.
  * Destroys any ad that it does not return.
  */
 export async function obtainAd(
@@ -75,7 +75,7 @@ export async function obtainAd(
   let takenAd: ReadyAd | NoAd | undefined;
   const result = await runWithTimeout(clock, loadTimeoutMs, signal, async (loadSignal) => {
     const ad = (takenAd = await take(placement, loadSignal, request));
-    // The ad has arrived after the timeout or the abort.
+    // The ad arrived after the timeout or the abort.
     if (loadSignal.aborted) destroy(ad);
     if (!('creative' in ad)) return ad;
     const { format: actualFormat, id: decisionId } = ad.decision;
@@ -87,7 +87,7 @@ export async function obtainAd(
         : {
             outcome: 'invalid_placement',
             reason: 'wrong_format',
-            detail: `The format of the placement is ${actualFormat}.`,
+            detail: `The placement's format is ${actualFormat}.`,
             decisionId,
           };
     return noAd;

@@ -31,9 +31,9 @@ export async function createShowAd(
 }
 
 /**
- * Runs the state machine and executes its effects on the game, the screen and the storage. A completed ad stays
- * completed: if it fails later, its reward is confirmed as usual; if it is aborted later, the result is `pending` and
- * the reward follows as an event.
+ * Runs the state machine and executes its effects on the game, the screen and storage. A completed ad stays completed:
+ * if it fails later, its reward is confirmed as usual; if it is aborted later, the result is `pending` and the reward
+ * follows as an event.
  */
 function showAd(
   deps: ShowDeps & { strings: OverlayStrings },
@@ -44,18 +44,18 @@ function showAd(
   const { clock, confirmationTimeoutMs, engine, rewards } = deps;
   const { creative, decision, player } = ad;
   const { kind, signal } = request;
-  const rewarded = kind === 'rewarded';
-  const neededMs = (rewarded ? decision.min_watch_ms : undefined) ?? creative.durationMs;
+  const isRewarded = kind === 'rewarded';
+  const neededMs = (isRewarded ? decision.min_watch_ms : undefined) ?? creative.durationMs;
   let state: BreakState;
   let stage: Stage | undefined;
   let releaseGame: (() => void) | undefined;
   let releaseInput: (() => void) | undefined;
   let released = false;
   let cancelWait: (() => void) | undefined;
-  /** Resolves when the reward is tracked on the device. */
-  let tracked: Promise<unknown> | undefined;
+  /** Resolves when the device has stored the decision, so that its reward can be tracked. */
+  let tracking: Promise<unknown> | undefined;
   /** Resolves when every event so far has been stored or dropped. */
-  let stored: Promise<unknown> | undefined;
+  let storing: Promise<unknown> | undefined;
   let completed = false;
 
   function dispatch(event: BreakEvent): void {
@@ -74,10 +74,10 @@ function showAd(
         report(effect);
         return effect.event === 'start' ? callGuarded(request.onStart) : undefined;
       case 'watched':
-        stored = stored?.then(() => rewards.watched(decision.id)).catch(reportUncaught);
+        storing = storing?.then(() => rewards.setWatched(decision.id)).catch(reportUncaught);
         return stage?.setWatched();
-      case 'promptClose':
-        return stage?.promptClose(effect.prompting);
+      case 'setClosePrompt':
+        return stage?.setClosePrompt(effect.open);
       case 'confirm':
         return confirm();
       case 'settle':
@@ -92,13 +92,13 @@ function showAd(
 
   function open(): void {
     // Deferred to a microtask, so that the game is paused first.
-    stored = tracked = Promise.resolve()
+    storing = tracking = Promise.resolve()
       .then(() => rewards.track(decision, player))
       .catch(reportUncaught);
     try {
       releaseGame = engine.hold();
       callGuarded(request.onOpen);
-      // If the `onOpen` callback has ended the ad break, an ad that opens now would never close.
+      // If the `onOpen` callback ended the ad break, an ad opened now would never close.
       if (released) return;
       stage = openStage(ad, { ...deps, neededMs, muted: request.muted, dispatch });
       releaseInput = holdInput(stage.element, engine.focusTarget());
@@ -120,12 +120,12 @@ function showAd(
   }
 
   /**
-   * Enqueues an event, in order. The completion waits until the reward is stored on the device, because the service may
-   * confirm the reward right after that event.
+   * Enqueues an event, in order. The completion event waits until the reward is stored on the device, because the
+   * service may confirm the reward as soon as it receives that event.
    */
   function report(effect: Extract<BreakEffect, { type: 'report' }>): void {
     const { detail, event, visible, watchedMs } = effect;
-    if (!tracked) return;
+    if (!tracking) return;
     completed ||= event === 'complete';
     const enqueued = deps.enqueue(
       {
@@ -137,17 +137,17 @@ function showAd(
         ...(detail === undefined ? {} : { detail }),
       },
       // Later events wait too, because they must not be stored before the completion.
-      completed ? tracked : undefined,
+      completed ? tracking : undefined,
     );
-    stored = Promise.all([stored, enqueued.catch(reportUncaught)]);
+    storing = Promise.all([storing, enqueued.catch(reportUncaught)]);
   }
 
   function confirm(): void {
-    // The game must not wait for storage that hangs.
+    // The game must not be kept waiting by storage that hangs.
     cancelWait = clock.after(confirmationTimeoutMs + 500, reportPending);
-    Promise.resolve(stored)
+    Promise.resolve(storing)
       .then(() => rewards.confirmation(decision.id, confirmationTimeoutMs))
-      .then((confirmed) => dispatch({ type: 'confirmed', report: confirmed }), reportPending);
+      .then((rewardReport) => dispatch({ type: 'confirmed', report: rewardReport }), reportPending);
   }
 
   function reportPending(): void {
@@ -155,7 +155,8 @@ function showAd(
   }
 
   /**
-   * Resolves the call. Adds the decision id and a pending reward to the result; the machine knows neither of them.
+   * Resolves the call. Adds the decision id and any pending reward to the result, because the state machine doesn't
+   * know them.
    */
   function finish(result: ShowResult): void {
     cancelWait?.();
@@ -169,7 +170,7 @@ function showAd(
   signal?.addEventListener('abort', abort);
   const firstTransition = begin({
     kind,
-    minWatchMs: rewarded ? neededMs : Infinity,
+    minWatchMs: isRewarded ? neededMs : Infinity,
     endCard: decision.creative.click_url !== undefined,
     hidden: document.hidden,
   });

@@ -47,7 +47,7 @@ export async function showBanner(
         failed(reason) {
           result = { ...result, outcome: 'error', reason };
           report('error', { detail: reason });
-          // A failed creative would only leave an empty space.
+          // Otherwise, a failed creative would leave an empty space.
           end();
         },
       },

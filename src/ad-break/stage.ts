@@ -8,9 +8,9 @@ import type { BreakEvent } from './machine.ts';
 
 /** How long a playing ad may go without progress, in milliseconds. */
 const stallMs = 8_000;
-/** Delay before the close button appears, in milliseconds, if the decision does not specify it. */
+/** Delay before the close button appears, in milliseconds, if the decision does not specify one. */
 const defaultCloseAfterMs = 5_000;
-/** How long an end card stays open, in milliseconds. The limit makes sure that every ad break ends. */
+/** How long an end card stays open, in milliseconds. The limit ensures that every ad break ends. */
 const endCardMs = 10_000;
 /**
  * How long to wait for a newly opened page to take focus, in milliseconds. A page that has not taken focus by then was
@@ -18,13 +18,14 @@ const endCardMs = 10_000;
  */
 const focusLossMs = 1_000;
 /**
- * How long after an ad's expiry the service accepts its impression, in milliseconds. The ad must have started in time.
+ * How long after an ad expires the service still accepts its impression, in milliseconds, provided that the ad started
+ * in time.
  */
 const impressionGraceMs = 60_000;
-/** How long a prompt (play, confirm closing) stays open, in milliseconds. */
+/** How long a prompt (tap to play, confirm closing) stays open, in milliseconds. */
 const promptTimeoutMs = 20_000;
 
-/** The ad on the screen and its watchdogs. */
+/** The ad on the screen, with its timers and watchdog. */
 export interface Stage {
   /** The root element of the ad. */
   readonly element: HTMLElement;
@@ -36,7 +37,7 @@ export interface Stage {
   pause(): void;
   resume(): void;
   allowClose(): void;
-  promptClose(prompting: boolean): void;
+  setClosePrompt(open: boolean): void;
   setWatched(): void;
   showEndCard(): void;
   /** Removes everything from the page. */
@@ -56,19 +57,19 @@ export function openStage(
 ): Stage {
   const { clock, dispatch, neededMs, strings } = options;
   const { skip_after_ms: skipAfterMs = Infinity } = decision.creative;
-  const video = decision.creative.media.format === 'video';
+  const isVideo = decision.creative.media.format === 'video';
   let muted = false;
   let ended = false;
   let paused = false;
   let prompted = false;
-  /** How long the ad may continue after its expiry, in milliseconds. */
+  /** How long the ad may continue after it expires, in milliseconds. */
   let graceMs = 0;
   let cancelTimeout: (() => void) | undefined;
   let cancelFocusCheck: (() => void) | undefined;
 
   /**
    * Dispatches the event. If the ad expired before it became viewable, ends the ad instead, because it can no longer
-   * earn a reward. An ad expires this way when the device sleeps or the page is hidden for a long time.
+   * earn a reward. This happens if the device sleeps or the page is hidden for a long time.
    */
   function dispatchUnlessExpired(event: BreakEvent): void {
     dispatch(expiry.leftMs() > -graceMs ? event : { type: 'failed', reason: 'expired' });
@@ -96,7 +97,7 @@ export function openStage(
       muteToggled: () => creative.setMuted(!muted),
       tapped() {
         cancelTimeout?.();
-        overlay.promptTap(false);
+        overlay.setTapPrompt(false);
         resume();
       },
     },
@@ -104,7 +105,7 @@ export function openStage(
   const watchdog = createStallWatchdog(clock, stallMs, () => dispatch({ type: 'stalled' }));
   const viewability = watchViewability(creative.element, {
     clock,
-    requiredMs: video ? 2_000 : 1_000,
+    requiredMs: isVideo ? 2_000 : 1_000,
     onViewable(visibility) {
       dispatchUnlessExpired({ type: 'viewed', ...visibility });
       graceMs = Infinity;
@@ -118,7 +119,7 @@ export function openStage(
     document.hidden ? dispatch({ type: 'hidden' }) : dispatchUnlessExpired({ type: 'visible' });
   document.addEventListener('visibilitychange', dispatchVisibility);
   window.addEventListener('focus', dispatchVisibility);
-  // In a game portal's iframe, focus may return to the portal and not to this page. In that case, a press shows that
+  // In a game portal's iframe, focus may return to the portal instead of this page. In that case, a press shows that
   // the player is back.
   window.addEventListener('pointerdown', dispatchVisibility, true);
 
@@ -162,11 +163,11 @@ export function openStage(
         break;
       case 'tapNeeded':
         watchdog.stop();
-        overlay.promptTap(true);
+        overlay.setTapPrompt(true);
         dispatchAfter(promptTimeoutMs, { type: 'stalled' });
         break;
       case 'closeRequested':
-        // Prompts only once. Otherwise, a creative that keeps requesting to close would block the ad.
+        // Prompts only once. Otherwise, a creative that keeps asking to be closed would block the ad.
         if (!prompted) dispatchUnlessExpired(event);
         break;
       case 'waiting':
@@ -190,7 +191,7 @@ export function openStage(
     element: overlay.element,
     start() {
       watchdog.reset();
-      // Mutes the ad before playback starts, so that no sound is heard at all.
+      // Mutes the ad before playback starts, so that not even the first moment is audible.
       if (options.muted) creative.setMuted(true);
       creative.start(onRendererEvent);
     },
@@ -203,11 +204,11 @@ export function openStage(
     },
     resume,
     allowClose: overlay.allowClose,
-    promptClose(prompting) {
+    setClosePrompt(open) {
       cancelTimeout?.();
-      prompted ||= prompting;
-      overlay.promptClose(prompting);
-      if (prompting) dispatchAfter(promptTimeoutMs, { type: 'closeCanceled' });
+      prompted ||= open;
+      overlay.setClosePrompt(open);
+      if (open) dispatchAfter(promptTimeoutMs, { type: 'closeCanceled' });
     },
     setWatched() {
       prompted = false;
@@ -251,10 +252,10 @@ export function createStallWatchdog(
 
   function reset(): void {
     cancel?.();
-    const startMs = clock.monotonic();
+    const startedAtMs = clock.monotonic();
     cancel = clock.after(limitMs, () => {
       // If the timer fires far too late, the device slept or the page was suspended; the ad did not stall.
-      if (clock.monotonic() - startMs > limitMs * 2) reset();
+      if (clock.monotonic() - startedAtMs > limitMs * 2) reset();
       else onStall();
     });
   }

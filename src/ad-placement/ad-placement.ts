@@ -9,22 +9,20 @@ import {
   runBreak,
 } from './run-break.ts';
 
-/** Options of {@link AdPlacement.adConfig}. */
+/** Options for {@link AdPlacement.adConfig}. */
 export interface AdConfigOptions {
-  /**
-   * `on` preloads the ads of all placements. Only the first value has an effect, and only before the first ad break.
-   */
+  /** `on` preloads ads for all placements. Only the first value has an effect, and only before the first ad break. */
   preloadAdBreaks?: 'on' | 'auto';
   /**
-   * Whether the game’s sound is on. `off` starts ads muted; `on` starts them with sound where the browser allows
-   * it. May be changed at any time. Default: the `muted` option of `createAds()`.
+   * Whether the game’s sound is on. `off` starts ads muted; `on` starts them with sound where the browser allows it.
+   * May be changed at any time. Default: the `muted` option passed to `createAds()`.
    */
   sound?: 'on' | 'off';
   /** Called when ads can be requested. With `preloadAdBreaks: 'on'`, called when the preloads have finished. */
   onReady?: () => void;
 }
 
-/** The two functions of Google’s Ad Placement API. */
+/** The two functions that make up Google’s Ad Placement API. */
 export interface AdPlacement {
   adBreak(options: AdBreakOptions): void;
   adConfig(options: AdConfigOptions): void;
@@ -33,8 +31,8 @@ export interface AdPlacement {
 /** Maps ad breaks to placements. */
 export interface AdPlacementOptions {
   /**
-   * The placement for each ad break, by its `name` or `type`. The name takes precedence. The key `interstitial` covers
-   * every type except `reward`.
+   * Maps an ad break’s `name` or `type` to a placement. The name takes precedence. The key `interstitial` covers every
+   * type except `reward`.
    */
   placements: Readonly<
     Partial<Record<BreakType | 'interstitial', string>> & Record<string, string>
@@ -53,12 +51,12 @@ const rewardCallbacks = ['beforeReward', 'adDismissed', 'adViewed'] as const;
  * });
  */
 export function createAdPlacement(ads: BreakAds, { placements }: AdPlacementOptions): AdPlacement {
-  let breaks = 0;
-  let prerolls = 0;
+  let breakCount = 0;
+  let prerollCount = 0;
   let nextBreak = new AbortController();
   let muted: boolean | undefined;
-  let preloadDecided = false;
-  let preloaded: Promise<unknown> = Promise.resolve();
+  let hasPreloadSetting = false;
+  let preloading: Promise<unknown> = Promise.resolve();
 
   function findPlacement({ name = '', type }: AdBreakOptions): string | undefined {
     const keys = [name, type, ...(type === 'reward' ? [] : ['interstitial'])];
@@ -71,7 +69,7 @@ export function createAdPlacement(ads: BreakAds, { placements }: AdPlacementOpti
     const error = findError(options);
     // The error is for the developer only: the game continues without an ad.
     if (error !== undefined) reportError(new TypeError(`trueward: ${error}`));
-    const isRepeatedPreroll = options.type === 'preroll' && (prerolls += 1) > 1;
+    const isRepeatedPreroll = options.type === 'preroll' && (prerollCount += 1) > 1;
     if (placement === undefined || error !== undefined || isRepeatedPreroll) {
       return Promise.resolve('invalid');
     }
@@ -82,27 +80,27 @@ export function createAdPlacement(ads: BreakAds, { placements }: AdPlacementOpti
     adBreak(options) {
       nextBreak.abort();
       nextBreak = new AbortController();
-      breaks += 1;
+      breakCount += 1;
       const guard = createGuard();
       void run(options, guard).then((status) =>
-        callAdBreakDone(options, guard.threw ? 'error' : status),
+        callAdBreakDone(options, guard.hasThrown ? 'error' : status),
       );
     },
     adConfig({ preloadAdBreaks, sound, onReady }: AdConfigOptions) {
       if (sound !== undefined) muted = sound === 'off';
-      if (preloadAdBreaks !== undefined && !preloadDecided && breaks === 0) {
-        preloadDecided = true;
+      if (preloadAdBreaks !== undefined && !hasPreloadSetting && breakCount === 0) {
+        hasPreloadSetting = true;
         if (preloadAdBreaks === 'on') {
           const names = new Set(Object.values(placements).filter((name) => name !== undefined));
-          preloaded = Promise.all(Array.from(names, (name) => ads.preload(name)));
+          preloading = Promise.all(Array.from(names, (name) => ads.preload(name)));
         }
       }
-      void preloaded.then(() => createGuard().run(() => onReady?.()));
+      void preloading.then(() => createGuard().run(() => onReady?.()));
     },
   };
 }
 
-/** Calls `adBreakDone`, the last callback of an ad break. */
+/** Calls `adBreakDone`, the last callback in an ad break. */
 export function callAdBreakDone(options: AdBreakOptions, breakStatus: BreakStatus): void {
   const info: PlacementInfo = {
     breakType: options.type,

@@ -18,7 +18,7 @@ export type { AdBreakOptions, BreakStatus, BreakType, PlacementInfo } from './ru
 export { installAdsbygoogle } from './adsbygoogle.ts';
 export { createAdPlacement } from './ad-placement.ts';
 
-let started: AdPlacement | undefined;
+let api: AdPlacement | undefined;
 let pendingConfigs: AdConfigOptions[] = [];
 
 /**
@@ -31,19 +31,19 @@ let pendingConfigs: AdConfigOptions[] = [];
  * adBreak({ type: 'next', name: 'level-3', beforeAd: mute, afterAd: unmute });
  */
 export function startAdPlacement(ads: BreakAds, options: AdPlacementOptions): void {
-  started = createAdPlacement(ads, options);
-  for (const config of pendingConfigs) started.adConfig(config);
+  api = createAdPlacement(ads, options);
+  for (const config of pendingConfigs) api.adConfig(config);
   pendingConfigs = [];
 }
 
 /** Starts an ad break. Before {@link startAdPlacement}, the result is `notReady`. */
 export function adBreak(options: AdBreakOptions): void {
-  if (started) started.adBreak(options);
+  if (api) api.adBreak(options);
   else queueMicrotask(() => callAdBreakDone(options, 'notReady'));
 }
 
 /** Configures the game's ads. Calls made before {@link startAdPlacement} take effect when it is called. */
 export function adConfig(options: AdConfigOptions): void {
-  if (started) started.adConfig(options);
+  if (api) api.adConfig(options);
   else pendingConfigs.push(options);
 }

@@ -7,7 +7,7 @@ export type BreakType = 'preroll' | 'start' | 'pause' | 'next' | 'browse' | 'rew
 /**
  * The results of an ad break, as Google defines them.
  *
- * - `viewed`: the ad was shown to its end, or the player closed an ad without a reward.
+ * - `viewed`: the ad was shown to the end, or the player closed an ad that had no reward.
  * - `dismissed`: the player closed a rewarded ad too early.
  * - `ignored`: the player had not accepted the reward offer when the next ad break started.
  * - `notReady`: ads have not been started, or consent is not known yet.
@@ -30,7 +30,7 @@ export type BreakStatus =
   | 'dismissed'
   | 'viewed';
 
-/** The argument of `adBreakDone`. */
+/** The argument that `adBreakDone` receives. */
 export interface PlacementInfo {
   breakType: BreakType;
   breakName: string;
@@ -38,44 +38,44 @@ export interface PlacementInfo {
   breakStatus: BreakStatus;
 }
 
-/** Options of {@link AdPlacement.adBreak}. */
+/** Options for {@link AdPlacement.adBreak}. */
 export interface AdBreakOptions {
   type: BreakType;
-  /** Your name for this ad break. `placements` may contain a placement for this name. */
+  /** Your name for this ad break. `placements` may map this name to a placement. */
   name?: string;
   /** Called when the ad is about to cover the game. Not called for a preroll. */
   beforeAd?: () => void;
-  /** Called when the ad has closed, whatever its result. Not called if `beforeAd` was not called. */
+  /** Called when the ad has closed, whatever the result. Not called if `beforeAd` was not called. */
   afterAd?: () => void;
   /** Called when an ad is ready. Offer the reward, and call `showAdFn` when the player accepts. */
   beforeReward?: (showAdFn: () => void) => void;
-  /** Called when the player has closed the ad before the reward was due. */
+  /** Called if the player closes the ad before the reward is due. */
   adDismissed?: () => void;
-  /** Called when the player has watched the ad to its end. */
+  /** Called when the player has watched the ad to the end. */
   adViewed?: () => void;
   /** Always called exactly once, after all other callbacks. */
   adBreakDone?: (placementInfo: PlacementInfo) => void;
 }
 
-/** Runs the callbacks of one ad break, and records whether one of them threw. */
+/** Runs the callbacks for one ad break, and records whether one of them threw. */
 export interface Guard {
-  readonly threw: boolean;
+  readonly hasThrown: boolean;
   /** Runs a callback and returns whether it succeeded. An error is reported to `window.onerror`. */
   run(callback: () => void): boolean;
 }
 
 export function createGuard(): Guard {
-  let threw = false;
+  let hasThrown = false;
   return {
-    get threw() {
-      return threw;
+    get hasThrown() {
+      return hasThrown;
     },
     run(callback) {
       try {
         callback();
         return true;
       } catch (error) {
-        threw = true;
+        hasThrown = true;
         reportError(error);
         return false;
       }
@@ -136,7 +136,7 @@ export function runBreak(run: AdPlacementBreak): Promise<BreakStatus> {
 
 async function offerAndShow(run: AdPlacementBreak): Promise<BreakStatus> {
   const { ads, placement, next } = run;
-  // Some games offer a reward every second, so make no request while the placement is known to have no ad.
+  // Some games offer a reward every second, so don't send a request while the placement is known to have no ad.
   const currentAvailability = ads.availability(placement);
   if (!currentAvailability.available)
     return toBreakStatus(currentAvailability.reason ?? 'no_fill', 'reward');
@@ -162,7 +162,7 @@ async function showRewarded(run: AdPlacementBreak): Promise<BreakStatus> {
   const showOptions = buildShowOptions(options, run);
   const { outcome } = await ads.showRewarded(placement, showOptions);
   const status = toBreakStatus(outcome, 'reward');
-  if (showOptions.opened()) {
+  if (showOptions.wasOpened()) {
     guard.run(() => (status === 'viewed' ? options.adViewed?.() : options.adDismissed?.()));
     guard.run(() => options.afterAd?.());
   }
@@ -176,21 +176,21 @@ async function showInterstitial(run: AdPlacementBreak): Promise<BreakStatus> {
     run.options.type === 'preroll' ? { type: 'preroll' } : run.options;
   const showOptions = buildShowOptions(options, run);
   const { outcome } = await ads.showInterstitial(placement, showOptions);
-  if (showOptions.opened()) guard.run(() => options.afterAd?.());
+  if (showOptions.wasOpened()) guard.run(() => options.afterAd?.());
   return toBreakStatus(outcome, 'interstitial');
 }
 
 /** Returns options that call `beforeAd` when the ad opens. If `beforeAd` throws, no ad is shown. */
 function buildShowOptions(options: AdBreakOptions, { guard, muted }: AdPlacementBreak) {
   const abortController = new AbortController();
-  let opened = false;
+  let wasOpened = false;
   return {
     signal: abortController.signal,
     ...(muted !== undefined && { muted }),
     onOpen() {
-      opened = true;
+      wasOpened = true;
       if (!guard.run(() => options.beforeAd?.())) abortController.abort();
     },
-    opened: () => opened,
+    wasOpened: () => wasOpened,
   };
 }

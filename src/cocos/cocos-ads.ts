@@ -5,7 +5,7 @@ import { type GameAds, unavailableAds } from '../unavailable-ads.ts';
 import { cocosDriver } from './cocos-driver.ts';
 import type { CocosComponentModule, CocosModule } from './cocos-module.ts';
 
-/** Options of `createAds()`, without the engine. */
+/** The `createAds()` options, without `engine`. */
 export type CocosAdsOptions = Omit<AdsOptions, 'engine'>;
 
 /**
@@ -45,7 +45,7 @@ export declare abstract class TruewardComponent {
    * it is disabled wait until it is enabled. See the `reward` event of `ads.on()`.
    */
   onReward?(reward: EarnedReward): void | Promise<void>;
-  /** Called by the engine. If you override one of these four methods, call it on `super` too. */
+  /** Called by the engine. If you override any of these four methods, also call it on `super`. */
   protected onLoad(): void;
   protected onEnable(): void;
   protected onDisable(): void;
@@ -53,7 +53,7 @@ export declare abstract class TruewardComponent {
 }
 
 /**
- * Creates the base class of your ads component. Its node becomes a persistent root node, so put it at the root of your
+ * Creates the base class for your ads component. Its node becomes a persistent root node, so put it at the root of your
  * first scene. Invalid options are reported once, to the console and `window.onerror`. They disable the ads, but not
  * the game.
  *
@@ -120,8 +120,8 @@ export function createTruewardComponent<Node, Component extends { node: Node }>(
 }
 
 /**
- * Lets constructors compiled to ES5 extend a class. With Creator’s option _Loose_, such constructors call their base
- * class as a function, and classes cannot be called.
+ * Lets constructors compiled to ES5 extend a class. With Creator’s _Loose_ option, such constructors call their base
+ * class as a function, but a class can’t be called like one.
  */
 function makeCallable<Class extends new () => object>(Class: Class): Class {
   return new Proxy(Class, {
@@ -136,7 +136,7 @@ function startAds(
   try {
     return createCocosAds(cc, options());
   } catch (error) {
-    // An exception would abort the engine’s frame, so report it instead.
+    // An exception would abort the engine’s current frame, so report it instead.
     reportError(error);
     return unavailableAds(error instanceof OptionError ? error.code : 'sdk_error');
   }

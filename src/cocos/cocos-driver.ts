@@ -43,7 +43,7 @@ function hold(cc: CocosModule): () => void {
     game.pause();
   };
   game.on(Game.EVENT_RESUME, stayPaused);
-  // Stops frames and sounds. The engine’s audio players interrupt themselves on its pause event.
+  // Stops frames and sounds. The engine’s audio players pause themselves on its pause event.
   game.pause();
   const restoreSound = holdSounds(cc);
 
@@ -60,7 +60,7 @@ function hold(cc: CocosModule): () => void {
 function resume(cc: CocosModule, restoreSound: () => void): void {
   const { game, Game } = cc;
   if (document.hidden) {
-    // Music must not start in a hidden page. The engine would not pause again, because the page is already hidden.
+    // Music must not start on a hidden page. The engine would not pause again, because the page is already hidden.
     game.once(Game.EVENT_SHOW, () => resume(cc, restoreSound));
     return;
   }
@@ -70,12 +70,12 @@ function resume(cc: CocosModule, restoreSound: () => void): void {
 }
 
 /**
- * Excludes the ad from the delta time of the next frame. The engine discards only delta times above a threshold (1 s by
+ * Excludes the ad from the next frame’s delta time. The engine discards only delta times above a threshold (1 s by
  * default), so the game would jump forward after a shorter ad.
  */
 function skipHeldTime({ director, Director, Game }: CocosModule): void {
   const threshold = Game.DEBUG_DT_THRESHOLD;
-  // Zero means that an earlier call is still waiting for its frame.
+  // Zero means that an earlier call is still waiting for the next frame.
   if (threshold === 0) return;
   Game.DEBUG_DT_THRESHOLD = 0;
   director.once(Director.EVENT_BEGIN_FRAME, () => {
@@ -85,7 +85,7 @@ function skipHeldTime({ director, Director, Game }: CocosModule): void {
 
 /**
  * Silences sounds that the game starts during an ad, for example from a timer. The engine’s pause affects only sounds
- * that are already playing. Returns a function that plays the silenced sounds.
+ * that are already playing. Returns a function that starts the silenced sounds.
  */
 export function holdSounds({ AudioSource, director }: CocosModule): () => void {
   // A project's engine may be built without audio.

@@ -5,9 +5,9 @@ interface CocosEvents {
 }
 
 /**
- * The part of the `cc` module that the adapter uses. Games import the module with `import * as cc from 'cc'`. Its types
- * are declared here, because only Cocos Creator can resolve `cc`, and because the package must not depend on a version
- * of the editor.
+ * The parts of the `cc` module that the adapter uses. Games import the module with `import * as cc from 'cc'`. Its
+ * types are declared here, because only Cocos Creator can resolve `cc`, and because the package must not depend on a
+ * specific editor version.
  */
 export interface CocosModule {
   readonly game: CocosEvents & {

@@ -3,12 +3,12 @@ import { afterPaint } from './screen.ts';
 import type { RendererEvent } from './renderer.ts';
 
 const tickMs = 250;
-/** Maximum time to credit for one tick, in milliseconds. A busy page can delay a tick. */
+/** Maximum watch time to count for one tick, in milliseconds. A busy page can delay a tick. */
 const maxTickMs = 1_000;
 /** If more than this many milliseconds pass between two ticks, the device slept or the page was suspended. */
 const minSleepMs = 10_000;
 
-/** Measures how long a creative without a duration of its own has been visible. */
+/** Measures how long a creative that has no duration of its own has been visible. */
 export interface Exposure {
   pause(): void;
   resume(): void;
@@ -23,22 +23,22 @@ export function startExposure(
 ): Exposure {
   let watchedMs = 0;
   let running = true;
-  let lastTickMs = 0;
+  let lastTickAtMs = 0;
   let cancelTick: (() => void) | undefined;
   const cancelPaint = afterPaint(() => {
-    lastTickMs = clock.monotonic();
+    lastTickAtMs = clock.monotonic();
     cancelTick = clock.after(tickMs, tick);
     listener({ type: 'painted' });
   });
 
   function tick(): void {
     const now = clock.monotonic();
-    const elapsedMs = now - lastTickMs;
-    // Before the device slept, the ad may have been visible for up to one tick.
+    const elapsedMs = now - lastTickAtMs;
+    // The ad may have been visible for up to one tick before the device went to sleep.
     if (running && !document.hidden) {
       watchedMs += elapsedMs > minSleepMs ? tickMs : Math.min(elapsedMs, maxTickMs);
     }
-    lastTickMs = now;
+    lastTickAtMs = now;
     const ended = watchedMs >= durationMs;
     if (!ended) cancelTick = clock.after(tickMs, tick);
     listener({ type: 'progress', watchedMs: Math.round(watchedMs), durationMs });
@@ -51,7 +51,7 @@ export function startExposure(
     },
     resume() {
       running = true;
-      lastTickMs = clock.monotonic();
+      lastTickAtMs = clock.monotonic();
     },
     destroy() {
       cancelPaint();

@@ -2,7 +2,7 @@ import type { AdIcon } from '../../protocol/wire.ts';
 import type { OverlayContent, OverlayHooks, OverlayParts } from './overlay-parts.ts';
 import type { OverlayStrings } from './strings.ts';
 
-/** The tap target of the icon is at least 44 px high, whatever the size of its image. */
+/** The icon's tap target is at least 44 px high, whatever the image size. */
 const css = `
 .skip, .skip:hover { position: absolute; bottom: .6em; inset-inline-end: .6em; background: var(--background); box-shadow: 0 0 0 1px }
 .icon { position: absolute; top: 0; right: 0; display: flex; justify-content: end; font-size: .8em }
@@ -20,10 +20,10 @@ const css = `
 `;
 
 /**
- * Adds the elements that an ad from an external source requires: the advertiser's name for screen readers, an icon with
- * a link that explains how the ad was selected (AdChoices), and a control to skip the ad.
+ * Adds the elements that an ad from an external source requires: the advertiser's name for screen readers, an icon that
+ * links to an explanation of how the ad was selected (AdChoices), and a skip button.
  *
- * @returns A callback for the ad's progress.
+ * @returns A callback to call with the ad's progress.
  */
 export function decorate(
   { advertiser, icon, skip_after_ms: skipAfterMs = Infinity }: OverlayContent['creative'],

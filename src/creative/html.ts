@@ -14,7 +14,7 @@ declare global {
   }
 }
 
-/** Maximum number of messages from one creative. A creative that sends more is disconnected. */
+/** Maximum number of messages to accept from one creative. A creative that sends more is disconnected. */
 const maxMessages = 200;
 /** Minimum time between two accepted clicks, in milliseconds. */
 const minClickIntervalMs = 1_000;
@@ -22,21 +22,23 @@ const minClickIntervalMs = 1_000;
 let policy: { createHTML(markup: string): string } | undefined;
 
 /**
- * Converts the markup of a sandboxed frame for pages that require Trusted Types, with the policy `trueward`. A frame
- * with inline markup inherits the page's `script-src`, so pages with a strict policy need a creative with its own URL.
+ * Passes a sandboxed frame's markup through the Trusted Types policy `trueward`, for pages that require Trusted Types.
+ * A frame with inline markup inherits the page's `script-src`, so pages with a strict CSP need a creative with its own
+ * URL.
  */
 function trustMarkup(markup: string): string {
   const rules = { createHTML: (text: string) => text };
-  // In a browser without Trusted Types, `window.trustedTypes` could be an element with this id.
+  // In a browser without Trusted Types, `window.trustedTypes` could be an element with that id.
   policy ??= window.trustedTypes?.createPolicy?.('trueward', rules) ?? rules;
   return policy.createHTML(markup);
 }
 
 /**
- * Renders an HTML creative in an iframe that can run scripts and nothing else: no access to this page, no top
- * navigation, no pop-ups. The creative receives one `message` event with the data `{trueward: 1, type: 'init', locale,
- * reducedMotion}` and a `MessagePort`. It posts `{type}` messages to that port: `ready`, `click` and `close`. The
- * creative is not shown before it is `ready`; then it is shown for `minWatchMs` of visible time.
+ * Renders an HTML creative in an iframe that can run scripts and nothing else: no access to this page, no top-level
+ * navigation, no pop-ups. The creative receives one `message` event with the data
+ * `{trueward: 1, type: 'init', locale, reducedMotion}` and a `MessagePort`. It posts `{type}` messages to that port:
+ * `ready`, `click` and `close`. The creative is not shown until it is `ready`; then it is shown for `minWatchMs` of
+ * visible time.
  */
 export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs, signal }) => {
   const { media } = creative;
@@ -54,7 +56,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   let exposure: Exposure | undefined;
   let listener: ((event: RendererEvent) => void) | undefined;
   let failure: 'message_flood' | undefined;
-  let messages = 0;
+  let messageCount = 0;
   let clickedAt = -Infinity;
   let ready: () => void;
   let fail: (reason: unknown) => void;
@@ -63,7 +65,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
     fail = reject;
   });
 
-  /** Reports a click only after recent player input. */
+  /** Reports a click only if the player has recently interacted with the page (user activation). */
   function click(): void {
     const now = clock.monotonic();
     if (navigator.userActivation?.isActive === false || now - clickedAt < minClickIntervalMs)
@@ -73,8 +75,8 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   }
 
   function receive(message: unknown): void {
-    messages += 1;
-    if (messages > maxMessages) {
+    messageCount += 1;
+    if (messageCount > maxMessages) {
       port?.close();
       failure = 'message_flood';
       fail(new Error(failure));
@@ -88,7 +90,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
     else if (type === 'close') listener?.({ type: 'closeRequested' });
   }
 
-  // Runs again if the iframe is moved in the page, because that reloads its document.
+  // Runs again if the iframe is moved within the page, because that reloads its document.
   frame.onload = () => attempt(connect) ?? fail(new Error('no_message_channel'));
 
   function connect(): true {
@@ -148,15 +150,15 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
 };
 
 /**
- * If a mouse button is down when the ad opens, the game must receive its release. A frame would consume that event, so
- * the frame ignores the mouse until the button is released.
+ * If a mouse button is down when the ad opens, the game must receive the release event. A frame would consume that
+ * event, so the frame ignores the mouse until the button is released.
  */
 function passMouseThrough(frame: HTMLElement): void {
   frame.onlostpointercapture = () => (frame.style.pointerEvents = '');
   // A browser may reserve either id for the mouse: https://w3c.github.io/pointerevents/#dom-pointerevent-pointerid
   for (const id of [0, 1]) {
     try {
-      // The capture has no effect unless a button is down.
+      // Capturing has no effect unless a button is down.
       frame.setPointerCapture(id);
       if (frame.hasPointerCapture(id)) frame.style.pointerEvents = 'none';
     } catch {

@@ -4,7 +4,9 @@ import { fillTemplate, type OverlayStrings } from './strings.ts';
 
 type Child = Node | string;
 
-/** Creates an element with a class, properties and children. Uses no markup, because Trusted Types would block it. */
+/**
+ * Creates an element with a class, properties and children. Doesn't use markup, because Trusted Types would block it.
+ */
 export function createElement<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   className: string,
@@ -30,7 +32,7 @@ export function createIcon(path: string): SVGSVGElement {
   return svg;
 }
 
-/** Adds the elements that an ad from an external source requires. Returns a callback for the ad's progress. */
+/** Adds the elements that an ad from an external source requires. Returns a callback to call with the ad's progress. */
 type Decorate = (
   creative: OverlayContent['creative'],
   parts: OverlayParts,
@@ -43,13 +45,13 @@ export interface OverlayContent {
   element: HTMLElement;
   /** See `LoadedCreative.externalAd`. */
   externalAd?: { decorate: Decorate } | undefined;
-  /** `alt` is also the title of an ad without a reward, and the text of the end card. */
+  /** `alt` also serves as the title of an ad without a reward, and as the end card's text. */
   creative: Omit<DecisionCreative, 'id' | 'media'>;
   strings: OverlayStrings;
   reward?: Reward | undefined;
 }
 
-/** The player's actions. */
+/** Callbacks for the player's actions. */
 export interface OverlayHooks {
   closeRequested(): void;
   closeConfirmed(): void;
@@ -68,14 +70,14 @@ export const icons = {
   play: 'M8 5l11 7-11 7z',
 };
 
-/** The elements of the overlay in its initial state. */
+/** The overlay's elements, in their initial state. */
 export type OverlayParts = ReturnType<typeof buildOverlay>;
 
 /** Creates the overlay's elements without adding them to the page. */
 export function buildOverlay(content: OverlayContent, hooks: OverlayHooks) {
   const { creative, reward, strings } = content;
   const { alt } = creative;
-  // The Unicode isolate keeps the amount before its unit in right-to-left text. The space is non-breaking.
+  // The Unicode isolate keeps the amount in front of its unit in right-to-left text. The space is non-breaking.
   const rewardText = reward && `\u2068${reward.amount}\u00a0${reward.type}\u2069`;
   const title =
     rewardText === undefined ? alt : fillTemplate(strings.watchFor, { reward: rewardText });
@@ -106,7 +108,7 @@ export function buildOverlay(content: OverlayContent, hooks: OverlayHooks) {
   const frame = createElement(
     'div',
     'frame',
-    // Takes the initial focus, so that no button is activated by a key that the player is still pressing.
+    // Takes the initial focus, so that a key that the player is still holding down doesn't activate a button.
     { tabIndex: -1, autofocus: true },
     bars.header,
     bars.bar,
@@ -168,8 +170,8 @@ const createCard = (name: string, title: string, ...children: Node[]) =>
   );
 
 /**
- * Returns the link to the landing page, or an empty list if there is none. Only http(s) URLs are allowed, because other
- * schemes, such as `javascript:`, could run a script in this page.
+ * Returns a list with the link to the advertiser's page, or an empty list if there is none. Only http(s) URLs are
+ * allowed, because other schemes, such as `javascript:`, could run a script in this page.
  */
 function createLinks({ creative, strings }: OverlayContent, hooks: OverlayHooks) {
   const { click_url: href = '' } = creative;

@@ -1,8 +1,8 @@
 /**
  * The overlay's styles. Games customize them with the custom properties `--trueward-accent`, `--trueward-on-accent`,
- * `--trueward-background`, `--trueward-text` and `--trueward-font` on `:root`. If a word of the title does not fit
- * beside the controls, the title moves to its own row. `!important` overrides the page's own rules for `iframe`, `img`
- * and `video`.
+ * `--trueward-background`, `--trueward-text` and `--trueward-font` on `:root`. If a word in the title does not fit next
+ * to the controls, the title moves to its own row. `!important` overrides the page's own rules for `iframe`, `img` and
+ * `video`.
  */
 const css = `
 :host { display: contents !important }
@@ -84,15 +84,15 @@ footer { display: flex; justify-content: center; padding: .55em .8em }
 @media (prefers-reduced-motion: reduce) { *, ::slotted(*) { animation: none !important; transition: none !important } }
 `;
 
-let sheets = 0;
+let sheetCount = 0;
 
 /**
- * Returns a constructed style sheet, because a strict `style-src` blocks style elements and attributes. Every sheet has
- * different text. For a sheet with the same text, WebKit would reuse the media queries and viewport units that it
+ * Returns a constructed stylesheet, because a strict `style-src` blocks style elements and attributes. Each
+ * stylesheet's text is unique. If the text were the same, WebKit would reuse media queries and viewport units that it
  * evaluated before the phone was rotated.
  */
 export function overlayStyle(): CSSStyleSheet {
   const sheet = new CSSStyleSheet();
-  sheet.replaceSync(`${css}/* ${(sheets += 1)} */`);
+  sheet.replaceSync(`${css}/* ${(sheetCount += 1)} */`);
   return sheet;
 }

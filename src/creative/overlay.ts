@@ -9,7 +9,7 @@ import {
 import { overlayStyle } from './overlay-style.ts';
 import { fillTemplate, type OverlayStrings } from './strings.ts';
 
-/** The dialog that shows an ad. Its methods only change what is visible and never call a hook. */
+/** The dialog that shows an ad. Its methods only change what is visible; they never call a hook. */
 export interface Overlay {
   /** Contains the dialog and the creative. */
   readonly element: HTMLElement;
@@ -17,12 +17,12 @@ export interface Overlay {
   allowClose(): void;
   /** Shows the sound control in its muted or unmuted state. */
   setMuted(muted: boolean): void;
-  promptTap(prompting: boolean): void;
-  promptClose(prompting: boolean): void;
-  /** The reward is due. */
+  setTapPrompt(open: boolean): void;
+  setClosePrompt(open: boolean): void;
+  /** Shows that the reward is due. */
   setWatched(): void;
   showEndCard(): void;
-  /** Opens the advertiser's page in a new tab. This requires a recent click by the player. */
+  /** Opens the advertiser's page in a new tab. Requires user activation, such as a recent click. */
   openPage(): void;
   /** Removes the overlay from the page. The browser restores focus. */
   close(): void;
@@ -46,7 +46,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
   try {
     dialog.showModal();
   } catch (error) {
-    // The browser has no <dialog> (Safari before 15.4), so restore the page.
+    // The browser doesn't support <dialog> (Safari before 15.4), so restore the page.
     host.remove();
     throw error;
   }
@@ -65,10 +65,10 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
     hooks.closeRequested();
   };
   const bringToFront = () => {
-    const focused = root.activeElement;
+    const focusedElement = root.activeElement;
     dialog.close();
     dialog.showModal();
-    if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
+    if (focusedElement instanceof HTMLElement) focusedElement.focus({ preventScroll: true });
   };
   // An element that enters full screen covers every open dialog.
   document.addEventListener('fullscreenchange', bringToFront);
@@ -84,7 +84,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
       releaseFocus();
       dialog.close();
       host.remove();
-      // Forces a layout. Without it, WebKit treats a button in a canvas as still covered and does not focus it.
+      // Forces layout. Otherwise, WebKit would treat a button in a canvas as still covered and not focus it.
       document.body.getClientRects();
     },
   };
@@ -117,18 +117,18 @@ function createControls(
       mute.ariaLabel = mute.title = label;
       mute.replaceChildren(createIcon(muted ? icons.soundOff : icons.soundOn));
     },
-    promptTap(prompting) {
-      play.hidden = !prompting;
-      if (prompting) {
+    setTapPrompt(open) {
+      play.hidden = !open;
+      if (open) {
         live.textContent = strings.play;
         focus(play);
       }
     },
-    promptClose(prompting) {
-      parts.ask.hidden = !prompting;
-      // Keeps keyboard focus in the prompt until the player has answered it.
-      frame.inert = prompting;
-      focus(prompting ? parts.keepWatching : frame);
+    setClosePrompt(open) {
+      parts.ask.hidden = !open;
+      // Keeps keyboard focus in the prompt until the player has responded to it.
+      frame.inert = open;
+      focus(open ? parts.keepWatching : frame);
     },
     setWatched() {
       bar.value = 1;
@@ -145,9 +145,9 @@ function createControls(
 }
 
 /**
- * Keeps the Tab key inside the overlay. By default, the key moves focus from a modal dialog to the browser's own
- * controls (Firefox, WebKit) or skips the buttons (Safari). Keys pressed inside the frame of an HTML creative do not
- * reach this page.
+ * Keeps Tab navigation inside the overlay. By default, Tab moves focus from a modal dialog to the browser's own
+ * controls (Firefox, WebKit) or skips the buttons (Safari). Keys pressed inside an HTML creative's frame do not reach
+ * this page.
  */
 export function trapFocus(root: ShadowRoot): () => void {
   const wrapFocus = (event: KeyboardEvent) => {
@@ -160,7 +160,7 @@ export function trapFocus(root: ShadowRoot): () => void {
     );
     const movesToEnd = event.shiftKey && index < 1;
     const next = movesToEnd ? stops.at(-1) : (stops[index + (event.shiftKey ? -1 : 1)] ?? stops[0]);
-    // In Firefox, scripts cannot move focus into a frame on a key press, so leave this to the key's default action.
+    // In Firefox, scripts cannot move focus into a frame on a key press, so leave that to the key's default action.
     if (next instanceof HTMLIFrameElement && !movesToEnd) return;
     event.preventDefault();
     next?.focus();

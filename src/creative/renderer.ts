@@ -9,13 +9,13 @@ export type RendererEvent =
   | { type: 'painted' }
   /** Playback progressed. `watchedMs` counts only time during which the page was visible. */
   | { type: 'progress'; watchedMs: number; durationMs: number }
-  /** The creative was shown to its end. */
+  /** The creative was shown to the end. */
   | { type: 'ended' }
   /** The player wants to open the advertiser's page. */
   | { type: 'clicked' }
   /** The creative asked to be closed. */
   | { type: 'closeRequested' }
-  /** Whether the sound is off. Creatives with sound report this at the start and on every change. */
+  /** Whether sound is off. Creatives with sound report this at the start and whenever it changes. */
   | { type: 'muted'; muted: boolean }
   /** The player has to tap, because the browser blocked muted playback or the system paused the video. */
   | { type: 'tapNeeded' }
@@ -39,7 +39,7 @@ export interface LoadedCreative {
   pause(): void;
   resume(): void;
   setMuted(muted: boolean): void;
-  /** Removes the element and all listeners and timers. May be called at any time, and more than once. */
+  /** Removes the element and all its listeners and timers. May be called at any time, and more than once. */
   destroy(): void;
 }
 
@@ -55,7 +55,7 @@ export interface RenderOptions {
   /** The player's language, as a BCP 47 tag. It is passed to HTML creatives. */
   locale: string;
   clock: Clock;
-  /** Cancels loading when it aborts, which also happens when loading times out. */
+  /** Aborts when loading is canceled or times out. */
   signal: AbortSignal;
 }
 
@@ -66,7 +66,7 @@ const renderers: Record<DecisionCreative['media']['format'], () => Promise<Rende
   html: async () => (await import('./html.ts')).renderHtml,
 };
 
-/** How long an image or HTML creative is shown if the decision does not specify it, in milliseconds. */
+/** How long an image or HTML creative is shown if the decision does not specify a watch time, in milliseconds. */
 const defaultMinWatchMs = 5_000;
 
 /**

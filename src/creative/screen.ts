@@ -2,7 +2,7 @@ import type { MediaFile } from '../../protocol/wire.ts';
 import { attempt } from '../platform/guard.ts';
 
 /**
- * Returns the smallest playable file that fills the screen without being enlarged. If every file is too small, returns
+ * Returns the smallest playable file that fills the screen without being scaled up. If every file is too small, returns
  * the largest one. Returns `undefined` if no file can be played.
  */
 export function chooseFile(
@@ -16,12 +16,12 @@ export function chooseFile(
   return playable.find((file) => file.width >= screenWidth) ?? playable.at(-1);
 }
 
-/** Returns the width of the viewport in device pixels. */
+/** Returns the viewport width in device pixels. */
 export const screenWidth = (): number => innerWidth * devicePixelRatio;
 
 /**
- * Calls `callback` when the current content of the page is on the screen. A frame counts as painted when the next frame
- * begins. Without animation frames, `callback` is never called, because nothing proves that the ad was visible.
+ * Calls `callback` when the page's current content is on the screen. A frame counts as painted when the next frame
+ * begins. Without animation frames, `callback` is never called, because there is no proof that the ad was visible.
  */
 export function afterPaint(callback: () => void): () => void {
   let frame = 0;

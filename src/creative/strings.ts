@@ -40,7 +40,7 @@ export async function loadStrings(locale: string): Promise<OverlayStrings> {
     locale.split(/\W|_/)[0]?.toLowerCase().replace('iw', 'he').replace(/^in$/, 'id') ?? '';
   if (tag === 'en') return english;
   try {
-    // This chunk contains the chunk URLs of all languages. It usually loads long before the decision and the media.
+    // This chunk contains the chunk URLs for all languages. It usually loads long before the decision and the media.
     const { languages } = await import('./languages.ts');
     return Object.hasOwn(languages, tag)
       ? (((await languages[tag]?.())?.default as OverlayStrings | undefined) ?? english)

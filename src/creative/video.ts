@@ -8,14 +8,14 @@ import { afterPaint, chooseFile, screenWidth } from './screen.ts';
 export interface WatchedTime {
   readonly ms: number;
   /**
-   * Updates the media position to `mediaMs`. `visible` says whether the player could see the video since the previous
-   * update.
+   * Updates the media position to `mediaMs`. `visible` says whether the player has been able to see the video since the
+   * previous update.
    */
   moveTo(mediaMs: number, visible: boolean): void;
 }
 
 /**
- * Measures watch time as the smaller of media time and real time. Seeking and faster playback advance media time by
+ * Measures watch time as media time or real time, whichever is smaller. Seeking and faster playback advance media time
  * more than real time. A pause or stall advances only real time.
  */
 export function createWatchedTime(clock: Pick<Clock, 'monotonic'>): WatchedTime {
@@ -32,7 +32,7 @@ export function createWatchedTime(clock: Pick<Clock, 'monotonic'>): WatchedTime 
       const movedMs = mediaMs - lastMedia;
       if (visible && movedMs > 0) {
         mediaSum += movedMs;
-        // Real time is limited in each step. Otherwise, stalled time could offset a later seek.
+        // Real time is capped in each step. Otherwise, time spent stalled could offset a later seek.
         realSum += Math.min(now - lastReal, movedMs + 50);
       }
       lastMedia = mediaMs;
@@ -91,7 +91,7 @@ function addCaptions(video: HTMLVideoElement, { captions = [] }: VideoMedia, loc
 function unload(video: HTMLVideoElement): void {
   // Browsers close the connection and release the decoder only when the source is empty.
   video.pause();
-  // Chromium never releases a video whose captions are showing.
+  // Chromium never releases a video while its captions are showing.
   for (const track of video.textTracks) track.mode = 'disabled';
   video.removeAttribute('src');
   video.load();
@@ -103,8 +103,8 @@ function waitUntilBuffered(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
-  const settled = new AbortController();
-  const once = { signal: settled.signal };
+  const listenerController = new AbortController();
+  const once = { signal: listenerController.signal };
   let cancelGrace: (() => void) | undefined;
   return new Promise<void>((resolve, reject) => {
     video.addEventListener('canplaythrough', () => resolve(), once);
@@ -119,7 +119,7 @@ function waitUntilBuffered(
     signal.addEventListener('abort', () => reject(signal.reason), once);
     if (signal.aborted) reject(signal.reason);
   }).finally(() => {
-    settled.abort();
+    listenerController.abort();
     cancelGrace?.();
   });
 }
@@ -142,7 +142,7 @@ function createLoadedVideo(
   media: VideoMedia,
   clock: Clock,
 ): LoadedCreative {
-  const destroyed = new AbortController();
+  const destroyController = new AbortController();
   const durationMs = Number.isFinite(video.duration)
     ? Math.round(video.duration * 1000)
     : media.duration_ms;
@@ -164,7 +164,7 @@ function createLoadedVideo(
     } catch (error) {
       const name = error instanceof DOMException ? error.name : '';
       // `play()` also rejects if the video has been paused or unloaded in the meantime. That is not a failure.
-      if (!shouldPlay || destroyed.signal.aborted || name === 'AbortError') return;
+      if (!shouldPlay || destroyController.signal.aborted || name === 'AbortError') return;
       if (name !== 'NotAllowedError') {
         emit({ type: 'failed', reason: 'play_refused' });
       } else if (video.muted) {
@@ -180,7 +180,7 @@ function createLoadedVideo(
     const watchedTime = createWatchedTime(clock);
     let reportedAt = -Infinity;
     const on = (type: string, handler: () => void) =>
-      video.addEventListener(type, handler, { signal: destroyed.signal });
+      video.addEventListener(type, handler, { signal: destroyController.signal });
     const progress = (always: boolean) => {
       watchedTime.moveTo(video.currentTime * 1000, !document.hidden);
       const now = clock.monotonic();
@@ -204,7 +204,7 @@ function createLoadedVideo(
     const onPlaying = (): void => {
       cancelPaint = afterPaint(() => emit({ type: 'painted' }));
     };
-    video.addEventListener('playing', onPlaying, { once: true, signal: destroyed.signal });
+    video.addEventListener('playing', onPlaying, { once: true, signal: destroyController.signal });
   }
 
   return {
@@ -223,7 +223,7 @@ function createLoadedVideo(
     resume: () => void play(),
     setMuted,
     destroy() {
-      destroyed.abort();
+      destroyController.abort();
       cancelPaint?.();
       listener = undefined;
       unload(video);

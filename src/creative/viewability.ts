@@ -1,7 +1,7 @@
 import { attempt } from '../platform/guard.ts';
 import type { Clock } from '../platform/clock.ts';
 
-/** The share of an ad that was visible, and how long it was visible without interruption. */
+/** How much of an ad was visible, and for how long without interruption. */
 export interface Visibility {
   /** Share of the ad's pixels that were on the screen, from 0 to 1. */
   ratio: number;
@@ -9,7 +9,7 @@ export interface Visibility {
 }
 
 export interface ViewabilityWatch {
-  /** Sets whether the ad is playing. By the MRC's definition, a paused or stalled video is not viewed. */
+  /** Sets whether the ad is playing. By the MRC's definition, a paused or stalled video does not count as viewed. */
   setPlaying(playing: boolean): void;
   destroy(): void;
 }
@@ -30,16 +30,16 @@ export function watchViewability(
   options: { clock: Clock; requiredMs: number; onViewable: (visibility: Visibility) => void },
 ): ViewabilityWatch {
   const { clock, requiredMs, onViewable } = options;
-  let observed: number | undefined;
+  let observedRatio: number | undefined;
   let playing = true;
   let isDone = false;
-  let startMs: number | undefined;
+  let visibleSinceMs: number | undefined;
   let checkedAt = -Infinity;
   let cancel: (() => void) | undefined;
   const observer = attempt(() => {
     const intersectionObserver = new IntersectionObserver(
       (entries) => {
-        observed = entries.at(-1)?.intersectionRatio ?? 0;
+        observedRatio = entries.at(-1)?.intersectionRatio ?? 0;
         check();
       },
       { threshold: [0, minRatio, 1] },
@@ -58,13 +58,13 @@ export function watchViewability(
   function check(): void {
     cancel?.();
     if (isDone) return;
-    const onScreen = playing && !document.hidden && (observed ?? 1) >= minRatio;
-    const visible = onScreen ? measureVisibleShare(element, observed) : 0;
+    const onScreen = playing && !document.hidden && (observedRatio ?? 1) >= minRatio;
+    const visible = onScreen ? measureVisibleShare(element, observedRatio) : 0;
     const now = clock.monotonic();
-    if (visible < minRatio) startMs = undefined;
-    else if (startMs === undefined || now - checkedAt > minSleepMs) startMs = now;
+    if (visible < minRatio) visibleSinceMs = undefined;
+    else if (visibleSinceMs === undefined || now - checkedAt > minSleepMs) visibleSinceMs = now;
     checkedAt = now;
-    const ms = startMs === undefined ? 0 : Math.round(now - startMs);
+    const ms = visibleSinceMs === undefined ? 0 : Math.round(now - visibleSinceMs);
     if (ms >= requiredMs) {
       destroy();
       onViewable({ ratio: visible, ms });
@@ -88,16 +88,16 @@ const grid = [1, 3, 5].flatMap((x) => [1, 3, 5].map((y) => [x / 6, y / 6] as con
 
 /**
  * Returns the share of an element that is on the screen and not covered. Tests individual points, because an
- * intersection observer does not detect elements on top. If the observer has no result yet, points outside the window
- * count as invisible.
+ * intersection observer does not detect other elements on top of it. Until the observer has a result, points outside
+ * the window count as invisible.
  */
-function measureVisibleShare(element: Element, observed: number | undefined): number {
+function measureVisibleShare(element: Element, observedRatio: number | undefined): number {
   const { height, left, top, width } = element.getBoundingClientRect();
   const root = element.getRootNode() as Document | ShadowRoot;
   const hits = grid
     .map(([x, y]) => root.elementFromPoint(left + x * width, top + y * height))
     .filter((hit) => hit !== null);
   const uncovered = hits.filter((hit) => hit.contains(element) || element.contains(hit));
-  if (observed === undefined) return uncovered.length / grid.length;
-  return (observed * uncovered.length) / (hits.length || 1);
+  if (observedRatio === undefined) return uncovered.length / grid.length;
+  return (observedRatio * uncovered.length) / (hits.length || 1);
 }

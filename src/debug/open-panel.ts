@@ -15,7 +15,7 @@ dt { color: #a9b1cc; }
 dd { margin: 0; overflow-wrap: anywhere; }
 `;
 
-/** Returns a constructed style sheet, because a strict `style-src` blocks style elements and attributes. */
+/** Returns a constructed stylesheet, because a strict `style-src` blocks style elements and attributes. */
 export function panelStyle(): CSSStyleSheet {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(css);
@@ -27,8 +27,8 @@ export interface PanelSource {
   record: AdsRecord;
   diagnostics(): Diagnostics;
   rewards(): Promise<RewardReport[]>;
-  /** Aborts when the ads are destroyed. The panel then closes. */
-  ended: AbortSignal;
+  /** Aborts when the ads are destroyed, which also closes the panel. */
+  signal: AbortSignal;
 }
 
 const closers = new WeakMap<PanelSource, () => void>();
@@ -38,13 +38,13 @@ export function togglePanel(source: PanelSource): void {
   const close = closers.get(source);
   closers.delete(source);
   if (close) return close();
-  if (source.ended.aborted) return;
+  if (source.signal.aborted) return;
   const closePanel = openPanel(source);
   closers.set(source, closePanel);
-  source.ended.addEventListener('abort', closePanel);
+  source.signal.addEventListener('abort', closePanel);
 }
 
-/** Refresh interval of the panel, in milliseconds. */
+/** How often the panel refreshes, in milliseconds. */
 const refreshMs = 500;
 
 type Row = readonly [name: string, value: string];
@@ -75,7 +75,7 @@ function openPanel(source: PanelSource): () => void {
     if (closed) return;
     timer = setTimeout(() => void refresh(), refreshMs);
     const text = JSON.stringify(sections);
-    // Replacing unchanged content would clear the selection while someone copies text.
+    // Replacing unchanged content would clear the selection while someone is copying text.
     if (text === shownText) return;
     shownText = text;
     summary.textContent = `Trueward · ${source.diagnostics().environment}`;
@@ -110,7 +110,7 @@ async function describe(source: PanelSource): Promise<[string, Row[]][]> {
   const startedAt = timeline[0]?.at ?? 0;
   return [
     [
-      `Last break${showing === null ? '' : ` (showing ${showing})`}`,
+      `Last ad break${showing === null ? '' : ` (showing ${showing})`}`,
       timeline.map(({ at, step }) => [`${Math.round(at - startedAt)} ms`, step]),
     ],
     ['Requests', requests.flatMap(formatRequest)],
@@ -119,7 +119,7 @@ async function describe(source: PanelSource): Promise<[string, Row[]][]> {
       [
         ['waiting', String(outbox.stored)],
         ['sent', String(outbox.sent)],
-        ['kept in', outbox.storage],
+        ['stored in', outbox.storage],
         ...Object.entries(outbox.dropped).map(([reason, count]): Row => [
           `dropped: ${reason}`,
           String(count),

@@ -11,7 +11,7 @@ export type Log = (entry: LogEntry) => void;
 export function lazyLog(): Log {
   const loading = import('./write-log.ts');
   loading.catch(() => reportUncaught(new Error('trueward: chunk_not_loaded: the log')));
-  // The callbacks of one promise run in order, so the lines appear in the order of their events.
+  // A promise runs its callbacks in order, so the lines appear in the order in which the events occurred.
   return (entry) =>
     void loading.then(
       ({ writeLog }) => writeLog(entry),
@@ -24,30 +24,30 @@ export const loggedFetch =
   (fetch: typeof globalThis.fetch, log: Log): typeof globalThis.fetch =>
   (input, init) => {
     const response = fetch(input, init);
-    log({ about: 'request', input, init, response });
+    log({ type: 'request', input, init, response });
     return response;
   };
 
 /** The history that the debug panel shows. */
 export interface AdsRecord {
-  /** The last ad requests, newest first. */
+  /** The latest ad requests, newest first. */
   readonly requests: readonly {
     at: number;
     placement: string;
     response: ServiceResult<Decision>;
   }[];
-  /** The steps of the last ad break, oldest first. `at` is the monotonic time in milliseconds. */
+  /** The steps in the last ad break, oldest first. `at` is the monotonic time in milliseconds. */
   readonly timeline: readonly { at: number; step: string }[];
 }
 
-/** Keeps a short history for the panel, which may be opened at any time. */
+/** Keeps a short history for the debug panel, which may be opened at any time. */
 export interface Recorder extends AdsRecord {
   /** Records the result of an ad request. */
-  responded(placement: string, response: ServiceResult<Decision>): void;
-  /** Records a step of the current ad break. The step `begin` discards the previous ad break. */
+  onResponse(placement: string, response: ServiceResult<Decision>): void;
+  /** Records a step in the current ad break. The step `begin` discards the previous ad break. */
   note(step: string): void;
   /** Records the result of a call to show an ad. */
-  ended(placement: string, result: ShowResult): void;
+  onResult(placement: string, result: ShowResult): void;
 }
 
 const maxRequests = 10;
@@ -59,19 +59,19 @@ export function createRecorder(clock: Clock, log?: Log): Recorder {
   return {
     requests,
     timeline,
-    responded(placement, response) {
+    onResponse(placement, response) {
       requests.unshift({ at: clock.now(), placement, response });
       requests.splice(maxRequests);
-      log?.({ about: 'decision', placement, response });
+      log?.({ type: 'decision', placement, response });
     },
     note(step) {
       if (step === 'begin') timeline.length = 0;
       timeline.push({ at: clock.monotonic(), step });
-      log?.({ about: 'step', step });
+      log?.({ type: 'step', step });
     },
-    ended(placement, result) {
+    onResult(placement, result) {
       timeline.push({ at: clock.monotonic(), step: result.outcome });
-      log?.({ about: 'result', placement, result });
+      log?.({ type: 'result', placement, result });
     },
   };
 }

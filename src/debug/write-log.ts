@@ -2,22 +2,22 @@ import type { Decision } from '../../protocol/wire.ts';
 import type { RewardReport, ShowResult } from '../outcome.ts';
 import type { ServiceResult } from '../transport/service-client.ts';
 
-/** A log entry. */
+/** An entry for the debug log. */
 export type LogEntry =
   | {
-      about: 'request';
+      type: 'request';
       input: RequestInfo | URL;
       init: RequestInit | undefined;
       response: Promise<Response>;
     }
-  | { about: 'decision'; placement: string; response: ServiceResult<Decision> }
-  | { about: 'step'; step: string }
-  | { about: 'result'; placement: string; result: ShowResult }
-  | { about: 'reward'; entry: RewardReport & { delivered: boolean } };
+  | { type: 'decision'; placement: string; response: ServiceResult<Decision> }
+  | { type: 'step'; step: string }
+  | { type: 'result'; placement: string; result: ShowResult }
+  | { type: 'reward'; entry: RewardReport & { delivered: boolean } };
 
 /** Writes one line to the console. */
 export function writeLog(entry: LogEntry): void {
-  switch (entry.about) {
+  switch (entry.type) {
     case 'request':
       return void writeRequest(entry);
     case 'decision':
@@ -41,7 +41,7 @@ async function writeRequest({
   input,
   init,
   response,
-}: Extract<LogEntry, { about: 'request' }>): Promise<void> {
+}: Extract<LogEntry, { type: 'request' }>): Promise<void> {
   const { pathname } = new URL(input instanceof Request ? input.url : input);
   const name = `${init?.method ?? 'GET'} ${pathname}`;
   const startedAt = performance.now();
@@ -56,7 +56,7 @@ async function writeRequest({
 }
 
 const retryNote = (pathname: string): string =>
-  pathname.endsWith('/events') ? '(the events remain stored and are sent again)' : '';
+  pathname.endsWith('/events') ? '(the events stay queued and will be sent again)' : '';
 
 function describeResponse(response: ServiceResult<Decision>): string {
   switch (response.kind) {

@@ -25,9 +25,9 @@ export interface Decisions {
     signal: AbortSignal,
     options?: RequestOptions & { decision?: Decision },
   ): Promise<Availability>;
-  /** Whether an ad may be available, as far as this device knows. Makes no request. */
+  /** Whether an ad may be available, as far as this device knows. Doesn’t send a request. */
   availability(placement: string): Availability;
-  /** Drops preloaded ads and no-fills, because the request options have changed. */
+  /** Discards preloaded ads and no-fills. Call it when the request options have changed. */
   forget(): void;
   /** Aborts requests in flight and destroys preloaded ads. */
   destroy(): void;
@@ -35,10 +35,10 @@ export interface Decisions {
 
 export interface DecisionsDeps extends RequestAdDeps {
   /** Whether consent is known. Until then, no requests are made. */
-  isKnown(): boolean;
+  isConsentKnown(): boolean;
   /** If the code that reads the page’s consent failed to load, loads it again. Returns whether it had failed. */
   retryConsent(): boolean;
-  /** Called when a no-fill has expired, because the result of `availability()` may have changed. */
+  /** Called when a no-fill has expired, because `availability()` may now return a different result. */
   onChange(): void;
   lifecycle: Pick<PageLifecycle, 'onTransition'>;
 }
@@ -52,14 +52,14 @@ const maxCheckIntervalMs = 30_000;
 const notReady: NoAd = { outcome: 'not_ready', reason: 'consent_unknown' };
 const notLoaded: NoAd = { outcome: 'error', reason: 'chunk_not_loaded' };
 
-/** A request for an ad that is in flight. */
+/** An ad request in flight. */
 interface InFlightRequest {
   done: Promise<NoAd | undefined>;
   waiters: number;
   abort: AbortController;
 }
 
-/** The state of one placement. */
+/** The cached state of one placement. */
 interface Slot {
   /**
    * The preloaded ad. If it is no longer fresh, it is requested again before it is shown. `key` identifies its request
@@ -68,11 +68,11 @@ interface Slot {
   ready?: ReadyAd & { key: string; freshness: Deadline };
   /** The last no-fill: its result, the segments that it applies to (as JSON), and its expiry. */
   noFill?: { noAd: NoAd; segments: string | undefined; end: Deadline };
-  /** Requests in flight, by the {@link createKey} of their options. */
+  /** Requests in flight, keyed by the {@link createKey} result for their options. */
   inFlight: Map<string, InFlightRequest>;
 }
 
-/** Returns the key of request options. Options that result in the same request have the same key. */
+/** Returns a cache key for request options. Options that lead to the same request have the same key. */
 const createKey = ({ customData, segments }: RequestOptions): string =>
   JSON.stringify([customData, segments]);
 
@@ -85,7 +85,7 @@ const findUnexpired = ({ ready }: Slot): Slot['ready'] =>
  * takes effect.
  */
 const freshMs = 60_000;
-/** How long a no-fill is valid if the service did not specify a retry time, in milliseconds. */
+/** How long a no-fill remains valid if the service did not specify a retry time, in milliseconds. */
 const noFillMs = 30_000;
 
 /** Outcomes of transient failures. The next request may succeed. */
@@ -97,10 +97,10 @@ interface Call {
   signal: AbortSignal;
   options: RequestOptions;
   /** A decision from the game's own server. */
-  provided?: Decision | undefined;
+  decision?: Decision | undefined;
 }
 
-/** Creates the cache of decisions and their media. */
+/** Creates the cache for decisions and their media. */
 export function createDecisions(deps: DecisionsDeps): Decisions {
   const { clock } = deps;
   const slots = new Map<string, Slot>();
@@ -120,7 +120,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     slots.delete(placement);
   };
 
-  /** Schedules a check for the earliest expiry of a no-fill. */
+  /** Schedules a check for when the next no-fill expires. */
   const scheduleCheck = (): void => {
     cancelCheck?.();
     nextExpiry = Array.from(slots.values())
@@ -148,7 +148,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     cancelCheck?.();
   };
 
-  /** Returns the last no-fill if it has not expired and its duration is known. */
+  /** Returns the last no-fill if it has not expired and it is known how long it lasts. */
   const findCachedNoAd = (slot: Slot, { segments }: RequestOptions): NoAd | undefined => {
     const { noFill } = slot;
     if (!noFill || noFill.end.passed()) return undefined;
@@ -158,7 +158,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     return isDefinitive ? noFill.noAd : undefined;
   };
 
-  const startRequest = ({ placement, options, provided }: Call, slot: Slot): InFlightRequest => {
+  const startRequest = ({ placement, options, decision }: Call, slot: Slot): InFlightRequest => {
     const abort = new AbortController();
     const key = createKey(options);
     const fillResult = fillSlot(deps, {
@@ -167,7 +167,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
       options,
       signal: abort.signal,
       isCurrent: () => slots.get(placement) === slot,
-      provided,
+      decision,
     });
     const done = fillResult.finally(() => {
       if (slot.inFlight.get(key) === request) slot.inFlight.delete(key);
@@ -203,13 +203,13 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
       });
     });
 
-  /** Makes sure that a fresh ad is loaded. If that fails, returns the reason. */
+  /** Ensures that a fresh ad is loaded. If that fails, returns the reason. */
   const ensureReady = async (call: Call): Promise<NoAd | undefined> => {
-    const { placement, signal, options, provided } = call;
+    const { placement, signal, options, decision } = call;
     if (destroyed || signal.aborted) return { outcome: 'aborted' };
-    if (!deps.isKnown()) return deps.retryConsent() ? notLoaded : notReady;
+    if (!deps.isConsentKnown()) return deps.retryConsent() ? notLoaded : notReady;
     // A decision from the game's server replaces the ad that is loaded or being requested.
-    if (provided) forget(placement);
+    if (decision) forget(placement);
     const slot = getOrCreateSlot(placement);
     if (isFresh(slot) && slot.ready?.key === createKey(options)) return undefined;
     return findCachedNoAd(slot, options) ?? joinRequest(call, slot);
@@ -229,7 +229,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   const availability = (placement: string): Availability => {
     const slot = getOrCreateSlot(placement);
     if (destroyed) return { available: false, reason: 'aborted' };
-    if (!deps.isKnown()) return toUnavailable(notReady);
+    if (!deps.isConsentKnown()) return toUnavailable(notReady);
     if (isFresh(slot)) return { available: true };
     const { noFill } = slot;
     if (noFill && !noFill.end.passed()) return toUnavailable(noFill.noAd);
@@ -239,7 +239,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   return {
     take,
     async preload(placement, signal, options = {}) {
-      const noAd = await ensureReady({ placement, signal, options, provided: options.decision });
+      const noAd = await ensureReady({ placement, signal, options, decision: options.decision });
       return noAd ? toUnavailable(noAd) : availability(placement);
     },
     availability,
@@ -261,7 +261,7 @@ const toUnavailable = ({ outcome, retryAt }: NoAd): Availability => ({
   ...(retryAt && { retryAt }),
 });
 
-/** The arguments of {@link fillSlot}. */
+/** The arguments for {@link fillSlot}. */
 interface SlotRequest {
   placement: string;
   slot: Slot;
@@ -269,7 +269,7 @@ interface SlotRequest {
   signal: AbortSignal;
   isCurrent(): boolean;
   /** A decision from the game's own server. */
-  provided: Decision | undefined;
+  decision: Decision | undefined;
 }
 
 /**
@@ -278,15 +278,15 @@ interface SlotRequest {
  */
 async function fillSlot(
   deps: RequestAdDeps,
-  { placement, slot, options, signal, isCurrent, provided }: SlotRequest,
+  { placement, slot, options, signal, isCurrent, decision }: SlotRequest,
 ): Promise<NoAd | undefined> {
   const { clock } = deps;
   const previous = findUnexpired(slot);
-  let result = await (provided
-    ? loadProvidedDecision(deps, placement, signal, provided)
+  let result = await (decision
+    ? loadProvidedDecision(deps, placement, signal, decision)
     : requestAd(deps, { placement, options, signal, previous }));
   if ('creative' in result && result.creative === previous?.creative && slot.ready !== previous) {
-    // The ad from which the media was reused has been shown or replaced in the meantime.
+    // The ad whose media was reused has been shown or replaced in the meantime.
     result = await loadMedia(deps, result.decision, result.expiry, signal);
   }
   if (!('creative' in result)) {
@@ -296,7 +296,7 @@ async function fillSlot(
   const key = createKey(options);
   // A decision from the game's server can't be requested again.
   const { player } = deps.profile();
-  if (isCurrent()) storeAd(slot, { ...result, key, player }, clock, provided ? Infinity : freshMs);
+  if (isCurrent()) storeAd(slot, { ...result, key, player }, clock, decision ? Infinity : freshMs);
   else result.creative.destroy();
   return undefined;
 }

@@ -2,22 +2,22 @@ import type { Decision } from '../../protocol/wire.ts';
 import type { Outcome, Reason, UnfilledReason } from '../outcome.ts';
 import type { ServiceResult } from '../transport/service-client.ts';
 
-/** The reason why there is no ad. */
+/** Why there is no ad. */
 export interface NoAd {
   outcome: Outcome;
   reason?: Reason;
   /** Details for developers. */
   detail?: string;
-  /** Time at which a request can succeed again. Until then, calls return this result without a request. */
+  /** When a request can succeed again. Until then, calls return this result without sending a request. */
   retryAt?: Date;
   decisionId?: string;
 }
 
-/** Returns the time between two timestamps from the service. The result does not depend on the device's clock. */
+/** Returns the time between two of the service's timestamps. The result does not depend on the device's clock. */
 export const durationMs = (start: string, end: string): number =>
   Date.parse(end) - Date.parse(start);
 
-/** The outcomes of the reasons that do not mean `no_fill`. */
+/** Outcomes for the reasons that don't simply mean `no_fill`. */
 const outcomeByReason: Partial<Record<UnfilledReason, Outcome>> = {
   frequency_capped: 'frequency_capped',
   cooldown: 'cooldown',

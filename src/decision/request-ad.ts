@@ -17,7 +17,7 @@ import {
 } from '../transport/service-client.ts';
 import { type NoAd, durationMs, noAdFromResponse, noAdFromDecision } from './no-ad.ts';
 
-/** A decision that has an ad. */
+/** A decision with an ad. */
 export type FilledDecision = Decision & {
   status: 'filled';
   creative: DecisionCreative;
@@ -35,8 +35,8 @@ export interface ReadyAd {
 }
 
 /**
- * Builds the body of an ad request. The options of the call override those of the user. In child-directed mode, custom
- * data and segments never leave the device.
+ * Builds the body of an ad request. The call's options override the user's. In child-directed mode, custom data and
+ * segments never leave the device.
  */
 export function buildRequestBody(
   placement: string,
@@ -106,9 +106,9 @@ export interface RequestAdDeps extends RequestDecisionDeps {
   profile(): Profile;
   /** Called with the result of each request. */
   onResponse?(placement: string, response: ServiceResult<Decision>): void;
-  /** Loads the media of a decision. Rejects when that fails or `signal` aborts. */
+  /** Loads a decision's media. Rejects if that fails or `signal` aborts. */
   loadCreative(decision: FilledDecision, signal: AbortSignal): Promise<LoadedCreative>;
-  /** Timeout in milliseconds. It applies separately to loading the media and to getting the user token. */
+  /** Timeout in milliseconds. It applies separately to loading the media and to obtaining the user token. */
   loadTimeoutMs: number;
 }
 
@@ -139,7 +139,7 @@ export async function requestAd(
   if ('outcome' in tokenResult) return tokenResult;
   const userToken = profile.user.childDirected ? undefined : tokenResult.userToken;
   const request = buildRequestBody(placement, deps.locale, profile, options, userToken);
-  // The age is measured from the request, because the device may sleep while it waits for the response.
+  // Age is measured from the request, because the device may sleep while waiting for the response.
   const ageMs = startStopwatch(deps.clock);
   const response = await requestDecision(deps, request, signal);
   deps.onResponse?.(placement, response);
@@ -148,22 +148,22 @@ export async function requestAd(
   return loadAdFromDecision(deps, response.body, ageMs, signal, previous);
 }
 
-/** Loads the media of a decision from the game's own server. */
+/** Loads the media for a decision from the game's own server. */
 export async function loadProvidedDecision(
   deps: RequestAdDeps,
   placement: string,
   signal: AbortSignal,
-  provided: unknown,
+  decision: unknown,
 ): Promise<ReadyAd | NoAd> {
-  if (!isDecision(provided)) return { outcome: 'error', reason: 'decision_malformed' };
-  // A decision for another placement says nothing about this one, so only this call fails.
-  if (provided.placement !== placement)
+  if (!isDecision(decision)) return { outcome: 'error', reason: 'decision_malformed' };
+  // A decision for another placement says nothing about this one, so it is not recorded: only this call fails.
+  if (decision.placement !== placement)
     return {
       outcome: 'error',
       reason: 'wrong_placement',
-      detail: `The decision is for the placement ${provided.placement}.`,
+      detail: `The decision is for the placement ${decision.placement}.`,
     };
-  return loadAdFromDecision(deps, provided, startStopwatch(deps.clock), signal);
+  return loadAdFromDecision(deps, decision, startStopwatch(deps.clock), signal);
 }
 
 async function loadAdFromDecision(
@@ -183,7 +183,7 @@ async function loadAdFromDecision(
   return loadMedia(deps, decision, expiry, signal);
 }
 
-/** Loads the media of a decision, with a timeout. */
+/** Loads a decision's media, with a timeout. */
 export async function loadMedia(
   deps: RequestAdDeps,
   decision: FilledDecision,
@@ -197,7 +197,7 @@ export async function loadMedia(
     creative?.destroy();
     creative = undefined;
   };
-  const loaded = await runWithTimeout(
+  const result = await runWithTimeout(
     deps.clock,
     deps.loadTimeoutMs,
     callerSignal,
@@ -208,14 +208,14 @@ export async function loadMedia(
         detail = error instanceof Error ? error.message : String(error);
         throw error;
       }
-      // A renderer may finish after an abort.
+      // A renderer may still finish after an abort.
       if (signal.aborted) destroyCreative();
       return { decision, creative, expiry };
     },
   );
   // Loading may have finished just before the abort or the timeout.
-  if (typeof loaded === 'string') destroyCreative();
-  switch (loaded) {
+  if (typeof result === 'string') destroyCreative();
+  switch (result) {
     case 'aborted':
       return { outcome: 'aborted', decisionId };
     case 'timeout':
@@ -225,7 +225,7 @@ export async function loadMedia(
         ? { outcome: 'error', reason: detail, decisionId }
         : { outcome: 'error', reason: 'load_failed', detail, decisionId };
     default:
-      return loaded;
+      return result;
   }
 }
 
@@ -234,7 +234,7 @@ export interface RequestDecisionDeps {
   clock: Clock;
   /** Whether the browser reports a network connection. */
   isOnline(): boolean;
-  /** Resolves if the service's host responds to a request that ad blockers don't block. */
+  /** Resolves if the service's host responds to a request of a kind that ad blockers don't block. */
   reach(signal: AbortSignal): Promise<unknown>;
 }
 
@@ -243,7 +243,7 @@ export interface RequestDecisionDeps {
  * immediately. Network failures take longer, except for refused connections.
  */
 const immediateFailureMs = 1_000;
-/** Timeout of the connectivity check, in milliseconds. */
+/** Timeout for the connectivity check, in milliseconds. */
 const reachTimeoutMs = 5_000;
 
 /** Whether the body is a decision, filled or not. */

@@ -1,7 +1,7 @@
 import { attempt } from '../platform/guard.ts';
 
 /**
- * The SDK's interface to a game engine. A driver for another engine consists of three small functions:
+ * The SDK's interface to a game engine. A driver for another engine needs only three small functions:
  *
  * @example
  * const driver: EngineDriver = {
@@ -30,15 +30,17 @@ export interface EngineDriver {
 
 /**
  * Saves the focused element. The returned function restores focus, or focuses `fallback` if nothing had focus. Browsers
- * fire no focus event when a focused iframe is removed, so the game would otherwise ignore keys until the next click.
- * In Phaser, it would also stay muted.
+ * don't fire a focus event when a focused iframe is removed, so the game would otherwise ignore keys until the next
+ * click. In Phaser, it would also stay muted.
  */
 export function rememberFocus(fallback: () => HTMLElement | null): () => void {
-  const focused = document.activeElement;
+  const focusedElement = document.activeElement;
   return () => {
     const canRestore =
-      focused instanceof HTMLElement && focused !== document.body && focused.isConnected;
-    const target = canRestore ? focused : fallback();
+      focusedElement instanceof HTMLElement &&
+      focusedElement !== document.body &&
+      focusedElement.isConnected;
+    const target = canRestore ? focusedElement : fallback();
     if (target === null) return;
     if (!canRestore && !target.hasAttribute('tabindex')) target.tabIndex = -1;
     target.focus({ preventScroll: true });
@@ -46,28 +48,28 @@ export function rememberFocus(fallback: () => HTMLElement | null): () => void {
 }
 
 /**
- * How often to check whether frames are missing, in milliseconds. After two checks without a frame, the checks
- * themselves call `callback`.
+ * How often to check for missing frames, in milliseconds. After two checks without a frame, the checks themselves call
+ * `callback`.
  */
 const frameCheckMs = 1_000;
 
 /**
- * Creates the driver for pages without a supported engine. It is driven by `requestAnimationFrame`. The game pauses in
- * `onOpen` and resumes in `onClose`.
+ * Creates the driver for pages without a supported engine. Its frames come from `requestAnimationFrame`. The game
+ * pauses in `onOpen` and resumes in `onClose`.
  *
  * @param canvas - Receives focus after an ad if nothing had focus before.
  */
 export function noEngine(canvas: HTMLElement | null = null): EngineDriver {
-  let holds = 0;
+  let holdCount = 0;
   return {
     hold() {
       const restoreFocus = rememberFocus(() => canvas);
       let held = true;
-      holds += 1;
+      holdCount += 1;
       return () => {
         if (!held) return;
         held = false;
-        holds -= 1;
+        holdCount -= 1;
         restoreFocus();
       };
     },
@@ -78,7 +80,7 @@ export function noEngine(canvas: HTMLElement | null = null): EngineDriver {
         frame = attempt(() => requestAnimationFrame(next)) ?? 0;
       };
       function callUnlessHeld(): void {
-        if (holds === 0) callback();
+        if (holdCount === 0) callback();
       }
       function next(): void {
         missedChecks = 0;
@@ -86,7 +88,7 @@ export function noEngine(canvas: HTMLElement | null = null): EngineDriver {
         callUnlessHeld();
       }
       request();
-      // A hidden page gets no animation frames, but its game is paused too.
+      // A hidden page gets no animation frames either, but its game is paused anyway.
       const timer = setInterval(() => {
         missedChecks = document.hidden ? 0 : missedChecks + 1;
         if (missedChecks > 1) callUnlessHeld();

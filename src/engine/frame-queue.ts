@@ -4,7 +4,7 @@ import type { EngineDriver } from './engine-driver.ts';
 
 /** Runs callbacks during the game's frames, a few per frame, to avoid dropped frames. */
 export interface FrameQueue {
-  /** Calls `callback` in one of the next frames, after all callbacks that were pushed before it. */
+  /** Calls `callback` in one of the next frames, after all callbacks that were queued before it. */
   push(callback: () => void): void;
   /** Discards all waiting callbacks. */
   destroy(): void;

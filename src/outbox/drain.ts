@@ -35,9 +35,9 @@ export interface DrainDeps {
   client: ServiceClient;
   clock: Clock;
   random: () => number;
-  /** Default: Web Locks. They are imported here, in a lazy chunk, so that they do not delay the start of the game. */
+  /** Default: Web Locks. They are imported here, in a lazy chunk, so that they do not delay the game's start. */
   locks?: Locks;
-  /** Whether this tab may send the events of other tabs. */
+  /** Whether this tab may send other tabs' events. */
   mayLead(): boolean;
   counts: Counts;
   recent: RecentEvents;
@@ -46,7 +46,7 @@ export interface DrainDeps {
   /** The store that the tabs share. Only the leader drains it. */
   store: EventStore;
   onRewards(rewards: RewardStatus[]): void;
-  /** Called after a batch has been sent or set aside and then removed from its store. */
+  /** Called after a batch has been sent or set aside, and then removed from its store. */
   onRemoved(source: EventStore, batch: Batch): void;
   /** Called when a store is empty. */
   onEmpty(source: EventStore): void;
@@ -56,9 +56,9 @@ export interface DrainDeps {
   onPause(pause: Pause): void;
 }
 
-/** Sends the contents of the stores, one request at a time. */
+/** Sends the stores' contents, one request at a time. */
 export interface Drain {
-  /** Starts sending. Does nothing while sending or backing off. */
+  /** Starts sending. A no-op while sending or backing off. */
   wake(): void;
   /** Starts sending, and ends a back-off early unless the service requested it. */
   nudge(): void;
@@ -91,33 +91,33 @@ const maxRecords = 250;
 /** Number of events in the first request after a failure, so that a lost response causes few duplicates. */
 const eventsAfterFailure = 25;
 
-/** Creates the {@link Drain} of an outbox. */
+/** Creates the {@link Drain} for an outbox. */
 export function createDrain(deps: DrainDeps): Drain {
   const { counts, memory, store } = deps;
   const { diagnostics } = counts;
   const election = createLeaderElection({ ...deps, locks: deps.locks ?? browserLocks() });
   /** Ids of settled events that have not been removed from the store yet. */
-  const settled = new Set<string>();
-  const inFlight = new Set<string>();
+  const settledIds = new Set<string>();
+  const inFlightIds = new Set<string>();
   let running: Promise<void> | undefined;
   let directSends: Promise<unknown> | undefined;
   let runAgain = false;
   let stopped = false;
-  /** Whether the service set the time of the next retry. */
+  /** Whether the service set the time for the next retry. */
   let demanded = false;
-  /** Number of events in the next request. It doubles with every success. */
+  /** Number of events in the next request. Doubles with every success. */
   let batchEvents = smallBatch.events;
   let maxEvents = largeBatch.events;
   const backOff = createBackOff(deps, () => wake());
 
   /** Sends events and applies the response. Does not change the store. */
   const deliver = async (events: QueuedEvent[], keepalive: boolean): Promise<Delivery> => {
-    for (const { id } of events) inFlight.add(id);
+    for (const { id } of events) inFlightIds.add(id);
     const dropped = counts.unreportedDrops;
     counts.unreportedDrops = {};
     const delivery = await sendEvents(deps, events, dropped, keepalive);
-    for (const { id } of events) inFlight.delete(id);
-    for (const id of delivery.settled) settled.add(id);
+    for (const { id } of events) inFlightIds.delete(id);
+    for (const id of delivery.settled) settledIds.add(id);
     deps.recent.remove(delivery.settled);
     diagnostics.sent += delivery.settled.length - delivery.rejections.length;
     for (const { code } of delivery.rejections) incrementCount(diagnostics.rejected, code, 1);
@@ -133,11 +133,11 @@ export function createDrain(deps: DrainDeps): Drain {
       if (!stopped) {
         batchEvents = eventsAfterFailure;
         demanded = retryAfterMs !== undefined;
-        const ms = backOff.failed(retryAfterMs);
+        const ms = backOff.fail(retryAfterMs);
         deps.onPause({ ms, failures: backOff.failures(), demanded });
       }
     } else {
-      backOff.succeeded();
+      backOff.reset();
       batchEvents = Math.min(maxEvents, batchEvents * 2);
     }
     return delivery;
@@ -150,27 +150,25 @@ export function createDrain(deps: DrainDeps): Drain {
     first: number,
     last: number,
   ): Promise<boolean> => {
-    const unsent = batch.events.filter(({ id }) => !settled.has(id));
+    const unsent = batch.events.filter(({ id }) => !settledIds.has(id));
     const delivery =
       unsent.length > 0 ? await deliver(unsent, batch.bytes <= keepaliveBytes) : undefined;
-    const rejected = delivery?.rejections.map(({ event, code }) => ({
+    const rejectedEntries = delivery?.rejections.map(({ event, code }) => ({
       reason: code,
       value: event.json,
     }));
-    const entriesToSetAside = batch.unreadable.concat(rejected ?? []);
+    const entriesToSetAside = batch.unreadable.concat(rejectedEntries ?? []);
     if (entriesToSetAside.length > 0) await source.setAside(entriesToSetAside);
     if (delivery?.failure) return false;
     await source.remove(first, last);
-    for (const { id } of batch.events) settled.delete(id);
+    for (const { id } of batch.events) settledIds.delete(id);
     deps.onRemoved(source, batch);
     return true;
   };
 
-  /**
-   * Delivers the contents of one store. Stops when the store is empty, a delivery fails or `mayContinue` returns false.
-   */
+  /** Delivers one store's contents. Stops when the store is empty, a delivery fails or `mayContinue` returns false. */
   const drainStore = async (source: EventStore, mayContinue: () => boolean): Promise<void> => {
-    /** Average number of events per record: 1 in a quiet game, up to 64 in a burst. */
+    /** Average number of events per record: 1 at low load, up to 64 in a burst. */
     let eventsPerRecord = 8;
     /** Adds records to `buffered` until there are enough for the next requests. */
     const read = async (afterKey: number, buffered: StoredRecord[]): Promise<StoredRecord[]> => {
@@ -188,7 +186,7 @@ export function createDrain(deps: DrainDeps): Drain {
     for (;;) {
       // Events that are being sent directly would otherwise be sent twice.
       await directSends;
-      if (stopped || backOff.waiting() || !mayContinue()) return;
+      if (stopped || backOff.isWaiting() || !mayContinue()) return;
       const [first] = records;
       if (!first) return deps.onEmpty(source);
       const { bytes } = batchEvents > smallBatch.events ? largeBatch : smallBatch;
@@ -208,11 +206,11 @@ export function createDrain(deps: DrainDeps): Drain {
 
   const run = async (): Promise<void> => {
     // A back-off may have ended while a store was being read.
-    while (runAgain && !stopped && !backOff.waiting()) {
+    while (runAgain && !stopped && !backOff.isWaiting()) {
       runAgain = false;
-      // A failure of one store must not prevent the other from being drained.
+      // If one store fails, the other must still be drained.
       await drainStore(memory, () => true).catch(deps.onError);
-      if (!backOff.waiting())
+      if (!backOff.isWaiting())
         await election.lead(() => drainStore(store, election.isLeader)).catch(deps.onError);
     }
     running = undefined;
@@ -220,7 +218,7 @@ export function createDrain(deps: DrainDeps): Drain {
 
   const wake = (): void => {
     runAgain = true;
-    if (!stopped && !backOff.waiting()) running ??= run();
+    if (!stopped && !backOff.isWaiting()) running ??= run();
   };
 
   return {
@@ -233,10 +231,10 @@ export function createDrain(deps: DrainDeps): Drain {
     resign: election.resign,
     finished: async () => running,
     sendDirectly(events, keepalive) {
-      const unsent = events.filter(({ id }) => !inFlight.has(id) && !settled.has(id));
+      const unsent = events.filter(({ id }) => !inFlightIds.has(id) && !settledIds.has(id));
       // A page that is being unloaded has no later chance to send, so it waits only for back-offs that the service
       // requested.
-      const mustWait = backOff.waiting() && (demanded || !keepalive);
+      const mustWait = backOff.isWaiting() && (demanded || !keepalive);
       if (stopped || mustWait || unsent.length === 0) return;
       directSends = Promise.all([directSends, deliver(unsent, keepalive)]);
     },
@@ -275,7 +273,7 @@ function pickBatch(records: StoredRecord[], limits: Size): Batch {
   return batch;
 }
 
-/** Returns the events of a record. Returns undefined if the record is damaged or from an unknown release. */
+/** Returns a record's events, or undefined if the record is damaged or was written by an unknown release. */
 function parseRecord(value: unknown): QueuedEvent[] | undefined {
   if (!isEventRecord(value)) return undefined;
   try {

@@ -6,7 +6,7 @@ import {
   type StoredValue,
 } from '../platform/database.ts';
 
-/** A stored record: the events of one task, each as the JSON that is sent to the service. */
+/** A stored record: the events from one task, each as the JSON that is sent to the service. */
 export interface EventRecord {
   /** Version of this format. */
   v: 1;
@@ -18,7 +18,7 @@ export interface EventRecord {
 /** A record as read from the store. */
 export type StoredRecord = StoredValue<number>;
 
-/** A value that will not be sent and is kept for debugging. */
+/** A value that will not be sent but is kept for debugging. */
 export interface SetAside {
   reason: string;
   value: unknown;
@@ -31,10 +31,10 @@ export interface EventStore {
   read(afterKey: number, limit: number): Promise<StoredRecord[]>;
   /** Removes every record from `first` to `last`. */
   remove(first: number, last: number): Promise<void>;
-  /** Replaces the events of records that still exist. A record that has no events left is removed. */
+  /** Replaces the events in records that still exist. Removes records that have no events left. */
   rewrite(changes: { key: number; record: EventRecord }[]): Promise<void>;
   setAside(entries: SetAside[]): Promise<void>;
-  /** Calls `listener` when operations become slow, and when they are fast again. */
+  /** Calls `listener` when operations become slow, and again when they have recovered. */
   onSlow?(listener: (isSlow: boolean) => void): void;
   close(): void;
 }
@@ -51,7 +51,7 @@ export interface QueuedEvent {
   json: string;
 }
 
-/** The size of a store or of a batch. */
+/** The size of a store or a batch. */
 export interface Size {
   events: number;
   /** Length of the events' JSON, in UTF-16 code units. */
@@ -61,11 +61,11 @@ export interface Size {
 export const exceeds = (size: Size, bounds: Size): boolean =>
   size.events > bounds.events || size.bytes > bounds.bytes;
 
-/** Limits that every release of the service accepts: 100 events and 64 KiB, minus the request envelope. */
+/** Batch limits that every release of the service accepts: 100 events and 64 KiB, minus the request envelope. */
 export const smallBatch: Size = { events: 100, bytes: 60_000 };
 /**
- * Maximum size of a `keepalive` request. All `keepalive` requests of a page, including those of other scripts, share 64
- * KiB.
+ * Maximum size of a `keepalive` request. All `keepalive` requests from a page, including those from other scripts,
+ * share a limit of 64 KiB.
  */
 export const keepaliveBytes = 15_000;
 
@@ -103,7 +103,7 @@ export function createRecentEvents(maxBytes: number): RecentEvents {
   };
 }
 
-/** Creates a store in memory, for browsers without a usable database. */
+/** Creates an in-memory store, for browsers without a usable database. */
 export function createMemoryStore(): EventStore {
   const records = new Map<number, unknown>();
   let lastKey = 0;
@@ -124,7 +124,8 @@ export function createMemoryStore(): EventStore {
         else if (records.has(key)) records.set(key, record);
       }
     },
-    // These values are not stored, because nobody could inspect them later. The diagnostics count them.
+    // These values are not stored, because nobody could inspect them later. They only show up in the diagnostics'
+    // counts.
     setAside: async () => undefined,
     close: () => records.clear(),
   };
@@ -137,10 +138,10 @@ export interface IndexedDbStoreOptions {
   indexedDB?: IDBFactory | undefined;
 }
 
-/** Maximum number of values that are set aside. A newer value replaces the oldest one. */
+/** Maximum number of values to set aside. Each newer value replaces the oldest one. */
 const maxAside = 200;
 
-/** Creates a store in IndexedDB. */
+/** Creates an IndexedDB store. */
 export function createIndexedDbStore(options: IndexedDbStoreOptions): EventStore {
   let onSlow: ((isSlow: boolean) => void) | undefined;
   const database = createDatabase({
@@ -155,8 +156,8 @@ export function createIndexedDbStore(options: IndexedDbStoreOptions): EventStore
   const write = (work: (store: IDBObjectStore) => void): Promise<void> =>
     events('readwrite', (store) => {
       work(store);
-      // Commits explicitly. An automatic commit needs another turn of the event loop, which may never come in a closing
-      // tab.
+      // Commits explicitly. An automatic commit needs another turn of the event loop, which a closing tab may never
+      // get.
       store.transaction.commit();
       return waitForCommit(store.transaction);
     });

@@ -10,21 +10,20 @@ import {
 } from './event-store.ts';
 
 /**
- * The priorities of event types. Events with the lowest priority are evicted first. Completions earn money, so they are
- * evicted last.
+ * Priorities by event type. Events with the lowest priority are evicted first. Completions earn money, so they go last.
  */
 const priorities: Record<string, number> = { complete: 3, impression: 2, start: 1, click: 1 };
-/** Returns an event's priority. Quartiles and unknown types, such as those of other releases, are evicted first. */
+/** Returns an event's priority. Quartiles and unknown types, such as those from other releases, are evicted first. */
 const getPriority = (json: string): number =>
   priorities[/"type":"(\w+)"/.exec(json)?.[1] ?? ''] ?? 0;
 
 /**
- * The size of the queue after an eviction, as a share of its bounds. The free space keeps a full queue from evicting on
- * every event.
+ * The queue's target size after an eviction, as a fraction of its bounds. The headroom keeps a full queue from evicting
+ * on every event.
  */
 const targetShare = 0.9;
 
-/** A change to a record: the remaining record, and the events to evict. */
+/** A change to a record: what remains of the record, and the events to evict. */
 interface Change {
   key: number;
   record: EventRecord;
@@ -32,8 +31,8 @@ interface Change {
 }
 
 /** Chooses the events to evict: lowest priority first, then oldest first. */
-function planEvictions(stored: StoredRecord[], bounds: Size): Change[] {
-  const records = stored.flatMap(({ key, value }) =>
+function planEvictions(storedRecords: StoredRecord[], bounds: Size): Change[] {
+  const records = storedRecords.flatMap(({ key, value }) =>
     isEventRecord(value) ? [{ key, record: value }] : [],
   );
   const events = records.flatMap(({ record }) => record.events);
@@ -62,9 +61,9 @@ export async function evict(
   bounds: Size,
   onEvicted: (events: string[]) => void,
 ): Promise<void> {
-  const stored: StoredRecord[] = [];
-  await readInPages(store.read, (records) => stored.push(...records));
-  const changes = planEvictions(stored, bounds);
+  const storedRecords: StoredRecord[] = [];
+  await readInPages(store.read, (records) => storedRecords.push(...records));
+  const changes = planEvictions(storedRecords, bounds);
   // Deletes whole records first, because a full disk may permit only deletes.
   for (const wholeRecords of [true, false]) {
     const batch = changes.filter(({ record }) => (record.events.length === 0) === wholeRecords);

@@ -22,7 +22,8 @@ import {
 } from './event-store.ts';
 
 /**
- * A message to the other tabs. It reports a change in the size of the shared store, confirmed rewards, or a failure.
+ * A message to the other tabs. It reports that the shared store's size has changed, that rewards were confirmed, or
+ * that sending failed.
  */
 export interface TabMessage {
   events?: number;
@@ -39,25 +40,25 @@ export interface Outbox {
   /** Loads the code that sends events, so that the first event does not wait for it. */
   prefetch(): void;
   /**
-   * Stores an event, once `after` has resolved if it is given. The event's time is the time of this call. Resolves when
-   * the event is stored or dropped. A stored event survives closing the page and the browser. `diagnostics()` counts
-   * drops.
+   * Stores an event with the current time as its timestamp. If `after` is given, waits for it before storing. Resolves
+   * when the event is stored or dropped. A stored event survives closing the page and the browser. `diagnostics()`
+   * counts dropped events.
    */
   enqueue(event: NewAdEvent, after?: Promise<unknown>): Promise<void>;
   /** Sends stored events. Resolves when the queue is empty or sending has failed. */
   flush(): Promise<void>;
   /**
-   * Subscribes to the rewards in the service's acknowledgments, including those that another tab received. Returns a
-   * function that unsubscribes.
+   * Subscribes to the rewards in the service's acknowledgments, including acknowledgments that another tab received.
+   * Returns a function that unsubscribes.
    */
   onRewards(listener: (rewards: RewardStatus[]) => void): () => void;
   diagnostics(): OutboxDiagnostics;
-  /** Stops sending. Later events are stored for the next page. */
+  /** Stops sending. Later events are stored for the next page load. */
   destroy(): void;
 }
 
 export interface OutboxDeps {
-  /** Prefix for the names of the lock and the channel that the tabs share. Each publishable key has its own prefix. */
+  /** Name prefix for the lock and the channel that the tabs share. Each publishable key has its own prefix. */
   name: string;
   client: ServiceClient;
   clock: Clock;
@@ -74,7 +75,7 @@ export interface OutboxDeps {
   bounds?: Size;
 }
 
-/** The events of one task, stored in one transaction. */
+/** The events from one task, stored in one transaction. */
 interface Group {
   events: QueuedEvent[];
   stored: Promise<void>;
@@ -162,7 +163,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       onResize(source, -batch.events.length, -batch.bytes);
     },
     onEmpty(source) {
-      // Events that are still counted were deleted, for example when the player cleared the site data.
+      // Events that are still counted have been deleted, for example because the player cleared the site data.
       const { events, bytes } = source === store ? counts.shared : counts.local;
       if (events > 0) onResize(source, -events, -bytes);
     },
@@ -192,7 +193,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     unwritten.delete(events);
     clearRecentIfEmpty();
   };
-  /** Starts a group of events. It is written in a microtask, so that it includes every event of the current task. */
+  /** Starts a group of events. It is written in a microtask, so that it includes every event from the current task. */
   const openGroup = (events: QueuedEvent[] = []): Group => ({
     events,
     stored: Promise.resolve().then(() => {
@@ -207,7 +208,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   };
 
   const resumeSending = async (): Promise<void> => {
-    // The count is correct while this tab drains the store.
+    // While this tab drains the store, the count is correct anyway.
     if (!drain?.isRunning()) await storage.recount();
     if (isWaiting()) await nudge();
   };
@@ -237,14 +238,14 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       const id = deps.newId();
       const occurredAt = new Date(clock.now()).toISOString();
       const adEvent: AdEvent = { ...event, id, occurred_at: occurredAt };
-      const queued = { id, json: toJson(adEvent) };
-      if (queued.json.length > smallBatch.bytes) {
+      const queuedEvent = { id, json: toJson(adEvent) };
+      if (queuedEvent.json.length > smallBatch.bytes) {
         counts.drop('too_large', 1);
         return Promise.resolve();
       }
-      recent.add(queued);
+      recent.add(queuedEvent);
       prefetch();
-      return after ? after.then(() => write(queued)) : write(queued);
+      return after ? after.then(() => write(queuedEvent)) : write(queuedEvent);
     },
     async flush() {
       await group?.stored;

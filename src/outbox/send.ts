@@ -11,7 +11,7 @@ import type { QueuedEvent } from './event-store.ts';
 
 /** The result of sending events. */
 export interface Delivery {
-  /** Ids of acknowledged and rejected events, which need not be sent again. */
+  /** Ids of acknowledged and rejected events, which don't need to be sent again. */
   settled: string[];
   /** Events that the service will never accept. */
   rejections: { event: QueuedEvent; code: string }[];
@@ -31,15 +31,15 @@ const isEventBatchResult: Guard<EventBatchResult> = (body): body is EventBatchRe
   hasShape(body, { results: [], decisions: [] });
 
 /**
- * Codes of rejections that were caused by the request body. Other rejections, such as for a revoked key, say nothing
+ * Problem codes for rejections caused by the request body. Other rejections, such as for a revoked key, say nothing
  * about the events.
  */
 const bodyProblems = new Set<string>(['malformed_json', 'invalid_request', 'body_too_large']);
 
 /**
  * Sends events to the service. If a request is rejected because of its body, its events are sent in two halves, until
- * an invalid event is isolated and no longer blocks the others. Stops at the first failure. Events that were sent
- * before the failure are settled. The service counts each event id once, even if it is sent again.
+ * an invalid event is isolated and no longer blocks the others. Stops at the first failure. Events sent before the
+ * failure remain settled. The service counts each event id once, even if it is sent again.
  */
 export async function sendEvents(
   { client, clock }: { client: ServiceClient; clock: Clock },
@@ -59,10 +59,10 @@ export async function sendEvents(
     if (rejection !== undefined) delivery.rejections.push({ event, code: rejection });
   };
   const droppedField = Object.keys(dropped).length > 0 ? `,"dropped":${toJson(dropped)}` : '';
-  const unsent = [events];
-  for (let part = unsent.pop(); part && !delivery.failure; part = unsent.pop()) {
+  const unsentParts = [events];
+  for (let part = unsentParts.pop(); part && !delivery.failure; part = unsentParts.pop()) {
     const sentAt = toJson(new Date(clock.now()).toISOString());
-    // Concatenates the JSON of the events. Parsing and serializing it again would be a long task.
+    // Concatenates the events' JSON. Parsing and serializing it again would be a long task.
     const list = part.map(({ json }) => json).join();
     const response = await client.call('/v1/events', isEventBatchResult, {
       body: `{"sent_at":${sentAt},"events":[${list}]${droppedField}}`,
@@ -87,7 +87,7 @@ export async function sendEvents(
     } else if (part.length > 1) {
       delivery.split = true;
       const half = part.length >> 1;
-      unsent.push(part.slice(half), part.slice(0, half));
+      unsentParts.push(part.slice(half), part.slice(0, half));
     } else if (first) settle(first, reason);
   }
   return delivery;

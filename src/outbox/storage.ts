@@ -12,16 +12,16 @@ import {
 } from './event-store.ts';
 import type { evict } from './evict.ts';
 
-/** The reason why events were dropped. `unreadable` counts records, because their number of events is unknown. */
+/** Why events were dropped. `unreadable` counts records, because it is unknown how many events they contained. */
 export type DropReason = 'too_many' | 'too_large' | 'unreadable';
 
 /** The state of the outbox. An event counts as `stored` until it is `sent`, `dropped` or `rejected`. */
 export interface OutboxDiagnostics {
   /** `memory` while the browser’s database is unavailable. In that case, events are lost when the page closes. */
   storage: 'indexeddb' | 'memory';
-  /** Queued events, including those of other tabs. */
+  /** Queued events, including those from other tabs. */
   stored: number;
-  /** Events that this tab sent, including events of other tabs. */
+  /** Events that this tab sent, including those from other tabs. */
   sent: number;
   /** Dropped events, by reason. */
   dropped: Partial<Record<DropReason, number>>;
@@ -36,11 +36,11 @@ export const adjustSize = (size: Size, events: number, bytes: number): void => {
   size.bytes = Math.max(0, size.bytes + bytes);
 };
 
-/** The size of the queue, and counters of sent, dropped and rejected events. */
+/** The queue size, and counters for sent, dropped and rejected events. */
 export interface Counts {
   /** Size of the store that the tabs share. */
   shared: Size;
-  /** Size of this tab's store in memory. */
+  /** Size of this tab's in-memory store. */
   local: Size;
   diagnostics: OutboxDiagnostics;
   drop(reason: DropReason, count: number): void;
@@ -49,7 +49,9 @@ export interface Counts {
   report(): OutboxDiagnostics;
 }
 
-/** Creates the counters of queued, sent, dropped and rejected events, for diagnostics and for the service. */
+/**
+ * Creates the counters for queued, sent, dropped and rejected events, for diagnostics and for reporting to the service.
+ */
 export function createCounts(): Counts {
   const shared = { events: 0, bytes: 0 };
   const local = { events: 0, bytes: 0 };
@@ -99,19 +101,20 @@ export interface Storage {
 }
 
 /**
- * The size of the queue at which the eviction code is loaded, as a share of the bounds. Loading the code early makes it
- * available offline.
+ * The queue size at which the eviction code is loaded, as a fraction of the bounds. Loading it early makes it available
+ * offline.
  */
 const prefetchShare = 0.05;
 
-/** Splits the events of one task into records. Each record is small enough for its own request. */
+/** Splits the events from one task into records, each of which fits into a single request. */
 function groupEvents(events: QueuedEvent[]): string[][] {
   const groups: string[][] = [];
   let bytes = 0;
   for (const { json } of events) {
     const group = groups.at(-1);
     bytes += json.length;
-    // With 64 events per record, a burst causes 20 times fewer writes than with one event per record (docs/outbox.md).
+    // With 64 events per record, a burst takes one twentieth of the writes that one event per record would
+    // (docs/outbox.md).
     if (group && group.length < 64 && bytes <= smallBatch.bytes) group.push(json);
     else {
       groups.push([json]);
@@ -121,7 +124,7 @@ function groupEvents(events: QueuedEvent[]): string[][] {
   return groups;
 }
 
-/** Counts the actual contents of a store. */
+/** Measures a store's actual contents. */
 async function measureStore(store: EventStore): Promise<Size> {
   const size = { events: 0, bytes: 0 };
   await readInPages(store.read, (records) => {
@@ -139,7 +142,7 @@ export function createStorage(deps: StorageDeps): Storage {
   const { bounds, counts, memory, onError, store } = deps;
   const { diagnostics, shared } = counts;
   let evictImport: Promise<typeof evict> | undefined;
-  /** Whether the last eviction did not free enough space. */
+  /** Whether the last eviction failed to free enough space. */
   let quotaExhausted = false;
 
   const getSize = (source: EventStore): Size => (source === store ? shared : counts.local);

@@ -1,6 +1,6 @@
 import type { ButtonStrings } from './button-view.ts';
 
-/** The translated labels. The English labels are part of the button's own code. */
+/** The translated labels. The English labels are part of the button's code. */
 const languages: Record<string, ButtonStrings> = {
   ar: {
     ready: 'شاهد إعلانًا',
@@ -116,11 +116,11 @@ const languages: Record<string, ButtonStrings> = {
   },
 };
 
-/** Wraps text in a right-to-left isolate. Otherwise, a canvas would lay out the text from left to right. */
+/** Wraps text in a right-to-left isolate. Otherwise, a canvas would lay it out from left to right. */
 const isolate = (text: string): string => `\u2067${text}\u2069`;
 
 /**
- * Returns the labels for a locale and a function that prepares them for drawing. Returns `undefined` if there is no
+ * Returns a locale's labels and a function that prepares them for drawing. Returns `undefined` if there is no
  * translation.
  */
 export function getButtonStrings(

@@ -13,12 +13,12 @@ export type ButtonState = 'ready' | 'loading' | 'showing' | 'cooldown' | 'unavai
 
 export interface ButtonView {
   state: ButtonState;
-  /** Whole seconds until the cooldown is over. 0 in every other state. */
+  /** Whole seconds until the cooldown ends. 0 in every other state. */
   secondsLeft: number;
 }
 
 /**
- * How long to wait after a no-fill before requesting an ad again, in milliseconds. The same as the SDK's `noFillMs`.
+ * How long to wait after a no-fill before requesting another ad, in milliseconds. Matches `noFillMs` in `decisions.ts`.
  */
 const retryDelayMs = 30_000;
 
@@ -32,8 +32,8 @@ export function idleView(availability: Availability, now: number): ButtonView {
 }
 
 /**
- * Returns the time until the next update of an idle button, in milliseconds. During a cooldown, the button updates
- * every second. Returns `undefined` if the button is ready or its placement does not exist.
+ * Returns the time until an idle button's next update, in milliseconds. During a cooldown, the button updates every
+ * second. Returns `undefined` if the button is ready or its placement does not exist.
  */
 export function nextUpdateMs(availability: Availability, now: number): number | undefined {
   if (availability.available || availability.reason === 'invalid_placement') return undefined;
@@ -41,16 +41,16 @@ export function nextUpdateMs(availability: Availability, now: number): number | 
   return remainingMs > 0 ? remainingMs % 1000 || 1000 : retryDelayMs;
 }
 
-/** The labels of a rewarded-ad button, by state. `{time}` stands for minutes and seconds. */
+/** A rewarded-ad button’s labels, by state. `{time}` stands for minutes and seconds. */
 export type ButtonStrings = Record<ButtonState, string>;
 
 /** The English labels. They are used until the labels in the button’s language have loaded. */
 export const english: ButtonStrings = {
   ready: 'Watch an ad',
-  loading: 'Loading …',
+  loading: 'Loading…',
   showing: 'Ad',
   cooldown: 'Next ad in {time}',
-  unavailable: 'No ad now',
+  unavailable: 'No ad available',
 };
 
 /** Returns a button's default label. During a cooldown, it includes the remaining time, such as `1:05`. */

@@ -1,5 +1,5 @@
 /**
- * Ads for Phaser games. Importing this entry point also adds the types of `this.ads` and `this.sceneAds` to scenes.
+ * Ads for Phaser games. Importing this entry point also adds `this.ads` and `this.sceneAds` to the scene types.
  *
  * @module trueward/phaser
  */
@@ -8,9 +8,9 @@ import type { TruewardScenePlugin } from './trueward-scene-plugin.ts';
 
 declare module 'phaser' {
   interface Scene {
-    /** The ads. Available if the game has the plugin with the mapping `ads`. */
+    /** The ads. Available if the game configures the plugin with the mapping `ads`. */
     ads: TruewardPlugin;
-    /** Ads that end with this scene. Available if the game has the scene plugin with the mapping `sceneAds`. */
+    /** Ads that end with this scene. Available if the game configures the scene plugin with the mapping `sceneAds`. */
     sceneAds: TruewardScenePlugin;
   }
 }

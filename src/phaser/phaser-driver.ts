@@ -58,11 +58,11 @@ function hold(game: Phaser.Game): () => void {
 }
 
 /**
- * Pauses the game's sounds. The returned function resumes them and starts the sounds that the game played during the
- * ad. Volume and mute do not change.
+ * Pauses the game's sounds. The returned function resumes them and starts the sounds that the game tried to play during
+ * the ad. Volume and mute do not change.
  */
 function holdSound({ sound }: Phaser.Game, signal: AbortSignal): () => void {
-  // `pauseAll()` is not an option, because `resumeAll()` would also resume sounds that the game itself had paused.
+  // `pauseAll()` is not an option, because `resumeAll()` would also resume sounds that the game itself has paused.
   // Without audio, the sound manager has no `getAllPlaying()`, contrary to its type.
   const playingSounds = (sound?.getAllPlaying?.() ?? []).filter((playingSound) =>
     playingSound.pause(),

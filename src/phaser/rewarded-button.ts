@@ -3,19 +3,19 @@ import type { Ads } from '../ads.ts';
 import type { Availability, ShowResult } from '../outcome.ts';
 import { type ButtonView, english, formatLabel, nextUpdateMs, idleView } from './button-view.ts';
 
-/** Options of `addRewardedButton()`. */
+/** Options for `addRewardedButton()`. */
 export interface RewardedButtonOptions {
   placement: string;
   /** The center of the button, in scene coordinates. */
   x: number;
   y: number;
-  /** Returns the label, which screen readers also announce. Default: short labels in the language of the ads. */
+  /** Returns the label, which screen readers also announce. Default: short labels in the ads’ language. */
   label?: (view: ButtonView) => string;
   /** Text style. `backgroundColor` is ignored. */
   style?: Phaser.Types.GameObjects.Text.TextStyle;
   /** Color of the button when an ad is ready. Default: 0x2f6f4f. */
   color?: number;
-  /** Called with the result of an ad that the button showed. Rewards arrive with the `reward` event. */
+  /** Called with the result after the button has shown an ad. Rewards arrive with the `reward` event. */
   onResult?: (result: ShowResult) => void;
 }
 
@@ -66,8 +66,8 @@ export interface FallbackButton {
 }
 
 /**
- * Adds a button to the content of the canvas element, the accessible fallback for the drawing. The button can be
- * focused and is announced by screen readers, even in full screen. It is removed with its canvas.
+ * Adds a button to the canvas element's content, which is the accessible fallback for what the canvas draws. The button
+ * can be focused and is announced by screen readers, even in full screen. It is removed with its canvas.
  * https://html.spec.whatwg.org/multipage/canvas.html#the-canvas-element
  */
 export function addFallbackButton(
@@ -91,7 +91,7 @@ export function addFallbackButton(
   return {
     write(label, enabled) {
       if (element.textContent !== label) element.textContent = label;
-      // `disabled` would take focus away from a player who is waiting for the ad.
+      // `disabled` would take focus away while the player is waiting for the ad.
       element.ariaDisabled = String(!enabled);
     },
     setLanguage(language) {
@@ -102,7 +102,7 @@ export function addFallbackButton(
 }
 
 /**
- * Adds a button that loads an ad and shows it when pressed. The button displays whether an ad is available or when the
+ * Adds a button that loads an ad and shows it when pressed. The button shows whether an ad is available, or when the
  * next one will be. It supports pointers, keyboards (Tab, Enter, Space) and screen readers. It is destroyed with its
  * scene or by `destroy()`, which also aborts its ad.
  */
@@ -112,8 +112,8 @@ export function addRewardedButton(
   { label, onResult, placement, ...viewOptions }: RewardedButtonOptions,
   locale: string,
 ): Phaser.GameObjects.Container {
-  const destroyed = new AbortController();
-  const { signal } = destroyed;
+  const destroyController = new AbortController();
+  const { signal } = destroyController;
   let busy: 'loading' | 'showing' | undefined;
   let availability: Availability = { available: false };
   let timer: Phaser.Time.TimerEvent | undefined;
@@ -138,7 +138,7 @@ export function addRewardedButton(
     const waitMs = busy ? undefined : nextUpdateMs(availability, now);
     if (waitMs === undefined) return;
     timer = scene.time.delayedCall(waitMs, () => {
-      // If the scene was asleep or slow, the cooldown may have ended long ago.
+      // If the scene was asleep or slow, the cooldown may have ended a while ago.
       if (idleView(availability, Date.now()).secondsLeft > 0) refresh();
       else void load();
     });
@@ -176,7 +176,7 @@ export function addRewardedButton(
   buttonView.container.on('pointerup', press);
   buttonView.container.once('destroy', () => {
     removeListener();
-    destroyed.abort();
+    destroyController.abort();
     timer?.remove();
     fallback.remove();
   });

@@ -22,14 +22,14 @@ import { phaserDriver } from './phaser-driver.ts';
 import { addRewardedButton, type RewardedButtonOptions } from './rewarded-button.ts';
 import { type GameAds, unavailableAds } from '../unavailable-ads.ts';
 
-/** The plugin’s `data`: the options of `createAds()`, without the engine. */
+/** The plugin’s `data`: the `createAds()` options, without `engine`. */
 export type TruewardPluginData = Omit<AdsOptions, 'engine'>;
 
 /**
  * Adds `this.ads`, with the methods of {@link Ads}, to every scene of a Phaser game (3.60 to 4.x).
  *
  * Invalid options are reported once, to the console and `window.onerror`. They do not prevent the game from starting:
- * `canShow()` is `false`, and calls to show an ad end with the outcome `error` and the error code as `reason`.
+ * `canShow()` returns `false`, and calls to show an ad end with the outcome `error` and the error code as the `reason`.
  *
  * Phaser requires no base class for global plugins. This file therefore needs only Phaser’s types and can be loaded
  * before or after Phaser.
@@ -52,10 +52,10 @@ export class TruewardPlugin implements GameAds {
   #running: Ads | undefined;
 
   /**
-   * Adds ads to an existing game, booted or not, and to its scenes. Unlike the game configuration, this also works for
-   * a headless game, and for a second game on the page. (Phaser confuses the plugin keys of two games; see
-   * phaserjs/phaser#7151 and #7348.) Also passes the data to a plugin that was loaded with `load.plugin()`. A running
-   * plugin keeps its data.
+   * Adds ads to an existing game, whether or not it has booted, and to its scenes. Unlike the game configuration, this
+   * also works for a headless game and for a second game on the same page. (Phaser confuses the plugin keys of two
+   * games; see phaserjs/phaser#7151 and #7348.) Also passes the data to a plugin that was loaded with `load.plugin()`.
+   * A running plugin keeps its data.
    */
   static install(game: Phaser.Game, data: TruewardPluginData): TruewardPlugin {
     const plugin = TruewardPlugin.of(game.plugins) ?? TruewardPlugin.#add(game.plugins);
@@ -76,9 +76,9 @@ export class TruewardPlugin implements GameAds {
     const plugin = new TruewardPlugin(manager);
     // Phaser injects the plugins in this list into every new scene and destroys them with the game. Phaser's types
     // wrongly declare the plugin instances as functions.
-    const installed: { key: string; plugin: object; active?: boolean; mapping?: string }[] =
+    const pluginList: { key: string; plugin: object; active?: boolean; mapping?: string }[] =
       manager.plugins;
-    installed.push({ key: 'trueward', plugin, active: true, mapping: 'ads' });
+    pluginList.push({ key: 'trueward', plugin, active: true, mapping: 'ads' });
     return plugin;
   }
 
@@ -86,7 +86,7 @@ export class TruewardPlugin implements GameAds {
     this.#game = pluginManager.game;
   }
 
-  /** Called by Phaser with `data` from the configuration. */
+  /** Called by Phaser with the configured `data`. */
   init(data: TruewardPluginData): void {
     this.#data = data;
   }
@@ -106,7 +106,7 @@ export class TruewardPlugin implements GameAds {
     }
   }
 
-  /** Called by Phaser. Stops the ads. Calls end with `aborted` until the next `start()`. */
+  /** Called by Phaser. Stops the ads. Until the next `start()`, calls end with `aborted`. */
   stop(): void {
     this.#running?.destroy();
     this.#running = undefined;
@@ -182,8 +182,8 @@ export class TruewardPlugin implements GameAds {
   }
 
   /**
-   * Adds a button to a scene. The button loads an ad and shows it when pressed. It displays whether an ad is available
-   * or when the next one will be.
+   * Adds a button to a scene. The button loads an ad and shows it when pressed. It shows whether an ad is available, or
+   * when the next one will be.
    *
    * @example
    * this.ads.addRewardedButton(this, { placement: 'revive', x: 180, y: 240 });

@@ -73,12 +73,16 @@ export class TruewardScenePlugin {
 
   /** See {@link TruewardPlugin.showRewarded}. If the scene ends, the ad ends with `aborted`. */
   showRewarded(placement: string, options?: ShowOptions): Promise<ShowResult> {
-    return this.#show(options, (scoped) => this.#ads().showRewarded(placement, scoped));
+    return this.#show(options, (scopedOptions) =>
+      this.#ads().showRewarded(placement, scopedOptions),
+    );
   }
 
   /** See {@link TruewardPlugin.showInterstitial}. If the scene ends, the ad ends with `aborted`. */
   showInterstitial(placement: string, options?: ShowOptions): Promise<ShowResult> {
-    return this.#show(options, (scoped) => this.#ads().showInterstitial(placement, scoped));
+    return this.#show(options, (scopedOptions) =>
+      this.#ads().showInterstitial(placement, scopedOptions),
+    );
   }
 
   /** See {@link TruewardPlugin.mountBanner}. The banner is removed when the scene ends. */

@@ -1,4 +1,4 @@
-/** The source of time. Tests advance it manually. */
+/** The source of time. Tests replace it with one that they advance manually. */
 export interface Clock {
   /** Wall-clock time, in milliseconds since 1970. The user can change it, and it advances while the device sleeps. */
   now(): number;
@@ -12,8 +12,8 @@ export interface Clock {
 }
 
 /**
- * A deadline in wall-clock and monotonic time. Each of these clocks can be wrong, so the deadline has passed when it
- * has passed on one of them.
+ * A deadline in wall-clock and monotonic time. Either clock can be wrong, so the deadline counts as passed as soon as
+ * it has passed on one of them.
  */
 export interface Deadline {
   passed(): boolean;
@@ -88,14 +88,16 @@ export const runWithTimeout = <T extends object | boolean>(
   });
 
 /**
- * Creates a controller that aborts when one of the signals aborts. Aborting the controller removes its listeners from
+ * Creates a controller that aborts when any of the signals aborts. Aborting the controller removes its listeners from
  * the signals. This replaces `AbortSignal.any()`, which requires Safari 17.4; games also run on older phones.
  */
 export function linkSignals(...signals: (AbortSignal | undefined)[]): AbortController {
-  const linked = new AbortController();
+  const linkedController = new AbortController();
   for (const signal of signals) {
-    signal?.addEventListener('abort', () => linked.abort(), { signal: linked.signal });
-    if (signal?.aborted) linked.abort();
+    signal?.addEventListener('abort', () => linkedController.abort(), {
+      signal: linkedController.signal,
+    });
+    if (signal?.aborted) linkedController.abort();
   }
-  return linked;
+  return linkedController;
 }

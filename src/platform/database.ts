@@ -15,18 +15,18 @@ export interface DatabaseOptions {
   stores: Record<string, { autoIncrement: boolean }>;
   clock: Clock;
   indexedDB?: IDBFactory | undefined;
-  /** Called when an operation has become slow (more than half a second), and when no operation is slow anymore. */
+  /** Called when an operation becomes slow (more than half a second), and when no operation is slow anymore. */
   onSlow?(isSlow: boolean): void;
 }
 
 /**
- * Timeout of an operation, in milliseconds. Some browsers never respond to an open request
+ * Timeout for an operation, in milliseconds. Some browsers never respond to an open request
  * (https://bugs.webkit.org/show_bug.cgi?id=226547).
  */
 const operationTimeoutMs = 5_000;
 /**
- * How often the pending operations are checked, in milliseconds. One timer checks all of them, because a timer for each
- * write would account for a tenth of the cost of an event.
+ * How often to check the pending operations, in milliseconds. A single timer checks all of them, because a timer per
+ * write would account for a tenth of the cost per event.
  */
 const checkIntervalMs = 500;
 /** An operation counts as slow at its second check, after 500 to 1,000 ms. */
@@ -82,9 +82,9 @@ export async function readInPages<Key extends IDBValidKey>(
 }
 
 /**
- * Creates a {@link Database} without opening it. This replaces idb-keyval's `createStore()`, which has no timeout,
- * durability, key generator or `close()`. Its connection would also block a newer release in another tab from upgrading
- * the database.
+ * Creates a {@link Database} without opening it. This replaces idb-keyval's `createStore()`, which doesn't support
+ * timeouts, durability, key generators or `close()`. Its connection would also block a newer release in another tab
+ * from upgrading the database.
  */
 export function createDatabase(options: DatabaseOptions): Database {
   let connection: IDBDatabase | undefined;
@@ -151,7 +151,7 @@ export function createDatabase(options: DatabaseOptions): Database {
         request.result.createObjectStore(name, { autoIncrement });
     };
     const database = (connection = await promisifyRequest(request));
-    // iOS closes the connections of pages that were in the background for a long time. On a version change, a newer
+    // iOS closes a page's connections after it has been in the background for a long time. On a version change, a newer
     // release in another tab is waiting for this connection to close.
     database.onclose = database.onversionchange = () => discardConnection(database);
     return database;
@@ -184,7 +184,7 @@ export function createDatabase(options: DatabaseOptions): Database {
         const store = await openStore().catch(openStore);
         try {
           return await withTimeout(
-            // If a request fails, idb-keyval rejects with null. The aborted transaction has the cause.
+            // If a request fails, idb-keyval rejects with null. The cause is in the aborted transaction.
             Promise.resolve(callback(store)).catch(async (error: unknown) => {
               if (error === null) await waitForCommit(store.transaction);
               throw error;

@@ -24,23 +24,23 @@ export interface Emitter<Events extends Record<keyof Events, Handler>> {
   hasListeners(name: keyof Events & string): boolean;
 }
 
-/** The listener that is registered with eventemitter3. It calls a handler and adds the handler's promise to `calls`. */
+/** The listener registered with eventemitter3. It calls a handler and adds the handler's promise to `calls`. */
 type GuardedListener = (this: unknown, calls: Promise<unknown>[], details: never[]) => void;
 
 /**
- * Creates an {@link Emitter}. Unlike in eventemitter3, a handler that throws does not prevent the next handler from
+ * Creates an {@link Emitter}. Unlike with eventemitter3, a handler that throws does not keep the next handler from
  * being called.
  */
 export function createEmitter<Events extends Record<keyof Events, Handler>>(): Emitter<Events> {
   const emitter = new EventEmitter<string>();
-  /** The listeners by handler, so that `off()` finds them. */
+  /** The listeners by handler, so that `off()` can find them. */
   const listenersByHandler = new WeakMap<Handler, GuardedListener>();
 
   function guard(handler: Handler): GuardedListener {
-    // eventemitter3 throws a TypeError for anything but a function.
+    // eventemitter3 throws a TypeError for anything other than a function.
     if (typeof handler !== 'function') return handler;
-    const existing = listenersByHandler.get(handler);
-    if (existing) return existing;
+    const existingListener = listenersByHandler.get(handler);
+    if (existingListener) return existingListener;
     const listener: GuardedListener = function (calls, details) {
       const call = async (): Promise<unknown> => Reflect.apply(handler, this, details);
       calls.push(call());

@@ -5,7 +5,7 @@ export function reportUncaught(error: unknown): void {
   });
 }
 
-/** Calls one of the game's callbacks. Errors are reported with {@link reportUncaught} and not thrown. */
+/** Calls one of the game's callbacks. Errors are reported with {@link reportUncaught} rather than thrown. */
 export function callGuarded(callback: (() => void) | undefined): void {
   try {
     callback?.();

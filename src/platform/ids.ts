@@ -7,9 +7,9 @@ let prefix: string | undefined;
 let count = 0;
 
 /**
- * Combines 96 random bits per page with a counter. Encoding 16 random bytes for every id accounted for a third of the
- * cost of an event. `crypto.randomUUID()` is missing on pages without HTTPS. `Math.random()` is an acceptable fallback,
- * because ids are not secret.
+ * Combines 96 random bits per page with a counter. Encoding 16 random bytes for every id would account for a third of
+ * the cost per event. `crypto.randomUUID()` is missing on pages without HTTPS. `Math.random()` is an acceptable
+ * fallback, because ids are not secret.
  */
 export const newRandomId: NewId = () => {
   prefix ??= (

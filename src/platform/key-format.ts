@@ -26,9 +26,8 @@ export const keyChecksum = (text: string): string => {
 };
 
 /**
- * Returns the environment of a publishable key, or undefined if the key is malformed. A key consists of
- * `pk_<environment>_`, 30 random base62 characters and a checksum. The checksum detects typos before any request is
- * sent.
+ * Returns a publishable key's environment, or undefined if the key is malformed. A key consists of `pk_<environment>_`,
+ * 30 random base62 characters and a checksum. The checksum detects typos before any request is sent.
  */
 export const parseEnvironment = (key: string): 'sandbox' | 'live' | undefined => {
   const [, body = '', environment, checksum] = keyPattern.exec(key) ?? [];

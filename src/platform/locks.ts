@@ -8,7 +8,7 @@ export interface LockOptions {
   onLost?: () => void;
 }
 
-/** Locks shared by the tabs of one origin. */
+/** Locks shared by all tabs with the same origin. */
 export interface Locks {
   /**
    * Waits for the lock, then calls `onAcquired`. Returns a function that releases the lock or stops waiting for it.
@@ -22,8 +22,8 @@ const probeDelayMs = 5_000;
 
 /**
  * Creates {@link Locks} from Web Locks. They may be missing (old browsers, pages without HTTPS), or the browser may
- * reject a request or not respond. Every tab then acquires the lock. In the worst case, events are sent twice, but the
- * service counts each id once.
+ * reject a request or not respond. In those cases, every tab acquires the lock. At worst, events are sent twice, but
+ * the service counts each id once.
  */
 export const browserLocks = (
   manager: LockManager | undefined = attempt(() => navigator.locks),
@@ -33,7 +33,7 @@ export const browserLocks = (
     const waitController = new AbortController();
     const { signal } = waitController;
     let release = (): void => undefined;
-    const held = new Promise<void>((resolve) => {
+    const untilReleased = new Promise<void>((resolve) => {
       release = resolve;
     });
     let acquired = false;
@@ -41,7 +41,7 @@ export const browserLocks = (
       cancelProbe();
       if (!acquired && !signal.aborted) onAcquired();
       acquired = true;
-      return held;
+      return untilReleased;
     };
     // A working browser responds to queries while another tab holds the lock. If there is no response, this tab
     // continues without the lock.
@@ -57,7 +57,7 @@ export const browserLocks = (
       });
     });
     Promise.resolve()
-      // The API does not accept `steal` together with `signal`.
+      // The API does not allow combining `steal` with `signal`.
       .then(() =>
         manager ? manager.request(name, steal ? { steal } : { signal }, grant) : grant(),
       )
@@ -86,9 +86,9 @@ export interface LeaderElection {
 
 /**
  * How long a tab waits for the lock before it steals the lock, in milliseconds. Stealing is necessary because a
- * suspended tab never releases the lock, and only Chromium notifies a page before freezing it. The time is twice the
- * request timeout: a running tab releases the lock earlier, unless it has a long backlog. In that case, one batch is
- * sent twice, but counted once.
+ * suspended tab never releases the lock, and only Chromium notifies a page before freezing it. The delay is twice the
+ * request timeout. A running tab releases the lock sooner, unless it has a long backlog. In that case, one batch is
+ * sent twice but counted once.
  */
 const stealDelayMs = 20_000;
 

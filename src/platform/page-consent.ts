@@ -31,10 +31,7 @@ declare global {
   }
 }
 
-/**
- * Delay before the second search for a framework, in milliseconds. Each later delay is 1.5 times as long as the
- * previous one.
- */
+/** Delay before the second search for a framework, in milliseconds. Each later delay is 1.5 times the previous one. */
 const initialDelayMs = 250;
 const maxDelayMs = 60_000;
 /** How long to wait for GPP if TCF reports that the GDPR does not apply, in milliseconds. */
@@ -43,10 +40,10 @@ const gppTimeoutMs = 2_000;
 const frameworkTimeoutMs = 5_000;
 
 /**
- * Follows the consent frameworks (IAB TCF and GPP) of this page and its ancestors. Reports the player’s choice,
- * initially and after every change. Reports nothing while a dialog is open, or if there is neither a framework nor
- * Global Privacy Control. Searches for frameworks at growing intervals until one responds, and whenever the player
- * returns to the page.
+ * Follows the consent frameworks (IAB TCF and GPP) in this page and its ancestors. Reports the player’s choice,
+ * initially and after every change. Reports nothing while a consent dialog is open, or if there is neither a framework
+ * nor Global Privacy Control. Searches for frameworks at increasing intervals until one responds, and whenever the
+ * player returns to the page.
  */
 export function followPageConsent(
   clock: Clock,
@@ -55,7 +52,7 @@ export function followPageConsent(
 ): () => void {
   let tcf: FrameworkChoice | undefined;
   let gpp: FrameworkChoice | undefined;
-  let reported: string | undefined;
+  let reportedText: string | undefined;
   let delayMs = initialDelayMs;
   let cancelSearch: (() => void) | undefined;
   let cancelWait: (() => void) | undefined;
@@ -78,8 +75,8 @@ export function followPageConsent(
       ...(gpp?.text && { gppString: gpp.text }),
     };
     const text = JSON.stringify(consent);
-    if (text === reported) return;
-    reported = text;
+    if (text === reportedText) return;
+    reportedText = text;
     report(consent);
   }
 
@@ -98,8 +95,8 @@ export function followPageConsent(
 
   function search(): void {
     cancelSearch?.();
-    const found = [tcfFramework.search(), gppFramework.search()];
-    if (tcf || gpp || !found.includes(false)) return;
+    const searchResults = [tcfFramework.search(), gppFramework.search()];
+    if (tcf || gpp || !searchResults.includes(false)) return;
     cancelSearch = clock.after(delayMs, search);
     delayMs = Math.min(delayMs * 1.5, maxDelayMs);
   }
@@ -129,7 +126,7 @@ interface FrameworkChoice {
   text: string | undefined;
 }
 
-/** Returns the consent string. Returns undefined if it is too long for the service. */
+/** Returns the consent string, or undefined if it is too long for the service. */
 const dropIfTooLong = (value: unknown): string | undefined =>
   typeof value === 'string' && value.length <= 4_096 ? value : undefined;
 
@@ -142,7 +139,7 @@ function readTcfChoice({
 }: TcfData): FrameworkChoice | undefined {
   if (eventStatus !== 'tcloaded' && eventStatus !== 'useractioncomplete') return undefined;
   const decides = gdprApplies !== false;
-  // TCF purposes: 1 is storing information on the device, 2 selecting ads with limited data, 7 measuring ads.
+  // TCF purposes: 1 is storing information on the device, 2 is selecting ads based on limited data, 7 is measuring ads.
   const hasAgreed = [1, 2, 7].every((number) => purpose?.consents?.[number] === true);
   return {
     status: hasAgreed || !decides ? 'granted' : 'denied',
@@ -151,7 +148,7 @@ function readTcfChoice({
   };
 }
 
-/** Fields of the US state sections. The value 1 means that the player opted out. */
+/** Fields in the US state sections. The value 1 means that the player has opted out. */
 const optOuts = ['SaleOptOut', 'SharingOptOut', 'TargetedAdvertisingOptOut'];
 
 /** Reads the player's choice. Returns undefined until the framework is ready. */
@@ -162,7 +159,7 @@ function readGppChoice({ pingData }: GppData): FrameworkChoice | undefined {
   const decides = sections.some(
     (section) => section?.['Gpc'] === true || optOuts.some((field) => section?.[field] === 1),
   );
-  // A missing opt-out is not consent, so the service evaluates the string.
+  // The absence of an opt-out is not consent, so the service evaluates the string.
   return {
     status: decides ? 'denied' : 'unknown',
     decides,
@@ -194,7 +191,7 @@ export interface ConsentFramework {
 const versions = { __tcfapi: 2, __gpp: '1.1' };
 
 /**
- * Creates a {@link ConsentFramework}. According to both standards, the framework is called directly if it is in this
+ * Creates a {@link ConsentFramework}. As both standards specify, the framework is called directly if it is in this
  * window. Otherwise, it receives messages in the nearest ancestor window that contains its locator frame. If a
  * framework reports a failure, the search starts again.
  */
@@ -260,12 +257,12 @@ function findAncestorCall(name: keyof typeof versions, signal: AbortSignal): Cal
     const callId = `trueward-${command}-${Math.random()}`;
     callbacks.set(callId, callback);
     const message = { command, version: versions[name], callId, parameter };
-    // The ancestor's origin is unknown, so the message goes to any origin. It contains no personal data.
+    // The ancestor's origin is unknown, so the message can go to any origin. It contains no personal data.
     target.postMessage({ [`${name}Call`]: message }, '*');
   };
 }
 
-/** Finds the nearest ancestor window that has a frame with this name. Other origins can see frame names. */
+/** Finds the nearest ancestor window that has a frame with this name. Frame names are visible across origins. */
 function findAncestorWithFrame(locator: string): Window | undefined {
   let frame: Window = window;
   while (frame !== frame.parent) {

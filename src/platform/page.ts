@@ -10,18 +10,18 @@ import { attempt } from './guard.ts';
  */
 export type PageTransition = 'visible' | 'hidden' | 'leaving' | 'frozen' | 'returned';
 
-/** The lifecycle of the page. */
+/** The page's lifecycle. */
 export interface PageLifecycle {
   isVisible(): boolean;
   /** Subscribes to every {@link PageTransition}. Returns a function that unsubscribes. */
   onTransition(listener: (transition: PageTransition) => void): () => void;
 }
 
-/** The lifecycle of this page, from the browser's events. */
+/** This page's lifecycle, as reported by browser events. */
 export const browserPageLifecycle: PageLifecycle = {
   isVisible: () => !document.hidden,
   onTransition(listener) {
-    const disposed = new AbortController();
+    const disposeController = new AbortController();
     const on = (
       target: EventTarget,
       event: string,
@@ -29,11 +29,11 @@ export const browserPageLifecycle: PageLifecycle = {
     ) =>
       target.addEventListener(
         event,
-        (fired) => {
-          const current = transition(fired);
+        (domEvent) => {
+          const current = transition(domEvent);
           if (current !== null) listener(current);
         },
-        { signal: disposed.signal },
+        { signal: disposeController.signal },
       );
     on(document, 'visibilitychange', () => (document.hidden ? 'hidden' : 'visible'));
     on(document, 'freeze', () => 'frozen');
@@ -43,7 +43,7 @@ export const browserPageLifecycle: PageLifecycle = {
     on(window, 'pageshow', (event) =>
       (event as PageTransitionEvent).persisted ? 'returned' : null,
     );
-    return () => disposed.abort();
+    return () => disposeController.abort();
   },
 };
 
@@ -58,7 +58,7 @@ export interface Connectivity {
   onOnline(listener: () => void): () => void;
 }
 
-/** Connectivity as this browser reports it. */
+/** Connectivity, as this browser reports it. */
 export const browserConnectivity: Connectivity = {
   isOnline: () => navigator.onLine !== false,
   onOnline(listener) {
@@ -73,7 +73,7 @@ export function onOffline(listener: () => void): () => void {
   return () => removeEventListener('offline', listener);
 }
 
-/** A channel between the tabs of one origin. A tab does not receive its own messages. */
+/** A channel between tabs with the same origin. A tab does not receive its own messages. */
 export interface TabChannel<Message> {
   send(message: Message): void;
   /**
@@ -88,8 +88,8 @@ export interface TabChannel<Message> {
 export type OpenTabChannel = <Message>(name: string) => TabChannel<Message>;
 
 /**
- * Opens a BroadcastChannel. If the browser has none (Firefox with cookies blocked), tabs receive no messages, but they
- * read the shared databases later.
+ * Opens a BroadcastChannel. If that is not possible (Firefox with cookies blocked), tabs receive no messages, but read
+ * the shared databases later.
  */
 export const browserTabChannel: OpenTabChannel = <Message>(name: string) => {
   const channel = attempt(() => new BroadcastChannel(name));

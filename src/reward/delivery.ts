@@ -35,7 +35,7 @@ export interface Delivery {
   retry(): void;
   /**
    * Releases claims that are waiting for a frame. Call it when the player changes or the page becomes hidden. A hidden
-   * page gets no animation frames, but another tab may deliver the rewards.
+   * page gets no animation frames, but another tab may be able to deliver the rewards.
    */
   releaseClaims(): void;
   stop(): void;
@@ -65,18 +65,18 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
    * Rewards that are waiting for a frame or a handler in this tab. They are tracked, so that no handler is called twice
    * for the same reward.
    */
-  const delivering = new Set<string>();
+  const deliveringIds = new Set<string>();
   /** Rewards that failed or that another tab has claimed. */
-  const backingOff = new Set<string>();
+  const backingOffIds = new Set<string>();
   /** Functions that cancel the callbacks waiting for a frame. */
   const cancelFrames = new Set<() => void>();
   let running = false;
   let runAgain = false;
-  const stopped = new AbortController();
+  const stopController = new AbortController();
   const backOff = createBackOff(deps, () => retry());
   const scheduleRetry = (decisionId: string): void => {
-    backingOff.add(decisionId);
-    if (!stopped.signal.aborted) backOff.failed();
+    backingOffIds.add(decisionId);
+    if (!stopController.signal.aborted) backOff.fail();
   };
 
   const change = async (decisionId: string, event: RewardEvent): Promise<boolean> => {
@@ -89,7 +89,9 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     return changed;
   };
 
-  /** Calls the handlers in the game's next frame. Resolves to false if the frame came too late or was canceled. */
+  /**
+   * Calls the handlers in the game's next frame. Resolves to false if the frame came too late or the call was canceled.
+   */
   const callHandlers = (entry: LedgerEntry): Promise<boolean> =>
     new Promise((resolve, reject) => {
       const claim = createDeadline(clock, claimMs);
@@ -102,9 +104,9 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
         // If the claim has expired, another tab may have delivered the reward.
         const isLate = !cancelFrames.delete(cancel) || claim.passed();
         if (isLate || handlers.size === 0 || !isDue(entry)) return resolve(false);
-        const earned = toEarnedReward(entry);
+        const earnedReward = toEarnedReward(entry);
         // With `async`, a handler that throws behaves like a handler that rejects.
-        const calls = Array.from(handlers, async (handler) => handler(earned));
+        const calls = Array.from(handlers, async (handler) => handler(earnedReward));
         Promise.all(calls).then(() => resolve(true), reject);
       });
     });
@@ -112,17 +114,17 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   /** Delivers a claimed reward. Resolves when the reward is delivered or its claim is released. */
   const deliverClaimed = async (entry: LedgerEntry, at: number): Promise<boolean> => {
     const { decisionId } = entry;
-    delivering.add(decisionId);
+    deliveringIds.add(decisionId);
     try {
       const delivered = await callHandlers(entry);
       await change(decisionId, delivered ? { type: 'delivered' } : { type: 'released', at });
-      delivering.delete(decisionId);
-      if (delivered) backOff.succeeded();
+      deliveringIds.delete(decisionId);
+      if (delivered) backOff.reset();
       else wake();
     } catch (error) {
       deps.onError(error);
       await change(decisionId, { type: 'released', at });
-      delivering.delete(decisionId);
+      deliveringIds.delete(decisionId);
       scheduleRetry(decisionId);
     }
     return true;
@@ -134,19 +136,21 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
       for (const entry of (await ledger.readAll()).filter(isDue).sort(compareByEarnedAt)) {
         const { decisionId } = entry;
         if (!isReady()) break;
-        if (delivering.has(decisionId) || backingOff.has(decisionId)) continue;
+        if (deliveringIds.has(decisionId) || backingOffIds.has(decisionId)) continue;
         const at = clock.now();
         // If a handler runs longer than the claim lasts, the next reward is delivered in the meantime.
         if (await change(decisionId, { type: 'claimed', at }))
-          await runWithTimeout(clock, claimMs, stopped.signal, () => deliverClaimed(entry, at));
-        // Another tab has claimed the reward, but that tab may die before the delivery.
+          await runWithTimeout(clock, claimMs, stopController.signal, () =>
+            deliverClaimed(entry, at),
+          );
+        // Another tab has claimed the reward, but that tab may die before delivering it.
         else scheduleRetry(decisionId);
       }
     }
     running = false;
   };
   const isReady = (): boolean =>
-    !stopped.signal.aborted &&
+    !stopController.signal.aborted &&
     handlers.size > 0 &&
     deps.lifecycle.isVisible() &&
     ledger.cached().some(isDue);
@@ -158,7 +162,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     void run();
   };
   const retry = (): void => {
-    backingOff.clear();
+    backingOffIds.clear();
     backOff.cancel();
     wake();
   };
@@ -170,7 +174,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
       for (const cancel of cancelFrames) cancel();
     },
     stop() {
-      stopped.abort();
+      stopController.abort();
       backOff.cancel();
       for (const cancel of cancelFrames) cancel();
     },

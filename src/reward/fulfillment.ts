@@ -30,7 +30,7 @@ export const transferEntry = (entry: LedgerEntry, oldRef: string, newRef: string
 /** How long entries are kept for support requests, in milliseconds. The longest late window is 7 days. */
 const retentionMs = 30 * 86_400_000;
 
-/** Starts polling for pending rewards and delivering earned ones, and removes old entries. */
+/** Starts to poll for pending rewards and deliver earned ones, and removes old entries. */
 export function fulfillRewards(deps: ConfirmationDeps & DeliveryDeps): Fulfillment {
   const { ledger } = deps;
   void removeOldEntries(deps);
@@ -63,10 +63,10 @@ export function fulfillRewards(deps: ConfirmationDeps & DeliveryDeps): Fulfillme
 }
 
 async function removeOldEntries({ clock, ledger }: DeliveryDeps): Promise<void> {
-  const oldest = clock.now() - retentionMs;
+  const cutoff = clock.now() - retentionMs;
   const entries = await ledger.readAll();
-  const old = entries.filter((entry) => !isOpen(entry) && entry.trackedAt < oldest);
-  if (old.length > 0) await ledger.remove(old.map(({ decisionId }) => decisionId));
+  const oldEntries = entries.filter((entry) => !isOpen(entry) && entry.trackedAt < cutoff);
+  if (oldEntries.length > 0) await ledger.remove(oldEntries.map(({ decisionId }) => decisionId));
 }
 
 /** A reward whose confirmation is pending. */
@@ -80,7 +80,7 @@ export interface ConfirmationDeps {
   clock: Clock;
   random: () => number;
   pending(): PendingReward[];
-  /** Returns the state of a reward as known to this device. */
+  /** Returns a reward's state, as far as this device knows it. */
   report(decisionId: string): RewardReport;
   /** Applies statuses from the service. */
   settle(statuses: StatusUpdate[]): Promise<void>;
@@ -92,12 +92,12 @@ export interface Confirmation {
   wake(): void;
   /** Polls immediately. Resolves when the response is stored. */
   poll(reward: PendingReward): Promise<void>;
-  /** Resolves when the service has decided. After `withinMs`, resolves with the latest state. */
+  /** Resolves when the reward's state is final, or after `withinMs` with the latest state. */
   outcome(decisionId: string, withinMs: number): Promise<RewardReport>;
-  /** Call it after the ledger has changed. Resolves every {@link outcome} that has become final. */
-  changed(): void;
-  /** Call it after rewards have been settled. Aborts a request for a reward that is no longer pending. */
-  settled(): void;
+  /** Resolves every {@link outcome} that has become final. Call it after the ledger has changed. */
+  refresh(): void;
+  /** Stops polling for rewards that are no longer pending. Call it after rewards have been settled. */
+  prune(): void;
   stop(): void;
 }
 
@@ -118,18 +118,18 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
    * Decisions for which the service rejected a request, for example because the key was revoked. They are not polled
    * again until the page is reloaded.
    */
-  const rejected = new Set<string>();
+  const rejectedIds = new Set<string>();
   let request: { decisionId: string; abort: AbortController } | undefined;
   let stopped = false;
-  /** One check for each unresolved outcome. */
+  /** One check per unresolved {@link Confirmation.outcome} call. */
   const checks = new Set<() => void>();
-  const changed = (): void => checks.forEach((check) => check());
+  const refresh = (): void => checks.forEach((check) => check());
   const backOff = createBackOff(deps, () => {
     if (!request) void pollAll();
   });
 
   const pending = (): PendingReward[] =>
-    stopped ? [] : deps.pending().filter(({ decisionId }) => !rejected.has(decisionId));
+    stopped ? [] : deps.pending().filter(({ decisionId }) => !rejectedIds.has(decisionId));
   const isStillPending = (id: string): boolean =>
     pending().some(({ decisionId }) => decisionId === id);
 
@@ -139,13 +139,13 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
   ): Promise<void> => {
     if (response.kind === 'ok') await deps.settle([response.body]);
     // The service has deleted the decision, so the late window is over. Nothing else may expire a reward: not a wrong
-    // device clock, a revoked key or a network failure.
+    // device clock, not a revoked key, not a network failure.
     else if (response.kind === 'refused' && response.problem.code === 'decision_gone') {
       await deps.settle([{ id: decisionId, state: 'expired', reason: 'unknown_to_service' }]);
     }
   };
 
-  const settled = (): void => {
+  const prune = (): void => {
     if (request && !isStillPending(request.decisionId)) request.abort.abort();
     if (pending().length === 0) backOff.cancel();
   };
@@ -157,24 +157,24 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
       if (!isStillPending(decisionId)) continue;
       const abort = new AbortController();
       request = { decisionId, abort };
-      // A long poll for one reward would delay the others.
+      // A long poll for one reward would delay polling for the others.
       const waitS = pendingRewards.length === 1 ? maxWaitS : 0;
       const { signal } = abort;
       const response = await readReward(deps.client, decisionId, token, { waitS, signal });
       request = undefined;
       await apply(decisionId, response);
-      if (response.kind === 'refused') rejected.add(decisionId);
+      if (response.kind === 'refused') rejectedIds.add(decisionId);
       else if (response.kind === 'retry') retryAfterMs = response.retryAfterMs;
     }
-    if (pending().length > 0) backOff.failed(retryAfterMs);
+    if (pending().length > 0) backOff.fail(retryAfterMs);
   };
 
   return {
     wake() {
       const count = pending().length;
-      backOff.succeeded();
+      backOff.reset();
       if (!request && count > 0) backOff.pause(firstPollDelayMs);
-      // A long poll waits for one reward only. The next round polls all rewards.
+      // A long poll waits for one reward only. The next round polls for all of them.
       else if (count > 1) request?.abort.abort();
     },
     outcome: (decisionId, withinMs) =>
@@ -191,8 +191,8 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
         checks.add(check);
         check();
       }),
-    changed,
-    settled,
+    refresh,
+    prune,
     async poll({ decisionId, token }) {
       await apply(decisionId, await readReward(deps.client, decisionId, token));
     },
@@ -200,7 +200,7 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
       stopped = true;
       request?.abort.abort();
       backOff.cancel();
-      changed();
+      refresh();
     },
   };
 }

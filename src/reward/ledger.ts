@@ -14,7 +14,7 @@ export interface Ledger {
   ): Promise<LedgerEntry | undefined>;
   /** Returns the entries as this tab last read or wrote them. */
   cached(): LedgerEntry[];
-  /** Reads all entries, including those of other tabs. */
+  /** Reads all entries, including those that other tabs wrote. */
   readAll(): Promise<LedgerEntry[]>;
   remove(decisionIds: string[]): Promise<void>;
   health(): { storage: 'indexeddb' | 'memory'; lastError?: string };
@@ -28,11 +28,11 @@ export function createLedger(options: {
   indexedDB?: IDBFactory | undefined;
 }): Ledger {
   const database = createDatabase({ ...options, stores: { rewards: { autoIncrement: false } } });
-  // An earned reward must survive a power failure. Writes are rare, so strict durability is affordable.
+  // An earned reward must survive a power failure. Writes are rare, so we can afford strict durability.
   const rewards = database.store('rewards', 'strict');
   const cache = new Map<string, LedgerEntry>();
-  /** Ids of the entries whose last change could not be stored. */
-  const unsaved = new Set<string>();
+  /** Ids of entries whose last change could not be stored. */
+  const unsavedIds = new Set<string>();
   const health: ReturnType<Ledger['health']> = { storage: 'indexeddb' };
 
   const recordHealth = async (operation: Promise<unknown>): Promise<boolean> => {
@@ -55,8 +55,8 @@ export function createLedger(options: {
     const latest = (stored?: unknown): LedgerEntry => {
       const local = cache.get(decisionId) ?? initial;
       if (!isEntry(stored)) return local;
-      // An unsaved change is newer than the stored entry, unless another tab has made more progress with the reward.
-      return unsaved.has(decisionId) && progress(local) >= progress(stored) ? local : stored;
+      // An unsaved change is newer than the stored entry, unless another tab has moved the reward further along.
+      return unsavedIds.has(decisionId) && progress(local) >= progress(stored) ? local : stored;
     };
     let entry = initial;
     const operation = update<unknown>(
@@ -64,10 +64,10 @@ export function createLedger(options: {
       (stored) => (entry = transition(latest(stored))),
       rewards,
     );
-    if (await recordHealth(operation)) unsaved.delete(decisionId);
+    if (await recordHealth(operation)) unsavedIds.delete(decisionId);
     else {
       entry = transition(latest());
-      unsaved.add(decisionId);
+      unsavedIds.add(decisionId);
     }
     cache.set(decisionId, entry);
     return entry;
@@ -77,7 +77,7 @@ export function createLedger(options: {
   const readAll = async (): Promise<LedgerEntry[]> => {
     const reading = readInPages(createPageReader<string>(rewards), (page) => {
       for (const { key, value } of page)
-        if (isEntry(value) && !unsaved.has(key)) cache.set(key, value);
+        if (isEntry(value) && !unsavedIds.has(key)) cache.set(key, value);
     });
     await recordHealth(reading);
     return cached();

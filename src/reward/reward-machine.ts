@@ -13,9 +13,9 @@ export interface LedgerEntry extends RewardReport {
    * older releases.
    */
   earnedBy?: string | undefined;
-  /** The player to whom the reward is delivered: the player who earned it, unless it was transferred. */
+  /** The player to deliver the reward to: the player who earned it, unless it was transferred. */
   heldFor?: string | undefined;
-  /** Wall-clock times at which the reward was tracked and earned, in milliseconds. */
+  /** Wall-clock time at which the reward was tracked or earned, in milliseconds. */
   trackedAt: number;
   earnedAt?: number;
   /**
@@ -26,7 +26,7 @@ export interface LedgerEntry extends RewardReport {
   /** Whether every handler has finished. */
   delivered: boolean;
   /**
-   * Set while the entry is moved from the ledger of one publishable key to that of another. The reward is not delivered
+   * Set while the entry is being moved from one publishable key's ledger to another's. The reward is not delivered
    * while this is set. The entry is marked `arriving` in the new ledger, then `gone` in the old ledger, where it stays
    * marked.
    */
@@ -49,7 +49,7 @@ export type RewardEvent =
 export const isFinal = (state: RewardState): boolean => state !== 'none' && state !== 'pending';
 
 /**
- * The state machine of a reward: none → pending → earned | denied | expired, and earned → delivered. Events that do not
+ * A reward's state machine: none → pending → earned | denied | expired, and earned → delivered. Events that do not
  * apply to the current state are ignored, so late and repeated messages are harmless.
  */
 export function advance(entry: LedgerEntry, event: RewardEvent): LedgerEntry {
@@ -60,7 +60,7 @@ export function advance(entry: LedgerEntry, event: RewardEvent): LedgerEntry {
     case 'status':
       return isFinal(state) ? entry : applyStatus(entry, event.status, event.at);
     case 'claimed':
-      // If the clock has been set back, the time of the claim may be in the future.
+      // If the clock has been set back, the claim time may be in the future.
       return isDue(entry) && Math.abs(event.at - claimedAt) >= claimMs
         ? { ...entry, claimedAt: event.at }
         : entry;
@@ -89,15 +89,13 @@ function applyStatus(entry: LedgerEntry, status: StatusUpdate, at: number): Ledg
 export const isDue = (entry: LedgerEntry): boolean =>
   entry.state === 'earned' && !entry.delivered && !entry.moved;
 
-/** Whether the service has not decided yet. */
+/** Whether the reward is still awaiting confirmation. */
 export const isPending = (entry: LedgerEntry): boolean => entry.state === 'pending' && !entry.moved;
 
 /** Whether the reward is pending, or earned but not delivered yet. */
 export const isOpen = (entry: LedgerEntry): boolean => isPending(entry) || isDue(entry);
 
-/**
- * Returns the number of irreversible steps that the reward has taken. It is used to compare two versions of an entry.
- */
+/** Returns how many irreversible steps the reward has taken, for comparing two versions of an entry. */
 export const progress = ({ state, delivered }: LedgerEntry): number =>
   Number(state !== 'none') + Number(isFinal(state)) + Number(delivered);
 

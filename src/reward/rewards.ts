@@ -28,10 +28,10 @@ export interface Rewards {
    */
   track(decision: Decision, owner?: Player): Promise<void>;
   /** Marks the reward as pending, because its ad was watched to the end. */
-  watched(decisionId: string): Promise<void>;
+  setWatched(decisionId: string): Promise<void>;
   /** Applies statuses from the service. Resolves when they are stored. */
   settle(statuses: RewardStatus[]): Promise<void>;
-  /** Resolves when the service has decided. After `withinMs`, resolves with the latest state. */
+  /** Resolves when the reward's state is final, or after `withinMs` with the latest state. */
   confirmation(decisionId: string, withinMs: number): Promise<RewardReport>;
   /**
    * Returns the status from the service, or from this device if the service can't be reached. The state is `none` for
@@ -46,15 +46,15 @@ export interface Rewards {
    */
   onReward(handler: RewardHandler): () => void;
   /**
-   * Switches to another player. Deliveries in progress finish. Other rewards wait for their own player, but those of
-   * the player `transferFrom` are transferred as soon as the new player is identified.
+   * Switches to another player. Deliveries in progress finish. Other rewards wait for their own player, except that
+   * rewards of the player `transferFrom` are transferred as soon as the new player is identified.
    */
-  playerChanged(transferFrom: string | undefined): Promise<void>;
+  setPlayer(transferFrom: string | undefined): Promise<void>;
   /**
    * Reads the ledger again. Call it after other code has written to the ledger, or when the player has been identified.
    */
   refresh(): Promise<void>;
-  /** Loads the code that confirms and delivers rewards, before any reward needs it. */
+  /** Loads the code that confirms and delivers rewards, before it is needed. */
   prefetch(): void;
   diagnostics(): RewardDiagnostics;
   destroy(): void;
@@ -94,7 +94,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
   /** The player whose rewards will be transferred when the current player has been identified. */
   let transferFrom: string | undefined;
 
-  /** Rewards of players who have not been identified yet. They are not delivered until then. */
+  /** Rewards whose players have not been identified yet. They are not delivered until then. */
   const unassigned = new Map<string, Player>();
 
   const find = (decisionId: string) =>
@@ -113,18 +113,18 @@ export function createRewards(deps: RewardsDeps): Rewards {
     const previousState = find(decisionId)?.state;
     const entry = await ledger.change(decisionId, (current) => advance(current, event));
     if (!entry || destroyed) return;
-    fulfillment?.confirmation.changed();
+    fulfillment?.confirmation.refresh();
     if (entry.state === 'pending' && previousState !== 'pending') fulfillment?.confirmation.wake();
     wake();
   };
   const settle = async (statuses: StatusUpdate[]): Promise<void> => {
     for (const status of statuses) {
       const entry = find(status.id);
-      // An unknown decision may be from another tab. In that case, it is in the database.
+      // An unknown decision may be from another tab, in which case it is in the database.
       if (entry ? !isFinal(entry.state) : status.state !== 'none')
         await change(status.id, { type: 'status', status, at: clock.now() });
     }
-    fulfillment?.confirmation.settled();
+    fulfillment?.confirmation.prune();
   };
   let fulfillment: Fulfillment | undefined;
   /** Loads the code that confirms and delivers rewards. If loading fails, the next call tries again. */
@@ -157,7 +157,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
     wake();
   };
 
-  /** Reads the ledger again whenever the player returns, because other tabs write to it too. */
+  /** Reads the ledger again when the player returns, because other tabs also write to it. */
   const reload = async (): Promise<void> => {
     await ledger.readAll();
     if (destroyed) return;
@@ -192,7 +192,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
   return {
     async track(decision, owner = player.player()) {
       if (!decision.reward || decision.token === undefined) return;
-      // This code is needed at the end of the ad.
+      // This code will be needed when the ad ends.
       if (!fulfillment) void loadFulfillment();
       const { ref } = owner;
       if (ref === undefined) {
@@ -214,7 +214,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
       // The player has been identified in the meantime.
       if (ref !== owner.ref) void refresh();
     },
-    async watched(decisionId) {
+    async setWatched(decisionId) {
       if (find(decisionId)) await change(decisionId, { type: 'watched' });
     },
     async settle(statuses) {
@@ -240,10 +240,10 @@ export function createRewards(deps: RewardsDeps): Rewards {
       await ledger.readAll();
       return getPlayerEntries().filter(isOpen).map(toReport);
     },
-    playerChanged(oldRef) {
+    setPlayer(oldRef) {
       transferFrom = oldRef;
       fulfillment?.delivery.releaseClaims();
-      fulfillment?.confirmation.settled();
+      fulfillment?.confirmation.prune();
       return refresh();
     },
     refresh,

@@ -13,8 +13,8 @@ declare global {
 const prefix = 'data-placement-';
 
 /**
- * Reads the placements from attributes. `data-placement-reward="revive"` maps ad breaks of the type or name `reward` to
- * the placement `revive`.
+ * Reads the placements from attributes. `data-placement-reward="revive"` maps ad breaks with the type or name `reward`
+ * to the placement `revive`.
  */
 const readPlacements = (script: Element): Record<string, string> =>
   Object.fromEntries(
@@ -29,7 +29,7 @@ function start(script: Element | null): void {
     if (Object.keys(placements).length === 0) {
       reportError(
         new TypeError(
-          'trueward: the script tag of trueward-ad-placement.js has no placement, so no ad break has an ad. Add ' +
+          'trueward: the script tag for trueward-ad-placement.js has no placement, so ad breaks show no ads. Add ' +
             '`data-placement-interstitial="…"` and `data-placement-reward="…"` to it.',
         ),
       );

@@ -1,7 +1,7 @@
 import { cocosDriver, createCocosAds, createTruewardComponent } from '../cocos/index.ts';
 import { extendGlobal } from './start-tag.ts';
 
-// The types that a Cocos project sees: the global variable without the exports for other engines.
+// The types that a Cocos project sees: the global variable, without the exports for other engines.
 declare global {
   interface TruewardGlobal {
     cocosDriver: typeof cocosDriver;

@@ -4,17 +4,20 @@ import { type Ads, type AdsOptions, createAds, OptionError } from '../index.ts';
 export type Command = (ads: Ads) => void;
 
 declare global {
-  /** The exports of the script tags. Each file adds its own. */
+  /** Everything that the script tags export. Each file adds its own exports. */
   interface TruewardGlobal {
     createAds: typeof createAds;
     OptionError: typeof OptionError;
     /**
-     * Commands to run when the tag has started its ads. Until then, the queue is an array; after that, it is an object
+     * Commands to run once the tag has started its ads. Until then, the queue is an array; after that, it is an object
      * that runs commands immediately.
      */
     queue: Command[] | { push(...commands: Command[]): void };
   }
-  /** The only global of the script tags. A page may define it, with a `queue`, before the scripts have loaded. */
+  /**
+   * The only global that the script tags define. A page may define it first, with a `queue`, before the scripts have
+   * loaded.
+   */
   var Trueward: TruewardGlobal;
 }
 
@@ -22,11 +25,11 @@ declare global {
  * Adds a file's exports to the global object. Existing exports are not replaced, because games may be using a class
  * from an earlier copy of the file.
  */
-export function extendGlobal(exported: Partial<TruewardGlobal>): TruewardGlobal {
+export function extendGlobal(newExports: Partial<TruewardGlobal>): TruewardGlobal {
   const existingGlobal = globalThis.Trueward as TruewardGlobal | undefined;
   // This global may also be an element with the id `Trueward`.
   const target: Partial<TruewardGlobal> = existingGlobal?.queue ? existingGlobal : { queue: [] };
-  const allExports = Object.assign(target, { ...exported, ...target });
+  const allExports = Object.assign(target, { ...newExports, ...target });
   return (globalThis.Trueward = allExports as TruewardGlobal);
 }
 
@@ -73,7 +76,7 @@ function runCommands(ads: Ads, commands: Command[]): void {
 export function startTag(script: Element | null): void {
   const trueward = extendGlobal({ createAds, OptionError });
   const { queue } = trueward;
-  // When the SDK has started, the queue is no longer an array. A page with two tags starts the SDK only once.
+  // When the SDK has started, the queue is no longer an array. On a page with two tags, the SDK is started only once.
   if (!Array.isArray(queue)) return;
   if (!(script instanceof HTMLScriptElement) || script.dataset['key'] === undefined) return;
   const ads = createAds(readOptions(script));

@@ -1,8 +1,8 @@
-/** Options for the evidence that an ad was watched. */
+/** Which evidence to accept as proof that an ad was watched. */
 export interface EvidenceOptions {
   /**
-   * Values of `evidence` to accept in addition to `verified`. `verified` means that the service itself verified that
-   * the ad was watched. Default: none.
+   * `evidence` values to accept in addition to `verified`. `verified` means that the service itself verified that the
+   * ad was watched. Default: none.
    */
   acceptEvidence?: readonly string[];
 }

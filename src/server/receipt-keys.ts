@@ -32,11 +32,11 @@ export interface JwkSet {
 export type FindKey = (kid: string) => Promise<CryptoKey | undefined>;
 
 /**
- * The age at which a key set may be fetched again because of an unknown key id, in milliseconds. Without this limit,
- * every receipt with a made-up id would cause a request.
+ * Minimum age at which a key set may be refetched because of an unknown key id, in milliseconds. Without this limit,
+ * every receipt with a made-up key id would cause a request.
  */
 const minRefetchAgeMs = 30_000;
-/** How long a key set is used before it is fetched again, in milliseconds. */
+/** How long a key set is used before it is refetched, in milliseconds. */
 const maxAgeMs = 3_600_000;
 /** Timeout for fetching a key set, in milliseconds. */
 const fetchTimeoutMs = 5_000;
@@ -44,7 +44,7 @@ const fetchTimeoutMs = 5_000;
 const importKey = async (jwk: JsonWebKey): Promise<CryptoKey> =>
   crypto.subtle.importKey(
     'jwk',
-    // `alg` is omitted, because runtimes accept different values for it.
+    // `alg` is omitted, because runtimes disagree on its value.
     { kty: 'OKP', crv: 'Ed25519', x: jwk.x ?? '' },
     { name: 'Ed25519' },
     false,
@@ -68,19 +68,19 @@ const keySets = new Map<string, Promise<FetchedKeys>>();
 
 /**
  * Returns a function that finds keys in the key set at a URL. Key sets are cached for an hour. If a key id is unknown,
- * the set is fetched again.
+ * the set is refetched, but at most every 30 seconds.
  */
 export const createCachedKeyFinder =
   (url: string, now: () => number): FindKey =>
   async (kid) => {
-    const current = await (keySets.get(url) ?? load(url, now));
-    const key = await current.find(kid);
-    const ageMs = now() - current.atMs;
+    const cachedKeys = await (keySets.get(url) ?? load(url, now));
+    const key = await cachedKeys.find(kid);
+    const ageMs = now() - cachedKeys.atMs;
     if (key === undefined) return ageMs > minRefetchAgeMs ? (await load(url, now)).find(kid) : key;
     if (ageMs <= maxAgeMs) return key;
     // Receipts remain valid while the service is unavailable.
     return load(url, now).then(
-      (fresh) => fresh.find(kid),
+      (newKeys) => newKeys.find(kid),
       () => key,
     );
   };
@@ -90,7 +90,7 @@ function load(url: string, now: () => number): Promise<FetchedKeys> {
   const previous = keySets.get(url);
   keySets.set(url, loading);
   loading.catch(() => {
-    // Keeps the previous set.
+    // Keep using the previous set.
     if (previous) keySets.set(url, previous);
     else keySets.delete(url);
   });

@@ -1,18 +1,18 @@
-/** The lifetime of a user token. */
+/** Options for `signUserToken()`. */
 export interface SignUserTokenOptions {
-  /** Lifetime in seconds, from 1 to 86,400. Default 3,600. */
+  /** The token’s lifetime in seconds, from 1 to 86,400. Default: 3,600. */
   lifetimeS?: number;
-  /** Current time in milliseconds since 1970. Default `Date.now`. */
+  /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
   now?: () => number;
 }
 
 const algorithm = { name: 'HMAC', hash: 'SHA-256' };
 
 /**
- * Signs a user token on your server. The client passes it to the SDK as `userToken` to prove who the player is.
+ * Signs a user token on your server. The game passes it to the SDK as `userToken` to prove who the player is.
  *
  * @param userRef - your own id for the player: 1 to 128 printable ASCII characters.
- * @param secret - the `utk_…` secret of the environment, from `POST /v1/user_token_secrets`.
+ * @param secret - the environment’s `utk_…` secret, from `POST /v1/user_token_secrets`.
  * @throws TypeError if the secret is not a user token secret.
  * @throws RangeError if the user reference or the lifetime is out of range.
  * @example

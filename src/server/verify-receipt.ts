@@ -7,43 +7,44 @@ import {
   ReceiptError,
 } from './receipt-keys.ts';
 
-/** The verified claims of a receipt. */
+/** A receipt’s verified claims. */
 export interface RewardReceipt {
-  /** The claim `jti`. Redeem each decision only once. */
+  /** The `jti` claim. Redeem each decision only once. */
   decisionId: string;
-  /** The claim `sub`: your own id for the player. */
+  /** The `sub` claim: your own id for the player. */
   userRef: string;
   placement: string;
   reward: Reward;
-  /** The proof that the ad was watched: `verified`, or a value of `acceptEvidence`. */
+  /** The proof that the ad was watched: `verified`, or one of the `acceptEvidence` values. */
   evidence: string;
   environment: 'sandbox' | 'live';
-  /** The claim `aud`: your account, `acc_…`. */
+  /** The `aud` claim: your account, `acc_…`. */
   accountId: string;
-  /** The claim `iss`: the URL of the service. */
+  /** The `iss` claim: the service’s URL. */
   issuer: string;
   issuedAt: Date;
   expiresAt: Date;
 }
 
 export interface VerifyReceiptOptions extends EvidenceOptions {
-  /** Your account, `acc_…`. The claim `aud` must match, because a service can have several accounts. */
+  /** Your account, `acc_…`. The `aud` claim must match, because a service can have several accounts. */
   accountId: string;
-  /** Expected `env`. Default `live`, so that sandbox receipts are rejected. */
+  /** The expected `env` claim. Default: `live`, so that sandbox receipts are rejected. */
   environment?: 'sandbox' | 'live';
-  /** Expected `iss`: the public URL of the service. Default: the origin of the key set's URL. */
+  /** The expected `iss` claim: the service’s public URL. Default: the origin of the key set’s URL. */
   issuer?: string;
-  /** Allowed clock skew, in seconds. Default 60. */
+  /** Allowed clock skew, in seconds. Default: 60. */
   toleranceS?: number;
-  /** Current time in milliseconds since 1970. Default `Date.now`. */
+  /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
   now?: () => number;
 }
 
 /**
- * Verifies the receipt of an earned reward and returns its claims. This does not need a request to the service. A
- * receipt can be presented more than once, so store each `decisionId` (see {@link createUsedReceipts}).
+ * Verifies the receipt for an earned reward and returns its claims. If `keys` is a URL, the key set is fetched and
+ * cached; otherwise, no request is sent. A receipt can be presented more than once, so store each `decisionId` (see
+ * {@link createUsedReceipts}).
  *
- * @param keys - URL of the key set, `https://…/.well-known/jwks.json`, or the set itself.
+ * @param keys - the key set’s URL, `https://…/.well-known/jwks.json`, or the set itself.
  * @throws ReceiptError with a `code` that says why the receipt was rejected.
  * @example
  * const receipt = await verifyReceipt(text, 'https://ads.example/.well-known/jwks.json', { accountId: 'acc_…' });
@@ -133,7 +134,7 @@ function checkClaims(claims: Claims, expected: Expected): RewardReceipt {
   const nowS = now() / 1_000;
   const issuedAtS = Number(iat);
   const expiresAtS = Number(exp);
-  // The comparisons are negated, so that every receipt is rejected if the time is NaN.
+  // The comparisons are negated, so that a NaN time rejects every receipt.
   if (!(nowS < expiresAtS + toleranceS)) {
     throw new ReceiptError('expired', `The receipt expired at ${formatTime(expiresAtS)}.`);
   }
@@ -185,7 +186,10 @@ function isReward(value: unknown): value is Reward {
 
 /** Records which receipts or webhooks have been used, until they expire. */
 export interface UsedReceipts {
-  /** Returns true the first time for each id, and false after that. Credit the reward only on true. */
+  /**
+   * Returns true the first time it is called for an id, and false after that. Credit the reward only if it returns
+   * true.
+   */
   claim(receipt: Pick<RewardReceipt, 'decisionId' | 'expiresAt'>): boolean;
   /** Whether the `jti` (the decision id) has been used. */
   seen(jti: string): boolean;
@@ -194,16 +198,16 @@ export interface UsedReceipts {
 export interface UsedReceiptsOptions {
   /**
    * Maximum number of ids. When it is reached, `claim` throws: if an id were evicted, its reward could be credited
-   * twice. Default 1,000,000.
+   * twice. Default: 1,000,000.
    */
   capacity?: number;
-  /** Current time in milliseconds since 1970. Default `Date.now`. */
+  /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
   now?: () => number;
 }
 
 /**
- * Records used receipts in the memory of one process, for tests and for game servers that do not persist balances. In
- * production, store the decision id in a unique database column, in the transaction that credits the reward.
+ * Records used receipts in one process’s memory, for tests and for game servers that do not persist balances. In
+ * production, store the decision id in a unique database column, in the same transaction that credits the reward.
  *
  * @example
  * const used = createUsedReceipts();

@@ -16,19 +16,19 @@ export type WebhookHeaders =
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface VerifyWebhookOptions extends EvidenceOptions {
-  /** How far the timestamp may be in the past or future, in seconds. Default 300. */
+  /** How far the timestamp may be in the past or future, in seconds. Default: 300. */
   toleranceS?: number;
-  /** Current time in milliseconds since 1970. Default `Date.now`. */
+  /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
   now?: () => number;
 }
 
 /**
  * Verifies that the service sent a webhook request recently and that the request was not modified. Returns the event.
- * Uses the `Service-…` headers if there are any, otherwise the headers of Standard Webhooks. Signatures are compared in
+ * Uses the `Service-…` headers if there are any, otherwise the Standard Webhooks headers. Signatures are compared in
  * constant time. An event may arrive more than once: process each `event.id` once, and respond with 2xx quickly.
  *
- * @param rawBody - the unparsed body, because its bytes are signed.
- * @param secret - the `whsec_…` secret of this endpoint, or several during a rotation.
+ * @param rawBody - the unparsed body, because the signature covers its bytes.
+ * @param secret - this endpoint’s `whsec_…` secret, or several secrets during a rotation.
  * @throws WebhookError with a `code` that says why the request was rejected.
  * @example
  * const event = await verifyWebhook(await request.text(), request.headers, process.env.WEBHOOK_SECRET);
@@ -94,7 +94,7 @@ function readTimestamp(headers: WebhookHeaders, name: string): string {
   );
 }
 
-/** Reads the well-formed signatures of version 1. Other versions are ignored. */
+/** Reads the well-formed version 1 signatures. Other versions are ignored. */
 function readSignatures(
   headers: WebhookHeaders,
   name: string,
@@ -102,7 +102,7 @@ function readSignatures(
 ): Uint8Array<ArrayBuffer>[] {
   const header = readHeader(headers, name);
   const signatures = header.split(separator).flatMap((part) => read(part.trim()) ?? []);
-  // The number of signatures is limited, so that a forged header cannot cause unlimited work. A rotation never needs
+  // The number of signatures is bounded, so that a forged header cannot cause unlimited work. A rotation never needs
   // this many.
   if (signatures.length > 0) return signatures.slice(0, 10);
   const expected = separator === ',' ? 'v1=<64 hexadecimal digits>' : 'v1,<base64 of 32 bytes>';
@@ -129,8 +129,8 @@ function findHeader(headers: WebhookHeaders, name: string): unknown {
 }
 
 /**
- * Rejects a request that is too old or too new. The comparisons are negated, so that every request is rejected if the
- * tolerance is NaN.
+ * Rejects a request that is too old or too new. The comparisons are negated, so that a NaN tolerance rejects every
+ * request.
  */
 function checkAge(ageS: number, toleranceS: number): void {
   if (!(ageS <= toleranceS)) {

@@ -29,9 +29,12 @@ const algorithm = { name: 'HMAC', hash: 'SHA-256' };
 /** The unparsed body, as text or bytes (a Node `Buffer` is a `Uint8Array`). */
 export type RawBody = string | Uint8Array;
 
-/** One of the two HMAC-SHA256 signatures of each webhook. They differ in their key and their encoding. */
+/**
+ * A scheme for one of the two HMAC-SHA256 signatures that every webhook request carries. The schemes differ in key and
+ * encoding.
+ */
 export interface SignatureScheme {
-  /** Separates the signatures of several secrets. */
+  /** Separates signatures made with different secrets. */
   separator: ',' | ' ';
   /** Returns the key bytes, or undefined if the secret is invalid for this scheme. */
   toKeyBytes(secret: string): Uint8Array<ArrayBuffer> | undefined;
@@ -40,7 +43,7 @@ export interface SignatureScheme {
   read(text: string): Uint8Array<ArrayBuffer> | undefined;
 }
 
-/** `Service-Signature`: hexadecimal. The key is the UTF-8 text of the secret. */
+/** `Service-Signature`: hexadecimal. The key is the secret's UTF-8 text. */
 export const serviceScheme: SignatureScheme = {
   separator: ',',
   toKeyBytes: (secret) => new TextEncoder().encode(secret),
@@ -54,7 +57,7 @@ export const serviceScheme: SignatureScheme = {
   },
 };
 
-/** `Webhook-Signature` of Standard Webhooks: base64. The key is the base64-decoded secret. */
+/** `Webhook-Signature`, from Standard Webhooks: base64. The key is the base64-decoded secret. */
 export const standardScheme: SignatureScheme = {
   separator: ' ',
   toKeyBytes: (secret) => decodeBase64(secret.slice('whsec_'.length)),
@@ -96,9 +99,9 @@ export function toSignedBytes(prefix: string, rawBody: RawBody): Uint8Array<Arra
 }
 
 /**
- * Imports the keys of one webhook secret, or of several.
+ * Imports the signing keys for one or more webhook secrets.
  *
- * @throws WebhookError `secret_wrong_kind` for anything but webhook secrets.
+ * @throws WebhookError `secret_wrong_kind` for anything other than webhook secrets.
  */
 export async function importSigningKeys(
   secret: string | readonly string[],
@@ -145,7 +148,7 @@ function wrongKindError(actual: string): WebhookError {
 }
 
 /**
- * The signature headers of each webhook request. This is a type alias rather than an interface, so that it can be
+ * The signature headers on every webhook request. This is a type alias rather than an interface, so that it can be
  * assigned to a record of headers.
  */
 export type WebhookSignatureHeaders = {
@@ -153,7 +156,7 @@ export type WebhookSignatureHeaders = {
   'service-signature': string;
 };
 
-/** The [Standard Webhooks](https://www.standardwebhooks.com) headers, which each webhook request also has. */
+/** The [Standard Webhooks](https://www.standardwebhooks.com) headers, which every webhook request also carries. */
 export type StandardWebhookHeaders = {
   'webhook-id': string;
   'webhook-timestamp': string;
@@ -161,7 +164,7 @@ export type StandardWebhookHeaders = {
 };
 
 /**
- * Signs a webhook body as the service does: HMAC-SHA256 of `<timestamp>.<raw body>`. Intended for the tests of a
+ * Signs a webhook body the way the service does: HMAC-SHA256 of `<timestamp>.<raw body>`. Intended for testing a
  * webhook receiver.
  *
  * @param secret - one `whsec_…` secret, or several during a rotation (one signature each).
@@ -175,7 +178,7 @@ export async function signWebhook(
   timestampS: number,
 ): Promise<WebhookSignatureHeaders>;
 /**
- * Signs a webhook body as the service does, and adds the headers of Standard Webhooks: HMAC-SHA256 of
+ * Signs a webhook body the way the service does, and adds the Standard Webhooks headers: HMAC-SHA256 of
  * `<id>.<timestamp>.<raw body>`, with the base64-decoded secret as the key.
  *
  * @param secret - one `whsec_…` secret, or several during a rotation (one signature each).
@@ -200,7 +203,7 @@ export async function signWebhook(
   timestampS: number,
   id?: string,
 ): Promise<WebhookSignatureHeaders & Partial<StandardWebhookHeaders>> {
-  // In seconds, 1e11 is in the year 5138. In milliseconds, it is in 1973.
+  // As seconds, 1e11 is in the year 5138. As milliseconds, it is in 1973.
   if (!Number.isInteger(timestampS) || timestampS < 0 || timestampS > 1e11) {
     throw new RangeError(`Expected whole seconds since 1970, got ${timestampS}.`);
   }

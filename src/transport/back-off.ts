@@ -11,19 +11,21 @@ const maxDelayMs = 300_000;
 export const backOffMs = (failures: number, random: () => number, retryAfterMs = 0): number =>
   retryAfterMs + random() * Math.min(maxDelayMs, initialDelayMs * 2 ** (failures - 1));
 
-/** The delays between the retries of one operation. */
+/** The delays between one operation's retries. */
 export interface BackOff {
   /** Number of consecutive failures. */
   failures(): number;
   /** Whether the delay before a retry is still running. It also runs while the device sleeps. */
-  waiting(): boolean;
+  isWaiting(): boolean;
   /** Counts a failure and schedules a retry; see {@link backOffMs}. Returns the delay in milliseconds. */
-  failed(retryAfterMs?: number): number;
+  fail(retryAfterMs?: number): number;
   /**
-   * Schedules a retry in exactly `ms` milliseconds. `failures` is the number of failures that another tab has counted.
+   * Schedules a retry in exactly `ms` milliseconds. `failures` is the number of consecutive failures that another tab
+   * has counted.
    */
   pause(ms: number, failures?: number): void;
-  succeeded(): void;
+  /** Resets the failure count. Call it after a success. */
+  reset(): void;
   /** Cancels the scheduled retry. */
   cancel(): void;
 }
@@ -51,15 +53,15 @@ export function createBackOff(
   };
   return {
     failures: () => failures,
-    waiting: () => deadline?.passed() === false,
-    failed(retryAfterMs) {
+    isWaiting: () => deadline?.passed() === false,
+    fail(retryAfterMs) {
       failures += 1;
       const ms = backOffMs(failures, deps.random, retryAfterMs);
       pause(ms);
       return ms;
     },
     pause,
-    succeeded() {
+    reset() {
       failures = 0;
     },
     cancel,

@@ -5,7 +5,7 @@ const isRewardStatus: Guard<RewardStatus> = (body): body is RewardStatus =>
   hasShape(body, { id: '', state: '' });
 
 /**
- * Requests the state of a reward. The service holds the response until the state changes, but no longer than `waitS`
+ * Requests a reward's state. The service holds the response until the state changes, but for no longer than `waitS`
  * seconds (0 to 25).
  */
 export const readReward = (

@@ -20,7 +20,7 @@ export type ServiceResult<T> =
       cause: 'timeout' | 'network' | 'blocked' | 'foreign_answer' | 'aborted';
     };
 
-/** A request, except its path. */
+/** A request, apart from its path. */
 export interface Call {
   /** An object, or its JSON. A request with a body is a `POST`. */
   body?: object | string;
@@ -40,12 +40,12 @@ export interface ServiceClient {
 }
 
 export interface ServiceClientOptions {
-  /** Origin of the service, such as `https://ads.example`. */
+  /** The service's origin, such as `https://ads.example`. */
   serviceUrl: string;
   publishableKey: string;
   fetch: typeof globalThis.fetch;
   clock: Clock;
-  /** Timeout of a request in milliseconds. `waitMs` is added to it. */
+  /** Request timeout in milliseconds, to which `waitMs` is added. */
   timeoutMs: number;
 }
 
@@ -92,7 +92,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
 
 /**
  * Serializes plain data like `JSON.stringify()`, but does not call `toJSON()`. Prototype.js up to 1.6 adds a `toJSON()`
- * to all arrays that turns them into strings. Undefined properties are omitted.
+ * method to all arrays that turns them into strings. Undefined properties are omitted.
  */
 export const toJson = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(toJson).join()}]`;
@@ -105,12 +105,12 @@ export const toJson = (value: unknown): string => {
 const maxRetryAfterMs = 3_600_000;
 
 /**
- * Parses a `Retry-After` header (RFC 9110 section 10.2.3: whole seconds or an HTTP date). Returns the milliseconds from
- * `nowMs`, from 0 to one hour. Returns undefined if the header is missing or invalid.
+ * Parses a `Retry-After` header (RFC 9110 section 10.2.3: whole seconds or an HTTP date). Returns the delay from
+ * `nowMs` in milliseconds, limited to between 0 and one hour. Returns undefined if the header is missing or invalid.
  */
 export const parseRetryAfter = (value: string | null, nowMs: number): number | undefined => {
   const text = value?.trim() ?? '';
-  // `Date.parse` accepts many formats. An HTTP date starts with the name of a weekday.
+  // `Date.parse` accepts many formats. An HTTP date starts with a weekday name.
   const delayMs = /^\d+$/.test(text)
     ? Number(text) * 1_000
     : /^[A-Z][a-z]{2,8},? /.test(text)
@@ -120,7 +120,7 @@ export const parseRetryAfter = (value: string | null, nowMs: number): number | u
 };
 
 /**
- * Whether `value` is an object whose members have the same types as the examples in `shape`. Arrays must contain only
+ * Whether `value` is an object whose members have the same types as the examples in `shape`. Arrays may contain only
  * objects.
  */
 export const hasShape = (value: unknown, shape: Record<string, unknown>): boolean =>
@@ -142,7 +142,10 @@ const parseJson = (text: string): unknown => {
   }
 };
 
-/** Classifies a response. The status is not enough, because a captive portal responds with 200 and its own page. */
+/**
+ * Classifies a response. The status alone is not enough, because a captive portal responds with 200 and a page of its
+ * own.
+ */
 export function classify<T>(
   response: { status: number; headers: Headers; text: string },
   isExpected: Guard<T>,

@@ -55,7 +55,7 @@ export function createTestPage(): PageLifecycle & { emit(transition: PageTransit
  */
 export const decisionPorts = (clock: Clock) => ({
   clock,
-  isKnown: () => true,
+  isConsentKnown: () => true,
   retryConsent: () => false,
   lifecycle: createTestPage(),
   isOnline: () => true,

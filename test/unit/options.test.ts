@@ -39,7 +39,7 @@ describe('checkOptions', () => {
     (secret) => {
       const error = catchError({ ...validOptions, publishableKey: secret });
       expect(error.code).toBe('secret_key_in_browser');
-      expect(error.message).toMatch(/rotate that key now/);
+      expect(error.message).toMatch(/rotate it now/);
       expect(error.message).not.toContain(secret);
     },
   );

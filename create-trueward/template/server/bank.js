@@ -27,11 +27,11 @@ export async function openBank(file) {
 
   return {
     /** Resolves when the reward is on disk. Do not acknowledge the webhook before that. */
-    credit(rewarded) {
+    credit(eventData) {
       // Credits are processed one at a time, because two deliveries may arrive at the same moment.
-      const credited = lastCredit.then(() => creditOnce(rewarded));
-      lastCredit = credited.catch(() => {});
-      return credited;
+      const result = lastCredit.then(() => creditOnce(eventData));
+      lastCredit = result.catch(() => {});
+      return result;
     },
     countCoins(player) {
       return [...credits.values()]

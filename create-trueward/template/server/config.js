@@ -8,7 +8,7 @@ export function readConfig() {
     serviceUrl: requireVariable('SERVICE_URL', 'the URL of the ad service'),
     publishableKey: requireVariable('PUBLISHABLE_KEY', 'a publishable key, pk_sandbox_…'),
     secretKey: requireVariable('SECRET_KEY', 'a secret key, sk_sandbox_…'),
-    // In production, the secret of the webhook that you registered.
+    // In production, set this to the secret of the webhook that you registered.
     webhookSecret: process.env.WEBHOOK_SECRET,
     dataDir: resolve(process.env.DATA_DIR ?? 'data'),
   };

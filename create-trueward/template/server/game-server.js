@@ -5,7 +5,7 @@ import { readConfig } from './config.js';
 import { readBody } from './request-body.js';
 import { findOrRegisterWebhook } from './webhook-registration.js';
 
-/** Your game's server: sends the game its keys, credits coins, and returns a player's balance. */
+/** Your game's server: sends the game its configuration, credits coins, and returns a player's balance. */
 export async function createGameServer(config = readConfig()) {
   const bank = await openBank(join(config.dataDir, 'credits.jsonl'));
   let secret = config.webhookSecret;
@@ -27,7 +27,7 @@ export async function createGameServer(config = readConfig()) {
   }
 
   return {
-    /** Handles a request if its path belongs to this server. Returns whether it does. */
+    /** Handles the request if its path is one of this server's routes. Returns whether it is. */
     async handle(request, response) {
       const path = new URL(request.url ?? '/', 'http://game').pathname;
       const [, player] = /^\/players\/([\w-]{1,64})$/.exec(path) ?? [];
@@ -44,7 +44,10 @@ export async function createGameServer(config = readConfig()) {
       return true;
     },
 
-    /** Registers a webhook endpoint at this URL. If WEBHOOK_SECRET is set, the endpoint is already registered. */
+    /**
+     * Registers a webhook endpoint at this URL, unless WEBHOOK_SECRET is set, in which case you have already registered
+     * one.
+     */
     async receiveWebhooksAt(url) {
       secret ??= await findOrRegisterWebhook(config, `${url}/webhooks/trueward`);
     },

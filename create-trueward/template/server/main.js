@@ -1,4 +1,4 @@
-// In production, this file serves the built game (`npm run build`) and the routes of the game's server.
+// In production, this file serves the built game (`npm run build`) and the game server's routes.
 import { createReadStream, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join, normalize, sep } from 'node:path';

@@ -3,16 +3,16 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Returns the secret of the webhook with this URL. Reuses the webhook of an earlier start if the service still has it.
- * Otherwise, registers a new webhook. The service returns the secret only once, so it is stored.
+ * Returns the webhook secret for this URL. Reuses the webhook that an earlier run registered, if the service still has
+ * it. Otherwise, registers a new one. The service returns the secret only once, so it is stored.
  */
 export async function findOrRegisterWebhook({ dataDir, secretKey, serviceUrl }, url) {
   const file = join(dataDir, 'webhook.json');
-  const stored = existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : {};
+  const savedRegistration = existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : {};
   const call = (path, body) => request(serviceUrl, secretKey, path, body);
-  if (stored.url === url && stored.serviceUrl === serviceUrl) {
-    const response = await call(`/v1/webhooks/${stored.id}`);
-    if (response.ok) return stored.secret;
+  if (savedRegistration.url === url && savedRegistration.serviceUrl === serviceUrl) {
+    const response = await call(`/v1/webhooks/${savedRegistration.id}`);
+    if (response.ok) return savedRegistration.secret;
   }
   const response = await call('/v1/webhooks', { url, events: ['decision.rewarded'] });
   const { detail, id, secret } = await response.json();

@@ -1,4 +1,4 @@
-// The game's requests to its server.
+// Sends the game's requests to its server.
 
 /** @returns {Promise<{ serviceUrl: string, publishableKey: string }>} */
 export async function loadConfig() {
@@ -11,11 +11,11 @@ export async function loadCoins() {
   return coins;
 }
 
-/** Returns an id for this player. If your game has accounts, use the account's id, signed with `signUserToken()`. */
+/** Returns this player's id. If your game has accounts, use the account id instead, signed with `signUserToken()`. */
 export function getPlayerId() {
-  const existing = localStorage.getItem('player');
-  if (existing) return existing;
-  const created = `player-${crypto.randomUUID()}`;
-  localStorage.setItem('player', created);
-  return created;
+  const storedId = localStorage.getItem('player');
+  if (storedId) return storedId;
+  const newId = `player-${crypto.randomUUID()}`;
+  localStorage.setItem('player', newId);
+  return newId;
 }

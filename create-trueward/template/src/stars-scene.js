@@ -4,11 +4,11 @@ import { loadCoins } from './server.js';
 const lives = 3;
 const textStyle = { fontFamily: 'sans-serif', fontSize: '18px', color: '#ffffff' };
 
-/** A game in which players catch stars. After three misses, an ad earns another life or coins. */
+/** A star-catching game. After three misses, the player can watch an ad to earn another life or coins. */
 export class StarsScene extends Scene {
   create() {
-    this.caught = 0;
-    this.lost = 0;
+    this.caughtCount = 0;
+    this.missedCount = 0;
     this.basket = this.add.rectangle(180, 500, 90, 14, 0x7fd1ae);
     this.stars = this.add.group();
     this.score = this.add.text(12, 12, '', textStyle);
@@ -21,27 +21,28 @@ export class StarsScene extends Scene {
       callback: this.dropStar,
       callbackScope: this,
     });
-    // When the ad service confirms a reward, its webhook reaches the server at about the same time.
-    this.sceneAds.on('reward', this.expectCoins, this);
+    // The webhook reaches the server at about the same time as this event, so poll for the new balance for a few
+    // seconds.
+    this.sceneAds.on('reward', this.pollCoins, this);
     this.writeScore();
     void this.showCoins();
   }
 
   update(_time, delta) {
-    if (this.lost >= lives) return;
+    if (this.missedCount >= lives) return;
     const direction =
       Number(this.keys?.right.isDown ?? false) - Number(this.keys?.left.isDown ?? false);
     this.basket.x = PhaserMath.Clamp(this.basket.x + direction * delta * 0.4, 45, 315);
     for (const star of this.stars.getChildren().slice()) {
       star.y += delta * 0.2;
       const isCaught = star.y > 490 && star.y < 510 && Math.abs(star.x - this.basket.x) < 55;
-      if (isCaught) this.caught += 1;
-      else if (star.y > 550) this.lost += 1;
+      if (isCaught) this.caughtCount += 1;
+      else if (star.y > 550) this.missedCount += 1;
       else continue;
       star.destroy();
       this.writeScore();
     }
-    if (this.lost >= lives) this.endRun();
+    if (this.missedCount >= lives) this.endRun();
   }
 
   dropStar() {
@@ -49,16 +50,18 @@ export class StarsScene extends Scene {
   }
 
   writeScore() {
-    this.score.setText(`Stars ${this.caught}   Lives ${Math.max(0, lives - this.lost)}`);
+    this.score.setText(
+      `Stars ${this.caughtCount}   Lives ${Math.max(0, lives - this.missedCount)}`,
+    );
   }
 
-  expectCoins() {
+  pollCoins() {
     this.time.addEvent({ delay: 1_000, repeat: 9, callback: this.showCoins, callbackScope: this });
   }
 
   async showCoins() {
     const coins = await loadCoins();
-    // The scene may have ended in the meantime.
+    // The scene may have ended while the request was in flight.
     if (this.coins.active) this.coins.setText(`Coins ${coins}`);
   }
 
@@ -66,7 +69,7 @@ export class StarsScene extends Scene {
     this.timer.paused = true;
     this.stars.clear(true, true);
     const endScreen = this.add.container(0, 0, [
-      this.add.text(180, 180, `Stars caught: ${this.caught}`, textStyle).setOrigin(0.5),
+      this.add.text(180, 180, `Stars caught: ${this.caughtCount}`, textStyle).setOrigin(0.5),
       this.add
         .text(180, 390, 'Play again', textStyle)
         .setOrigin(0.5)
@@ -74,7 +77,7 @@ export class StarsScene extends Scene {
         .once('pointerup', () => this.scene.restart()),
       this.addOfferButton('revive', 'Another life', 250, () => {
         endScreen.destroy();
-        this.lost = lives - 1;
+        this.missedCount = lives - 1;
         this.timer.paused = false;
         this.writeScore();
       }),
@@ -83,14 +86,14 @@ export class StarsScene extends Scene {
   }
 
   /** Adds a button that shows whether an ad is available, or when the next one will be. */
-  addOfferButton(placement, promise, y, onRewarded = () => {}) {
+  addOfferButton(placement, rewardLabel, y, onRewarded = () => {}) {
     return this.ads.addRewardedButton(this, {
       placement,
       x: 180,
       y,
       label: ({ state, secondsLeft }) => {
-        if (state === 'ready') return `Watch an ad: ${promise}`;
-        return secondsLeft > 0 ? `${promise} in ${secondsLeft} s` : `${promise}: no ad yet`;
+        if (state === 'ready') return `Watch an ad: ${rewardLabel}`;
+        return secondsLeft > 0 ? `${rewardLabel} in ${secondsLeft} s` : `${rewardLabel}: no ad yet`;
       },
       // `pending` means that the ad was watched, but the reward has not been confirmed yet.
       onResult: ({ outcome }) => {

@@ -29,7 +29,7 @@ after(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-/** Sends a webhook signed like the ad service's. */
+/** Sends a webhook, signed the way the ad service signs it. */
 async function deliver(decisionId, secret = webhookSecret) {
   const body = JSON.stringify({
     id: `evt_${decisionId}`,

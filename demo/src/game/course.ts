@@ -3,7 +3,7 @@ export interface Obstacle {
   kind: 'reed' | 'branch';
   /** Distance from the start, in world units. */
   x: number;
-  /** Fraction of the height that the obstacle covers, 0 to 1. */
+  /** Fraction of the height that the obstacle covers, from 0 to 1. */
   length: number;
 }
 
@@ -19,11 +19,11 @@ export interface Stretch {
   sparks: Spark[];
 }
 
-const firstObstacleAt = 620;
+const firstObstacleX = 620;
 
 /** Creates an endless course. The obstacles get closer together and larger, but always leave a passage. */
 export function createCourse(random: () => number): () => Stretch {
-  let x = firstObstacleAt;
+  let x = firstObstacleX;
   let count = 0;
   let previous: Obstacle['kind'] = 'branch';
   return () => {
@@ -41,7 +41,7 @@ export function createCourse(random: () => number): () => Stretch {
   };
 }
 
-/** Creates an arc of sparks that leads through the passage next to the obstacle. */
+/** Creates an arc of sparks that leads through the gap next to the obstacle. */
 function createSparkArc(obstacle: Obstacle, gap: number, random: () => number): Spark[] {
   const freeShare = 1 - obstacle.length;
   const passage = obstacle.kind === 'reed' ? freeShare * 0.55 : obstacle.length + freeShare * 0.45;

@@ -6,14 +6,14 @@ import { createRiver, type River } from './river.ts';
 import { makeSounds, playSound } from './sounds.ts';
 import { drawSky, hillWidth, makeTextures } from './textures.ts';
 
-/** Callbacks through which the page follows the game. */
+/** Callbacks that tell the page what happens in the game. */
 export interface RunListener {
   ready(): void;
   sparks(count: number): void;
   over(sparks: number): void;
 }
 
-/** Settings of the game. `speed` multiplies the pace, and the same `seed` always creates the same course. */
+/** The game's settings. `speed` multiplies the pace, and the same `seed` always creates the same course. */
 export interface RunSettings {
   seed: number;
   speed: number;
@@ -66,7 +66,7 @@ export class LanternRun extends Scene {
     this.#listener.sparks(0);
   }
 
-  /** Continues where the lantern went out, with the obstacles ahead removed. */
+  /** Continues from where the lantern went out, with the obstacles just ahead removed. */
   revive(): void {
     this.#river?.clearAhead(this.#view.width * 0.9);
     this.#fly();
@@ -162,7 +162,7 @@ export class LanternRun extends Scene {
     }
   }
 
-  /** Makes the world at least 360 by 480 units, and lets the camera scale it to the stage. */
+  /** Makes the world at least 360 by 480 units. The camera scales it to fit the stage. */
   #layOut(): void {
     const { width, height } = this.scale.gameSize;
     const zoom = Math.min(height / minHeight, width / minWidth);
@@ -198,8 +198,8 @@ export class LanternRun extends Scene {
       .setDepth(8);
     water.setDisplaySize(viewWidth, waterDepth + 6).setAlpha(0.92);
     for (const { image } of this.#hills) image.destroy();
-    const number = Math.ceil(viewWidth / hillWidth) + 1;
-    this.#hills = Array.from({ length: number }, (_, index) => [
+    const hillCount = Math.ceil(viewWidth / hillWidth) + 1;
+    this.#hills = Array.from({ length: hillCount }, (_, index) => [
       { image: this.#addHill('far', 1), pace: 0.12, index },
       { image: this.#addHill('near', 2), pace: 0.3, index },
     ]).flat();

@@ -5,7 +5,7 @@ const lift = -900;
 const maxSpeed = 330;
 const emberCount = 22;
 
-/** The player's lantern with its glow and its trail of embers. */
+/** The player's lantern, with its glow and a trail of embers. */
 export interface Lantern {
   readonly y: number;
   readonly x: number;

@@ -1,4 +1,4 @@
-/** Creates a generator of pseudorandom numbers in [0, 1) (mulberry32). The same seed gives the same numbers. */
+/** Creates a pseudorandom number generator for [0, 1) (mulberry32). The same seed produces the same sequence. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

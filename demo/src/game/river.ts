@@ -10,9 +10,9 @@ interface Barrier extends PlacedImage {
   to: number;
 }
 
-/** The obstacles and sparks, created ahead of the view and removed behind it. */
+/** The obstacles and sparks. They are created just ahead of the visible area and removed behind it. */
 export interface River {
-  /** Moves everything to its position as seen from `distance`. */
+  /** Scrolls everything to match the lantern's `distance` from the start. */
   scroll(distance: number, time: number): void;
   /** Whether a circle at this position touches an obstacle. */
   hits(x: number, y: number, radius: number): boolean;
@@ -86,13 +86,13 @@ export function createRiver(
           y - radius < to,
       ),
     collect(x, y, radius) {
-      const reached = (item: PlacedImage) =>
+      const isTouched = (item: PlacedImage) =>
         Math.hypot(item.image.x - x, item.image.y - y) < radius + 15;
-      const reachedPositions = sparks
-        .filter(reached)
+      const touchedPositions = sparks
+        .filter(isTouched)
         .map(({ image }) => ({ x: image.x, y: image.y }));
-      if (reachedPositions.length > 0) removeWhere(sparks, reached);
-      return reachedPositions;
+      if (touchedPositions.length > 0) removeWhere(sparks, isTouched);
+      return touchedPositions;
     },
     clearAhead(x) {
       removeWhere(barriers, (item) => item.image.x < x);

@@ -5,9 +5,9 @@ import { element } from './element.ts';
 
 /** A button that offers a rewarded ad. If no ad is available, a note below the button gives the reason. */
 export interface Offer {
-  /** Resets the offer for the next game over. */
+  /** Enables the offer again and preloads its ad. */
   open(): void;
-  /** Withdraws the offer, because it was used or the screen has closed. */
+  /** Disables the offer, because it was used or its screen has closed. */
   close(note?: string): void;
   refresh(): void;
 }

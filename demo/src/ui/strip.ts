@@ -5,13 +5,13 @@ import { readSetting, writeSetting } from '../settings.ts';
 import type { SwitchableNetwork } from '../switchable-network.ts';
 import { element, write } from './element.ts';
 
-/** The strip that shows the rewards on this device next to the rewards that the game server has credited. */
+/** The status strip, which shows the rewards on this device next to the rewards that the game server has credited. */
 export interface Strip {
   showAccount(account: Account): void;
   showConnection(connected: boolean): void;
   showOutcome(text: string): void;
-  /** Stores a delivered reward, so that it is shown after a reload. */
-  delivered(decisionId: string): void;
+  /** Records a delivered reward, so that it is still counted after a reload. */
+  recordDelivery(decisionId: string): void;
   refresh(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export function createStrip(ads: TruewardPlugin, network: SwitchableNetwork): St
     showConnection: (connected) =>
       writeValue('server-connection', connected ? 'live' : 'lost, reconnecting'),
     showOutcome: (text) => writeValue('last-outcome', text),
-    delivered(decisionId) {
+    recordDelivery(decisionId) {
       deliveredIds.add(decisionId);
       writeSetting('delivered', [...deliveredIds].slice(-200).join(' '));
     },
@@ -67,7 +67,7 @@ function setUpControls(ads: TruewardPlugin, network: SwitchableNetwork): void {
   const offline = element('offline', HTMLInputElement);
   offline.addEventListener('change', () => network.setOffline(offline.checked));
   const select = element('simulate', HTMLSelectElement);
-  select.append(new Option('As the service decides', ''));
+  select.append(new Option('Decided by the service', ''));
   for (const [name, text] of Object.entries(simulations)) select.append(new Option(text, name));
   select.addEventListener('change', () => {
     ads.simulate(select.value === '' ? undefined : (select.value as Simulation));

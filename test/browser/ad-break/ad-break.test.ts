@@ -334,7 +334,7 @@ it('the first frame of a loaded ad waits for neither storage nor requests', asyn
     {
       take: async () => ad,
       enqueue: never,
-      rewards: { track: never, watched: never, confirmation: never },
+      rewards: { track: never, setWatched: never, confirmation: never },
       engine: noEngine(stage.canvas),
       clock: systemClock,
       loadShowAd: () => createShowAd('en'),

@@ -220,7 +220,7 @@ const faults: Record<string, Fault> = {
     deps: () => ({
       confirmationTimeoutMs: 1000,
       enqueue: never,
-      rewards: { track: never, watched: never, confirmation: never },
+      rewards: { track: never, setWatched: never, confirmation: never },
     }),
     outcome: () => 'pending',
     in: ['opening'],
@@ -327,7 +327,7 @@ function play(kind: string, phase: Phase, fault: Fault) {
       // The confirmation arrives after the fault, or too late.
       rewards: {
         async track() {},
-        async watched() {
+        async setWatched() {
           stage.log.push('watched');
           reachPhase('watched');
         },

@@ -122,7 +122,7 @@ export function setStage() {
           async track() {
             log.push('track');
           },
-          async watched() {
+          async setWatched() {
             log.push('watched');
           },
           async confirmation(decisionId) {

@@ -90,7 +90,7 @@ it('keyboard focus reaches the controls of an external ad', async () => {
 
 it('the Tab key wraps around in both directions', async () => {
   shown = await openInState(kinds['image'] as never, 'en');
-  shown.opened.promptClose(true);
+  shown.opened.setClosePrompt(true);
   const at = () => shown.root?.activeElement?.textContent;
   expect(at()).toBe('Keep watching');
   await userEvent.tab();
@@ -121,7 +121,7 @@ it('announces prompts and the earned reward to screen readers', async () => {
   shown = await openInState(kinds['image'] as never, 'en');
   const { dialog, opened, root } = shown;
   expect(dialog?.ariaLabel).toBe('Advertisement: Watch to get \u206850\u00a0coins\u2069');
-  opened.promptTap(true);
+  opened.setTapPrompt(true);
   expect(root?.querySelector('[role=status]')?.textContent).toBe('Tap to play');
   opened.setWatched();
   expect(root?.querySelector('[role=status]')?.textContent).toBe('Your reward is on its way');

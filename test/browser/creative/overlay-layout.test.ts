@@ -93,7 +93,7 @@ describe.each([
         expect(findFlaws(), at).toEqual([]);
         for (const control of ['.skip', '.icon a', 'footer a', 'button.mute', 'button.close'])
           expect(canBeHit(control), `${control}, ${at}`).toBe(true);
-        opened.promptTap(true);
+        opened.setTapPrompt(true);
         expect(canBeHit('.play'), at).toBe(true);
         opened.showEndCard();
         expect(shown.shown('.skip') ?? shown.shown('.icon'), at).toBeUndefined();
@@ -168,7 +168,7 @@ it.runIf(server.browser === 'chromium')(
     await force('active');
     shown = await openInState(image, 'en');
     shown.opened.allowClose();
-    shown.opened.promptClose(true);
+    shown.opened.setClosePrompt(true);
     for (const control of shown.dialog?.querySelectorAll('button, a') ?? [])
       expect(getComputedStyle(control).borderTopStyle).toBe('solid');
     await force('');
@@ -236,7 +236,7 @@ it('uses the colors and font of the game', async () => {
   style.setProperty('--trueward-text', 'rgb(7, 8, 9)');
   style.setProperty('--trueward-font', 'monospace');
   shown = await openInState(image, 'en');
-  shown.opened.promptClose(true);
+  shown.opened.setClosePrompt(true);
   const { backgroundColor, color, fontFamily } = getComputedStyle(shown.dialog as Element);
   expect([backgroundColor, color, fontFamily]).toEqual([
     'rgb(4, 5, 6)',
@@ -261,7 +261,7 @@ it.runIf(server.browser === 'chromium')(
     shown.end();
     await still('reduce');
     shown = await openInState(image, 'en');
-    shown.opened.promptClose(true);
+    shown.opened.setClosePrompt(true);
     expect(shown.root?.getAnimations()).toEqual([]);
     expect(getComputedStyle(shown.dialog?.querySelector('progress') as Element).animationName).toBe(
       'none',

@@ -24,12 +24,12 @@ export const states: Record<string, (opened: ReturnType<typeof openOverlay>) => 
   'waiting for a tap': (opened) => {
     opened.allowClose();
     opened.setMuted(true);
-    opened.promptTap(true);
+    opened.setTapPrompt(true);
   },
   'asking whether to close': (opened) => {
     opened.allowClose();
     opened.setMuted(true);
-    opened.promptClose(true);
+    opened.setClosePrompt(true);
   },
   'when the reward is due': (opened) => {
     opened.allowClose();

@@ -56,7 +56,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
 
   it('preloads an ad and becomes ready', async () => {
     const button = add();
-    expect(element()?.textContent).toBe('Loading …');
+    expect(element()?.textContent).toBe('Loading…');
     expect(element()?.ariaDisabled).toBe('true');
     await expectLabel('Watch an ad');
     expect(element()?.ariaDisabled).toBe('false');
@@ -96,7 +96,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     add();
     await expectLabel('Watch an ad');
     running.scene.ads.stop();
-    expect(element()?.textContent).toBe('No ad now');
+    expect(element()?.textContent).toBe('No ad available');
     expect(element()?.ariaDisabled).toBe('true');
   });
 
@@ -143,15 +143,15 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
   it('shows that no ad is available', async () => {
     service.respond = () => ({ status: 'no_fill', reason: 'no_candidates' });
     const button = add();
-    await expectLabel('No ad now');
-    expect(drawnText(button)).toBe('No ad now');
+    await expectLabel('No ad available');
+    expect(drawnText(button)).toBe('No ad available');
   });
 
   it('two buttons for one placement do not trigger each other’s requests', async () => {
     service.respond = () => new Response('', { status: 503 });
     add();
     add();
-    await expectLabel('No ad now');
+    await expectLabel('No ad available');
     const requests = service.requested.length;
     for (let step = 0; step < 5; step += 1) await nextStep(running.game);
     expect(service.requested).toHaveLength(requests);
@@ -166,7 +166,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     running = await bootGame(library);
     start(running, locale);
     const button = add();
-    expect(drawnText(button)).toBe('Loading …');
+    expect(drawnText(button)).toBe('Loading…');
     await expectLabel(text);
     expect(drawnText(button)).toBe(drawn);
     const buttonElement = element() as HTMLElement;

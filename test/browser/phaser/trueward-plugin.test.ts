@@ -34,7 +34,7 @@ describe.each(phaserVersions)('the plugin in Phaser $version', ({ load }) => {
     const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
     const { game, scene } = await boot(configured({ publishableKey: 'sk_sandbox_x', serviceUrl }));
     expect(report).toHaveBeenCalledOnce();
-    expect(String(report.mock.calls[0]?.[0])).toContain('rotate that key');
+    expect(String(report.mock.calls[0]?.[0])).toContain('rotate it now');
     expect(scene.ads.availability('revive')).toEqual({ available: false, reason: 'error' });
     expect(await scene.ads.showRewarded('revive')).toEqual({
       outcome: 'error',

@@ -97,7 +97,7 @@ function page(
     openTabChannel: createSharedTabChannel(),
     outbox: { flush },
     rewards: { refresh, settle },
-    changed: () => undefined,
+    onChange: () => undefined,
   };
   const adopt = () => adoptAll(parts, closed.signal);
   return { adopt, network, locks, readReward, refresh, settle, flush };

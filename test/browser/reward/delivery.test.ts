@@ -109,7 +109,7 @@ test('a decision without a reward is not stored', async () => {
   const { rewards } = openTab();
   const { reward: _, ...interstitial } = decision('dec_1');
   await rewards.track(interstitial);
-  await rewards.watched('dec_1');
+  await rewards.setWatched('dec_1');
   expect(await rewards.list()).toEqual([]);
   expect(rewards.diagnostics().storage).toBe('indexeddb');
 });

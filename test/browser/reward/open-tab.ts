@@ -79,7 +79,7 @@ export function openTabWithLedger(
   const setPlayer = (next: string | undefined, transferRewards = false) => {
     const previousRef = player.ref;
     player = { ref: next };
-    return rewards.playerChanged(transferRewards ? previousRef : undefined);
+    return rewards.setPlayer(transferRewards ? previousRef : undefined);
   };
   /** Identifies the player as a user token would. */
   const identify = (as: string) => {
@@ -106,7 +106,7 @@ export const withoutDatabaseTimeouts = (clock: Clock): Clock => ({
 });
 export const watch = async (rewards: Rewards, id: string, playerRef?: string) => {
   await rewards.track(decision(id), playerRef === undefined ? undefined : { ref: playerRef });
-  await rewards.watched(id);
+  await rewards.setWatched(id);
 };
 
 /** Watches an ad to the end and confirms its reward. */

@@ -31,7 +31,7 @@ test('a tab with a failed write does not deliver a reward that another tab has d
   const full = vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementationOnce(() => {
     throw new DOMException('full', 'QuotaExceededError');
   });
-  await first.rewards.watched('dec_1');
+  await first.rewards.setWatched('dec_1');
   expect(full).toHaveBeenCalledOnce();
   second.rewards.onReward(() => void received.push('second'));
   await second.rewards.list();
@@ -99,7 +99,7 @@ test('a failed write is reported with its cause', async () => {
   ) {
     return this.add(value, key);
   });
-  await rewards.watched('dec_1');
+  await rewards.setWatched('dec_1');
   expect(rewards.diagnostics()).toMatchObject({
     storage: 'memory',
     lastError: expect.stringContaining('ConstraintError'),

@@ -96,7 +96,7 @@ function schedulePlayer(
       if (type === 'complete')
         actions.push({
           atMs: Math.max(decideMs + 1, happenedMs),
-          run: async () => track.decision && device.page().watched(track.decision.id),
+          run: async () => track.decision && device.page().setWatched(track.decision.id),
         });
       for (const atMs of sentMs) {
         actions.push({

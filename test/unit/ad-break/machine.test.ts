@@ -216,16 +216,16 @@ describe('the ad break state machine', () => {
 
   it('pauses the ad and asks for confirmation when closing would forfeit the reward', () => {
     const prompted = run(...pathTo('prompting'));
-    expect(names(prompted.effects).slice(-2)).toEqual(['pause', 'promptClose']);
+    expect(names(prompted.effects).slice(-2)).toEqual(['pause', 'setClosePrompt']);
     const kept = transition(prompted.state, { type: 'closeCanceled' });
-    expect(names(kept.effects)).toEqual(['promptClose', 'resume']);
+    expect(names(kept.effects)).toEqual(['setClosePrompt', 'resume']);
     const lost = transition(prompted.state, { type: 'closeConfirmed' });
     expect(names(lost.effects)).toEqual(['skip', 'close', 'release', 'settle dismissed']);
   });
 
   it('asks for confirmation again when the page becomes visible', () => {
     const { state } = run(...pathTo('prompting'), { type: 'hidden' });
-    expect(names(transition(state, { type: 'visible' }).effects)).toEqual(['promptClose']);
+    expect(names(transition(state, { type: 'visible' }).effects)).toEqual(['setClosePrompt']);
   });
 
   it('ignores a close request before the close control is shown', () => {

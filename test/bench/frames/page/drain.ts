@@ -35,7 +35,7 @@ export async function fillStorage(
   for (let index = 0; index < rewards; index += 1) {
     const decision = decide(run, index);
     await device.track(decision);
-    await device.watched(decision.id);
+    await device.setWatched(decision.id);
     await Promise.all(
       Array.from({ length: eventsPerReward }, (_, place) =>
         outbox.enqueue({
