@@ -16,8 +16,8 @@ declare module 'vitest' {
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-run-'));
   process.env['TRUEWARD_TEST_FOLDER'] = folder;
-  // `npm run test:database` sets the URL of an existing server. Other runs start a server that all tests share. Tests
-  // that kill PostgreSQL start their own server.
+  // `npm run test:database` sets this variable to an existing server's URL. Other runs start one server that all tests
+  // share. Tests that kill PostgreSQL start their own server.
   const serverUrl = process.env['TRUEWARD_TEST_SERVER'];
   const postgres =
     serverUrl === undefined

@@ -22,7 +22,7 @@ export interface Advertiser {
 }
 
 export const domain = 'shop.example';
-/** The bid price in US dollars per thousand impressions. */
+/** The bid price: a CPM in US dollars. */
 export const price = 7.654321;
 /** The duration of the media file. */
 export const mediaMs = 3_000;
@@ -30,8 +30,8 @@ const [media, icon] = ['clip.mp4', 'picture.png'].map((name) =>
   readFileSync(fileURLToPath(new URL(`../../../test/media/${name}`, import.meta.url))),
 );
 
-/** The tracking events of each ad. */
-export const pixels = [
+/** The events that each ad tracks. */
+export const trackedEvents = [
   'impression',
   'start',
   'firstQuartile',
@@ -91,7 +91,7 @@ export async function startAdvertiser(): Promise<Advertiser> {
       if (count > 1) confirm(url, response);
     }),
   ] as const;
-  const urls = { normal: servers[0].url, stuck: servers[1].url };
+  const urls = { normal: servers[0].url, hanging: servers[1].url };
   return {
     bidUrl: `${urls.normal}/bid`,
     redirectUrl: `${urls.normal}/redirect/`,
@@ -109,7 +109,7 @@ export async function startAdvertiser(): Promise<Advertiser> {
 /** Of a hundred requests, three are reset, three fail and three are redirected. */
 function chooseFault(path: string): 'reset' | 'error' | 'redirect' | undefined {
   const [, bid, event] = path.split('/');
-  const share = (Number(bid) * 7 + pixels.indexOf(event ?? '') * 13) % 100;
+  const share = (Number(bid) * 7 + trackedEvents.indexOf(event ?? '') * 13) % 100;
   return share < 0
     ? undefined
     : ([undefined, 'reset', 'error', 'redirect'] as const)[
@@ -120,17 +120,17 @@ function chooseFault(path: string): 'reset' | 'error' | 'redirect' | undefined {
 function bidOn(
   id: string,
   bid: number,
-  { normal, stuck }: { normal: string; stuck: string },
+  { normal, hanging }: { normal: string; hanging: string },
 ): string {
   const chooseOrigin = (event: string): string => {
     const isHanging =
       event === 'midpoint'
         ? bid % hangingBidInterval === 7
         : event === 'burl' && bid % hangingBidInterval === 8;
-    return isHanging ? stuck : normal;
+    return isHanging ? hanging : normal;
   };
   const createTrackerUrl = (event: string): string => `${chooseOrigin(event)}/${bid}/${event}`;
-  const [impression = '', ...events] = pixels;
+  const [impression = '', ...events] = trackedEvents;
   const adm = vast(
     inline({
       body: tags('Impression', createTrackerUrl(impression)),

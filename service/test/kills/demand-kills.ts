@@ -12,7 +12,7 @@ import { openPGlite } from '../../src/store/pglite/open-pglite.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { send } from '../faults/send.ts';
 import { type RunningService, startService } from '../start-service.ts';
-import { type Advertiser, domain, mediaMs, pixels, startAdvertiser } from './advertiser.ts';
+import { type Advertiser, domain, mediaMs, trackedEvents, startAdvertiser } from './advertiser.ts';
 
 interface DemandKillOptions {
   /** How many external ads are watched to the end. */
@@ -28,17 +28,17 @@ interface DemandKillOptions {
 interface Violations {
   /** Acknowledged rewards that are missing from the database or from the received webhooks. */
   lostRewards: string[];
-  /** Decisions with a watched ad whose tracker requests are missing or have not ended. */
+  /** Decisions whose ad was watched, but whose tracker requests are missing or have not ended. */
   unrecorded: string[];
-  /** Pixels that were requested more than once. */
-  repeatedPixels: string[];
+  /** Trackers other than billing notices that were requested more than once. */
+  repeatedTrackers: string[];
   /** Billing notices without a successful response. */
   missingBurls: string[];
   /**
-   * Pixels that are recorded as sent but were not received, and report counts that differ from the number of records.
+   * Trackers that are recorded as sent but were not received, and report counts that differ from the number of records.
    */
   inconsistent: string[];
-  /** Unexpected responses of the service. */
+  /** Unexpected responses from the service. */
   unexpectedResponses: string[];
 }
 
@@ -46,10 +46,10 @@ interface DemandKillReport extends Violations {
   watched: number;
   kills: number;
   /** The number of recorded tracker requests for each state and reason. */
-  ended: Record<string, number>;
+  trackerRequests: Record<string, number>;
 }
 
-/** The time for leases of killed processes to expire, for retries and for webhooks to arrive. */
+/** The time allowed for retries, for webhooks to arrive, and for killed processes' leases to expire. */
 const settleMs = 180_000;
 
 /** Kills random service processes while players watch external ads. Then checks all trackers and rewards. */
@@ -70,12 +70,12 @@ export async function killDemand(options: DemandKillOptions): Promise<DemandKill
       onProgress(`kill ${kills}: ${watch.earned.size} of ${impressions} ads watched`);
     }
     await watch.finished;
-    const untilMs = performance.now() + settleMs;
+    const deadlineMs = performance.now() + settleMs;
     const openDatabase = (): Promise<Database> =>
       databaseUrl === undefined
         ? openPGlite(join(dataDir, 'database'), () => undefined)
         : Promise.resolve(openPostgres(databaseUrl, () => undefined));
-    await waitUntilSettled(processes, advertiser, watch.earned, untilMs);
+    await waitUntilSettled(processes, advertiser, watch.earned, deadlineMs);
     await processes.stop();
     const database = await openDatabase();
     try {
@@ -98,7 +98,7 @@ export async function killDemand(options: DemandKillOptions): Promise<DemandKill
 
 interface Processes {
   urls: readonly string[];
-  /** The first process and the keys of the demo account. */
+  /** The first process's URL and the demo account's keys. */
   first: Pick<RunningService, 'url' | 'keys'>;
   /** Kills a random process and starts another in its place. */
   killRandomProcess(): Promise<void>;
@@ -147,7 +147,7 @@ async function startProcesses(
   };
 }
 
-/** Adds the bidder as a source and the webhook. Resolves when the creative of the bidder is approved. */
+/** Adds a source for the bidder, and the webhook. Resolves when the bidder's creative is approved. */
 async function addSource(
   service: Processes['first'],
   { bidUrl, webhookUrl }: Advertiser,
@@ -193,8 +193,8 @@ function startWatching(
   const key = processes.first.keys.sandbox.publishable;
 
   const post = async <T>(path: string, body: object): Promise<T> => {
-    const untilMs = performance.now() + retryForMs;
-    while (performance.now() < untilMs) {
+    const deadlineMs = performance.now() + retryForMs;
+    while (performance.now() < deadlineMs) {
       const url = processes.urls[Math.floor(Math.random() * processes.urls.length)] ?? '';
       const response = await send(agent, url + path, key, JSON.stringify(body));
       if (response?.status === 200) return JSON.parse(response.text) as T;
@@ -255,20 +255,20 @@ function startWatching(
   return { earned, unexpectedResponses, finished, isFinished: () => isFinished };
 }
 
-/** Each ad has one tracker for each pixel, plus the billing notice. */
-const trackersPerAd = pixels.length + 1;
+/** Each ad has one tracker per tracked event, plus the billing notice. */
+const trackersPerAd = trackedEvents.length + 1;
 
-/** Resolves when all tracker requests have ended and all webhooks have arrived, or at `untilMs`. */
+/** Resolves when all tracker requests have ended and all webhooks have arrived, or at `deadlineMs`. */
 async function waitUntilSettled(
   processes: Processes,
   { rewarded }: Advertiser,
   earned: ReadonlySet<string>,
-  untilMs: number,
+  deadlineMs: number,
 ): Promise<void> {
   const { call } = createDemand(processes.first);
   const hour = (offset: number): string =>
     new Date((Math.floor(Date.now() / 3_600_000) + offset) * 3_600_000).toISOString();
-  while (performance.now() < untilMs) {
+  while (performance.now() < deadlineMs) {
     const { data } = await call<Report>('GET', `reports?from=${hour(-2)}&to=${hour(1)}`);
     const ended = data.reduce(
       (sum, row) => sum + row.trackers_sent + row.trackers_failed + row.trackers_late,
@@ -288,7 +288,7 @@ interface TrackerRow {
   reason: string | null;
 }
 
-/** Compares the database with the requests to the advertiser and the acknowledged rewards. */
+/** Compares the database with the requests that the advertiser received and with the acknowledged rewards. */
 async function findViolations(
   database: Database,
   { requests, confirmed, rewarded }: Advertiser,
@@ -316,18 +316,18 @@ async function findViolations(
     `SELECT coalesce(sum(count), 0)::bigint AS ended FROM rollup_counts
       WHERE metric IN ('trackers_sent', 'trackers_failed', 'trackers_late')`,
   );
-  const ended: Record<string, number> = {};
+  const trackerRequests: Record<string, number> = {};
   for (const { state, reason } of rows) {
     const name = reason === null ? state : `${state}: ${reason}`;
-    ended[name] = (ended[name] ?? 0) + 1;
+    trackerRequests[name] = (trackerRequests[name] ?? 0) + 1;
   }
   return {
-    ended,
+    trackerRequests,
     lostRewards: [...earned].filter((id) => !rewards.has(id) || !rewarded.has(id)),
     unrecorded: [...earned].filter(
       (id) => (rowsByDecision.get(id) ?? []).filter(isEnded).length !== trackersPerAd,
     ),
-    repeatedPixels: [...requests].flatMap(([path, count]) =>
+    repeatedTrackers: [...requests].flatMap(([path, count]) =>
       count > 1 && !path.endsWith('/burl') ? [path] : [],
     ),
     missingBurls: rows.flatMap(({ path, state }) =>

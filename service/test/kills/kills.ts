@@ -134,7 +134,7 @@ function startLoad(
   };
 }
 
-/** Opens the database like a restarted service and compares it with the acknowledged ids. */
+/** Opens the database as a restarted service would, and compares it with the acknowledged ids. */
 async function compareWithDatabase(
   dataDir: string,
   databaseUrl: string | undefined,

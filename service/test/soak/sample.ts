@@ -1,4 +1,4 @@
-/** The metrics of a service process at one point in time. */
+/** A service process's metrics at one point in time. */
 export interface Sample {
   /** The time since the run started. */
   minutes: number;
@@ -13,7 +13,7 @@ export interface Sample {
   configurationAgeS: number;
 }
 
-/** Reads the metrics of a process. */
+/** Reads a process's metrics. */
 export async function readSample(url: string, minutes: number): Promise<Sample> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const read = (name: string): number => {
@@ -46,8 +46,8 @@ const noise: Record<Metric, number> = {
 };
 
 /**
- * Returns the metrics that have grown. Compares the medians of the middle and the last third of the run. The difference
- * must exceed both 10% and the noise. The first third is the warm-up.
+ * Returns the metrics that have grown. Compares each metric's median in the last third of the run with that in the middle
+ * third. The difference must exceed both 10% and the noise. The first third is the warm-up.
  */
 export function findGrowth(samples: readonly Sample[]): string[] {
   const thirdLength = Math.floor(samples.length / 3);
