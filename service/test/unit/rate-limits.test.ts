@@ -6,7 +6,7 @@ import { createTokenBuckets } from '../../src/http/limits/token-buckets.ts';
 const rate = { perS: 100, burst: 400 };
 
 /**
- * Simulates processes that share their usage every second. `send` returns the number of requests to a process in a
+ * Simulates processes that share their usage every second. `send` returns how many requests a process receives in a
  * tenth of a second.
  */
 function run(processes: number, seconds: number, send: (process: number, tenth: number) => number) {

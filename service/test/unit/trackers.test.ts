@@ -134,7 +134,7 @@ describe('listNewlyDueTrackers', () => {
     },
   );
 
-  test('marks only billing notices for delivery at least once', () => {
+  test('marks only billing notices for at-least-once delivery', () => {
     const startTrackers = listNewlyDueTrackers(
       verifiedAd,
       initialPlayback,

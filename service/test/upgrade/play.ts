@@ -20,8 +20,8 @@ interface PlayTarget {
 }
 
 /** Sends the requests in sequence. Returns the steps with their responses. */
-export async function play(steps: readonly Step[], stage: PlayTarget): Promise<Step[]> {
-  const { url, key, nowMs, advance } = stage;
+export async function play(steps: readonly Step[], target: PlayTarget): Promise<Step[]> {
+  const { url, key, nowMs, advance } = target;
   let [id, token] = ['', ''];
   const fill = (text: string): string =>
     text

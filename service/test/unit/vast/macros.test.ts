@@ -70,11 +70,11 @@ describe('macro expansion', () => {
   });
 
   test('applies to the tag before it is requested', async () => {
-    const { requested } = await resolve({}, { macros: { DOMAIN: 'game.example' } });
-    expect(requested).toEqual(['https://ads.example/start']);
+    const { requestedUrls } = await resolve({}, { macros: { DOMAIN: 'game.example' } });
+    expect(requestedUrls).toEqual(['https://ads.example/start']);
   });
 
-  test('inserts the values of the ad into the trackers of the chain', async () => {
+  test('inserts the ad’s values into the chain’s trackers', async () => {
     const { result } = await resolve({
       start: vast(
         inline({

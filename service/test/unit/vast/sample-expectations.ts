@@ -1,7 +1,7 @@
 import type { ErrorReport, VastAd } from '../../../src/demand/vast/ad.ts';
 
-/** The expected result of a public sample. */
-export interface Expected {
+/** The expected result for a public sample. */
+export interface ExpectedResult {
   /** The selected media file, its declared duration and the click-through URL. */
   ad?: {
     media: string;
@@ -22,7 +22,7 @@ type Scheme = 'http' | 'https';
 
 const noTrackers = { trackers: {}, progress: [], errors: [] };
 /** Expects no ad and an error report to these URLs. */
-const expectRejection = (noAd: ErrorReport['code'], ...urls: string[]): Expected => ({
+const expectRejection = (noAd: ErrorReport['code'], ...urls: string[]): ExpectedResult => ({
   ...noTrackers,
   noAd,
   errors: urls.length > 0 ? [{ code: noAd, urls }] : [],
@@ -41,11 +41,11 @@ const quartiles = (scheme: Scheme): Trackers => ({
   thirdQuartile: [createTrackingUrl(scheme, 'thirdQuartile')],
 });
 
-/** The ad in most samples of the IAB. */
+/** The ad in most of the IAB's samples. */
 const intro = (
   scheme: Scheme,
-  overrides: Partial<Expected> & { clickThrough?: string } = {},
-): Expected => {
+  overrides: Partial<ExpectedResult> & { clickThrough?: string } = {},
+): ExpectedResult => {
   const { clickThrough = page, trackers = {}, ...rest } = overrides;
   return {
     ad: { media: 'VAST-4.0-Short-Intro.mp4', durationMs: 16_000, clickThrough },
@@ -62,8 +62,8 @@ const intro = (
   };
 };
 
-/** Samples with a ClickTracking instead of a ClickThrough. */
-const withoutPage = (expected: Expected, ...clicks: string[]): Expected => ({
+/** The result for samples with a ClickTracking instead of a ClickThrough. */
+const withoutPage = (expected: ExpectedResult, ...clicks: string[]): ExpectedResult => ({
   ...expected,
   ad: { media: 'VAST-4.0-Short-Intro.mp4', durationMs: 16_000 },
   trackers: { ...expected.trackers, click: [...clicks, page] },
@@ -72,7 +72,7 @@ const withoutPage = (expected: Expected, ...clicks: string[]): Expected => ({
 const expectWrapped = (outer: Scheme, inner: Scheme) =>
   intro(inner, { trackers: { impression: [impression(outer), impression(inner)] } });
 
-const expectViewable = (outer: Scheme): Expected => {
+const expectViewable = (outer: Scheme): ExpectedResult => {
   const url = `${outer}://search.iabtechlab.com/error?errcode=102&imprid=s5-ea2f7f298e28c0c98374491aec3dfeb1&ts=1243`;
   return intro('http', {
     trackers: {
@@ -86,21 +86,21 @@ const expectViewable = (outer: Scheme): Expected => {
   });
 };
 
-const interactive = (scheme: Scheme): Expected => ({
+const interactive = (scheme: Scheme): ExpectedResult => ({
   ...intro(scheme),
   ad: { media: 'vast_4.0_pilot-iab-hd.mp4', durationMs: 16_000, clickThrough: page },
   errors: [{ code: 409, urls: [error(scheme)] }],
 });
 
 const withClick = (scheme: Scheme, url: string) => intro(scheme, { trackers: { click: [url] } });
-const withExtras = (overrides: { icons?: number; captions?: number }): Expected => {
+const withExtras = (overrides: { icons?: number; captions?: number }): ExpectedResult => {
   const expected = intro('https');
   return expected.ad ? { ...expected, ad: { ...expected.ad, ...overrides } } : expected;
 };
 
 const scorecard =
   'http://b.scorecardresearch.com/b?C1=1&C2=6000003&C3=0000000200500000197000000&C4=us&C7=http://www.scanscout.com&C8=scanscout.com&C9=http://www.scanscout.com&C10=xn&rn=-103217130';
-const target: Expected = {
+const target: ExpectedResult = {
   ad: {
     media: 'VAST-4.0-Short-Intro.mp4',
     durationMs: 30_000,
@@ -111,11 +111,14 @@ const target: Expected = {
   errors: [],
 };
 
-const prefixPaths = (folder: string, files: Record<string, Expected>): [string, Expected][] =>
+const prefixPaths = (
+  folder: string,
+  files: Record<string, ExpectedResult>,
+): [string, ExpectedResult][] =>
   Object.entries(files).map(([name, expected]) => [`${folder}/${name}`, expected]);
 
 /** All 75 files in InteractiveAdvertisingBureau/VAST_Samples, by path. */
-export const iabSamples = new Map<string, Expected>([
+export const iabSamples = new Map<string, ExpectedResult>([
   ...prefixPaths('VAST 1-2.0 Samples', {
     'Inline_LinearRegular_VAST2.0.xml': target,
     'Inline_LinearVAST2vpaid.xml': expectRejection(403, 'http://example.com/trackingurl/error'),
@@ -232,7 +235,7 @@ export const iabSamples = new Map<string, Expected>([
 const example = (...paths: string[]) => paths.map((path) => `http://example.com/${path}`);
 
 /** The linear ad in `sample.xml`, in a chain of wrappers that add these trackers. */
-const sample = (outer: Trackers = {}, outerProgress: string[] = []): Expected => {
+const sample = (outer: Trackers = {}, outerProgress: string[] = []): ExpectedResult => {
   const trackers: Trackers = {
     impression: example(
       'impression1_asset:[ASSETURI]_[CACHEBUSTING]',
@@ -292,11 +295,11 @@ const wrapperA: Trackers = {
   ),
 };
 
-const dailymotionLinear: Expected = { ...withoutPage(intro('http')), progress: [] };
+const dailymotionLinear: ExpectedResult = { ...withoutPage(intro('http')), progress: [] };
 const emptyNoCreative = 'empty-no-creative_inline-error';
 
 /** All 16 XML files in `spec/samples` of dailymotion/vast-client-js, by name. */
-export const dailymotionSamples = new Map<string, Expected>(
+export const dailymotionSamples = new Map<string, ExpectedResult>(
   prefixPaths('spec/samples', {
     'empty-no-ad.xml': expectRejection(303, ...example('empty-no-ad')),
     'empty-no-creative.xml': expectRejection(101, ...example(emptyNoCreative)),

@@ -42,7 +42,7 @@ describe('a document with several ads', () => {
     expect(await resolveShownAd({ start })).toEqual({ shown: ['https://t.example/c'], errors: [] });
   });
 
-  test('shows the first ad of a pod and reports 206 for the others', async () => {
+  test('shows the first ad in a pod and reports 206 for the others', async () => {
     const start = vast(
       createNamedAd('b', 'sequence="2"'),
       unplayable('a', 'sequence="1"'),
@@ -84,13 +84,13 @@ describe('a document with several ads', () => {
   });
 
   test('skips wrappers if followAdditionalWrappers is false', async () => {
-    const { result, requested } = await resolve({
+    const { result, requestedUrls } = await resolve({
       start: vast(wrapper(createUrl('b'), { wrapper: 'followAdditionalWrappers="false"' })),
       b: vast(wrapper(createUrl('c')), createNamedAd('a')),
       c: vast(createNamedAd('c')),
     });
     expect(result.ad?.trackers.impression).toEqual(['https://t.example/a']);
-    expect(requested).toEqual([createUrl('start'), createUrl('b')]);
+    expect(requestedUrls).toEqual([createUrl('start'), createUrl('b')]);
   });
 
   test('has no ad if followAdditionalWrappers is false and all its ads are wrappers', async () => {
@@ -116,7 +116,7 @@ describe('a document with several ads', () => {
     expect(result.ad?.trackers.impression?.[0]).toBe(expected);
   });
 
-  test('shows the next ad of a pod after an empty wrapper without fallback', async () => {
+  test('shows the next ad in a pod after an empty wrapper without fallback', async () => {
     const { result } = await resolve({
       start: vast(
         wrapper(createUrl('b'), { ad: 'sequence="1"', wrapper: 'fallbackOnNoAd="false"' }),
@@ -129,8 +129,8 @@ describe('a document with several ads', () => {
 
   test('leads to at most ten requests', async () => {
     const manyAds = Array.from({ length: 15 }, (_, index) => wrapper(createUrl(`empty${index}`)));
-    const { result, requested } = await resolve({ start: vast(...manyAds) });
-    expect(requested).toHaveLength(10);
+    const { result, requestedUrls } = await resolve({ start: vast(...manyAds) });
+    expect(requestedUrls).toHaveLength(10);
     expect(result.noAd).toMatchObject({ code: 302 });
   });
 
