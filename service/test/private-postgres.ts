@@ -41,7 +41,7 @@ interface Options {
 
 /**
  * Starts a private PostgreSQL server from the binaries in `POSTGRES_BIN` or, by default, from the newest installed
- * version. Returns undefined if PostgreSQL is not installed. PostgreSQL refuses to run as root, so when the tests run as
+ * version. Returns undefined if PostgreSQL is not installed. PostgreSQL refuses to run as root, so if the tests run as
  * root, the server runs as `postgres` or `nobody`.
  */
 export async function startPrivatePostgres({
@@ -132,10 +132,12 @@ function killIfRunning(pid: number): void {
  * @throws Error if `POSTGRES_BIN` is set but does not contain the binaries.
  */
 export function findPostgresFolder(): string | undefined {
-  const configured = process.env['POSTGRES_BIN'];
-  if (configured) {
-    if (hasBinaries(configured)) return configured;
-    throw new Error(`POSTGRES_BIN is ${configured}; expected a folder with initdb and postgres.`);
+  const configuredFolder = process.env['POSTGRES_BIN'];
+  if (configuredFolder) {
+    if (hasBinaries(configuredFolder)) return configuredFolder;
+    throw new Error(
+      `POSTGRES_BIN is ${configuredFolder}; expected a folder with initdb and postgres.`,
+    );
   }
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian)

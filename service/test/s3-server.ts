@@ -66,8 +66,8 @@ export async function startS3Server(): Promise<S3Server> {
 }
 
 /**
- * Returns the part of an object that a `Range` header selects (RFC 9110, section 14.1.2), or the whole object if there is
- * no such header.
+ * Returns the part of an object that a `Range` header selects (RFC 9110, section 14.1.2), or the whole object if there
+ * is no such header.
  */
 function sliceRange(body: Buffer, range = '') {
   const [match, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? [];

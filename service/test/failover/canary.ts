@@ -7,8 +7,8 @@ export interface Canary {
   /** The ids of all returned decisions. */
   acknowledged: ReadonlySet<string>;
   /**
-   * Summarizes the requests that ended after `sinceMs`, a `performance.now()` timestamp. Call this only after the process
-   * has recovered.
+   * Summarizes the requests that ended after `sinceMs`, a `performance.now()` timestamp. Call this only after the
+   * process has recovered.
    */
   read(sinceMs: number): Interruption;
   stop(): Promise<void>;
@@ -18,7 +18,7 @@ export interface Canary {
 export interface Interruption {
   /** When the last failed or slow request ended. Undefined if there was none. */
   lastBadMs: number | undefined;
-  /** When the next successful request ended: 0 if no request was failed or slow, undefined if none has succeeded since. */
+  /** When the next successful request ended: 0 if no request failed or was slow, undefined if none has succeeded yet. */
   recoveredMs: number | undefined;
   succeeded: number;
   rejected: number;

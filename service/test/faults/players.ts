@@ -5,7 +5,7 @@ import { Agent } from 'undici';
 import { send } from './send.ts';
 
 /** Everything that the service has acknowledged. */
-export interface Acknowledged {
+export interface AcknowledgedIds {
   decisions: Set<string>;
   /** Entries of the form `<decision id>/<event id>`. */
   events: Set<string>;
@@ -14,7 +14,7 @@ export interface Acknowledged {
 }
 
 export interface Players {
-  acknowledged: Acknowledged;
+  acknowledged: AcknowledgedIds;
   /** Returns the number of requests that got a 503 or no response. */
   countRejections(): number;
   /** Responses with a status other than 200 or 503. */
@@ -41,7 +41,7 @@ const watchMs = 5_100;
  */
 export function startPlayers({ urls, key, count, retryForMs = 60_000 }: Options): Players {
   const agent = new Agent({ connections: count });
-  const acknowledged: Acknowledged = {
+  const acknowledged: AcknowledgedIds = {
     decisions: new Set(),
     events: new Set(),
     rewards: new Set(),

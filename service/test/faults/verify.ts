@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openPostgres } from '../../src/store/postgres.ts';
 import type { Database } from '../../src/store/database.ts';
 import type { ReceivedRequest } from '../http/receiver.ts';
-import type { Acknowledged } from './players.ts';
+import type { AcknowledgedIds } from './players.ts';
 
 /** The differences that {@link verify} found. All lists should be empty. */
 export interface Verdict {
@@ -27,7 +27,7 @@ export function printFindings(findings: Readonly<Record<string, readonly string[
 /** Compares the database with the acknowledged data and the received webhooks. */
 export async function verify(
   databaseUrl: string,
-  acknowledged: Acknowledged,
+  acknowledged: AcknowledgedIds,
   received: readonly ReceivedRequest[],
 ): Promise<Verdict> {
   const database = openPostgres(databaseUrl, () => undefined);
@@ -66,8 +66,8 @@ const describe = ({ headers }: ReceivedRequest): string =>
   `a webhook without a body: ${JSON.stringify(headers)}`;
 
 /**
- * Returns the ids of the received webhook events, keyed by decision id. An event may be delivered more than once, but a decision
- * must have only one event.
+ * Returns the ids of the received webhook events, keyed by decision id. An event may be delivered more than once, but a
+ * decision must have only one event.
  */
 function readDeliveredEvents(received: readonly ReceivedRequest[]): Map<string, Set<string>> {
   const deliveredEvents = new Map<string, Set<string>>();

@@ -13,9 +13,9 @@ export interface Advertiser {
   /** The number of requests for each tracker path. For example, `/7/impression` belongs to the seventh bid. */
   requests: ReadonlyMap<string, number>;
   /** The tracker paths for which the server returned a successful response. */
-  confirmed: ReadonlySet<string>;
+  confirmedPaths: ReadonlySet<string>;
   /** The decision ids in the received `decision.rewarded` events. */
-  rewarded: ReadonlySet<string>;
+  rewardedIds: ReadonlySet<string>;
   /** The bodies of the received webhook events. */
   webhooks: readonly string[];
   close(): Promise<void>;
@@ -45,13 +45,13 @@ const hangingBidInterval = 250;
 
 export async function startAdvertiser(): Promise<Advertiser> {
   const requests = new Map<string, number>();
-  const confirmed = new Set<string>();
-  const rewarded = new Set<string>();
+  const confirmedPaths = new Set<string>();
+  const rewardedIds = new Set<string>();
   const webhooks: string[] = [];
   let bids = 0;
 
   const confirm = (path: string, response: ServerResponse): void => {
-    confirmed.add(path);
+    confirmedPaths.add(path);
     response.writeHead(204).end();
   };
   const respondToTracker = (path: string, response: ServerResponse): void => {
@@ -81,7 +81,7 @@ export async function startAdvertiser(): Promise<Advertiser> {
         const json = JSON.parse(body) as { id: string; data?: { decision_id?: string } };
         if (path === '/bid') return response.end(bidOn(json.id, (bids += 1), urls));
         webhooks.push(body);
-        rewarded.add(json.data?.decision_id ?? '');
+        rewardedIds.add(json.data?.decision_id ?? '');
         return response.writeHead(204).end();
       });
     }),
@@ -97,8 +97,8 @@ export async function startAdvertiser(): Promise<Advertiser> {
     redirectUrl: `${urls.normal}/redirect/`,
     webhookUrl: `${urls.normal}/webhooks`,
     requests,
-    confirmed,
-    rewarded,
+    confirmedPaths,
+    rewardedIds,
     webhooks,
     async close() {
       await Promise.all(servers.map((server) => server.close()));

@@ -67,7 +67,7 @@ export async function killDemand(options: DemandKillOptions): Promise<DemandKill
       if (watch.isFinished()) break;
       await processes.killRandomProcess();
       kills += 1;
-      onProgress(`kill ${kills}: ${watch.earned.size} of ${impressions} ads watched`);
+      onProgress(`kill ${kills}: ${watch.earnedIds.size} of ${impressions} ads watched`);
     }
     await watch.finished;
     const deadlineMs = performance.now() + settleMs;
@@ -75,15 +75,15 @@ export async function killDemand(options: DemandKillOptions): Promise<DemandKill
       databaseUrl === undefined
         ? openPGlite(join(dataDir, 'database'), () => undefined)
         : Promise.resolve(openPostgres(databaseUrl, () => undefined));
-    await waitUntilSettled(processes, advertiser, watch.earned, deadlineMs);
+    await waitUntilSettled(processes, advertiser, watch.earnedIds, deadlineMs);
     await processes.stop();
     const database = await openDatabase();
     try {
-      const result = await findViolations(database, advertiser, watch.earned);
+      const result = await findViolations(database, advertiser, watch.earnedIds);
       return {
         ...result,
         unexpectedResponses: watch.unexpectedResponses,
-        watched: watch.earned.size,
+        watched: watch.earnedIds.size,
         kills,
       };
     } finally {
@@ -172,7 +172,7 @@ async function addSource(
 
 interface WatchRun {
   /** The decisions whose reward the service has acknowledged. */
-  earned: Set<string>;
+  earnedIds: Set<string>;
   unexpectedResponses: string[];
   finished: Promise<unknown>;
   isFinished(): boolean;
@@ -187,7 +187,7 @@ function startWatching(
   { impressions, players }: DemandKillOptions,
 ): WatchRun {
   const agent = new Agent({ connections: players });
-  const earned = new Set<string>();
+  const earnedIds = new Set<string>();
   const unexpectedResponses: string[] = [];
   let startedAds = 0;
   const key = processes.first.keys.sandbox.publishable;
@@ -238,7 +238,7 @@ function startWatching(
     await report('impression', 'first_quartile', 'midpoint');
     await sleep(mediaMs * 0.4);
     const { decisions } = await report('third_quartile', 'complete');
-    if (decisions[0]?.state === 'earned') earned.add(decision.id);
+    if (decisions[0]?.state === 'earned') earnedIds.add(decision.id);
     else unexpectedResponses.push(`No reward: ${JSON.stringify(decisions)}`);
   };
   const runPlayer = async (): Promise<void> => {
@@ -252,7 +252,7 @@ function startWatching(
     isFinished = true;
     await agent.destroy();
   });
-  return { earned, unexpectedResponses, finished, isFinished: () => isFinished };
+  return { earnedIds, unexpectedResponses, finished, isFinished: () => isFinished };
 }
 
 /** Each ad has one tracker per tracked event, plus the billing notice. */
@@ -261,8 +261,8 @@ const trackersPerAd = trackedEvents.length + 1;
 /** Resolves when all tracker requests have ended and all webhooks have arrived, or at `deadlineMs`. */
 async function waitUntilSettled(
   processes: Processes,
-  { rewarded }: Advertiser,
-  earned: ReadonlySet<string>,
+  { rewardedIds }: Advertiser,
+  earnedIds: ReadonlySet<string>,
   deadlineMs: number,
 ): Promise<void> {
   const { call } = createDemand(processes.first);
@@ -274,8 +274,8 @@ async function waitUntilSettled(
       (sum, row) => sum + row.trackers_sent + row.trackers_failed + row.trackers_late,
       0,
     );
-    const hasWebhooks = [...earned].every((id) => rewarded.has(id));
-    if (hasWebhooks && ended >= earned.size * trackersPerAd) return;
+    const hasWebhooks = [...earnedIds].every((id) => rewardedIds.has(id));
+    if (hasWebhooks && ended >= earnedIds.size * trackersPerAd) return;
     await sleep(500);
   }
 }
@@ -291,8 +291,8 @@ interface TrackerRow {
 /** Compares the database with the requests that the advertiser received and with the acknowledged rewards. */
 async function findViolations(
   database: Database,
-  { requests, confirmed, rewarded }: Advertiser,
-  earned: ReadonlySet<string>,
+  { requests, confirmedPaths, rewardedIds }: Advertiser,
+  earnedIds: ReadonlySet<string>,
 ): Promise<Omit<DemandKillReport, 'unexpectedResponses' | 'watched' | 'kills'>> {
   const rewards = new Set(
     (
@@ -323,19 +323,19 @@ async function findViolations(
   }
   return {
     trackerRequests,
-    lostRewards: [...earned].filter((id) => !rewards.has(id) || !rewarded.has(id)),
-    unrecorded: [...earned].filter(
+    lostRewards: [...earnedIds].filter((id) => !rewards.has(id) || !rewardedIds.has(id)),
+    unrecorded: [...earnedIds].filter(
       (id) => (rowsByDecision.get(id) ?? []).filter(isEnded).length !== trackersPerAd,
     ),
     repeatedTrackers: [...requests].flatMap(([path, count]) =>
       count > 1 && !path.endsWith('/burl') ? [path] : [],
     ),
     missingBurls: rows.flatMap(({ path, state }) =>
-      path.endsWith('/burl') && (state !== 'sent' || !confirmed.has(path)) ? [path] : [],
+      path.endsWith('/burl') && (state !== 'sent' || !confirmedPaths.has(path)) ? [path] : [],
     ),
     inconsistent: [
       ...rows.flatMap(({ path, state }) =>
-        state === 'sent' && !confirmed.has(path) ? [`${path} is recorded as sent.`] : [],
+        state === 'sent' && !confirmedPaths.has(path) ? [`${path} is recorded as sent.`] : [],
       ),
       ...(sums?.ended === rows.length
         ? []

@@ -2,12 +2,12 @@ import type { AdEvent } from '@trueward/protocol/wire';
 import { describe, expect, test } from 'vitest';
 import { listNewlyDueTrackers, type Playback } from '../../src/demand/trackers.ts';
 
-type Chosen = Parameters<typeof listNewlyDueTrackers>[0];
+type ChosenAd = Parameters<typeof listNewlyDueTrackers>[0];
 
 const createChosenAd = (
-  overrides: Partial<Chosen['trackers']>,
-  impressionOn: Chosen['impressionOn'],
-): Chosen => ({
+  overrides: Partial<ChosenAd['trackers']>,
+  impressionOn: ChosenAd['impressionOn'],
+): ChosenAd => ({
   sourceId: 'src_1',
   priceMicros: 0,
   currency: 'USD',

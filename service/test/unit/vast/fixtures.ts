@@ -171,5 +171,5 @@ const stoppedClock: Clock = { nowMs: () => nowMs, monotonicMs: () => 0 };
 export const createErrorUrl = (name: string): string => `https://e.example/${name}?c=[ERRORCODE]`;
 export const error = (name: string): string => tags('Error', createErrorUrl(name));
 /** An ad without a playable media file. */
-export const unplayable = (name: string, ad = ''): string =>
+export const unplayableAd = (name: string, ad = ''): string =>
   inline({ ad, body: error(name), media: mp4('apiFramework="VPAID"') });

@@ -8,7 +8,7 @@ import {
   wrapper,
   createErrorUrl,
   error,
-  unplayable,
+  unplayableAd,
 } from './fixtures.ts';
 
 describe('a document with several ads', () => {
@@ -25,7 +25,7 @@ describe('a document with several ads', () => {
   test('shows the first playable ad and reports errors for the earlier ones', async () => {
     expect(
       await resolveShownAd({
-        start: vast(unplayable('a'), createNamedAd('b'), createNamedAd('c')),
+        start: vast(unplayableAd('a'), createNamedAd('b'), createNamedAd('c')),
       }),
     ).toEqual({
       shown: ['https://t.example/b'],
@@ -45,7 +45,7 @@ describe('a document with several ads', () => {
   test('shows the first ad in a pod and reports 206 for the others', async () => {
     const start = vast(
       createNamedAd('b', 'sequence="2"'),
-      unplayable('a', 'sequence="1"'),
+      unplayableAd('a', 'sequence="1"'),
       createNamedAd('c', 'sequence="3"'),
     );
     expect(await resolveShownAd({ start })).toEqual({
@@ -70,7 +70,7 @@ describe('a document with several ads', () => {
   ])('offers its %s ad to a wrapper with %j', async (_which, attributes, lastAd) => {
     const { result } = await resolve({
       start: vast(wrapper(createUrl('b'), { wrapper: attributes })),
-      b: vast(unplayable('a'), unplayable('b')),
+      b: vast(unplayableAd('a'), unplayableAd('b')),
     });
     expect(result.errors.at(-1)?.urls).toEqual([createErrorUrl(lastAd)]);
   });
@@ -135,7 +135,7 @@ describe('a document with several ads', () => {
   });
 
   test('is limited to ten attempts to read an ad', async () => {
-    const manyAds = Array.from({ length: 100 }, (_, index) => unplayable(`a${index}`));
+    const manyAds = Array.from({ length: 100 }, (_, index) => unplayableAd(`a${index}`));
     const { result } = await resolve({ start: vast(...manyAds) });
     expect(result.errors).toHaveLength(10);
   });

@@ -12,7 +12,7 @@ import {
   wrapper,
   createErrorUrl,
   error,
-  unplayable,
+  unplayableAd,
 } from './fixtures.ts';
 
 describe('a chain of wrappers', () => {
@@ -239,7 +239,7 @@ describe('a chain of wrappers', () => {
   test('reports an unplayable ad to every level', async () => {
     const { result } = await resolve({
       start: vast(wrapper(createUrl('b'), { body: error('w') })),
-      b: vast(unplayable('ad')),
+      b: vast(unplayableAd('ad')),
     });
     expect(result.noAd).toMatchObject({ code: 403 });
     expect(result.errors).toEqual([
@@ -308,7 +308,7 @@ describe('the trace', () => {
       start: vast(
         wrapper(createUrl('b'), { ad: 'id="w"', body: tags('Impression', 'http://t.example/i') }),
       ),
-      b: vast(unplayable('a', 'id="a"'), inline({ ad: 'id="b"' })).replace('4.2', '3.0'),
+      b: vast(unplayableAd('a', 'id="a"'), inline({ ad: 'id="b"' })).replace('4.2', '3.0'),
     });
     expect(result.trace).toEqual([
       { step: 'request', depth: 0, url: createUrl('start'), ms: 0 },
