@@ -111,7 +111,7 @@ export async function openEmptyDatabase(): Promise<Database> {
   };
 }
 
-/** Opens a database for the lifetime of the process. Its folder is deleted at the end of the test run. */
+/** Opens a database that stays open until the process exits. Its folder is deleted when the test run ends. */
 async function openNewDatabase(): Promise<Database> {
   const parent = process.env['TRUEWARD_TEST_FOLDER'] ?? tmpdir();
   const directory = join(mkdtempSync(join(parent, 'trueward-embedded-')), 'database');

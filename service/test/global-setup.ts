@@ -12,7 +12,7 @@ declare module 'vitest' {
   }
 }
 
-/** Sets up the shared resources of a test run: a PostgreSQL server, and a folder that is deleted at the end. */
+/** Sets up the resources that a test run shares: a PostgreSQL server, and a folder that is deleted at the end. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-run-'));
   process.env['TRUEWARD_TEST_FOLDER'] = folder;

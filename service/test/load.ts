@@ -3,7 +3,7 @@ import { Pool } from 'undici';
 /** The result of a measurement in which every response had status 200. */
 export interface LoadResult {
   perSecond: number;
-  /** The latency of each request, in milliseconds. */
+  /** Each request's latency in milliseconds. */
   latencies: number[];
 }
 

@@ -14,7 +14,7 @@ type KeyPair = { publishable: string; secret: string };
 /** A service running in a separate process. */
 export interface RunningService {
   url: string;
-  /** The keys of the demo account. */
+  /** The demo account's keys. */
   keys: { sandbox: KeyPair; live: KeyPair };
   /** The first owner's setup URL, or undefined if a user exists. */
   setupUrl: string | undefined;

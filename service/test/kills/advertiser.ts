@@ -16,7 +16,7 @@ export interface Advertiser {
   confirmedPaths: ReadonlySet<string>;
   /** The decision ids in the received `decision.rewarded` events. */
   rewardedIds: ReadonlySet<string>;
-  /** The bodies of the received webhook events. */
+  /** The received webhook bodies. */
   webhooks: readonly string[];
   close(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export interface Advertiser {
 export const domain = 'shop.example';
 /** The bid price: a CPM in US dollars. */
 export const price = 7.654321;
-/** The duration of the media file. */
+/** The media file's duration. */
 export const mediaMs = 3_000;
 const [media, icon] = ['clip.mp4', 'picture.png'].map((name) =>
   readFileSync(fileURLToPath(new URL(`../../../test/media/${name}`, import.meta.url))),

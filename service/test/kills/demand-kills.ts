@@ -282,7 +282,7 @@ async function waitUntilSettled(
 
 interface TrackerRow {
   decisionId: string;
-  /** The path of the tracker's URL. */
+  /** The path in the tracker's URL. */
   path: string;
   state: string;
   reason: string | null;

@@ -16,7 +16,7 @@ export interface SendsReport {
   node: string;
   failed: number;
   /**
-   * The used heap in bytes after the warm-up and after each tenth of the sends, measured after a garbage collection.
+   * The used heap in bytes after the warm-up and after each tenth of the sends. Measured after a garbage collection.
    */
   heap: number[];
   /** The number of live objects at the end, for classes that each send instantiates. */

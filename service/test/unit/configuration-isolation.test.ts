@@ -48,7 +48,7 @@ test('an unreachable node does not block configuration updates for other account
   await configuration.stop();
 });
 
-test('a process does not start if it cannot read the keys of every account', async () => {
+test('a process does not start if it cannot read every account’s keys', async () => {
   const { state, open } = createCluster();
   state.unreachable = true;
   await expect(open()).rejects.toThrow('no node');

@@ -105,11 +105,11 @@ test('a full lane rejects new items immediately', async () => {
 });
 
 test('commits run one at a time and include every item', async () => {
-  const [committedItems, commitCounts]: [number[], number[]] = [[], []];
+  const [committedItems, concurrencyLevels]: [number[], number[]] = [[], []];
   let runningCommits = 0;
   const lane = createLane<number, void>({
     commit: async (items) => {
-      commitCounts.push((runningCommits += 1));
+      concurrencyLevels.push((runningCommits += 1));
       await new Promise(setImmediate);
       runningCommits -= 1;
       committedItems.push(...items);
@@ -127,7 +127,7 @@ test('commits run one at a time and include every item', async () => {
   expect(committedItems.toSorted((a, b) => a - b)).toEqual(
     Array.from({ length: 20 }, (_, item) => item),
   );
-  expect(Math.max(...commitCounts)).toBe(1);
+  expect(Math.max(...concurrencyLevels)).toBe(1);
 });
 
 const lockTimeout = () => Object.assign(new Error('locked'), { code: '55P03' });

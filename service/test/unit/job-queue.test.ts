@@ -65,7 +65,7 @@ test('a job is not queued again while it is queued or running', async () => {
   expect(started).toEqual(['a', 'b']);
 });
 
-test('the queue of each source is bounded', () => {
+test('each source’s queue is bounded', () => {
   const { push } = createHeldQueue({ waitingPerSource: 3 });
   const pushResults = ['a', 'b', 'c', 'd', 'e', 'f'].map((key) => push('acc_1', 'src_1', key));
   // The first job does not count as queued, because it is running.

@@ -48,7 +48,7 @@ test('owners do not wait for each other’s commits', async () => {
   expect(lanes.isIdle()).toBe(true);
 });
 
-test('a new owner is rejected until one of the lanes is idle', async () => {
+test('a new owner is rejected until a lane is idle', async () => {
   const { lanes, started, release, releaseAll, waitForTurn } = createHeldLanes({ maxLanes: 2 });
   const [first, second] = [lanes.push({ owner: 'a' }), lanes.push({ owner: 'b' })];
   await waitForTurn();

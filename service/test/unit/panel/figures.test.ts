@@ -127,7 +127,7 @@ test('stopping a target reuses its expired kill switch', () => {
   });
 });
 
-test('an uploaded file replaces the earlier file of the same type', () => {
+test('an uploaded file replaces an earlier file of the same type', () => {
   const file = (mime: string, url: string) => ({
     url,
     mime,

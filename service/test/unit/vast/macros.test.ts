@@ -37,7 +37,7 @@ describe('macro expansion', () => {
     expect(expandMacros('[CACHEBUSTING]', {}, { nowMs, random })).toBe(expected);
   });
 
-  test('ignores macros in the values of other macros', () => {
+  test('ignores macros in other macros’ values', () => {
     const url = expandMacros('https://t.example/?u=[PAGEURL]', { PAGEURL: '[DEVICEIP]' }, moment);
     expect(url).toBe('https://t.example/?u=%5BDEVICEIP%5D');
   });

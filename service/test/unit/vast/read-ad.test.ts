@@ -134,7 +134,7 @@ describe('readAd', () => {
     expect(ad.expiresAtMs).toBe(nowMs + 300_000);
   });
 
-  test('returns the verificationNotExecuted trackers of verification vendors', async () => {
+  test('returns the verification vendors’ verificationNotExecuted trackers', async () => {
     const vendor = `<AdVerifications><Verification vendor="v.example-omid"><TrackingEvents>${tracking(
       'verificationNotExecuted',
       'https://v.example/no?why=[REASON]&t=[TIMESTAMP]',
