@@ -1,99 +1,108 @@
-/** The lint rules, including who may import whom (ARCHITECTURE.md), which is computed from tables. */
+/** The lint rules. Those about which part may import which (see ARCHITECTURE.md) are computed from tables. */
 const parts = ['decision', 'outbox', 'reward', 'creative', 'engine'];
 const entryPoints = ['index', 'phaser', 'cocos', 'script-tag', 'ad-placement', 'server'];
 const composition = ['ads', 'create-ads', 'requests', 'lazy-requests', ...entryPoints];
-/** Rejects imports whose path matches. */
-const no = (regex, message) => ({ regex, message });
-/** The same, but allows `import type`. */
-const onlyTypes = (regex, message) => ({ regex, message, allowTypeImports: true });
-/** Matches imports of these folders and files from a sibling folder or below. */
-const above = (names) => `^(\\.\\./)+(${names.join('|')})(/|\\.ts$)`;
-/** The same, from a file in the source root. */
-const beside = (names) => `^\\./(${names.join('|')})(/|\\.ts$)`;
+/** Forbids imports whose path matches. */
+const forbid = (regex, message) => ({ regex, message });
+/** Like {@link forbid}, but allows `import type`. */
+const allowOnlyTypes = (regex, message) => ({ regex, message, allowTypeImports: true });
+/** Matches imports of these folders and files from a sibling folder or a folder below it. */
+const matchAbove = (names) => `^(\\.\\./)+(${names.join('|')})(/|\\.ts$)`;
+/** Matches imports of these folders and files from a file next to them. */
+const matchBeside = (names) => `^\\./(${names.join('|')})(/|\\.ts$)`;
 
-const wireTypesOnly = onlyTypes(
+const wireTypesOnly = allowOnlyTypes(
   '(^|/)protocol/|^@trueward/',
-  'The SDK imports only types of the wire contract: use `import type`.',
+  'The SDK may import only types from the wire contract: use `import type`.',
 );
-const noDependents = no(
+const noDependents = forbid(
   '^(\\.\\./)+(service|demo|test|scripts)/',
-  'The SDK must not import what depends on it.',
+  'The SDK must not import code that depends on it.',
 );
-const noNode = no('^node:', 'The SDK runs in browsers: no Node modules.');
-const noEngine = no('^(phaser|phaser/.*|cc)$', 'Only the engine adapters refer to an engine.');
+const noNode = forbid('^node:', 'The SDK runs in browsers, which have no Node modules.');
+const noEngine = forbid('^(phaser|phaser/.*|cc)$', 'Only engine adapters may import an engine.');
 const anywhereInSdk = [wireTypesOnly, noDependents, noNode, noEngine];
 
 const sdk = {
   'src/*.ts': [
-    no(beside(entryPoints.slice(1)), 'Entry points import the core, not the other way around.'),
+    forbid(
+      matchBeside(entryPoints.slice(1)),
+      'Entry points import the core, not the other way around.',
+    ),
   ],
   'src/outcome.ts': [
-    no('^\\./', 'outcome.ts is the lowest layer: it imports nothing from the SDK.'),
+    forbid('^\\./', 'outcome.ts is the lowest layer: it imports nothing from the SDK.'),
   ],
   'src/options.ts': [
-    onlyTypes(
-      beside([...parts, 'transport', 'ad-break', ...composition]),
-      'options.ts uses platform/ and outcome.ts; from the rest, only types.',
+    allowOnlyTypes(
+      matchBeside([...parts, 'transport', 'ad-break', ...composition]),
+      'options.ts may import platform/ and outcome.ts, and only types from the rest.',
     ),
   ],
   'src/platform/**': [
-    no('^\\.\\./', 'platform/ is the lowest layer: it imports nothing from the SDK.'),
+    forbid('^\\.\\./', 'platform/ is the lowest layer: it imports nothing from the SDK.'),
   ],
   'src/transport/**': [
-    no(
-      above([...parts, 'ad-break', ...composition]),
-      'transport/ uses platform/, outcome.ts and options.ts.',
+    forbid(
+      matchAbove([...parts, 'ad-break', ...composition]),
+      'transport/ may import only platform/, outcome.ts and options.ts.',
     ),
   ],
   ...Object.fromEntries(
     parts.map((part) => [
       `src/${part}/**`,
       [
-        no(
-          above(['ad-break', ...composition]),
-          `${part}/ is a lower layer; create-ads.ts wires the parts.`,
+        forbid(
+          matchAbove(['ad-break', ...composition]),
+          `${part}/ is a lower layer; create-ads.ts wires the parts together.`,
         ),
-        onlyTypes(
-          above(parts.filter((other) => other !== part)),
-          'Siblings import only types from each other: use `import type`.',
+        allowOnlyTypes(
+          matchAbove(parts.filter((other) => other !== part)),
+          'Siblings may import only types from each other: use `import type`.',
         ),
       ],
     ]),
   ),
   'src/debug/**': [
-    onlyTypes(
-      above([...parts, 'transport', 'ad-break', ...composition]),
-      'debug/ uses platform/ and outcome.ts; from the rest, only types.',
+    allowOnlyTypes(
+      matchAbove([...parts, 'transport', 'ad-break', ...composition]),
+      'debug/ may import platform/ and outcome.ts, and only types from the rest.',
     ),
   ],
   'src/ad-break/**': [
-    no(above(composition), 'ad-break/ is a lower layer; create-ads.ts wires the parts.'),
+    forbid(
+      matchAbove(composition),
+      'ad-break/ is a lower layer; create-ads.ts wires the parts together.',
+    ),
   ],
   'src/{script-tag,ad-placement}/**': [
-    no(above(['server']), 'A page must never hold a signing secret.'),
+    forbid(matchAbove(['server']), 'A page must never hold a signing secret.'),
   ],
   'src/server/**': [
-    no('^\\.\\./[a-z]', 'trueward/server is independent: it shares nothing with the browser code.'),
-    no('^(eventemitter3|idb-keyval)$', 'trueward/server has no dependencies.'),
+    forbid(
+      '^\\.\\./[a-z]',
+      'trueward/server is independent: it shares nothing with the browser code.',
+    ),
+    forbid('^(eventemitter3|idb-keyval)$', 'trueward/server has no dependencies.'),
   ],
 };
 
-const serverOnly = no(
+const serverOnly = forbid(
   '^(\\.\\./)+src/|^trueward(/phaser)?$',
-  'The service uses only `trueward/server` from the SDK.',
+  'The service may import only `trueward/server` from the SDK.',
 );
-const noServiceDependents = no(
+const noServiceDependents = forbid(
   '^(\\.\\./)+(demo|test|scripts)/',
-  'The service must not import what depends on it.',
+  'The service must not import code that depends on it.',
 );
 const anywhereInService = [serverOnly, noServiceDependents];
 
 const programs = ['config', 'development', 'cli', 'assemble', 'main'];
-const belowPrograms = no(
-  above(programs),
+const belowPrograms = forbid(
+  matchAbove(programs),
   'config/, development/ and cli/ are higher layers: pass in what is needed.',
 );
-/** The folders of the service, from bottom to top. */
+/** The service's folders, from the bottom layer to the top. */
 const serviceLayers = [
   ['platform'],
   ['store'],
@@ -109,7 +118,7 @@ const serviceLayers = [
   ['inspect'],
   ['http'],
 ];
-/** The files and folders of `http/`, from bottom to top; `app.ts` adds the routes of all. */
+/** The files and folders in `http/`, from the bottom layer to the top. `app.ts` is above them and adds all routes. */
 const httpLayers = [
   ['problem.ts'],
   ['request-bodies.ts', 'limits', 'openapi.ts', 'monitoring', 'files.ts'],
@@ -118,18 +127,26 @@ const httpLayers = [
   ['routes'],
   ['panel'],
 ];
-/** Each file and folder imports from lower layers only, types included. */
+/** Creates rules that let each file and folder import only from lower layers. This includes types. */
 const layers = (parent, rows, files = []) =>
   Object.fromEntries(
     rows.flatMap((row, at) =>
       row.map((part) => {
         const isFile = part.endsWith('.ts');
         const others = [...files, ...rows.slice(at).flat()].filter((other) => other !== part);
-        const pattern = (isFile ? beside : above)(others.map((name) => name.replace('.ts', '')));
-        const uses = rows.slice(0, at).flat().join(', ') || 'nothing';
+        const pattern = (isFile ? matchBeside : matchAbove)(
+          others.map((name) => name.replace('.ts', '')),
+        );
+        const lowerLayers = rows.slice(0, at).flat().join(', ');
         return [
           isFile ? `${parent}/${part}` : `${parent}/${part}/**`,
-          [belowPrograms, no(pattern, `Of ${parent}, ${part} uses ${uses} only.`)],
+          [
+            belowPrograms,
+            forbid(
+              pattern,
+              `In ${parent}, ${part} may import ${lowerLayers === '' ? 'nothing' : `only ${lowerLayers}`}.`,
+            ),
+          ],
         ];
       }),
     ),
@@ -140,31 +157,31 @@ const service = {
   ...layers('service/src', serviceLayers),
   ...layers('service/src/http', httpLayers, ['app']),
   'service/src/config/**': [
-    no(above(programs.slice(1)), 'config/ is below the programs.'),
-    onlyTypes(
-      above(serviceLayers.flat().filter((folder) => !['platform', 'trace'].includes(folder))),
-      'config/ reads settings: from the parts that use them, only types.',
+    forbid(matchAbove(programs.slice(1)), 'config/ is below the programs.'),
+    allowOnlyTypes(
+      matchAbove(serviceLayers.flat().filter((folder) => !['platform', 'trace'].includes(folder))),
+      'config/ reads settings. It may import only types from the parts that use them.',
     ),
   ],
   'service/src/development/**': [
-    no(above(['cli']), 'cli/ uses development/, not the other way around.'),
+    forbid(matchAbove(['cli']), 'cli/ imports development/, not the other way around.'),
   ],
 };
 
 const panel = [
-  no('^(\\.\\./)+(demo|test|scripts)/', 'The panel must not import what depends on it.'),
-  onlyTypes(
+  forbid('^(\\.\\./)+(demo|test|scripts)/', 'The panel must not import code that depends on it.'),
+  allowOnlyTypes(
     '(^|/)protocol/|^@trueward/protocol',
-    'The panel imports only types of the wire contract: use `import type`.',
+    'The panel may import only types from the wire contract: use `import type`.',
   ),
 ];
-const panelUsesHttp = no(
+const panelUsesHttp = forbid(
   '^(\\.\\./)+src/',
-  'The panel uses the service over HTTP; only its preview shows ads with the SDK.',
+  'The panel calls the service over HTTP. Only its preview shows ads with the SDK.',
 );
-const previewUsesRenderers = no(
+const previewUsesRenderers = forbid(
   `^(\\.\\./)+src/(${['ad-break', 'decision', 'outbox', 'reward', 'engine', 'transport', ...composition].join('|')})(/|\\.ts$)`,
-  'The preview uses only the renderers of the SDK.',
+  'The preview may import only the SDK’s renderers.',
 );
 
 const importRules = (table, anywhere) =>
@@ -210,7 +227,7 @@ export default {
       'error',
       { considerDefaultExhaustiveForUnions: true },
     ],
-    // The reasons of an AbortSignal and the errors of IndexedDB are typed `any`.
+    // AbortSignal reasons and IndexedDB errors are typed `any`.
     'typescript/prefer-promise-reject-errors': 'off',
     // We spread only ASCII strings and storage objects, which loses nothing.
     'typescript/no-misused-spread': 'off',
@@ -249,17 +266,26 @@ export default {
       wireTypesOnly,
       noDependents,
       noNode,
-      onlyTypes('^(phaser|phaser/.*|cc)$', 'The game provides the engine: import only its types.'),
-      no(above(['script-tag', 'ad-placement', 'server']), 'An engine adapter uses only the core.'),
+      allowOnlyTypes(
+        '^(phaser|phaser/.*|cc)$',
+        'The game provides the engine: import only types from it.',
+      ),
+      forbid(
+        matchAbove(['script-tag', 'ad-placement', 'server']),
+        'An engine adapter may import only the core.',
+      ),
     ]),
     ...importRules(service, anywhereInService),
     restrictImports('service/panel/src/**', [...panel, panelUsesHttp]),
     restrictImports('service/panel/src/preview/show-preview.ts', [...panel, previewUsesRenderers]),
     restrictImports('create-trueward/**', [
-      no('^(\\.\\./)+(src|service|demo|test|scripts)/', 'create-trueward is published separately.'),
+      forbid(
+        '^(\\.\\./)+(src|service|demo|test|scripts)/',
+        'create-trueward is published separately.',
+      ),
     ]),
     restrictImports('protocol/**', [
-      no(
+      forbid(
         '^(\\.\\./)+(src|service|demo|test|scripts)/',
         'The wire contract imports nothing from this repository.',
       ),

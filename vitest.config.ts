@@ -7,7 +7,7 @@ const executablePath =
   process.env['CHROMIUM_PATH'] ??
   ['/usr/bin/chromium', '/usr/bin/google-chrome'].find((path) => existsSync(path));
 
-/** Set by `npm run test:full`: includes `*.full.test.ts`, and what is conditional on `inject('full')`. */
+/** Whether `npm run test:full` is running. It adds `*.full.test.ts` and the checks that depend on `inject('full')`. */
 const full = process.env['TRUEWARD_TEST_FULL'] === '1';
 
 declare module 'vitest' {
@@ -23,9 +23,9 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, ...(full ? [] : ['**/*.full.test.ts'])],
     provide: { full },
     setupFiles: ['test/measure-cpu.ts'],
-    // By default Vitest leaves one core to itself: half of a machine with two.
+    // By default, Vitest reserves one core for itself, which is half of a two-core machine.
     maxWorkers: 2,
-    // Generous, so that a busy machine makes a test slow but not fail.
+    // Generous, so that tests on a busy machine are slow but don't fail.
     expect: { poll: { timeout: 20_000 } },
     projects: [
       {
@@ -44,7 +44,7 @@ export default defineConfig({
           name: 'service',
           include: ['service/test/http/**/*.test.ts'],
           globalSetup: 'service/test/global-setup.ts',
-          // Loading the service and an embedded database takes seconds: a worker does it once.
+          // Loading the service and an embedded database takes seconds, so each worker does it only once.
           isolate: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,
@@ -65,7 +65,7 @@ export default defineConfig({
           name: 'package',
           include: ['test/package/**/*.test.ts'],
           globalSetup: 'test/support/run-folder.ts',
-          // A worker installs the package once; see test/package/worker.ts.
+          // Each worker installs the package only once; see test/package/worker.ts.
           isolate: false,
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -77,9 +77,9 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: 'test/support/run-folder.ts',
-          // After the others: these start whole browsers.
+          // Runs after the other projects, because these tests start whole browsers.
           sequence: { groupOrder: 1 },
-          // A worker starts its browser and its service once; see test/e2e/worker.ts.
+          // Each worker starts its browser and its service only once; see test/e2e/worker.ts.
           isolate: false,
           testTimeout: 180_000,
           hookTimeout: 120_000,
@@ -87,7 +87,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        // The games of the guides import the SDK as a game does.
+        // The example games in the guides import the SDK by package name, as a real game does.
         resolve: { alias: sdkSources },
         optimizeDeps: {
           entries: ['test/browser/**/*.test.ts'],

@@ -1,6 +1,7 @@
 #!/bin/sh
 # follow.sh <primary> <command…>
-# Copies the primary on the first start, with PGUSER and PGPASSWORD. Then runs the command, which starts the standby.
+# On the first start, copies the primary, signing in with PGUSER and PGPASSWORD. Then runs the command, which starts the
+# standby.
 set -eu
 primary=$1
 shift

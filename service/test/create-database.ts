@@ -3,7 +3,7 @@ import pg from 'pg';
 /**
  * Creates an empty database and returns its URL. In a Citus cluster, creates the database on every node.
  *
- * @param server the URL of any database on the server, which must be the coordinator in a Citus cluster
+ * @param server the URL of any database on the server. In a Citus cluster, the server must be the coordinator.
  * @param settings session defaults, such as `{ timezone: 'Asia/Tokyo' }`
  */
 export async function createDatabaseOn(
@@ -32,7 +32,7 @@ interface CitusNode {
   isCoordinator: boolean;
 }
 
-/** Returns the nodes of the Citus cluster, or none if Citus is not installed. */
+/** Lists the Citus cluster's nodes. Returns an empty array if Citus is not installed. */
 async function listCitusNodes(admin: pg.Client): Promise<CitusNode[]> {
   const { rowCount } = await admin.query(`SELECT 1 FROM pg_extension WHERE extname = 'citus'`);
   if (rowCount === 0) return [];

@@ -3,12 +3,12 @@ import type { Creative } from '@trueward/protocol/wire';
 import type { RunningService } from './start-service.ts';
 
 type Sandbox = Pick<RunningService, 'url' | 'keys'>;
-interface Listed {
+interface NamedResource {
   id: string;
   name: string;
 }
 
-/** Returns functions that change the demo account through the HTTP API. */
+/** Creates helpers that change the demo account via the HTTP API. */
 export function createDemand({ url, keys }: Sandbox) {
   const headers = {
     authorization: `Bearer ${keys.sandbox.secret}`,
@@ -24,8 +24,8 @@ export function createDemand({ url, keys }: Sandbox) {
       throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
     return (await response.json()) as T;
   };
-  const find = async (kind: string, name: string): Promise<Listed> => {
-    const { data } = await call<{ data: Listed[] }>('GET', `${kind}?limit=100`);
+  const find = async (kind: string, name: string): Promise<NamedResource> => {
+    const { data } = await call<{ data: NamedResource[] }>('GET', `${kind}?limit=100`);
     const resource = data.find((item) => item.name === name);
     if (!resource) throw new Error(`The demo account has no ${kind} named ${name}.`);
     return resource;
@@ -33,10 +33,10 @@ export function createDemand({ url, keys }: Sandbox) {
   return {
     call,
     find,
-    /** Resolves when the first creative of an external source has been copied and approved. */
+    /** Resolves when an external source's first creative has been copied and approved. */
     async waitForApproval(sourceId: string): Promise<void> {
-      const untilMs = performance.now() + 30_000;
-      while (performance.now() < untilMs) {
+      const deadlineMs = performance.now() + 30_000;
+      while (performance.now() < deadlineMs) {
         const { data } = await call<{ data: Creative[] }>('GET', 'creatives?limit=100');
         const creative = data.find(({ source_id: id }) => id === sourceId);
         if (creative?.review.status === 'approved') return;
@@ -44,17 +44,17 @@ export function createDemand({ url, keys }: Sandbox) {
       }
       throw new Error(`No creative of ${sourceId} was approved within 30 s.`);
     },
-    /** Updates the resource that has this name. */
+    /** Updates the resource with this name. */
     async change(kind: string, name: string, body: object): Promise<void> {
       await call('PATCH', `${kind}/${(await find(kind, name)).id}`, body);
     },
-    /** Adds an approved creative to the demo's source of house ads. */
+    /** Adds an approved creative to the demo account's house-ad source. */
     async addCreative(name: string, media: object): Promise<void> {
       const [source, advertiser] = [
         await find('sources', 'House'),
         await find('advertisers', 'Meadow'),
       ];
-      const { id } = await call<Listed>('POST', 'creatives', {
+      const { id } = await call<NamedResource>('POST', 'creatives', {
         name,
         advertiser_id: advertiser.id,
         source_id: source.id,

@@ -22,8 +22,8 @@ import { initializeCluster, openPGlite } from '../src/store/pglite/open-pglite.t
 const cache = fileURLToPath(new URL('../../node_modules/.cache/trueward/', import.meta.url));
 
 /**
- * Copies an embedded database without tables into `directory` if the directory does not exist. Creating such a database
- * would take several seconds.
+ * Copies an embedded database without tables into `directory` if the directory does not exist. Creating one from
+ * scratch would take several seconds.
  */
 export const copyEmptyDatabase = (directory: string): Promise<void> =>
   copyTemplate(
@@ -43,7 +43,7 @@ export async function copyMigratedDatabase(directory: string): Promise<void> {
   });
 }
 
-/** Returns a version that changes with the schema and every week, because each week has its own partitions. */
+/** Returns a version that changes with the schema and once a week, because each week has its own partitions. */
 function templateVersion(): string {
   const migrations = new URL('../src/store/migrations/', import.meta.url);
   const hash = createHash('sha256').update(service.dependencies['@electric-sql/pglite']);
@@ -82,28 +82,28 @@ async function createTemplate(
   }
 }
 
-/** The embedded databases of this process that no test uses. */
+/** This process's embedded databases that no test is using. */
 const idleDatabases: Database[] = [];
 
 /**
  * Returns an embedded database with empty tables and no weekly partitions. Its `close` function returns the database to
- * a pool, because loading a database takes 2 s of CPU time, while emptying a database takes only 20 ms.
+ * a pool, because loading a database takes 2 s of CPU time, and emptying one takes only 20 ms.
  */
 export async function openEmptyDatabase(): Promise<Database> {
-  const database = idleDatabases.pop() ?? (await openNew());
+  const database = idleDatabases.pop() ?? (await openNewDatabase());
   await emptyTables(database);
-  let closed = false;
+  let isClosed = false;
   const rejectIfClosed =
     <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) =>
     (...args: Args): Promise<T> =>
-      closed ? Promise.reject(new DatabaseError('The database has been closed.')) : work(...args);
+      isClosed ? Promise.reject(new DatabaseError('The database has been closed.')) : work(...args);
   return {
     ...database,
     query: rejectIfClosed(database.query) as Database['query'],
     execute: rejectIfClosed(database.execute) as Database['execute'],
     transaction: rejectIfClosed(database.transaction) as Database['transaction'],
     close: rejectIfClosed(async () => {
-      closed = true;
+      isClosed = true;
       // Waits for running statements.
       await database.query('SELECT 1');
       idleDatabases.push(database);
@@ -111,8 +111,8 @@ export async function openEmptyDatabase(): Promise<Database> {
   };
 }
 
-/** Opens a database for the lifetime of the process. Its folder is deleted at the end of the test run. */
-async function openNew(): Promise<Database> {
+/** Opens a database that stays open until the process exits. Its folder is deleted when the test run ends. */
+async function openNewDatabase(): Promise<Database> {
   const parent = process.env['TRUEWARD_TEST_FOLDER'] ?? tmpdir();
   const directory = join(mkdtempSync(join(parent, 'trueward-embedded-')), 'database');
   await copyMigratedDatabase(directory);

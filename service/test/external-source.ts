@@ -2,16 +2,16 @@ import type { Source } from '@trueward/protocol/wire';
 import type { OfferRequest } from '../src/exchange/offer-request.ts';
 import { type ExternalSource, toExternalSource } from '../src/resource/resource.ts';
 
-let sources = 0;
+let sourceCount = 0;
 
-/** Creates an external source. Its new id prevents a shared circuit breaker with an earlier source. */
+/** Creates an external source with a new id, so that it doesn't share a circuit breaker with an earlier source. */
 export function createSource(
   url: { tag_url: string } | { endpoint_url: string },
   fields: Partial<Source> = {},
 ): ExternalSource {
-  sources += 1;
+  sourceCount += 1;
   const source = toExternalSource({
-    id: `src_${sources}`,
+    id: `src_${sourceCount}`,
     name: 'A source',
     environment: 'sandbox',
     status: 'active',
@@ -28,7 +28,7 @@ export function createSource(
   return source;
 }
 
-/** An offer request without data about the player. */
+/** An offer request without player data. */
 export const offerRequest: OfferRequest = {
   accountId: 'acc_1',
   transactionId: '7f3e0c1a-6f0e-4c1f-9a52-0a9e4f6f1b11',

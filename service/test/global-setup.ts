@@ -12,12 +12,12 @@ declare module 'vitest' {
   }
 }
 
-/** Sets up the shared resources of a test run: a PostgreSQL server, and a folder that is deleted at the end. */
+/** Sets up the resources that a test run shares: a PostgreSQL server, and a folder that is deleted at the end. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-run-'));
   process.env['TRUEWARD_TEST_FOLDER'] = folder;
-  // `npm run test:database` sets the URL of an existing server. Other runs start a server that all tests share. Tests
-  // that kill PostgreSQL start their own server.
+  // `npm run test:database` sets this variable to an existing server's URL. Other runs start one server that all tests
+  // share. Tests that kill PostgreSQL start their own server.
   const serverUrl = process.env['TRUEWARD_TEST_SERVER'];
   const postgres =
     serverUrl === undefined

@@ -12,17 +12,17 @@ import { createPasswords } from '../src/user/credentials.ts';
 import { copyMigratedDatabase, openEmptyDatabase } from './empty-database.ts';
 
 /**
- * Creates a database on the server of `npm run test:database` and returns its URL. Returns undefined in other test
- * runs.
+ * Creates a database on the server that `npm run test:database` uses and returns its URL. Returns undefined in other
+ * test runs.
  */
-async function createOnGivenServer(): Promise<string | undefined> {
+async function createOnTestServer(): Promise<string | undefined> {
   if (process.env['TRUEWARD_TEST_SERVER'] === undefined) return undefined;
-  // This function is also called outside of Vitest, where the module cannot be imported.
+  // This function is also called outside Vitest, where the module cannot be imported.
   const { createPostgresDatabase } = await import('./postgres-database.ts');
   return createPostgresDatabase();
 }
 
-/** A service in this process that listens on a port. Tests can read its database and set its clock. */
+/** A service that runs in this process and listens on a port. Tests can read its database and set its clock. */
 export interface InProcessService {
   /** The base URL. */
   url: string;
@@ -43,10 +43,10 @@ interface Options {
 }
 
 /**
- * Starts the service from its sources with the demo account. Default: an embedded database, unless `DATABASE_URL` is
- * set in `env` or in the environment. The test files of a worker share this database, and each start empties it.
+ * Starts the service from source, with the demo account. Uses an embedded database unless `DATABASE_URL` is set in
+ * `env` or in the environment. All test files in a worker share that database, and each start empties it.
  *
- * @param env the variables of `trueward-service start`
+ * @param env the environment variables for `trueward-service start`
  * @example
  * const clock = createManualClock(Date.now());
  * const running = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
@@ -59,7 +59,7 @@ export async function startInProcess(
   const folder = dataDirectory ?? mkdtempSync(join(tmpdir(), 'trueward-'));
   const { TRUEWARD_MASTER_KEY } = process.env;
   const DATABASE_URL =
-    env['DATABASE_URL'] ?? process.env['DATABASE_URL'] ?? (await createOnGivenServer());
+    env['DATABASE_URL'] ?? process.env['DATABASE_URL'] ?? (await createOnTestServer());
   const config = readConfig({
     DATABASE_URL,
     TRUEWARD_MASTER_KEY,

@@ -1,9 +1,9 @@
 import { Pool } from 'undici';
 
-/** The result of a measurement in which every response had the status 200. */
+/** The result of a measurement in which every response had status 200. */
 export interface LoadResult {
   perSecond: number;
-  /** The latency of each request, in milliseconds. */
+  /** Each request's latency in milliseconds. */
   latencies: number[];
 }
 
@@ -11,15 +11,15 @@ interface Target {
   url: string;
   path: string;
   key?: string;
-  /** Returns the body of the next request, or undefined if there is nothing left to send. */
+  /** Returns the next request body, or undefined if there is nothing left to send. */
   body(): string | undefined;
   /** The number of concurrent requests. Default: 64. */
   connections?: number;
-  /** Called with the body of each response. */
+  /** Called with each response body. */
   onResponse?(text: string): void;
 }
 
-/** Opens a pool of connections, each of which sends one request at a time. */
+/** Opens a connection pool. Each connection sends one request at a time. */
 export const openPool = (url: string, connections: number): Pool =>
   new Pool(url, { connections, pipelining: 1 });
 
@@ -30,10 +30,10 @@ export async function load(
 ): Promise<LoadResult> {
   const pool = openPool(url, connections);
   const latencies: number[] = [];
-  const startedMs = performance.now();
+  const startedAtMs = performance.now();
   const send = async (): Promise<void> => {
-    while (performance.now() - startedMs < ms) {
-      const sentMs = performance.now();
+    while (performance.now() - startedAtMs < ms) {
+      const sentAtMs = performance.now();
       const requestBody = body();
       if (requestBody === undefined) return;
       const response = await pool.request({
@@ -49,12 +49,12 @@ export async function load(
       });
       const text = await response.body.text();
       if (response.statusCode !== 200) throw new Error(`${path}: ${response.statusCode} ${text}`);
-      latencies.push(performance.now() - sentMs);
+      latencies.push(performance.now() - sentAtMs);
       onResponse?.(text);
     }
   };
   await Promise.all(Array.from({ length: connections }, send));
-  const seconds = (performance.now() - startedMs) / 1_000;
+  const seconds = (performance.now() - startedAtMs) / 1_000;
   await pool.close();
   return { perSecond: latencies.length / seconds, latencies };
 }

@@ -6,8 +6,8 @@ import { createDatabaseOn } from './create-database.ts';
 export const hasPostgres = inject('postgresUrl') !== undefined;
 
 /**
- * Creates an empty database on the shared PostgreSQL server of this run and returns the URL of the database. Tests that
- * stop or overload a server must start their own with `startPrivatePostgres`.
+ * Creates an empty database on this run's shared PostgreSQL server and returns its URL. Tests that stop or overload a
+ * server must start their own with `startPrivatePostgres`.
  *
  * @param settings session defaults, such as `{ timezone: 'Asia/Tokyo' }`
  * @throws Error if PostgreSQL is not installed. Check {@link hasPostgres} first.
@@ -22,7 +22,8 @@ export async function createPostgresDatabase(
 }
 
 /**
- * Returns environment variables for a new database. Uses PostgreSQL if it is installed, because PostgreSQL is faster.
+ * Creates a database and returns its environment variables. If PostgreSQL is not installed, returns none, so that the
+ * service uses an embedded database, which is slower.
  */
 export const createDatabaseSettings = async (): Promise<Record<string, string>> =>
   hasPostgres ? { DATABASE_URL: await createPostgresDatabase() } : {};

@@ -17,13 +17,13 @@ import getPort from 'get-port';
 /** A PostgreSQL server that tests can stop and kill. */
 export interface PrivatePostgres {
   url: string;
-  /** The folder with all files of the server. */
+  /** The folder that contains all server files. */
   folder: string;
-  /** The pid of the postmaster. Each session is a child process of the postmaster. */
+  /** The postmaster's PID. Each session is a child process of the postmaster. */
   pid(): number;
-  /** Whether the server is running. The server shuts down if it cannot write its log. */
+  /** Whether the server is running. The server shuts down if it cannot write its write-ahead log. */
   isAlive(): boolean;
-  /** Kills all processes of the server (SIGKILL). */
+  /** Kills all server processes (SIGKILL). */
   kill(): Promise<void>;
   /** Restarts the server with the same data after {@link PrivatePostgres.kill}. */
   start(): Promise<void>;
@@ -31,18 +31,18 @@ export interface PrivatePostgres {
 }
 
 interface Options {
-  /** The folder for all files of the server. Default: a new folder that is removed at the end. */
+  /** The folder for all server files. Default: a new folder that is removed when the server stops. */
   folder?: string;
-  /** Settings as in `postgresql.conf`: `max_connections=20`. */
+  /** Settings in `postgresql.conf` format, such as `max_connections=20`. */
   settings?: readonly string[];
   /** Starts the server as a read-only standby without a primary. */
   standby?: boolean;
 }
 
 /**
- * Starts a private PostgreSQL server. Uses the programs in `POSTGRES_BIN`. Default: the newest installed version.
- * Returns undefined if PostgreSQL is not installed. PostgreSQL does not run as root, so root starts the server as
- * `postgres` or `nobody`.
+ * Starts a private PostgreSQL server from the binaries in `POSTGRES_BIN` or, by default, from the newest installed
+ * version. Returns undefined if PostgreSQL is not installed. PostgreSQL refuses to run as root, so if the tests run as
+ * root, the server runs as `postgres` or `nobody`.
  */
 export async function startPrivatePostgres({
   folder: existingFolder,
@@ -63,7 +63,7 @@ export async function startPrivatePostgres({
     `port=${port}`,
     'listen_addresses=127.0.0.1',
     `unix_socket_directories=${folder}`,
-    // `waitUntilReady` expects log lines in English.
+    // `waitUntilReady` expects the log to be in English.
     'lc_messages=C',
     ...settings,
   ].flatMap((setting) => ['-c', setting]);
@@ -83,7 +83,7 @@ export async function startPrivatePostgres({
       }),
     );
     await waitUntilReady(server.stderr);
-    return { server, ended: exit };
+    return { server, exit };
   };
   let running = await startPostmaster();
   return {
@@ -96,21 +96,21 @@ export async function startPrivatePostgres({
       // The postmaster would restart its child processes, so it is killed first.
       running.server.kill('SIGKILL');
       for (const pid of children) killIfRunning(pid);
-      await running.ended;
+      await running.exit;
     },
     async start() {
       running = await startPostmaster();
     },
     async stop() {
       running.server.kill('SIGINT');
-      await running.ended;
+      await running.exit;
       rmSync(data, { recursive: true, force: true });
       if (existingFolder === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-/** Returns the child processes of the main thread of a process. */
+/** Returns the PIDs of the child processes that the process's main thread has started. */
 export const listChildProcesses = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
     .trim()
@@ -127,15 +127,17 @@ function killIfRunning(pid: number): void {
 }
 
 /**
- * Finds the folder with the programs of PostgreSQL.
+ * Finds the folder with the PostgreSQL binaries.
  *
- * @throws Error if `POSTGRES_BIN` is set but does not contain the programs.
+ * @throws Error if `POSTGRES_BIN` is set but does not contain the binaries.
  */
 export function findPostgresFolder(): string | undefined {
-  const configured = process.env['POSTGRES_BIN'];
-  if (configured) {
-    if (hasPrograms(configured)) return configured;
-    throw new Error(`POSTGRES_BIN is ${configured}; expected a folder with initdb and postgres.`);
+  const configuredFolder = process.env['POSTGRES_BIN'];
+  if (configuredFolder) {
+    if (hasBinaries(configuredFolder)) return configuredFolder;
+    throw new Error(
+      `POSTGRES_BIN is ${configuredFolder}; expected a folder with initdb and postgres.`,
+    );
   }
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian)
@@ -144,10 +146,10 @@ export function findPostgresFolder(): string | undefined {
   return [
     ...versions.map((version) => join(debian, version, 'bin')),
     ...(process.env['PATH'] ?? '').split(':'),
-  ].find(hasPrograms);
+  ].find(hasBinaries);
 }
 
-const hasPrograms = (bin: string): boolean =>
+const hasBinaries = (bin: string): boolean =>
   existsSync(join(bin, 'initdb')) && existsSync(join(bin, 'postgres'));
 
 export function findUnprivilegedUser(): { uid: number; gid: number } {
@@ -163,7 +165,7 @@ export function findUnprivilegedUser(): { uid: number; gid: number } {
     }
   }
   throw new Error(
-    'PostgreSQL does not run as root, and the users postgres and nobody do not exist.',
+    'PostgreSQL refuses to run as root, and neither the user postgres nor nobody exists.',
   );
 }
 

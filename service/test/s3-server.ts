@@ -66,12 +66,13 @@ export async function startS3Server(): Promise<S3Server> {
 }
 
 /**
- * Returns the part of an object that a `Range` header selects (RFC 9110, 14.1.2), or the whole object without a header.
+ * Returns the part of an object that a `Range` header selects (RFC 9110, section 14.1.2), or the whole object if there
+ * is no such header.
  */
 function sliceRange(body: Buffer, range = '') {
   const [match, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? [];
-  const backwards = first !== '' && last !== '' && Number(last) < Number(first);
-  if (match === undefined || backwards) return { status: 200, headers: {}, part: body };
+  const isReversed = first !== '' && last !== '' && Number(last) < Number(first);
+  if (match === undefined || isReversed) return { status: 200, headers: {}, part: body };
   const start = first === '' ? Math.max(0, body.length - Number(last)) : Number(first);
   const end = first === '' || last === '' ? body.length : Math.min(Number(last) + 1, body.length);
   if (start >= end)
@@ -85,7 +86,7 @@ const hmac = (key: string | Buffer, data: string) =>
   createHmac('sha256', key).update(data).digest();
 
 /**
- * Verifies the Signature Version 4 of a request. Returns the reason if it is invalid, and undefined otherwise.
+ * Verifies a request's AWS Signature Version 4. Returns the reason if it is invalid, and undefined otherwise.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
  */
 function findSignatureProblem(
@@ -98,7 +99,7 @@ function findSignatureProblem(
     );
   if (!match) return 'no signature';
   const [, keyId, day = '', region = '', signedHeaders = '', signature] = match;
-  if (keyId !== credentials.keyId || region !== credentials.region) return 'another key or region';
+  if (keyId !== credentials.keyId || region !== credentials.region) return 'wrong key or region';
   if (!signedHeaders.split(';').includes('host')) return 'the host is not signed';
   const contentHash = String(headers['x-amz-content-sha256']);
   if (method === 'PUT' && contentHash !== sha256(body)) return 'the content is not signed';

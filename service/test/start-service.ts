@@ -14,15 +14,15 @@ type KeyPair = { publishable: string; secret: string };
 /** A service running in a separate process. */
 export interface RunningService {
   url: string;
-  /** The keys of the demo account. */
+  /** The demo account's keys. */
   keys: { sandbox: KeyPair; live: KeyPair };
-  /** The setup URL for the first owner, or undefined if there is a user. */
+  /** The first owner's setup URL, or undefined if a user exists. */
   setupUrl: string | undefined;
   dataDir: string;
   process: ChildProcess;
-  /** The clock of the service, which clients use for event times. */
+  /** The service's clock, which clients use for event times. */
   clock: Clock;
-  /** Moves the clock of the service. Requires `testClock`. */
+  /** Moves the service's clock. Requires `testClock`. */
   moveClock(move: ClockMove): Promise<void>;
   /** Stops the process with SIGTERM. Resolves with its exit code. */
   stop(): Promise<number | null>;
@@ -36,11 +36,11 @@ interface Options {
   env?: Record<string, string>;
   /** Runs the service with a test clock, which {@link RunningService.moveClock} advances. */
   testClock?: boolean;
-  /** The `main.js` of another build. Default: the build of this working tree. */
+  /** The path to another build's `main.js`. Default: this working tree's build. */
   main?: string;
 }
 
-const built = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const builtMain = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
 /**
  * Starts the built service (`npm run build`) in development mode. Resolves when the service is ready. `startInProcess`
@@ -56,7 +56,7 @@ export async function startService({
   dataDir,
   env = {},
   testClock = false,
-  main = built,
+  main = builtMain,
 }: Options = {}): Promise<RunningService> {
   if (!existsSync(main)) throw new Error(`${main} is missing: build the service first.`);
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'trueward-'));
@@ -94,7 +94,7 @@ export async function startService({
     child.kill(signal);
     return exit;
   };
-  // A copy of the clock in the service. Both add the same offsets to the system time.
+  // Mirrors the clock in the service process: both add the same offsets to the system time.
   const clock = createTestClock();
   return {
     url,

@@ -7,8 +7,8 @@ export interface Canary {
   /** The ids of all returned decisions. */
   acknowledged: ReadonlySet<string>;
   /**
-   * Summarizes the requests that ended after `sinceMs`, a time of `performance.now()`. Call this only after the process
-   * has recovered.
+   * Summarizes the requests that ended after `sinceMs`, a `performance.now()` timestamp. Call this only after the
+   * process has recovered.
    */
   read(sinceMs: number): Interruption;
   stop(): Promise<void>;
@@ -16,9 +16,9 @@ export interface Canary {
 
 /** How a failure affected the requests. Times are in milliseconds since the failure. */
 export interface Interruption {
-  /** The end of the last failed or slow request, or undefined without such requests. */
+  /** When the last failed or slow request ended. Undefined if there was none. */
   lastBadMs: number | undefined;
-  /** The end of the first successful request after {@link lastBadMs}, or undefined without such a request. */
+  /** When the next successful request ended: 0 if no request failed or was slow, undefined if none has succeeded yet. */
   recoveredMs: number | undefined;
   succeeded: number;
   rejected: number;
@@ -29,8 +29,8 @@ export interface Interruption {
 }
 
 interface Outcome {
-  sentMs: number;
-  endedMs: number;
+  sentAtMs: number;
+  endedAtMs: number;
   /** Undefined if there was no response. */
   status: number | undefined;
 }
@@ -48,7 +48,7 @@ export function startCanary(url: string, key: string): Canary {
   let isStopped = false;
 
   const send = async (): Promise<void> => {
-    const sentMs = performance.now();
+    const sentAtMs = performance.now();
     let status: number | undefined;
     try {
       const response = await request(`${url}/v1/decisions`, {
@@ -64,7 +64,7 @@ export function startCanary(url: string, key: string): Canary {
     } catch {
       // The request timed out or the connection failed.
     }
-    outcomes.push({ sentMs, endedMs: performance.now(), status });
+    outcomes.push({ sentAtMs, endedAtMs: performance.now(), status });
   };
   const running = (async () => {
     while (!isStopped) {
@@ -79,17 +79,17 @@ export function startCanary(url: string, key: string): Canary {
     acknowledged,
     read(sinceMs) {
       const recentOutcomes = outcomes
-        .filter(({ endedMs }) => endedMs >= sinceMs)
-        .toSorted((a, b) => a.endedMs - b.endedMs);
-      const durations = recentOutcomes.map(({ sentMs, endedMs }) => endedMs - sentMs);
-      const isSlow = ({ sentMs, endedMs }: Outcome): boolean => endedMs - sentMs > slowMs;
+        .filter(({ endedAtMs }) => endedAtMs >= sinceMs)
+        .toSorted((a, b) => a.endedAtMs - b.endedAtMs);
+      const durations = recentOutcomes.map(({ sentAtMs, endedAtMs }) => endedAtMs - sentAtMs);
+      const isSlow = ({ sentAtMs, endedAtMs }: Outcome): boolean => endedAtMs - sentAtMs > slowMs;
       const isFailedOrSlow = (outcome: Outcome): boolean =>
         outcome.status !== 200 || isSlow(outcome);
       const lastBadIndex = recentOutcomes.findLastIndex(isFailedOrSlow);
       const count = (predicate: (outcome: Outcome) => boolean): number =>
         recentOutcomes.filter(predicate).length;
       const getMsSinceFailure = (outcome: Outcome | undefined): number | undefined =>
-        outcome && Math.round(outcome.endedMs - sinceMs);
+        outcome && Math.round(outcome.endedAtMs - sinceMs);
       return {
         lastBadMs: getMsSinceFailure(recentOutcomes[lastBadIndex]),
         recoveredMs: lastBadIndex < 0 ? 0 : getMsSinceFailure(recentOutcomes[lastBadIndex + 1]),

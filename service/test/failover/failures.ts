@@ -10,7 +10,7 @@ export interface Failure {
   run(cluster: PatroniCluster, members: Members): Promise<void>;
 }
 
-/** How long a machine stays down. After the shorter `ttl` of Patroni, a standby replaces the primary. */
+/** How long a machine stays down. This is longer than Patroni's `ttl`, after which a standby replaces the primary. */
 const downtimeMs = 30_000;
 
 const crash: Failure = {

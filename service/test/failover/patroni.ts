@@ -28,11 +28,11 @@ export interface PatroniCluster {
   hostsUrl: string;
   /** Resolves when the primary has two streaming standbys, one of them synchronous. Rejects after two minutes. */
   waitUntilHealthy(): Promise<Members>;
-  /** Sends a signal to all processes of PostgreSQL, and to Patroni too if the scope is `machine`. */
+  /** Sends a signal to all of a node's PostgreSQL processes and, if the scope is `machine`, also to Patroni. */
   signal(node: Node, signal: NodeJS.Signals, scope: 'postgres' | 'machine'): void;
-  /** Starts Patroni again after its node was killed. */
+  /** Restarts Patroni after its node was killed. */
   start(node: Node): void;
-  /** Makes the synchronous standby the primary. */
+  /** Promotes the synchronous standby to primary. */
   switchOver(members: Members): Promise<void>;
   /** Kills etcd. No node can become the primary while etcd is down. */
   stopEtcd(): Promise<void>;
@@ -43,7 +43,7 @@ export interface PatroniCluster {
 export interface Node {
   name: string;
   port: number;
-  /** The port of Patroni's API. */
+  /** Patroni's API port. */
   apiPort: number;
 }
 
@@ -52,13 +52,13 @@ export interface Members {
   synchronousStandby: Node;
 }
 
-/** A rejoining node first copies missing data, which takes half a minute on a busy machine. */
+/** A rejoining node first copies the data that it missed, which takes half a minute on a busy machine. */
 const recoveryTimeoutMs = 120_000;
 
-const deployed = (file: string): string =>
+const getDeployedPath = (file: string): string =>
   fileURLToPath(new URL(`../../../deploy/high-availability/${file}`, import.meta.url));
 
-/** Returns the programs that {@link startPatroni} requires but that are not installed. */
+/** Lists the programs that {@link startPatroni} requires and that are not installed. */
 export const findMissingPrograms = (): string[] => [
   ...(findPostgresFolder() === undefined ? ['postgresql'] : []),
   ...['patroni', 'etcd', 'haproxy'].filter((name) => findProgram(name) === undefined),
@@ -73,9 +73,9 @@ function findProgram(program: string): string | undefined {
 /** @throws Error if a program is missing. Call {@link findMissingPrograms} first. */
 export async function startPatroni(): Promise<PatroniCluster> {
   const bin = findPostgresFolder();
-  const account = process.getuid?.() === 0 ? findUnprivilegedUser() : undefined;
+  const identity = process.getuid?.() === 0 ? findUnprivilegedUser() : undefined;
   const folder = mkdtempSync(join(tmpdir(), 'trueward-patroni-'));
-  if (account) chownSync(folder, account.uid, account.gid);
+  if (identity) chownSync(folder, identity.uid, identity.gid);
   chmodSync(folder, 0o755);
   const port = () => getPort({ host: '127.0.0.1' });
   const etcd = { client: await port(), peer: await port() };
@@ -92,7 +92,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
     env: Record<string, string> = {},
   ) => {
     const child = spawn(findProgram(program) ?? program, args, {
-      ...account,
+      ...identity,
       cwd: folder,
       env: { PATH: process.env['PATH'] ?? '', HOME: folder, LC_ALL: 'C', ...env },
       stdio: ['ignore', 'ignore', process.env['FAILOVER_LOG'] ? 'inherit' : 'ignore'],
@@ -134,7 +134,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
       PATRONI_REPLICATION_PASSWORD: 'replicator',
     });
   const startProxy = (): void =>
-    startProcess('haproxy', 'haproxy', ['-db', '-f', deployed('haproxy.cfg')], {
+    startProcess('haproxy', 'haproxy', ['-db', '-f', getDeployedPath('haproxy.cfg')], {
       BIND: `127.0.0.1:${proxyPort}`,
       ...Object.fromEntries(
         nodes.flatMap((node, index) => [
@@ -152,7 +152,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
     const postmaster = readPostmasterPid(node);
     const patroni = running.get(node.name)?.pid;
     const patroniTree = patroni === undefined ? [] : [patroni, ...listDescendants(patroni)];
-    // Parents get the signal first, because they would restart their child processes.
+    // Signal parents first, because they would otherwise restart their child processes.
     const pids = [
       ...(scope === 'machine' ? patroniTree.filter((pid) => pid !== postmaster) : []),
       ...(postmaster === undefined ? [] : [postmaster, ...listDescendants(postmaster)]),
@@ -175,8 +175,8 @@ export async function startPatroni(): Promise<PatroniCluster> {
       ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
     });
   /**
-   * Returns the members of the cluster if this node is the primary and all members are healthy. Standbys may report the
-   * previous primary.
+   * Returns the cluster members if this node is the primary and all members are healthy. Doesn't ask standbys, because
+   * they may still report the previous primary.
    */
   const readMembers = async (node: Node): Promise<Members | undefined> => {
     if (!(await api(node, '/primary')).ok) return undefined;
@@ -186,8 +186,8 @@ export async function startPatroni(): Promise<PatroniCluster> {
     proxyUrl: `postgres://postgres:postgres@127.0.0.1:${proxyPort}/postgres`,
     hostsUrl: `postgres://postgres:postgres@${nodes.map((node) => `127.0.0.1:${node.port}`).join(',')}/postgres`,
     async waitUntilHealthy() {
-      const untilMs = performance.now() + recoveryTimeoutMs;
-      while (performance.now() < untilMs) {
+      const deadlineMs = performance.now() + recoveryTimeoutMs;
+      while (performance.now() < deadlineMs) {
         for (const node of nodes) {
           const members = await readMembers(node).catch(() => undefined);
           if (members) return members;
@@ -195,7 +195,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
         await sleep(200);
       }
       throw new Error(
-        `The cluster has not recovered within ${recoveryTimeoutMs} ms (FAILOVER_LOG=1 shows why).`,
+        `The cluster did not recover within ${recoveryTimeoutMs} ms (FAILOVER_LOG=1 shows why).`,
       );
     },
     signal,
@@ -226,9 +226,9 @@ export async function startPatroni(): Promise<PatroniCluster> {
   };
 }
 
-/** Returns the configuration in `deploy/` with its socket directory in `folder`. */
+/** Returns the configuration from `deploy/`, with `folder` as its socket directory. */
 function readConfiguration(folder: string): string {
-  const document = parseDocument(readFileSync(deployed('patroni.yaml'), 'utf8'));
+  const document = parseDocument(readFileSync(getDeployedPath('patroni.yaml'), 'utf8'));
   document.setIn(['postgresql', 'parameters'], { unix_socket_directories: folder });
   return document.toString();
 }
@@ -269,7 +269,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Returns the installed versions of the programs. */
+/** Returns each program's installed version. */
 export function readVersions(): string {
   const read = (program: string, ...args: string[]): string =>
     /\d+\.[\d.]+/.exec(execFileSync(program, args, { encoding: 'utf8' }))?.[0] ?? '?';

@@ -14,7 +14,7 @@ interface Options {
   onFailure?(result: FailureResult): void;
 }
 
-/** How a failure affected the clients of each process. */
+/** How a failure affected each process's clients. */
 export interface FailureResult {
   name: string;
   /** For the process that connects through HAProxy. */
@@ -32,9 +32,9 @@ export interface FailoverReport extends Verdict {
   unexpectedResponses: string[];
 }
 
-/** The service has recovered when this many new decisions have earned their reward. */
+/** The service counts as recovered once this many new decisions have earned their reward. */
 const recoveryRewards = 10;
-/** How long a player retries a request. Replacing the primary takes less time. */
+/** How long a player retries a request. A failover takes less time. */
 const retryForMs = 120_000;
 
 /** Causes failures in a PostgreSQL cluster one at a time while players watch ads from two service processes. */
@@ -77,18 +77,18 @@ export async function runFailures({
     await players.waitForRewards(recoveryRewards);
 
     const results: FailureResult[] = [];
-    const startedMs = performance.now();
-    const minutes = (): number => (performance.now() - startedMs) / 60_000;
+    const startedAtMs = performance.now();
+    const minutes = (): number => (performance.now() - startedAtMs) / 60_000;
     for (let failure = next(minutes()); failure; failure = next(minutes())) {
       const members = await patroni.waitUntilHealthy();
-      const failedMs = performance.now();
+      const failedAtMs = performance.now();
       await failure.run(patroni, members);
       await patroni.waitUntilHealthy();
       await players.waitForRewards(recoveryRewards);
       const result = {
         name: failure.name,
-        proxy: proxy.read(failedMs),
-        hosts: hosts.read(failedMs),
+        proxy: proxy.read(failedAtMs),
+        hosts: hosts.read(failedAtMs),
       };
       results.push(result);
       onFailure?.(result);

@@ -7,22 +7,21 @@ import type { Clock } from '../../src/platform/time.ts';
 import type { DevelopmentKeys } from '../../src/development/seed.ts';
 import { type RunningService, startService } from '../start-service.ts';
 
-/** Several service processes on one database, as in production. */
+/** Several service processes that share one database, as in production. */
 export interface Cluster {
-  /** The base URLs. A replaced process keeps its URL. */
+  /** The base URLs. A replacement process gets the same URL. */
   urls: readonly string[];
   keys: DevelopmentKeys;
   service(index: number): RunningService;
   /** Kills a process and starts another one in its place. */
   replace(index: number, env?: Record<string, string>): Promise<void>;
   /**
-   * Stops a process cleanly and starts another build of the service in its place. Default: the build of this working
-   * tree.
+   * Shuts down a process cleanly and starts another service build in its place. Default: this working tree's build.
    */
   roll(index: number, main?: string): Promise<void>;
-  /** The clock of the processes. It is the same for all processes until one of them is replaced. */
+  /** The first process's clock. All processes show the same time until one of them is replaced. */
   clock: Clock;
-  /** Advances the clock of every process. */
+  /** Moves every process's clock. */
   moveClock(move: ClockMove): Promise<void>;
   stop(): Promise<(number | null)[]>;
 }
@@ -32,7 +31,7 @@ interface Options {
   databaseUrl: string | readonly string[];
   processes: number;
   env?: Record<string, string>;
-  /** The `main.js` of another build. Default: the build of this working tree. */
+  /** The path to another build's `main.js`. Default: this working tree's build. */
   main?: string;
   /** Runs the processes with test clocks, which {@link Cluster.moveClock} advances. */
   testClock?: boolean;

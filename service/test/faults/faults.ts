@@ -17,7 +17,7 @@ export interface FaultTargets {
 
 export interface Fault {
   name: string;
-  /** Injects the fault, then ends it. Returns the reason if this machine cannot inject it. */
+  /** Injects the fault, then removes it. If this machine doesn't support the fault, returns the reason. */
   run(targets: FaultTargets): Promise<string | undefined>;
 }
 
@@ -68,14 +68,14 @@ const fillDisk: Fault = {
   async run({ postgres, hasSmallDisk }) {
     if (!hasSmallDisk) return 'no small file system could be mounted';
     const ballast = join(postgres.folder, 'ballast');
-    // Fills the disk completely. Repeats this because the server frees space.
+    // Fill the disk completely, and repeatedly, because the server frees space.
     for (let round = 0; round < 20; round += 1) {
       for (const megabytes of [8, 1]) writeUntilFull(ballast, round, megabytes);
       await sleep(200);
     }
     for (const file of readdirSync(postgres.folder).filter((name) => name.startsWith('ballast')))
       rmSync(join(postgres.folder, file));
-    // Without space for its log, the server may have shut down.
+    // Without space for its write-ahead log, the server may have shut down.
     if (!postgres.isAlive()) await postgres.start();
     return undefined;
   },
@@ -113,7 +113,7 @@ const slowDisk: Fault = {
 };
 
 const skewClock: Fault = {
-  name: 'the clock of one process is 40 seconds ahead of the other, then 40 seconds behind',
+  name: 'one process’s clock runs 40 seconds ahead of the other’s, then 40 seconds behind',
   async run({ cluster }) {
     if (!existsSync(fakeTime)) return 'libfaketime is not installed';
     for (const FAKETIME of ['+40s', '-40s']) {
@@ -130,8 +130,8 @@ const skewClock: Fault = {
 };
 
 /**
- * The faults by name, as passed to `npm run faults:service`. With this order, leases that are acquired during one fault
- * expire during a later fault.
+ * The faults by name, as passed to `npm run faults:service`. In this order, leases that are acquired during one fault
+ * expire during a later one.
  */
 export const faults = {
   killService,

@@ -12,13 +12,13 @@ const { values, positionals: requestedNames } = parseArgs({
 if (values.help) {
   console.log(`npm run faults:service [-- <fault>…]
 
-Injects each fault, or only the named ones, under load on a private PostgreSQL server, and compares the database and
+Injects each fault, or only the ones you name, under load on a private PostgreSQL server, and compares the database and
 the received webhooks with what the service acknowledged. Faults: ${names.join(', ')}.`);
   process.exit();
 }
-const unknown = requestedNames.find((name) => !names.some((knownName) => knownName === name));
-if (unknown !== undefined)
-  throw new Error(`Unknown fault: ${unknown}. Expected one of ${names.join(', ')}.`);
+const unknownName = requestedNames.find((name) => !names.some((knownName) => knownName === name));
+if (unknownName !== undefined)
+  throw new Error(`Unknown fault: ${unknownName}. Expected one of ${names.join(', ')}.`);
 const report = await injectFaults({
   players: 64,
   faults: names
@@ -27,7 +27,7 @@ const report = await injectFaults({
   onFault: (text) => console.log(text),
 });
 if (report === undefined) {
-  console.log('There is no PostgreSQL on this machine.');
+  console.log('PostgreSQL is not installed.');
   process.exitCode = 1;
 } else {
   const { lost, duplicated, undelivered, inconsistent, unexpectedResponses, ...counts } = report;

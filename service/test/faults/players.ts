@@ -5,7 +5,7 @@ import { Agent } from 'undici';
 import { send } from './send.ts';
 
 /** Everything that the service has acknowledged. */
-export interface Acknowledged {
+export interface AcknowledgedIds {
   decisions: Set<string>;
   /** Entries of the form `<decision id>/<event id>`. */
   events: Set<string>;
@@ -14,12 +14,12 @@ export interface Acknowledged {
 }
 
 export interface Players {
-  acknowledged: Acknowledged;
-  /** The number of requests that got a 503 or no response. */
+  acknowledged: AcknowledgedIds;
+  /** Returns the number of requests that got a 503 or no response. */
   countRejections(): number;
   /** Responses with a status other than 200 or 503. */
   unexpectedResponses: string[];
-  /** Resolves when this many decisions from after the call have earned their reward. */
+  /** Resolves when this many decisions made after the call have earned their reward. */
   waitForRewards(rewardCount: number): Promise<void>;
   /** Lets every player finish the current ad, then resolves. */
   stop(): Promise<void>;
@@ -33,7 +33,7 @@ interface Options {
   retryForMs?: number;
 }
 
-/** How long a player watches an ad. The image ads of the demo account require 5 s. */
+/** How long a player watches an ad. The demo account's image ads require 5 s. */
 const watchMs = 5_100;
 
 /**
@@ -41,7 +41,7 @@ const watchMs = 5_100;
  */
 export function startPlayers({ urls, key, count, retryForMs = 60_000 }: Options): Players {
   const agent = new Agent({ connections: count });
-  const acknowledged: Acknowledged = {
+  const acknowledged: AcknowledgedIds = {
     decisions: new Set(),
     events: new Set(),
     rewards: new Set(),
@@ -53,8 +53,8 @@ export function startPlayers({ urls, key, count, retryForMs = 60_000 }: Options)
 
   const post = async <T>(path: string, body: object): Promise<T> => {
     const text = JSON.stringify(body);
-    const untilMs = performance.now() + retryForMs;
-    for (let attempt = 0; performance.now() < untilMs; attempt += 1) {
+    const deadlineMs = performance.now() + retryForMs;
+    for (let attempt = 0; performance.now() < deadlineMs; attempt += 1) {
       const url = urls[Math.floor(Math.random() * urls.length)] ?? '';
       const response = await send(agent, url + path, key, text);
       if (response?.status === 200) return JSON.parse(response.text) as T;
@@ -97,7 +97,7 @@ export function startPlayers({ urls, key, count, retryForMs = 60_000 }: Options)
     for (const listener of listeners) listener();
   };
   const runPlayer = async (index: number): Promise<void> => {
-    // The players start at different times, so that they are at different stages of their ads.
+    // Stagger the players, so that they are at different points in their ads.
     await sleep((index / count) * watchMs);
     while (!isStopping)
       await watchAd().catch((error: unknown) => unexpectedResponses.push(String(error)));

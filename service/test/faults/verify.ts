@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openPostgres } from '../../src/store/postgres.ts';
 import type { Database } from '../../src/store/database.ts';
 import type { ReceivedRequest } from '../http/receiver.ts';
-import type { Acknowledged } from './players.ts';
+import type { AcknowledgedIds } from './players.ts';
 
 /** The differences that {@link verify} found. All lists should be empty. */
 export interface Verdict {
@@ -10,13 +10,13 @@ export interface Verdict {
   lost: string[];
   /** Decisions that were rewarded more than once. */
   duplicated: string[];
-  /** Decisions with an earned reward but without a received webhook. */
+  /** Decisions whose reward was earned but whose webhook was not received. */
   undelivered: string[];
   /** Report counts that differ from the number of rows, and webhooks without a body. */
   inconsistent: string[];
 }
 
-/** Prints the number of findings of each kind with examples. Any finding sets the exit code to 1. */
+/** Prints the number of findings per kind, with examples. Sets the exit code to 1 if there are any. */
 export function printFindings(findings: Readonly<Record<string, readonly string[]>>): void {
   for (const [kind, list] of Object.entries(findings)) {
     console.log(`${kind}: ${list.length} ${list.slice(0, 5).join(' | ')}`);
@@ -27,7 +27,7 @@ export function printFindings(findings: Readonly<Record<string, readonly string[
 /** Compares the database with the acknowledged data and the received webhooks. */
 export async function verify(
   databaseUrl: string,
-  acknowledged: Acknowledged,
+  acknowledged: AcknowledgedIds,
   received: readonly ReceivedRequest[],
 ): Promise<Verdict> {
   const database = openPostgres(databaseUrl, () => undefined);
@@ -41,7 +41,7 @@ export async function verify(
     const states = new Map(decisions.map(({ id, reward_state }) => [id, reward_state]));
     const storedIds = new Set(events.map(({ id }) => id));
     const earnedIds = [...states].filter(([, state]) => state === 'earned').map(([id]) => id);
-    const deliveredEvents = readDelivered(received);
+    const deliveredEvents = readDeliveredEvents(received);
     return {
       lost: [
         ...[...acknowledged.decisions].filter((id) => !states.has(id)),
@@ -66,10 +66,10 @@ const describe = ({ headers }: ReceivedRequest): string =>
   `a webhook without a body: ${JSON.stringify(headers)}`;
 
 /**
- * Returns the ids of the received webhook events by decision. An event may be delivered more than once, but a decision
- * must have only one event.
+ * Returns the ids of the received webhook events, keyed by decision id. An event may be delivered more than once, but a
+ * decision must have only one event.
  */
-function readDelivered(received: readonly ReceivedRequest[]): Map<string, Set<string>> {
+function readDeliveredEvents(received: readonly ReceivedRequest[]): Map<string, Set<string>> {
   const deliveredEvents = new Map<string, Set<string>>();
   for (const { body } of received.filter(hasBody)) {
     const { id, data } = JSON.parse(body) as { id: string; data: { decision_id: string } };
@@ -103,7 +103,7 @@ const deliveryTimeoutMs = 300_000;
  * @throws Error after five minutes.
  */
 export async function waitUntilDelivered(databaseUrl: string): Promise<void> {
-  const endMs = performance.now() + deliveryTimeoutMs;
+  const deadlineMs = performance.now() + deliveryTimeoutMs;
   const database = openPostgres(databaseUrl, () => undefined);
   try {
     for (;;) {
@@ -111,7 +111,7 @@ export async function waitUntilDelivered(databaseUrl: string): Promise<void> {
         `SELECT count(*)::bigint AS count FROM deliveries WHERE state = 'pending'`,
       );
       if (row?.count === 0) return;
-      if (performance.now() > endMs)
+      if (performance.now() > deadlineMs)
         throw new Error(`${row?.count} deliveries are still pending after five minutes.`);
       await sleep(100);
     }

@@ -14,7 +14,7 @@ interface FuzzOptions {
   onProgress?(done: number): void;
 }
 
-/** A response that violates the contract of the service. */
+/** A response that violates the service's contract. */
 export interface Finding {
   request: string;
   status: number;
@@ -23,7 +23,7 @@ export interface Finding {
 }
 
 /** Matches text that no response may contain: SQL, stack traces, paths, internal names. */
-const internals =
+const internalsPattern =
   /\bSELECT \w|INSERT INTO|node_modules|\.ts:\d|\bat \w+ \(|pglite|syntax error|violates/i;
 
 /** Generates requests from the schemas, mutates them at random and sends them. Returns the invalid responses. */
@@ -74,7 +74,7 @@ function buildRequest(
 ) {
   const group = operation.path.split('/')[2] ?? '';
   const id = random() < 0.7 ? (ids[group] ?? 'none') : 'xyz_%27%22%00';
-  // Most requests must not delete the key or the objects that other requests use.
+  // Most DELETE requests name an object that doesn't exist, because other requests need the key and the objects.
   const target = operation.method === 'DELETE' && random() < 0.9 ? 'plc_none' : id;
   const query = new URLSearchParams(
     operation.parameters
@@ -86,8 +86,8 @@ function buildRequest(
   );
   const kind = operation.keys.includes('secret') ? 'secret' : 'publishable';
   const key = random() < 0.02 ? 'sk_live_wrong' : keys.sandbox[kind];
-  const sampled = operation.body && sampler.sample(operation.body, random);
-  const value = random() < 0.6 ? mutate(sampled, random) : sampled;
+  const sample = operation.body && sampler.sample(operation.body, random);
+  const value = random() < 0.6 ? mutate(sample, random) : sample;
   let body = operation.body ? JSON.stringify(value) : undefined;
   if (body !== undefined && random() < 0.03) body = body.slice(0, -1);
   // Simulated slow responses would only prolong the run.
@@ -119,10 +119,10 @@ function createResponseCheck({ components }: OpenApi) {
         JSON.stringify(schema).replaceAll('"#/components/', '"openapi#/components/'),
       ) as object,
     );
-  const compiled = new Map<object, ValidateFunction>();
+  const validators = new Map<object, ValidateFunction>();
   const isProblem = compile({ $ref: '#/components/schemas/Problem' });
   return (operation: Operation, status: number, body: string, simulatesError: boolean) => {
-    if (internals.test(body)) return 'the response reveals internals';
+    if (internalsPattern.test(body)) return 'the response leaks internals';
     if (status >= 300) {
       const problem = parse(body);
       if (!isProblem(problem)) return 'the body is not a problem document';
@@ -133,8 +133,8 @@ function createResponseCheck({ components }: OpenApi) {
     if (!(String(status) in operation.responses)) return 'the status is not documented';
     const schema = operation.responses[String(status)];
     if (schema === undefined) return undefined;
-    const validate = compiled.get(schema) ?? compile(schema);
-    compiled.set(schema, validate);
+    const validate = validators.get(schema) ?? compile(schema);
+    validators.set(schema, validate);
     return validate(parse(body))
       ? undefined
       : `the body does not match its schema: ${ajv.errorsText(validate.errors)}`;

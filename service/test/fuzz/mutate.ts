@@ -1,4 +1,4 @@
-/** Values that code without validation handles badly. */
+/** Values that tend to break code that doesn't validate its input. */
 const hostileValues: unknown[] = [
   null,
   true,

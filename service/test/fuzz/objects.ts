@@ -2,7 +2,7 @@ import { createClient } from '../http/client.ts';
 import type { InProcessService } from '../in-process.ts';
 
 /**
- * Returns the ids of sandbox objects of the demo account, one for each kind. The keys are path segments after `/v1`.
+ * Returns the id of one sandbox object of each kind in the demo account, keyed by the path segment after `/v1`.
  */
 export async function createObjects(running: InProcessService): Promise<Record<string, string>> {
   const client = createClient(running);

@@ -1,12 +1,12 @@
 import type { Schema } from './sample.ts';
 
-/** One operation of the OpenAPI document. */
+/** An operation in the OpenAPI document. */
 export interface Operation {
   method: string;
   /** The path template, such as `/v1/placements/{id}`. */
   path: string;
   id: string;
-  /** The kinds of keys that are allowed to call the operation. */
+  /** The kinds of keys that may call the operation. */
   keys: ('publishable' | 'secret')[];
   body?: Schema;
   parameters: { name: string; in: string; required?: boolean; schema: Schema }[];
@@ -30,7 +30,7 @@ interface RawOperation {
   responses: Record<string, { content?: Content }>;
 }
 
-/** Fetches the OpenAPI document of a service. */
+/** Fetches a service's OpenAPI document. */
 export async function readOpenApi(url: string): Promise<OpenApi> {
   return (await (await fetch(`${url}/openapi.json`)).json()) as OpenApi;
 }

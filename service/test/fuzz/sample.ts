@@ -21,7 +21,7 @@ export interface Schema {
 
 /** Generates valid values for schemas. */
 export interface Sampler {
-  /** `random` selects the optional members and the values. Default: the smallest valid value. */
+  /** `random` selects the optional members and the values. Without it, returns the smallest valid value. */
   sample(schema: Schema, random?: () => number): unknown;
   resolve(schema: Schema): Schema;
 }
@@ -54,8 +54,8 @@ export function createSampler(components: Record<string, Schema>): Sampler {
     if (pattern === undefined) return 'text';
     const prefix = /^\^([a-z]{3})_\[0-7\]/.exec(pattern)?.[1];
     if (prefix !== undefined) return `${prefix}_01h455vb4pex5vsknk084sn02q`;
-    const form = new RegExp(pattern);
-    const example = examples.find((text) => form.test(text));
+    const regex = new RegExp(pattern);
+    const example = examples.find((text) => regex.test(text));
     if (example === undefined) throw new Error(`No example matches the pattern ${pattern}.`);
     return example;
   };
@@ -88,11 +88,12 @@ export function createSampler(components: Record<string, Schema>): Sampler {
   };
   const sampleObject = (schema: Schema, random?: () => number): object => {
     const { properties = {}, required = [], minProperties = 0 } = schema;
-    const optional = Object.keys(properties).filter((name) => !required.includes(name));
-    const chosenNames = random ? optional.filter(() => random() < 0.4) : [];
+    const optionalNames = Object.keys(properties).filter((name) => !required.includes(name));
+    const chosenNames = random ? optionalNames.filter(() => random() < 0.4) : [];
     const names = [...required, ...chosenNames];
-    const spare = optional.at(-1);
-    if (names.length < minProperties && spare !== undefined) names.push(spare);
+    const lastOptionalName = optionalNames.at(-1);
+    if (names.length < minProperties && lastOptionalName !== undefined)
+      names.push(lastOptionalName);
     return Object.fromEntries(names.map((name) => [name, sample(properties[name] ?? {}, random)]));
   };
   return { sample, resolve };

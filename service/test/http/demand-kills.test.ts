@@ -12,12 +12,12 @@ test('killed processes lose no tracker, billing notice or reward', async () => {
     watched: 200,
     lostRewards: [],
     unrecorded: [],
-    repeatedPixels: [],
+    repeatedTrackers: [],
     missingBurls: [],
     inconsistent: [],
     unexpectedResponses: [],
   });
   // The test is meaningful only if processes were killed and trackers were requested.
   expect(report.kills).toBeGreaterThan(1);
-  expect(report.ended['sent']).toBeGreaterThan(200 * 5);
+  expect(report.trackerRequests['sent']).toBeGreaterThan(200 * 5);
 }, 300_000);

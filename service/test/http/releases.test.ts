@@ -9,12 +9,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDecisionTokens } from '../../src/decision/token.ts';
 import { openSecretBox, createMac, readServiceSecret } from '../../src/key/secret-box.ts';
 import { play } from '../upgrade/play.ts';
-import type { Recorded } from '../upgrade/record.ts';
+import type { Recording } from '../upgrade/record.ts';
 import { type Game, startGame } from './reward-game.ts';
 
 const recorded = JSON.parse(
   readFileSync(new URL('../upgrade/recorded.json', import.meta.url), 'utf8'),
-) as Recorded;
+) as Recording;
 
 let game: Game;
 beforeAll(async () => {
@@ -46,7 +46,7 @@ test('clients of the previous release can earn rewards and get compatible respon
     url,
     key: client.publishable,
     nowMs: clock.nowMs,
-    pass: (ms) => clock.set(clock.nowMs() + ms),
+    advance: (ms) => clock.set(clock.nowMs() + ms),
   });
   for (const [index, { status, answer }] of recorded.steps.entries()) {
     const actual = playedSteps[index];

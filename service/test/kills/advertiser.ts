@@ -13,25 +13,25 @@ export interface Advertiser {
   /** The number of requests for each tracker path. For example, `/7/impression` belongs to the seventh bid. */
   requests: ReadonlyMap<string, number>;
   /** The tracker paths for which the server returned a successful response. */
-  confirmed: ReadonlySet<string>;
+  confirmedPaths: ReadonlySet<string>;
   /** The decision ids in the received `decision.rewarded` events. */
-  rewarded: ReadonlySet<string>;
-  /** The bodies of the received webhook events. */
+  rewardedIds: ReadonlySet<string>;
+  /** The received webhook bodies. */
   webhooks: readonly string[];
   close(): Promise<void>;
 }
 
 export const domain = 'shop.example';
-/** The bid price in US dollars per thousand impressions. */
+/** The bid price: a CPM in US dollars. */
 export const price = 7.654321;
-/** The duration of the media file. */
+/** The media file's duration. */
 export const mediaMs = 3_000;
 const [media, icon] = ['clip.mp4', 'picture.png'].map((name) =>
   readFileSync(fileURLToPath(new URL(`../../../test/media/${name}`, import.meta.url))),
 );
 
-/** The tracking events of each ad. */
-export const pixels = [
+/** The events that each ad tracks. */
+export const trackedEvents = [
   'impression',
   'start',
   'firstQuartile',
@@ -45,13 +45,13 @@ const hangingBidInterval = 250;
 
 export async function startAdvertiser(): Promise<Advertiser> {
   const requests = new Map<string, number>();
-  const confirmed = new Set<string>();
-  const rewarded = new Set<string>();
+  const confirmedPaths = new Set<string>();
+  const rewardedIds = new Set<string>();
   const webhooks: string[] = [];
   let bids = 0;
 
   const confirm = (path: string, response: ServerResponse): void => {
-    confirmed.add(path);
+    confirmedPaths.add(path);
     response.writeHead(204).end();
   };
   const respondToTracker = (path: string, response: ServerResponse): void => {
@@ -81,7 +81,7 @@ export async function startAdvertiser(): Promise<Advertiser> {
         const json = JSON.parse(body) as { id: string; data?: { decision_id?: string } };
         if (path === '/bid') return response.end(bidOn(json.id, (bids += 1), urls));
         webhooks.push(body);
-        rewarded.add(json.data?.decision_id ?? '');
+        rewardedIds.add(json.data?.decision_id ?? '');
         return response.writeHead(204).end();
       });
     }),
@@ -91,14 +91,14 @@ export async function startAdvertiser(): Promise<Advertiser> {
       if (count > 1) confirm(url, response);
     }),
   ] as const;
-  const urls = { normal: servers[0].url, stuck: servers[1].url };
+  const urls = { normal: servers[0].url, hanging: servers[1].url };
   return {
     bidUrl: `${urls.normal}/bid`,
     redirectUrl: `${urls.normal}/redirect/`,
     webhookUrl: `${urls.normal}/webhooks`,
     requests,
-    confirmed,
-    rewarded,
+    confirmedPaths,
+    rewardedIds,
     webhooks,
     async close() {
       await Promise.all(servers.map((server) => server.close()));
@@ -109,7 +109,7 @@ export async function startAdvertiser(): Promise<Advertiser> {
 /** Of a hundred requests, three are reset, three fail and three are redirected. */
 function chooseFault(path: string): 'reset' | 'error' | 'redirect' | undefined {
   const [, bid, event] = path.split('/');
-  const share = (Number(bid) * 7 + pixels.indexOf(event ?? '') * 13) % 100;
+  const share = (Number(bid) * 7 + trackedEvents.indexOf(event ?? '') * 13) % 100;
   return share < 0
     ? undefined
     : ([undefined, 'reset', 'error', 'redirect'] as const)[
@@ -120,17 +120,17 @@ function chooseFault(path: string): 'reset' | 'error' | 'redirect' | undefined {
 function bidOn(
   id: string,
   bid: number,
-  { normal, stuck }: { normal: string; stuck: string },
+  { normal, hanging }: { normal: string; hanging: string },
 ): string {
   const chooseOrigin = (event: string): string => {
     const isHanging =
       event === 'midpoint'
         ? bid % hangingBidInterval === 7
         : event === 'burl' && bid % hangingBidInterval === 8;
-    return isHanging ? stuck : normal;
+    return isHanging ? hanging : normal;
   };
   const createTrackerUrl = (event: string): string => `${chooseOrigin(event)}/${bid}/${event}`;
-  const [impression = '', ...events] = pixels;
+  const [impression = '', ...events] = trackedEvents;
   const adm = vast(
     inline({
       body: tags('Impression', createTrackerUrl(impression)),

@@ -12,7 +12,7 @@ import { openPGlite } from '../../src/store/pglite/open-pglite.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { send } from '../faults/send.ts';
 import { type RunningService, startService } from '../start-service.ts';
-import { type Advertiser, domain, mediaMs, pixels, startAdvertiser } from './advertiser.ts';
+import { type Advertiser, domain, mediaMs, trackedEvents, startAdvertiser } from './advertiser.ts';
 
 interface DemandKillOptions {
   /** How many external ads are watched to the end. */
@@ -28,17 +28,17 @@ interface DemandKillOptions {
 interface Violations {
   /** Acknowledged rewards that are missing from the database or from the received webhooks. */
   lostRewards: string[];
-  /** Decisions with a watched ad whose tracker requests are missing or have not ended. */
+  /** Decisions whose ad was watched, but whose tracker requests are missing or have not ended. */
   unrecorded: string[];
-  /** Pixels that were requested more than once. */
-  repeatedPixels: string[];
+  /** Trackers other than billing notices that were requested more than once. */
+  repeatedTrackers: string[];
   /** Billing notices without a successful response. */
   missingBurls: string[];
   /**
-   * Pixels that are recorded as sent but were not received, and report counts that differ from the number of records.
+   * Trackers that are recorded as sent but were not received, and report counts that differ from the number of records.
    */
   inconsistent: string[];
-  /** Unexpected responses of the service. */
+  /** Unexpected responses from the service. */
   unexpectedResponses: string[];
 }
 
@@ -46,10 +46,10 @@ interface DemandKillReport extends Violations {
   watched: number;
   kills: number;
   /** The number of recorded tracker requests for each state and reason. */
-  ended: Record<string, number>;
+  trackerRequests: Record<string, number>;
 }
 
-/** The time for leases of killed processes to expire, for retries and for webhooks to arrive. */
+/** The time allowed for retries, for webhooks to arrive, and for killed processes' leases to expire. */
 const settleMs = 180_000;
 
 /** Kills random service processes while players watch external ads. Then checks all trackers and rewards. */
@@ -67,23 +67,23 @@ export async function killDemand(options: DemandKillOptions): Promise<DemandKill
       if (watch.isFinished()) break;
       await processes.killRandomProcess();
       kills += 1;
-      onProgress(`kill ${kills}: ${watch.earned.size} of ${impressions} ads watched`);
+      onProgress(`kill ${kills}: ${watch.earnedIds.size} of ${impressions} ads watched`);
     }
     await watch.finished;
-    const untilMs = performance.now() + settleMs;
+    const deadlineMs = performance.now() + settleMs;
     const openDatabase = (): Promise<Database> =>
       databaseUrl === undefined
         ? openPGlite(join(dataDir, 'database'), () => undefined)
         : Promise.resolve(openPostgres(databaseUrl, () => undefined));
-    await waitUntilSettled(processes, advertiser, watch.earned, untilMs);
+    await waitUntilSettled(processes, advertiser, watch.earnedIds, deadlineMs);
     await processes.stop();
     const database = await openDatabase();
     try {
-      const result = await findViolations(database, advertiser, watch.earned);
+      const result = await findViolations(database, advertiser, watch.earnedIds);
       return {
         ...result,
         unexpectedResponses: watch.unexpectedResponses,
-        watched: watch.earned.size,
+        watched: watch.earnedIds.size,
         kills,
       };
     } finally {
@@ -98,7 +98,7 @@ export async function killDemand(options: DemandKillOptions): Promise<DemandKill
 
 interface Processes {
   urls: readonly string[];
-  /** The first process and the keys of the demo account. */
+  /** The first process's URL and the demo account's keys. */
   first: Pick<RunningService, 'url' | 'keys'>;
   /** Kills a random process and starts another in its place. */
   killRandomProcess(): Promise<void>;
@@ -147,7 +147,7 @@ async function startProcesses(
   };
 }
 
-/** Adds the bidder as a source and the webhook. Resolves when the creative of the bidder is approved. */
+/** Adds a source for the bidder, and the webhook. Resolves when the bidder's creative is approved. */
 async function addSource(
   service: Processes['first'],
   { bidUrl, webhookUrl }: Advertiser,
@@ -172,7 +172,7 @@ async function addSource(
 
 interface WatchRun {
   /** The decisions whose reward the service has acknowledged. */
-  earned: Set<string>;
+  earnedIds: Set<string>;
   unexpectedResponses: string[];
   finished: Promise<unknown>;
   isFinished(): boolean;
@@ -187,14 +187,14 @@ function startWatching(
   { impressions, players }: DemandKillOptions,
 ): WatchRun {
   const agent = new Agent({ connections: players });
-  const earned = new Set<string>();
+  const earnedIds = new Set<string>();
   const unexpectedResponses: string[] = [];
   let startedAds = 0;
   const key = processes.first.keys.sandbox.publishable;
 
   const post = async <T>(path: string, body: object): Promise<T> => {
-    const untilMs = performance.now() + retryForMs;
-    while (performance.now() < untilMs) {
+    const deadlineMs = performance.now() + retryForMs;
+    while (performance.now() < deadlineMs) {
       const url = processes.urls[Math.floor(Math.random() * processes.urls.length)] ?? '';
       const response = await send(agent, url + path, key, JSON.stringify(body));
       if (response?.status === 200) return JSON.parse(response.text) as T;
@@ -238,7 +238,7 @@ function startWatching(
     await report('impression', 'first_quartile', 'midpoint');
     await sleep(mediaMs * 0.4);
     const { decisions } = await report('third_quartile', 'complete');
-    if (decisions[0]?.state === 'earned') earned.add(decision.id);
+    if (decisions[0]?.state === 'earned') earnedIds.add(decision.id);
     else unexpectedResponses.push(`No reward: ${JSON.stringify(decisions)}`);
   };
   const runPlayer = async (): Promise<void> => {
@@ -252,47 +252,47 @@ function startWatching(
     isFinished = true;
     await agent.destroy();
   });
-  return { earned, unexpectedResponses, finished, isFinished: () => isFinished };
+  return { earnedIds, unexpectedResponses, finished, isFinished: () => isFinished };
 }
 
-/** Each ad has one tracker for each pixel, plus the billing notice. */
-const trackersPerAd = pixels.length + 1;
+/** Each ad has one tracker per tracked event, plus the billing notice. */
+const trackersPerAd = trackedEvents.length + 1;
 
-/** Resolves when all tracker requests have ended and all webhooks have arrived, or at `untilMs`. */
+/** Resolves when all tracker requests have ended and all webhooks have arrived, or at `deadlineMs`. */
 async function waitUntilSettled(
   processes: Processes,
-  { rewarded }: Advertiser,
-  earned: ReadonlySet<string>,
-  untilMs: number,
+  { rewardedIds }: Advertiser,
+  earnedIds: ReadonlySet<string>,
+  deadlineMs: number,
 ): Promise<void> {
   const { call } = createDemand(processes.first);
   const hour = (offset: number): string =>
     new Date((Math.floor(Date.now() / 3_600_000) + offset) * 3_600_000).toISOString();
-  while (performance.now() < untilMs) {
+  while (performance.now() < deadlineMs) {
     const { data } = await call<Report>('GET', `reports?from=${hour(-2)}&to=${hour(1)}`);
     const ended = data.reduce(
       (sum, row) => sum + row.trackers_sent + row.trackers_failed + row.trackers_late,
       0,
     );
-    const hasWebhooks = [...earned].every((id) => rewarded.has(id));
-    if (hasWebhooks && ended >= earned.size * trackersPerAd) return;
+    const hasWebhooks = [...earnedIds].every((id) => rewardedIds.has(id));
+    if (hasWebhooks && ended >= earnedIds.size * trackersPerAd) return;
     await sleep(500);
   }
 }
 
 interface TrackerRow {
   decisionId: string;
-  /** The path of the tracker's URL. */
+  /** The path in the tracker's URL. */
   path: string;
   state: string;
   reason: string | null;
 }
 
-/** Compares the database with the requests to the advertiser and the acknowledged rewards. */
+/** Compares the database with the requests that the advertiser received and with the acknowledged rewards. */
 async function findViolations(
   database: Database,
-  { requests, confirmed, rewarded }: Advertiser,
-  earned: ReadonlySet<string>,
+  { requests, confirmedPaths, rewardedIds }: Advertiser,
+  earnedIds: ReadonlySet<string>,
 ): Promise<Omit<DemandKillReport, 'unexpectedResponses' | 'watched' | 'kills'>> {
   const rewards = new Set(
     (
@@ -316,26 +316,26 @@ async function findViolations(
     `SELECT coalesce(sum(count), 0)::bigint AS ended FROM rollup_counts
       WHERE metric IN ('trackers_sent', 'trackers_failed', 'trackers_late')`,
   );
-  const ended: Record<string, number> = {};
+  const trackerRequests: Record<string, number> = {};
   for (const { state, reason } of rows) {
     const name = reason === null ? state : `${state}: ${reason}`;
-    ended[name] = (ended[name] ?? 0) + 1;
+    trackerRequests[name] = (trackerRequests[name] ?? 0) + 1;
   }
   return {
-    ended,
-    lostRewards: [...earned].filter((id) => !rewards.has(id) || !rewarded.has(id)),
-    unrecorded: [...earned].filter(
+    trackerRequests,
+    lostRewards: [...earnedIds].filter((id) => !rewards.has(id) || !rewardedIds.has(id)),
+    unrecorded: [...earnedIds].filter(
       (id) => (rowsByDecision.get(id) ?? []).filter(isEnded).length !== trackersPerAd,
     ),
-    repeatedPixels: [...requests].flatMap(([path, count]) =>
+    repeatedTrackers: [...requests].flatMap(([path, count]) =>
       count > 1 && !path.endsWith('/burl') ? [path] : [],
     ),
     missingBurls: rows.flatMap(({ path, state }) =>
-      path.endsWith('/burl') && (state !== 'sent' || !confirmed.has(path)) ? [path] : [],
+      path.endsWith('/burl') && (state !== 'sent' || !confirmedPaths.has(path)) ? [path] : [],
     ),
     inconsistent: [
       ...rows.flatMap(({ path, state }) =>
-        state === 'sent' && !confirmed.has(path) ? [`${path} is recorded as sent.`] : [],
+        state === 'sent' && !confirmedPaths.has(path) ? [`${path} is recorded as sent.`] : [],
       ),
       ...(sums?.ended === rows.length
         ? []

@@ -1,4 +1,4 @@
-/** `npm run kills:demand`: on PostgreSQL and on the embedded database. */
+/** `npm run kills:demand`: kills service processes that serve external ads, on both kinds of databases. See `--help`. */
 import { parseArgs } from 'node:util';
 import { printFindings } from '../faults/verify.ts';
 import { startPrivatePostgres } from '../private-postgres.ts';
@@ -6,8 +6,8 @@ import { killDemand } from './demand-kills.ts';
 
 const help = `npm run kills:demand [-- --impressions 10000 --store postgresql]
 
-Kills processes of the service with SIGKILL while players watch external ads, and compares the database with the requests
-to trackers, the notices to the bidder and the acknowledged rewards. Takes about 15 minutes.
+Kills service processes with SIGKILL while players watch external ads, and compares the database with the tracker
+requests, the bidder's notices and the acknowledged rewards. Takes about 15 minutes.
   --impressions <n>  ads to watch on PostgreSQL, and a tenth of that on the embedded database (default 10000)
   --store <name>     postgresql or embedded (default: both)`;
 const { values } = parseArgs({
@@ -37,13 +37,13 @@ for (const store of stores) {
     continue;
   }
   console.log(store === 'postgresql' ? 'PostgreSQL, two processes' : 'The embedded database');
-  const { watched, kills, ended, ...faults } = await killDemand({
+  const { watched, kills, trackerRequests, ...violations } = await killDemand({
     ...(store === 'postgresql' && postgres
       ? { databaseUrl: postgres.url, impressions, players: 200 }
       : { impressions: Math.ceil(impressions / 10), players: 50 }),
     onProgress: (text) => console.log(text),
   });
-  console.log(`${watched} ads watched, ${kills} kills, tracker requests:`, ended);
-  printFindings(faults);
+  console.log(`${watched} ads watched, ${kills} kills, tracker requests:`, trackerRequests);
+  printFindings(violations);
 }
 await postgres?.stop();

@@ -68,12 +68,12 @@ export async function killRepeatedly({
   }
 }
 
-type Acknowledged = Record<'decisions' | 'events', Set<string>>;
+type AcknowledgedIds = Record<'decisions' | 'events', Set<string>>;
 
 /** Starts players that request ads and report events until the service is killed. */
 function startLoad(
   service: RunningService,
-  acknowledged: Acknowledged,
+  acknowledged: AcknowledgedIds,
 ): { minimumReached: Promise<void>; ended: Promise<unknown> } {
   const agent = new Agent({ connections: playerCount });
   const countsBefore = { decisions: acknowledged.decisions.size, events: acknowledged.events.size };
@@ -134,11 +134,11 @@ function startLoad(
   };
 }
 
-/** Opens the database like a restarted service and compares it with the acknowledged ids. */
+/** Opens the database as a restarted service would, and compares it with the acknowledged ids. */
 async function compareWithDatabase(
   dataDir: string,
   databaseUrl: string | undefined,
-  { decisions, events }: Acknowledged,
+  { decisions, events }: AcknowledgedIds,
 ): Promise<Pick<KillReport, 'lost' | 'inconsistent'>> {
   const database: Database =
     databaseUrl === undefined

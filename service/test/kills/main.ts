@@ -1,4 +1,4 @@
-/** `npm run kills:service`: on the embedded database and, if installed, on PostgreSQL. */
+/** `npm run kills:service`: kills the service under load, on the embedded database and, if installed, on PostgreSQL. */
 import { parseArgs } from 'node:util';
 import { printFindings } from '../faults/verify.ts';
 import { startPrivatePostgres } from '../private-postgres.ts';

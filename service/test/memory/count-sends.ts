@@ -5,7 +5,7 @@ import type { SendsReport } from './sends.ts';
 
 const script = fileURLToPath(new URL('sends.ts', import.meta.url));
 
-/** Sends this many webhooks in a separate process. Returns the memory report of the process. */
+/** Sends this many webhooks in a separate process and returns its memory report. */
 export async function countSends(sends: number): Promise<SendsReport> {
   const { stdout } = await promisify(execFile)(process.execPath, [
     '--expose-gc',

@@ -16,7 +16,7 @@ export interface SendsReport {
   node: string;
   failed: number;
   /**
-   * The used heap in bytes after the warm-up and after each tenth of the sends, measured after a garbage collection.
+   * The used heap in bytes after the warm-up and after each tenth of the sends. Measured after a garbage collection.
    */
   heap: number[];
   /** The number of live objects at the end, for classes that each send instantiates. */
@@ -52,7 +52,7 @@ async function sendMany(count: number): Promise<void> {
 }
 
 async function readHeap(): Promise<number> {
-  // Finalizers release objects that only the next collection frees.
+  // Finalizers release objects that only the next garbage collection frees.
   for (let round = 0; round < 3; round += 1) {
     globalThis.gc?.();
     await sleep(20);
@@ -68,11 +68,11 @@ async function countObjects(): Promise<SendsReport['liveObjects']> {
     strings: string[];
   };
   const { node_fields: fields, node_types } = snapshot.meta;
-  const object = node_types[0].indexOf('object');
+  const objectType = node_types[0].indexOf('object');
   const counts = { AbortSignal: 0, Timeout: 0, WeakRef: 0 };
-  for (let at = 0; at < nodes.length; at += fields.length) {
-    const name = strings[nodes[at + fields.indexOf('name')] ?? 0] ?? '';
-    if (nodes[at] === object && name in counts) counts[name as keyof typeof counts] += 1;
+  for (let offset = 0; offset < nodes.length; offset += fields.length) {
+    const name = strings[nodes[offset + fields.indexOf('name')] ?? 0] ?? '';
+    if (nodes[offset] === objectType && name in counts) counts[name as keyof typeof counts] += 1;
   }
   return counts;
 }

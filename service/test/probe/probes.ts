@@ -81,7 +81,7 @@ const expectEqual = (actual: unknown, expected: unknown): void => {
     throw new Error(`expected ${JSON.stringify(expected)}, got ${JSON.stringify(actual)}`);
 };
 
-/** Statements of the service that distributed databases often do not support. */
+/** Statements that the service uses and that distributed databases often do not support. */
 export const probes: Record<string, (database: Database) => Promise<void>> = {
   'migrations run under a lock row': async (database) => void (await migrate(database)),
   'partitions are created while the service runs': (database) => createPartitions(database, nowMs),
@@ -97,7 +97,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     );
     expectEqual(rows, [{ count: 2 }]);
   },
-  'rows of one account are locked, and events are stored once': (database) =>
+  'an account’s rows are locked, and each event is stored once': (database) =>
     database.transaction(async (queries) => {
       await lockViewers(queries, scope, ['probe'], nowMs);
       expectEqual((await readDecisions(queries, scope, [decisionId], { lock: true })).length, 1);
@@ -122,7 +122,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     expectEqual(await expireRewards(database, systemClock), [decisionId]);
     expectEqual(await expireRewards(database, systemClock), []);
   },
-  'due deliveries of all accounts are claimed once': async (database) => {
+  'each account’s due deliveries are claimed once': async (database) => {
     const eventTime = new Date(nowMs - 1_000).toISOString();
     await database.query(
       `INSERT INTO resources (account_id, environment, kind, id, document, revision, created_at, updated_at)
@@ -150,7 +150,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     for (const table of ['deliveries', 'resources'])
       await database.query(`DELETE FROM ${table} WHERE account_id = $1`, [scope.accountId]);
   },
-  'events are stored with their deliveries, and attempts change the deliveries': async (
+  'events are stored with their deliveries, and attempts update the deliveries': async (
     database,
   ) => {
     await addAccount(database, scope.accountId);
@@ -172,18 +172,18 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
         [scope.accountId],
       );
     const result = { startedAtMs: nowMs, latencyMs: 1, status: 500, error: null, response: null };
-    const [delivered, failing] = (await read()).map(({ id }) => ({
+    const [successfulAttempt, failedAttempt] = (await read()).map(({ id }) => ({
       scope,
       delivery: { id, webhookId: 'whk_probe', attempt: 0 },
       result: result as never,
       wasSent: true,
     }));
-    if (!delivered || !failing) throw new Error('the deliveries are missing');
-    const totals = await recordAttempts(database, [
-      { ...delivered, next: { state: 'delivered' } as never },
-      { ...failing, next: { state: 'pending', delayMs: 60_000 } as never },
+    if (!successfulAttempt || !failedAttempt) throw new Error('the deliveries are missing');
+    const failureStreaks = await recordAttempts(database, [
+      { ...successfulAttempt, next: { state: 'delivered' } as never },
+      { ...failedAttempt, next: { state: 'pending', delayMs: 60_000 } as never },
     ]);
-    expectEqual(totals.at(1)?.attempts, 1);
+    expectEqual(failureStreaks.at(1)?.attempts, 1);
     expectEqual(
       (await read()).map(({ state, attempt, later }) => ({ state, attempt, later })),
       [
@@ -230,7 +230,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     );
     expectEqual(rows, [{ state: 'late' }, { state: 'sent' }]);
   },
-  'all metrics of the database can be read': async (database) => {
+  'all database metrics can be read': async (database) => {
     const failures: unknown[] = [];
     const query: Database['query'] = (text, params) =>
       database.query<never>(text, params).catch((error: unknown) => {
@@ -269,9 +269,9 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     const codes = createOneTimeCodes(database, box, systemClock);
     const signIn = createSignIn({ database, clock: systemClock, codes, sessions, passwords });
     const ip = email;
-    const signedIn = await signIn.byPassword({ email, password: 'right', ip });
-    if (!('sessionToken' in signedIn)) throw new Error(`rejected: ${signedIn.failure}`);
-    expectEqual((await sessions.find(signedIn.sessionToken))?.user.email, email);
+    const signInResult = await signIn.byPassword({ email, password: 'right', ip });
+    if (!('sessionToken' in signInResult)) throw new Error(`rejected: ${signInResult.failure}`);
+    expectEqual((await sessions.find(signInResult.sessionToken))?.user.email, email);
     const attempts = [];
     for (let count = 0; count < 6; count += 1)
       attempts.push(await signIn.byPassword({ email, password: 'wrong', ip }));
@@ -280,7 +280,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       [...Array<string>(5).fill('sign_in_failed'), 'locked'],
     );
   },
-  'processes share the usage of rate limits and the live tail': async (database) => {
+  'processes share rate-limit usage and the live tail': async (database) => {
     const [firstId, secondId] = [makeId('webhookEvent'), makeId('webhookEvent')];
     const [ownStore, otherStore] = [
       createUsageStore(database, firstId),
@@ -291,17 +291,17 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       { processId: firstId, name: firstId, uses: 5 },
     ]);
     await ownStore.remove();
-    const [watching, writing] = [
+    const [watchingStore, writingStore] = [
       createTailStore(database, firstId),
       createTailStore(database, secondId),
     ];
-    await watching.announce(scope.accountId);
-    await watching.announce(scope.accountId);
-    expectEqual(await writing.isWatched(scope.accountId), true);
-    await writing.write([
+    await watchingStore.announce(scope.accountId);
+    await watchingStore.announce(scope.accountId);
+    expectEqual(await writingStore.isWatched(scope.accountId), true);
+    await writingStore.write([
       { account_id: scope.accountId, position: 1, event: 'decision', data: '{}' },
     ]);
-    expectEqual((await watching.read(scope.accountId)).length, 1);
+    expectEqual((await watchingStore.read(scope.accountId)).length, 1);
   },
   'one process archives and drops old weeks and deletes old rows': async (database) => {
     const folder = mkdtempSync(join(tmpdir(), 'trueward-probe-'));

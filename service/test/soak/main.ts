@@ -1,4 +1,4 @@
-/** `npm run soak`: puts two processes under a steady load for half an hour. See `--help`. */
+/** `npm run soak`: keeps two service processes under steady load for half an hour. See `--help`. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,8 +23,8 @@ const { values } = parseArgs({
 if (values.help) {
   console.log(`npm run soak [-- --minutes 30 --players 150 --out docs/benchmarks/service]
 
-Runs complete ads with webhooks at a steady rate on two processes and a private PostgreSQL server. Fails if anything is
-lost, duplicated or never delivered, or if memory or queues grow.
+Players watch ads, and webhooks report their rewards, at a steady rate on two service processes and a private PostgreSQL
+server. Fails if anything is lost, duplicated or never delivered, or if memory or queues grow.
   --minutes <n>   duration (default 30)
   --players <n>   concurrent players (default 150)
   --out <folder>  the folder for soak.svg`);
@@ -53,17 +53,19 @@ const players = startPlayers({
 });
 
 const samples: Sample[][] = cluster.urls.map(() => []);
-const startedMs = performance.now();
-const sinceStart = (): number => (performance.now() - startedMs) / 60_000;
+const startedAtMs = performance.now();
+const getElapsedMinutes = (): number => (performance.now() - startedAtMs) / 60_000;
 const sampleIntervalMs = Math.max(1_000, (minutes * 60_000) / 360);
-while (sinceStart() < minutes) {
+while (getElapsedMinutes() < minutes) {
   await sleep(sampleIntervalMs);
-  const now = await Promise.all(cluster.urls.map((url) => readSample(url, sinceStart())));
-  now.forEach((sample, index) => samples[index]?.push(sample));
+  const currentSamples = await Promise.all(
+    cluster.urls.map((url) => readSample(url, getElapsedMinutes())),
+  );
+  currentSamples.forEach((sample, index) => samples[index]?.push(sample));
   const { decisions, events, rewards } = players.acknowledged;
   console.log(
-    `${sinceStart().toFixed(1)} min: ${decisions.size} decisions, ${events.size} events, ${rewards.size} rewards; ` +
-      now
+    `${getElapsedMinutes().toFixed(1)} min: ${decisions.size} decisions, ${events.size} events, ${rewards.size} rewards; ` +
+      currentSamples
         .map(
           ({ memoryMb, queued, pending }) =>
             `${memoryMb.toFixed(0)} MB, ${queued} queued, ${pending} pending`,

@@ -1,4 +1,4 @@
-/** The metrics of a service process at one point in time. */
+/** A service process's metrics at one point in time. */
 export interface Sample {
   /** The time since the run started. */
   minutes: number;
@@ -13,7 +13,7 @@ export interface Sample {
   configurationAgeS: number;
 }
 
-/** Reads the metrics of a process. */
+/** Reads a process's metrics. */
 export async function readSample(url: string, minutes: number): Promise<Sample> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const read = (name: string): number => {
@@ -35,7 +35,7 @@ export async function readSample(url: string, minutes: number): Promise<Sample> 
 type Metric = Exclude<keyof Sample, 'minutes'>;
 
 /** Growth up to this amount is considered noise, such as uncollected garbage or many concurrent players. */
-const noise: Record<Metric, number> = {
+const noiseThresholds: Record<Metric, number> = {
   memoryMb: 32,
   heapMb: 16,
   queued: 50,
@@ -46,8 +46,8 @@ const noise: Record<Metric, number> = {
 };
 
 /**
- * Returns the metrics that have grown. Compares the medians of the middle and the last third of the run. The difference
- * must exceed both 10% and the noise. The first third is the warm-up.
+ * Returns the metrics that have grown. Compares each metric's median in the last third of the run with that in the
+ * middle third. The difference must exceed both 10% and the metric's noise threshold. The first third is the warm-up.
  */
 export function findGrowth(samples: readonly Sample[]): string[] {
   const thirdLength = Math.floor(samples.length / 3);
@@ -55,9 +55,10 @@ export function findGrowth(samples: readonly Sample[]): string[] {
     samples.slice(thirdLength, 2 * thirdLength),
     samples.slice(2 * thirdLength),
   ];
-  return (Object.keys(noise) as Metric[]).flatMap((metric) => {
+  return (Object.keys(noiseThresholds) as Metric[]).flatMap((metric) => {
     const [middleMedian, lastMedian] = [median(middleThird, metric), median(lastThird, metric)];
-    const hasGrown = lastMedian > middleMedian * 1.1 && lastMedian - middleMedian > noise[metric];
+    const hasGrown =
+      lastMedian > middleMedian * 1.1 && lastMedian - middleMedian > noiseThresholds[metric];
     return hasGrown
       ? [`${metric} grew from ${middleMedian.toFixed(1)} to ${lastMedian.toFixed(1)}`]
       : [];

@@ -39,12 +39,8 @@ test('a simulated server keeps up until all cores are busy', () => {
   const lightLoad = simulate({ ...scenario, rate: 4_000 }, createRandom(1));
   // Two cores handle 20,000 decisions per second.
   const overload = simulate({ ...scenario, rate: 24_000 }, createRandom(1));
-  const flooded = simulate({ ...scenario, rate: 60_000 }, createRandom(1));
-  expect([lightLoad.canKeepUp, overload.canKeepUp, flooded.canKeepUp]).toEqual([
-    true,
-    false,
-    false,
-  ]);
-  expect(flooded.p99).toBeGreaterThan(lightLoad.p99);
-  expect(flooded.batch).toBeGreaterThan(lightLoad.batch);
+  const flood = simulate({ ...scenario, rate: 60_000 }, createRandom(1));
+  expect([lightLoad.canKeepUp, overload.canKeepUp, flood.canKeepUp]).toEqual([true, false, false]);
+  expect(flood.p99).toBeGreaterThan(lightLoad.p99);
+  expect(flood.batch).toBeGreaterThan(lightLoad.batch);
 });

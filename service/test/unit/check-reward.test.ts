@@ -28,7 +28,7 @@ const decision = {
   issuedAtMs: 0,
 } as const;
 const complete = createEvent('complete', 11_000, { watchedMs: 10_000 });
-const other = (fromMs: number, toMs: number): AdView => ({
+const createOtherAdView = (fromMs: number, toMs: number): AdView => ({
   issuedAtMs: fromMs,
   fromMs,
   toMs,
@@ -63,7 +63,7 @@ describe('a reward', () => {
     });
   });
 
-  test('requires a completion and never exists for a banner', () => {
+  test('requires a completion and is never earned by a banner', () => {
     expect(evaluateReward({ events: [createEvent('start', 1_000)] })).toBeUndefined();
     expect(evaluateReward({ decision: { ...decision, format: 'banner' } })).toBeUndefined();
   });
@@ -109,10 +109,14 @@ describe('a reward', () => {
     ['the cap is reached', { capped: true }, 'frequency_capped'],
     [
       'another ad was watched at the same time',
-      { otherAdViews: [other(0, 10_000)] },
+      { otherAdViews: [createOtherAdView(0, 10_000)] },
       'overlapping_watch',
     ],
-    ['another ad ended just before', { otherAdViews: [other(-9_000, 1_500)] }, undefined],
+    [
+      'another ad ended just before',
+      { otherAdViews: [createOtherAdView(-9_000, 1_500)] },
+      undefined,
+    ],
     [
       'the denial is simulated',
       { decision: { ...decision, simulate: 'reward_denied' } },
@@ -133,7 +137,7 @@ describe('a reward', () => {
     ],
     [
       'evidence that no other ad was watched at the same time',
-      { otherAdViews: [{ ...other(5_000, 15_000), issuedAtMs: -60_000 }] },
+      { otherAdViews: [{ ...createOtherAdView(5_000, 15_000), issuedAtMs: -60_000 }] },
       'overlapping_watch',
     ],
   ])('is pending without %s', (_name, input, reason) => {
@@ -145,7 +149,7 @@ describe('a reward', () => {
     expect(evaluateReward({ events: [start, complete] })).toMatchObject({ state: 'earned' });
   });
 
-  test('is judged by corrected times if all events arrive together later', () => {
+  test('is judged by corrected times if all events arrive late in one batch', () => {
     const createLateEvent = (type: RecordedEvent['type'], atMs: number, overrides = {}) =>
       createEvent(type, atMs, { receivedAtMs: 90_000, ...overrides });
     expect(
@@ -211,20 +215,20 @@ describe('an impression', () => {
       undefined,
     ],
     [
-      'counts with evidence in a `viewable` event',
+      'counts if the evidence is in a `viewable` event',
       'image',
       [createEvent('impression', 4_000), createImpression(1, 1_000, 'viewable')],
       5_000,
     ],
     [
-      'does not count with evidence in another event',
+      'does not count if the evidence is in another type of event',
       'image',
       [createImpression(1, 1_000, 'complete')],
       undefined,
     ],
     ['does not count without evidence', 'image', [createEvent('impression', 4_000)], undefined],
     [
-      'does not count with evidence from long after the ad expired',
+      'does not count if the evidence arrives long after the ad expired',
       'image',
       [createImpression(1, 1_000, 'viewable', 660_001)],
       undefined,
@@ -250,7 +254,7 @@ describe('an event', () => {
   } as DecisionState;
 
   test.each<[string, RecordedEvent, boolean, string | undefined]>([
-    ['in time is accepted', createEvent('start', 50_000), false, undefined],
+    ['that arrives in time is accepted', createEvent('start', 50_000), false, undefined],
     ['that starts an expired ad is rejected', createEvent('start', 50_001), false, 'expired'],
     [
       'whose request was in flight when the ad expired is accepted',
@@ -259,13 +263,18 @@ describe('an event', () => {
       undefined,
     ],
     [
-      'of an ad that started in time is accepted',
+      'for an ad that started in time is accepted',
       createEvent('complete', 99_000),
       false,
       undefined,
     ],
-    ['after the late window is rejected', createEvent('complete', 100_001), false, 'late'],
-    ['of a killed ad is rejected', createEvent('impression', 1_000), true, 'killed'],
+    [
+      'that arrives after the late window is rejected',
+      createEvent('complete', 100_001),
+      false,
+      'late',
+    ],
+    ['for a killed ad is rejected', createEvent('impression', 1_000), true, 'killed'],
     ['that closes a killed ad is accepted', createEvent('close', 1_000), true, undefined],
   ])('%s', (_name, input, killed, expected) => {
     expect(checkArrival(input, state, killed)).toBe(expected);

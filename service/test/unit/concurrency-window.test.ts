@@ -6,7 +6,7 @@ import {
   maxConcurrency,
 } from '../../src/webhook/concurrency-window.ts';
 
-/** Keeps the window full for `ms`. `latencyMs` returns the latency for the number of requests in flight. */
+/** Keeps the window full for `ms`. `latencyMs` returns the latency at a given number of requests in flight. */
 function simulateLoad(
   ms: number,
   latencyMs: (inFlight: number, nowMs: number) => number,
@@ -61,7 +61,7 @@ describe('a concurrency window', () => {
     ).toBe(1);
   });
 
-  test('stays close to the number of requests above which the endpoint responds with 429', () => {
+  test('stays close to the concurrency above which the endpoint responds with 429', () => {
     const { size } = simulateLoad(
       30_000,
       () => 50,

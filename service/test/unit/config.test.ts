@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ConfigError, readSettings } from '../../src/config/read-settings.ts';
 import { readConfig } from '../../src/config/config.ts';
 
-function configFile(content: string): string {
+function writeConfigFile(content: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-config-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, 'trueward.json'), content);
@@ -26,7 +26,7 @@ test('the error for an invalid configuration lists every problem without reveali
 });
 
 test('environment variables take precedence over the configuration file', () => {
-  const file = configFile(JSON.stringify({ PORT: 9_000, HOST: '0.0.0.0', DRAIN_S: '5' }));
+  const file = writeConfigFile(JSON.stringify({ PORT: 9_000, HOST: '0.0.0.0', DRAIN_S: '5' }));
   const env = { TRUEWARD_CONFIG: file, HOST: '::1', METRICS_TOKEN: '' };
   expect(readConfig(env)).toMatchObject({ port: 9_000, host: '::1', drainMs: 5_000 });
   const origins = Object.fromEntries(readSettings(env).map(({ name, origin }) => [name, origin]));
@@ -90,5 +90,5 @@ test.each([
   ['{', 'cannot be read'],
   ['{"DATABASE_POOL_SIZE": 1}', 'DATABASE_POOL_SIZE is "1"; expected a whole number from 2'],
 ])('a configuration file with %s is rejected', (content, message) => {
-  expect(() => readConfig({ TRUEWARD_CONFIG: configFile(content) })).toThrow(message);
+  expect(() => readConfig({ TRUEWARD_CONFIG: writeConfigFile(content) })).toThrow(message);
 });

@@ -8,8 +8,8 @@ const live = { environment: 'live' } as const;
 const key = { ...live, kind: 'sk', allowed_origins: [], rate_limit: null, revoked_at: null };
 
 /**
- * Simulates a Citus cluster with two accounts on different nodes. The node of `acc_1` can become unreachable. The
- * shards return the keys in `keys`.
+ * Simulates a Citus cluster with two accounts on different nodes. `acc_1`'s node can become unreachable. The shards
+ * return the keys in `state.keys`.
  */
 function createCluster() {
   const clock = createManualClock(0);
@@ -35,7 +35,7 @@ function createCluster() {
   return { state, open, clock };
 }
 
-test('an unreachable node does not block configuration updates of other accounts', async () => {
+test('an unreachable node does not block configuration updates for other accounts', async () => {
   const { state, open } = createCluster();
   const configuration = await open();
   Object.assign(state, { version: 2, unreachable: true });
@@ -48,13 +48,13 @@ test('an unreachable node does not block configuration updates of other accounts
   await configuration.stop();
 });
 
-test('a process does not start if it cannot read the keys of every account', async () => {
+test('a process does not start if it cannot read every account’s keys', async () => {
   const { state, open } = createCluster();
   state.unreachable = true;
   await expect(open()).rejects.toThrow('no node');
 });
 
-test('a change that reaches its shard after the new version is applied by a later poll', async () => {
+test('a later poll applies a change that reaches its shard after the new version', async () => {
   const { state, open, clock } = createCluster();
   const configuration = await open();
   state.version = 2;

@@ -57,22 +57,22 @@ test('an approved ad is served in an active placement', () => {
 
 test.each<[string, Case, object]>([
   [
-    'a kill switch on a placement id stops its ads',
+    'a kill switch that targets a placement by id stops its ads',
     { resources: [...createAdResources('a'), createKillSwitch('placement', 'plc_1')] },
     { status: 'no_fill', reason: 'killed' },
   ],
   [
-    'a kill switch on a placement name stops its ads',
+    'a kill switch that targets a placement by name stops its ads',
     { resources: [...createAdResources('a'), createKillSwitch('placement', 'revive')] },
     { reason: 'killed' },
   ],
   [
-    'a kill switch on an advertiser stops its ads',
+    'a kill switch that targets an advertiser stops its ads',
     { resources: [...createAdResources('a'), createKillSwitch('advertiser', 'adv_a')] },
     { reason: 'killed' },
   ],
   [
-    'a kill switch on a source stops its ads',
+    'a kill switch that targets a source stops its ads',
     { resources: [...createAdResources('a'), createKillSwitch('source', 'src_a')] },
     { reason: 'killed' },
   ],
@@ -92,12 +92,12 @@ test.each<[string, Case, object]>([
     { reason: 'no_candidates' },
   ],
   [
-    'a house ad is not served before its start',
+    'a house ad is not served before its start time',
     { resources: createAdResources('a', { houseAd: { starts_at: futureTime } }) },
     { reason: 'no_candidates', explain: [{ verdict: 'out_of_schedule' }] },
   ],
   [
-    'a house ad is not served after its end',
+    'a house ad is not served after its end time',
     { resources: createAdResources('a', { houseAd: { ends_at: pastTime } }) },
     { reason: 'no_candidates' },
   ],
@@ -112,7 +112,7 @@ test.each<[string, Case, object]>([
     { reason: 'not_approved' },
   ],
   [
-    'a daily cap that impressions have reached applies until the next day',
+    'a daily cap reached by impressions applies until the next day',
     {
       resources: createAdResources('a', { houseAd: { daily_cap: 2 } }),
       input: { dailyBudgets: new Map([['had_a', { served: 2, allowance: 0 }]]) },
@@ -120,7 +120,7 @@ test.each<[string, Case, object]>([
     { reason: 'budget', retryAtMs: Date.parse('2026-06-02T00:00:00.000Z') },
   ],
   [
-    'a daily cap that reservations have used up can be retried after 10 s',
+    'a request can be retried after 10 s if reservations have used up the daily cap',
     {
       resources: createAdResources('a', { houseAd: { daily_cap: 2 } }),
       input: { dailyBudgets: new Map([['had_a', { served: 1, allowance: 0 }]]) },
@@ -189,7 +189,7 @@ describe('a policy', () => {
     ).toBe('filled');
   });
 
-  test('does not block the ads of other advertisers', () => {
+  test('does not block other advertisers’ ads', () => {
     const verdict = runDecision({
       resources: [
         ...createAdResources('a'),
@@ -217,7 +217,7 @@ test('a kill switch takes precedence over a policy until it expires', () => {
   ).toBe('filled');
 });
 
-test('the no-fill reason is that of the candidate that passed the most checks', () => {
+test('the no-fill reason comes from the candidate that passed the most checks', () => {
   const resources = [
     ...createAdResources('a', { houseAd: { ends_at: pastTime } }),
     ...createAdResources('b', { creative: { review: { status: 'rejected' } } }),
@@ -227,7 +227,7 @@ test('the no-fill reason is that of the candidate that passed the most checks', 
   expect(runDecision({ resources })).toMatchObject({ reason: 'not_approved' });
 });
 
-test('weights split the traffic among the ads with the highest priority', () => {
+test('weights split the traffic among the ads in the highest priority tier', () => {
   const resources = [
     ...createAdResources('low', { houseAd: { priority: 6, weight: 1_000 } }),
     ...createAdResources('one', { houseAd: { weight: 1 } }),

@@ -2,7 +2,7 @@ import { schemas } from '@trueward/protocol';
 import { expect, test } from 'vitest';
 import { describeViolation } from '../../src/http/problem.ts';
 
-/** Returns the values of all members that have this name, anywhere in a schema. */
+/** Collects the values of all members with this name, at any depth in a schema. */
 function collectValues(
   name: 'pattern' | 'format',
   schema: unknown,
@@ -17,7 +17,7 @@ function collectValues(
 }
 
 test.each(['pattern', 'format'] as const)(
-  'the message for every %s in the contract is written in words',
+  'the message for every %s in the contract describes it in words',
   (name) => {
     const values = [...collectValues(name, schemas)];
     expect(values.length).toBeGreaterThan(2);

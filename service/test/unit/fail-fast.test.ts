@@ -6,7 +6,7 @@ import { DatabaseUnreachableError, isUnavailable } from '../../src/store/databas
 const fail = (): never => expect.unreachable();
 const createError = (code: string) => Object.assign(new Error('no'), { code });
 
-function createFlaky() {
+function createFlakyDatabase() {
   const state: { error: Error | undefined; statements: number } = {
     error: undefined,
     statements: 0,
@@ -28,17 +28,17 @@ function createFlaky() {
 
 test('during an outage, calls fail immediately until a probe succeeds', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-  const { state, database } = createFlaky();
+  const { state, database } = createFlakyDatabase();
   const [onOutage, onRecover] = [vi.fn(), vi.fn()];
   const guardedDatabase = failFast(database, { onOutage, onRecover });
   state.error = createError('ECONNREFUSED');
   await expect(guardedDatabase.query('SELECT 1')).rejects.toThrow('no');
   const { statements } = state;
-  const rejected = await Promise.allSettled([
+  const results = await Promise.allSettled([
     guardedDatabase.query('SELECT 1'),
     guardedDatabase.transaction(async () => undefined),
   ]);
-  for (const result of rejected)
+  for (const result of results)
     expect(result).toMatchObject({ reason: expect.any(DatabaseUnreachableError) as unknown });
   expect(state.statements).toBeLessThanOrEqual(statements + 1); // the probe
   await vi.advanceTimersByTimeAsync(2_000);
@@ -53,7 +53,7 @@ test('during an outage, calls fail immediately until a probe succeeds', async ()
 });
 
 test('a rejected statement is not treated as an outage', async () => {
-  const { state, database } = createFlaky();
+  const { state, database } = createFlakyDatabase();
   const guardedDatabase = failFast(database, { onOutage: fail, onRecover: fail });
   // Disk full, timeout, write on a standby, unique violation.
   for (const code of ['53100', '57014', '25006', '23505']) {
@@ -66,7 +66,7 @@ test('a rejected statement is not treated as an outage', async () => {
 });
 
 test('a server error with a connection error code is not treated as an outage', async () => {
-  const { state, database } = createFlaky();
+  const { state, database } = createFlakyDatabase();
   const guardedDatabase = failFast(database, { onOutage: fail, onRecover: fail });
   state.error = Object.assign(createError('08P01'), { severity: 'ERROR' });
   await expect(guardedDatabase.query('INSERT')).rejects.toBe(state.error);
@@ -76,7 +76,7 @@ test('a server error with a connection error code is not treated as an outage', 
 });
 
 test('an unreachable node behind a reachable server is not treated as an outage', async () => {
-  const { state, database } = createFlaky();
+  const { state, database } = createFlakyDatabase();
   const guardedDatabase = failFast(database, { onOutage: fail, onRecover: fail });
   for (const code of ['08006', '08001', '57P01']) {
     state.error = Object.assign(createError(code), { severity: 'ERROR' });

@@ -21,7 +21,7 @@ export const createPlacement = (overrides: Partial<Placement> = {}): Placement =
   ...overrides,
 });
 
-interface Ad {
+interface AdOverrides {
   houseAd?: Partial<HouseAd>;
   creative?: Partial<Creative>;
 }
@@ -29,7 +29,7 @@ interface Ad {
 /** Creates an advertiser, a source, a creative and a house ad whose ids end with `name`. */
 export function createAdResources(
   name: string,
-  { houseAd = {}, creative = {} }: Ad = {},
+  { houseAd = {}, creative = {} }: AdOverrides = {},
 ): AnyResource[] {
   return [
     {

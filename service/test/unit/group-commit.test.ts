@@ -19,7 +19,7 @@ test('items that arrive during a commit share the next commit', async () => {
   ]);
 });
 
-test('after a large commit, the next one waits for more items up to three times', async () => {
+test('after a large commit, the next one waits up to three times for more items', async () => {
   const batches: number[][] = [];
   const arrivals: number[][] = [];
   const sleep = vi.fn(async (ms: number) => {
@@ -57,7 +57,7 @@ test('after a large commit, the next one waits for more items up to three times'
   expect(batches).toEqual([manyItems, [1, 2], [3], manyItems, [4, 5, 6, 7]]);
 });
 
-test('a full commit does not wait for more items', async () => {
+test('a full batch does not wait for more items', async () => {
   const sizes: number[] = [];
   const sleep = vi.fn(() => Promise.resolve());
   const lane = createLane<number, void>({
@@ -89,45 +89,45 @@ test('a failed commit rejects only its own items', async () => {
 });
 
 test('a full lane rejects new items immediately', async () => {
-  const doneItems: number[] = [];
+  const committedItems: number[] = [];
   const lane = createLane<number, void>({
     commit: async (items) => {
-      doneItems.push(...items);
+      committedItems.push(...items);
       return items.map(() => undefined);
     },
     maxQueue: 2,
   });
-  const accepted = [lane.push(1), lane.push(2)];
+  const acceptedPushes = [lane.push(1), lane.push(2)];
   await expect(lane.push(3)).rejects.toBeInstanceOf(OverloadedError);
   await lane.drain();
-  expect(doneItems).toEqual([1, 2]);
-  await Promise.all(accepted);
+  expect(committedItems).toEqual([1, 2]);
+  await Promise.all(acceptedPushes);
 });
 
 test('commits run one at a time and include every item', async () => {
-  const [doneItems, running]: [number[], number[]] = [[], []];
+  const [committedItems, concurrencyLevels]: [number[], number[]] = [[], []];
   let runningCommits = 0;
   const lane = createLane<number, void>({
     commit: async (items) => {
-      running.push((runningCommits += 1));
+      concurrencyLevels.push((runningCommits += 1));
       await new Promise(setImmediate);
       runningCommits -= 1;
-      doneItems.push(...items);
+      committedItems.push(...items);
       return items.map(() => undefined);
     },
     maxBatch: 2,
   });
-  // Items arrive at different times. Some arrive at the moment when a commit ends.
+  // Items arrive at different times, some of them just as a commit ends.
   const pushes = Array.from({ length: 20 }, async (_, item) => {
     for (let tick = 0; tick < item; tick += 1) await Promise.resolve();
     if (item % 3 === 0) await new Promise(setImmediate);
     await lane.push(item);
   });
   await Promise.all(pushes);
-  expect(doneItems.toSorted((a, b) => a - b)).toEqual(
+  expect(committedItems.toSorted((a, b) => a - b)).toEqual(
     Array.from({ length: 20 }, (_, item) => item),
   );
-  expect(Math.max(...running)).toBe(1);
+  expect(Math.max(...concurrencyLevels)).toBe(1);
 });
 
 const lockTimeout = () => Object.assign(new Error('locked'), { code: '55P03' });

@@ -35,7 +35,7 @@ describe('parseInstant', () => {
     ['a time after 2100', '2101-01-01T00:00:00Z'],
     ['a six-digit year', '+002026-11-22T10:00:00Z'],
     ['a trailing line break', '2026-11-22T10:00:00Z\n'],
-    ['nothing', ''],
+    ['no characters', ''],
   ])('rejects a time with %s', (_name, text) => {
     expect(parseInstant(text)).toBeUndefined();
     expect(() => requireInstant(text)).toThrow(RangeError);

@@ -4,12 +4,12 @@ import { createJobQueue, type JobQueue } from '../../src/intake/job-queue.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** Creates a queue. Its jobs run until the test ends them. */
+/** Creates a queue whose jobs run until the test ends them. */
 function createHeldQueue(limits: Parameters<typeof createJobQueue>[0] = {}) {
   const queue: JobQueue = createJobQueue(limits);
   const startedJobs: string[] = [];
   const endJobs = new Map<string, (succeeded: boolean) => void>();
-  const nextTurn = () => new Promise(setImmediate);
+  const waitForTurn = () => new Promise(setImmediate);
   return {
     queue,
     started: startedJobs,
@@ -28,7 +28,7 @@ function createHeldQueue(limits: Parameters<typeof createJobQueue>[0] = {}) {
       }),
     async end(key: string, succeeded = true): Promise<void> {
       endJobs.get(key)?.(succeeded);
-      await nextTurn();
+      await waitForTurn();
     },
   };
 }
@@ -65,7 +65,7 @@ test('a job is not queued again while it is queued or running', async () => {
   expect(started).toEqual(['a', 'b']);
 });
 
-test('the queue of each source is bounded', () => {
+test('each source’s queue is bounded', () => {
   const { push } = createHeldQueue({ waitingPerSource: 3 });
   const pushResults = ['a', 'b', 'c', 'd', 'e', 'f'].map((key) => push('acc_1', 'src_1', key));
   // The first job does not count as queued, because it is running.
@@ -76,7 +76,7 @@ test('the queue of each source is bounded', () => {
 test('a failing source backs off until a job succeeds', async () => {
   const { push, started, end } = createHeldQueue({ pauseMs: 1_000, maxPauseMs: 5_000 });
   /** Ends the running job and returns how long the next job waits. */
-  const pauseAfter = async (key: string, next: string, succeeded: boolean): Promise<number> => {
+  const measurePause = async (key: string, next: string, succeeded: boolean): Promise<number> => {
     push('acc_1', 'src_1', next);
     await end(key, succeeded);
     for (let ms = 0; ms <= 10_000; ms += 500) {
@@ -86,15 +86,15 @@ test('a failing source backs off until a job succeeds', async () => {
     throw new Error(`${next} never started.`);
   };
   push('acc_1', 'src_1', 'a');
-  expect(await pauseAfter('a', 'b', false)).toBe(1_000);
-  expect(await pauseAfter('b', 'c', false)).toBe(2_000);
-  expect(await pauseAfter('c', 'd', false)).toBe(4_000);
-  expect(await pauseAfter('d', 'e', false)).toBe(5_000);
-  expect(await pauseAfter('e', 'f', true)).toBe(0);
-  expect(await pauseAfter('f', 'g', false)).toBe(1_000);
+  expect(await measurePause('a', 'b', false)).toBe(1_000);
+  expect(await measurePause('b', 'c', false)).toBe(2_000);
+  expect(await measurePause('c', 'd', false)).toBe(4_000);
+  expect(await measurePause('d', 'e', false)).toBe(5_000);
+  expect(await measurePause('e', 'f', true)).toBe(0);
+  expect(await measurePause('f', 'g', false)).toBe(1_000);
 });
 
-test('the back-off continues after the queue of a source was empty', async () => {
+test('the back-off continues after a source’s queue was empty', async () => {
   const { push, started, end } = createHeldQueue({ pauseMs: 1_000 });
   push('acc_1', 'src_1', 'a');
   await end('a', false);

@@ -36,7 +36,7 @@ test.each(['', 'sk_live_', 'whsec_abc', ' sk_live_x', 'SK_LIVE_'])('%j is not a 
   expect(parseKeyText(text)).toBeUndefined();
 });
 
-test('the hash of a key does not contain the key', () => {
+test('a key’s hash does not contain the key', () => {
   const text = makeKeyText('sk', 'live');
   expect(hashKey(text)).toMatch(/^[0-9a-f]{64}$/);
   expect(hashKey(text)).not.toContain(text.slice(8, 12));

@@ -6,7 +6,7 @@ interface Item {
   owner: string;
 }
 
-/** Creates lanes. Their commits run until the test ends them. */
+/** Creates lanes whose commits run until the test ends them. */
 function createHeldLanes(limits: { maxLanes?: number; maxItems?: number } = {}) {
   const startedOwners: string[] = [];
   const heldCommits: { owner: string; end(): void }[] = [];
@@ -48,7 +48,7 @@ test('owners do not wait for each other’s commits', async () => {
   expect(lanes.isIdle()).toBe(true);
 });
 
-test('a new owner is rejected until one of the lanes is idle', async () => {
+test('a new owner is rejected until a lane is idle', async () => {
   const { lanes, started, release, releaseAll, waitForTurn } = createHeldLanes({ maxLanes: 2 });
   const [first, second] = [lanes.push({ owner: 'a' }), lanes.push({ owner: 'b' })];
   await waitForTurn();
@@ -63,7 +63,7 @@ test('a new owner is rejected until one of the lanes is idle', async () => {
   await Promise.all([second, third]);
 });
 
-test('when the queue is full, items of the owner with the most items are rejected', async () => {
+test('when the queue is full, items from the owner with the most items are rejected', async () => {
   const { lanes, started, releaseAll, waitForTurn } = createHeldLanes({ maxItems: 10 });
   const flood = Array.from({ length: 30 }, () => lanes.push({ owner: 'flood' }));
   const other = lanes.push({ owner: 'other' });

@@ -4,7 +4,7 @@ import { linkSignal } from '../../src/platform/bounded-request.ts';
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 
-test('a linked signal aborts with the reason of its parent', () => {
+test('a linked signal aborts with its parent’s reason', () => {
   const parent = new AbortController();
   const linked = linkSignal(parent.signal);
   parent.abort(new Error('stopping'));

@@ -21,10 +21,10 @@ const script = 'console.log("panel");'.repeat(50);
 let app: FastifyInstance;
 beforeAll(async () => {
   mkdirSync(join(folder, 'panel', 'assets'), { recursive: true });
-  writeFileSync(join(folder, 'secret.html'), 'not of the panel');
+  writeFileSync(join(folder, 'secret.html'), 'not part of the panel');
   writeFileSync(join(folder, 'panel', 'index.html'), '<title>Panel</title>');
   writeFileSync(join(folder, 'panel', 'preview.html'), '<title>Preview</title>');
-  writeFileSync(join(folder, 'panel', '.env'), 'not of the panel');
+  writeFileSync(join(folder, 'panel', '.env'), 'not part of the panel');
   const asset = join(folder, 'panel', 'assets', 'index-1a2b.js');
   writeFileSync(asset, script);
   writeFileSync(`${asset}.gz`, gzipSync(script));
@@ -146,5 +146,5 @@ test('unknown paths return the page and never a file outside the panel', async (
     '/panel/..%2fsecret.html',
     '/panel/assets/..%2f..%2fsecret.html',
   ])
-    expect([path, (await get(path)).body.includes('not of the panel')]).toEqual([path, false]);
+    expect([path, (await get(path)).body.includes('not part of the panel')]).toEqual([path, false]);
 });

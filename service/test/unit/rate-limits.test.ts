@@ -6,7 +6,7 @@ import { createTokenBuckets } from '../../src/http/limits/token-buckets.ts';
 const rate = { perS: 100, burst: 400 };
 
 /**
- * Simulates processes that share their usage every second. `send` returns the number of requests to a process in a
+ * Simulates processes that share their usage every second. `send` returns how many requests a process receives in a
  * tenth of a second.
  */
 function run(processes: number, seconds: number, send: (process: number, tenth: number) => number) {
@@ -79,7 +79,7 @@ describe('a limit shared by several processes', () => {
     expect(movingFlood.laterRatePerS).toBeLessThanOrEqual(rate.perS * 1.5);
   });
 
-  test('shares only the hashed names of clients with many requests', () => {
+  test('shares only the hashed names of clients that send many requests', () => {
     expect(run(4, 60, (_process, tenth) => (tenth % 20 === 0 ? 1 : 0)).names).toEqual([]);
     expect(run(4, 10, () => flood).names).toEqual([
       createMac('key')('ip\n198.51.100.7').slice(0, 22),

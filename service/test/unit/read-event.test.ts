@@ -46,14 +46,14 @@ test('an event time before the decision or in the future is clamped and flagged'
 
 test.each([
   ['no valid token', { claims: undefined }, 'token_invalid'],
-  ['a token of another account', { claims: { ...claims, accountId: 'acc_2' } }, 'token_invalid'],
+  ['a token for another account', { claims: { ...claims, accountId: 'acc_2' } }, 'token_invalid'],
   [
-    'a token of the other environment',
+    'a token for the other environment',
     { claims: { ...claims, environment: 'live' as const } },
     'environment_mismatch',
   ],
   [
-    'a token of another decision',
+    'a token for another decision',
     { claims: { ...claims, decisionId: 'dec_2' } },
     'decision_mismatch',
   ],

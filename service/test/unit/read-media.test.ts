@@ -6,13 +6,13 @@ import { sniffMediaType } from '../../src/media/media-type.ts';
 import { readMedia } from '../../src/media/ingest-media.ts';
 import { DomainError } from '../../src/platform/domain-error.ts';
 
-const demo = (file: string): Buffer =>
+const readDemoFile = (file: string): Buffer =>
   readFileSync(fileURLToPath(new URL(`../../../demo/creatives/dist/${file}`, import.meta.url)));
 
-const files = ['meadow.mp4', 'meadow.webm', 'harbour.png', 'meadow-poster.jpg'].map(demo);
+const files = ['meadow.mp4', 'meadow.webm', 'harbour.png', 'meadow-poster.jpg'].map(readDemoFile);
 
-/** Generates corrupted files. They are real files with changed bytes, mostly near the start. Some are truncated. */
-const corrupted = fc
+/** Generates corrupted copies of real files. Bytes are changed, mostly near the start. Some copies are truncated. */
+const corruptedFile = fc
   .record({
     file: fc.constantFrom(...files),
     changes: fc.array(
@@ -30,9 +30,9 @@ const corrupted = fc
     return length === null ? body : body.subarray(0, length);
   });
 
-test('a corrupted file is either read or rejected', async () => {
+test('reading a corrupted file never causes an unexpected error', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.oneof(corrupted, fc.uint8Array({ maxLength: 200 })), async (bytes) => {
+    fc.asyncProperty(fc.oneof(corruptedFile, fc.uint8Array({ maxLength: 200 })), async (bytes) => {
       const result = await readMedia(Buffer.from(bytes)).catch((error: unknown) => error);
       if (result instanceof Error) expect(result).toBeInstanceOf(DomainError);
       else expect(result).toHaveProperty('type');
@@ -54,7 +54,7 @@ test.each([
   expect(await sniffMediaType(Buffer.from(text))).toBe(type);
 });
 
-/** Creates a file type box (ISO/IEC 14496-12, 4.3) with a major brand and compatible brands. */
+/** Creates a file type box (ISO/IEC 14496-12, section 4.3) with a major brand and compatible brands. */
 const ftyp = (...brands: string[]): string =>
   `\0\0\0${String.fromCharCode(12 + 4 * brands.length)}ftyp${brands[0]}\0\0\0\0${brands.slice(1).join('')}    `;
 
@@ -83,7 +83,7 @@ test.each([
   ['fragmented MP4', ftyp('iso5', 'dash'), 'video/mp4'],
   ['M4V', ftyp('M4V ', 'M4V '), 'video/mp4'],
   ['QuickTime', ftyp('qt  ', 'qt  '), undefined],
-  ['audio alone', ftyp('M4A ', 'M4A '), undefined],
+  ['audio only', ftyp('M4A ', 'M4A '), undefined],
   ['WAV', 'RIFF\x10\0\0\0WAVEfmt ', undefined],
   ['XML', '<?xml version="1.0"?><rss>', undefined],
   ['a ZIP archive', 'PK\x03\x04\x14\0\0\0\x08\0mimetypeimage/png', undefined],
@@ -92,7 +92,7 @@ test.each([
   expect(await sniffMediaType(Buffer.from(bytes, 'latin1'))).toBe(type);
 });
 
-test('a file that would take long to parse is rejected quickly', async () => {
+test('a file that would take a long time to parse is rejected quickly', async () => {
   for (const text of [
     '<!---->'.repeat(580),
     '<!--'.repeat(250_000),

@@ -76,7 +76,7 @@ describe('the derived ad view', () => {
     });
   });
 
-  test('lies between the decision and the arrival of the completion', () => {
+  test('lies between the decision and the arrival of its completion', () => {
     const complete = createEvent('complete', 0, { clamped: true, receivedAtMs: 30_000 });
     expect(findAdView(undefined, complete)).toMatchObject({ fromMs: 20_000, toMs: 30_000 });
     const pausedComplete = createEvent('complete', 60_000, { receivedAtMs: 60_500 });
@@ -87,7 +87,7 @@ describe('the derived ad view', () => {
   });
 });
 
-describe('a sequence of events', () => {
+describe('an event sequence', () => {
   const quartiles = (first: number, mid: number, third: number) => [
     createEvent('start', 0),
     createEvent('first_quartile', first),
@@ -117,8 +117,10 @@ describe('a sequence of events', () => {
     expect(isContradicted(10_000, createEvents(0))).toBe(true);
     expect(isContradicted(10_000, createEvents(8_000))).toBe(false);
     // The device clock was set back by an hour.
-    const set = createEvent('complete', 20_000, { offsetMs: 3_600_000 });
-    expect(isContradicted(10_000, [createEvent('start', 9_000), set])).toBe(false);
+    const completeAfterClockChange = createEvent('complete', 20_000, { offsetMs: 3_600_000 });
+    expect(isContradicted(10_000, [createEvent('start', 9_000), completeAfterClockChange])).toBe(
+      false,
+    );
   });
 
   test('may arrive out of order across several requests', () => {
@@ -143,7 +145,7 @@ describe('a sequence of events', () => {
   });
 });
 
-describe('the watch time of a player', () => {
+describe('a player’s watch time', () => {
   test('covers ads that are watched one after another', () => {
     expect(
       isOverbooked(createAdView(20_000), [
@@ -168,7 +170,7 @@ describe('the watch time of a player', () => {
     expect(isOverbooked(createAdView(30_000), lateAdViews)).toBe(false);
   });
 
-  test('does not add up the tolerances of several ads', () => {
+  test('does not add up the tolerances for several ads', () => {
     const otherAdViews = [0, 1, 2, 3].map((index) =>
       createAdView(index * 9_000, undefined, { issuedAtMs: 0 }),
     );
@@ -190,7 +192,7 @@ describe('the watch time of a player', () => {
   });
 });
 
-describe('the caps of a placement', () => {
+describe('a placement’s caps', () => {
   const cappedPlacement = createPlacement({ frequency_cap: { max: 2, per_s: 100 } });
 
   test('apply to completions in any order', () => {

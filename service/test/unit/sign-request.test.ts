@@ -7,7 +7,7 @@ const secret = fc
   .uint8Array({ minLength: 24, maxLength: 40 })
   .map((bytes) => `whsec_${Buffer.from(bytes).toString('base64')}`);
 
-test('the signatures of a request match those of `signWebhook` from trueward/server', async () => {
+test('a request’s signatures match those from `signWebhook` in trueward/server', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.string({ unit: 'grapheme', maxLength: 400 }),

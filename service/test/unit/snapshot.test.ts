@@ -24,7 +24,7 @@ const listSources = (resources: AnyResource[], name = 'revive') =>
     .placements.get(name)
     ?.sources.map(({ id }) => id);
 
-test('the active external sources of a placement are sorted by priority and age', () => {
+test('a placement’s active external sources are sorted by priority and age', () => {
   const revive: AnyResource = { kind: 'placement', document: createPlacement() };
   const sources = [
     createSource('src_4', { priority: 7 }),
@@ -43,7 +43,7 @@ test('the active external sources of a placement are sorted by priority and age'
   ]);
 });
 
-test('unset fields of a source get default values', () => {
+test('a source’s unset fields get default values', () => {
   const { placements } = compileSnapshot([
     { kind: 'placement', document: createPlacement() },
     createSource('src_1', { timeout_ms: 300 }),

@@ -30,7 +30,7 @@ test.each(['Zoë’s "user"', 'a~b.c', '~', '.', ' %7E', undefined])(
 );
 
 test.each(['Zoë’s "user"', 'a~b.c', '~', '.', ' %7E', 'u=1', undefined])(
-  'a token for %s in the next version is verified, ignoring unknown claims',
+  'a next-version token for %s is verified, and unknown claims are ignored',
   (userRef) => {
     const { userRef: _, ...rest } = claims;
     const signedClaims = userRef === undefined ? rest : { ...rest, userRef };
@@ -42,7 +42,7 @@ test.each(['Zoë’s "user"', 'a~b.c', '~', '.', ' %7E', 'u=1', undefined])(
   },
 );
 
-test('a token in an unsupported newer version throws UnsupportedTokenVersionError', () => {
+test('verifying a token in an unsupported newer version throws UnsupportedTokenVersionError', () => {
   const body = '3~dec_1~whatever';
   expect(() => tokens.verify(`${body}.${createMac('key')(body)}`)).toThrow(
     UnsupportedTokenVersionError,

@@ -2,12 +2,12 @@ import type { AdEvent } from '@trueward/protocol/wire';
 import { describe, expect, test } from 'vitest';
 import { listNewlyDueTrackers, type Playback } from '../../src/demand/trackers.ts';
 
-type Chosen = Parameters<typeof listNewlyDueTrackers>[0];
+type ChosenAd = Parameters<typeof listNewlyDueTrackers>[0];
 
 const createChosenAd = (
-  overrides: Partial<Chosen['trackers']>,
-  impressionOn: Chosen['impressionOn'],
-): Chosen => ({
+  overrides: Partial<ChosenAd['trackers']>,
+  impressionOn: ChosenAd['impressionOn'],
+): ChosenAd => ({
   sourceId: 'src_1',
   priceMicros: 0,
   currency: 'USD',
@@ -54,14 +54,14 @@ describe('listNewlyDueTrackers', () => {
       '',
     ],
     [
-      'returns the trackers of all earlier events when the impression is verified',
+      'returns the trackers for all earlier events when the impression is verified',
       verifiedAd,
       createPlayback(['start'], false),
       createPlayback(['start', 'impression']),
       'impression/0 impression/1 verificationNotExecuted/0 burl/0 viewable/0 loaded/0 start/0',
     ],
     [
-      'returns only the trackers of new events after the impression was verified',
+      'returns only the trackers for new events after the impression was verified',
       verifiedAd,
       createPlayback(['start']),
       createPlayback(['start', 'complete']),
@@ -75,14 +75,14 @@ describe('listNewlyDueTrackers', () => {
       '',
     ],
     [
-      'returns the impression trackers of a rendered ad before verification',
+      'returns a rendered ad’s impression trackers before verification',
       renderedAd,
       initialPlayback,
       createPlayback(['start'], false),
       'impression/0 impression/1 verificationNotExecuted/0 loaded/0 start/0',
     ],
     [
-      'returns the billing notice of a rendered ad after verification',
+      'returns a rendered ad’s billing notice after verification',
       renderedAd,
       createPlayback(['start'], false),
       createPlayback(['start']),
@@ -134,7 +134,7 @@ describe('listNewlyDueTrackers', () => {
     },
   );
 
-  test('marks only billing notices for delivery at least once', () => {
+  test('marks only billing notices for at-least-once delivery', () => {
     const startTrackers = listNewlyDueTrackers(
       verifiedAd,
       initialPlayback,

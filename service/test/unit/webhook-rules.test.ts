@@ -93,7 +93,7 @@ test.each([
   expect(findUrlProblem(url, { development }) === undefined).toBe(expected);
 });
 
-test('retries back off with ±20% jitter, for ten attempts in total', () => {
+test('retries back off with ±20% jitter, up to ten attempts in total', () => {
   const delays = Array.from({ length: maxAttempts }, (_, attempts) => retryDelayMs(attempts, 0.5));
   expect(delays.map((delay) => (delay ?? 0) / 1_000)).toEqual([
     0, 5, 30, 120, 600, 1_800, 7_200, 18_000, 36_000, 86_400,

@@ -9,10 +9,10 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const run = promisify(execFile);
 
 /**
- * Returns the commit of the previous release. This is the last tag before the current commit. Without a tag, it is the
+ * Returns the previous release's commit. This is the last tag before the current commit or, if there is no tag, the
  * commit in the file `previous-release`.
  */
-export function previousRevision(): string {
+export function findPreviousRevision(): string {
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' }).trim();
   try {
@@ -25,18 +25,18 @@ export function previousRevision(): string {
 
 /**
  * Builds another revision of the service outside this working tree, with the packages in its lockfile. Reuses an
- * existing build. Returns the path of `main.js`.
+ * existing build. Returns the path to `main.js`.
  */
-export async function buildPrevious(revision = previousRevision()): Promise<string> {
+export async function buildPrevious(revision = findPreviousRevision()): Promise<string> {
   const folder = join(tmpdir(), `trueward-${revision}`);
   const main = join(folder, 'service', 'dist', 'main.js');
   if (existsSync(main)) return main;
-  const draft = `${folder}.${process.pid}`;
-  mkdirSync(draft);
+  const buildFolder = `${folder}.${process.pid}`;
+  mkdirSync(buildFolder);
   try {
-    const archive = join(draft, 'source.tar');
+    const archive = join(buildFolder, 'source.tar');
     await run('git', ['archive', '--output', archive, revision], { cwd: root });
-    const options = { cwd: draft };
+    const options = { cwd: buildFolder };
     await run('tar', ['-xf', archive], options);
     await run(
       'npm',
@@ -49,9 +49,9 @@ export async function buildPrevious(revision = previousRevision()): Promise<stri
       options,
     );
     // A concurrent run may have created the same build.
-    if (!existsSync(folder)) renameSync(draft, folder);
+    if (!existsSync(folder)) renameSync(buildFolder, folder);
   } finally {
-    rmSync(draft, { recursive: true, force: true });
+    rmSync(buildFolder, { recursive: true, force: true });
   }
   return main;
 }

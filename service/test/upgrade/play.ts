@@ -4,24 +4,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface Step {
   method: 'GET' | 'POST';
   path: string;
-  /** May contain the placeholders `$now`, `$id` (of the decision) and `$token` (of the decision). */
+  /** May contain the placeholders `$now`, `$id` (the decision's id) and `$token` (the decision's token). */
   body?: unknown;
-  /** How long the player watches before this request. The clock of the service advances by this time. */
+  /** How long the player watches before this request. The service's clock advances by this much. */
   afterMs?: number;
   status?: number;
   answer?: unknown;
 }
 
-interface Stage {
+interface PlayTarget {
   url: string;
   key: string;
   nowMs(): number;
-  pass?(ms: number): void;
+  advance?(ms: number): void;
 }
 
 /** Sends the requests in sequence. Returns the steps with their responses. */
-export async function play(steps: readonly Step[], stage: Stage): Promise<Step[]> {
-  const { url, key, nowMs, pass } = stage;
+export async function play(steps: readonly Step[], target: PlayTarget): Promise<Step[]> {
+  const { url, key, nowMs, advance } = target;
   let [id, token] = ['', ''];
   const fill = (text: string): string =>
     text
@@ -30,7 +30,7 @@ export async function play(steps: readonly Step[], stage: Stage): Promise<Step[]
       .replaceAll('$token', token);
   const playedSteps: Step[] = [];
   for (const step of steps) {
-    if (step.afterMs !== undefined) await (pass?.(step.afterMs) ?? sleep(step.afterMs));
+    if (step.afterMs !== undefined) await (advance?.(step.afterMs) ?? sleep(step.afterMs));
     const response = await fetch(url + fill(step.path), {
       method: step.method,
       headers: {

@@ -8,11 +8,11 @@ import type { DecisionTokens, TokenClaims } from '../../src/decision/token.ts';
 import { startReceiver } from '../http/receiver.ts';
 import { startPrivatePostgres } from '../private-postgres.ts';
 import { startService } from '../start-service.ts';
-import { buildPrevious, previousRevision } from './build-previous.ts';
+import { buildPrevious, findPreviousRevision } from './build-previous.ts';
 import { play, type Step, steps } from './play.ts';
 
 /** The contents of `recorded.json`. */
-export interface Recorded {
+export interface Recording {
   revision: string;
   /** Tokens and their claims. The key is used only for this recording. */
   tokens: { key: string; signed: { claims: TokenClaims; text: string }[] };
@@ -32,7 +32,7 @@ const claims: TokenClaims = {
 };
 const users = [undefined, 'player-42', 'a ~ b "c" .%7E'];
 
-const revision = previousRevision();
+const revision = findPreviousRevision();
 const main = await buildPrevious(revision);
 const tokenFile = new URL('../src/decision/token.ts', pathToFileURL(main));
 const { createDecisionTokens } = (await import(tokenFile.href)) as {
@@ -58,7 +58,7 @@ const { secret } = (await registration.json()) as { secret: string };
 const playedSteps = await play(steps, { url: service.url, key: publishable, nowMs: Date.now });
 const [delivery] = await receiver.waitForRequests(1);
 const { body = '', headers = {} } = delivery ?? {};
-const recorded: Recorded = {
+const recording: Recording = {
   revision,
   tokens: { key, signed },
   steps: playedSteps,
@@ -66,7 +66,7 @@ const recorded: Recorded = {
 };
 writeFileSync(
   fileURLToPath(new URL('recorded.json', import.meta.url)),
-  `${JSON.stringify(recorded, undefined, 2)}\n`,
+  `${JSON.stringify(recording, undefined, 2)}\n`,
 );
 await service.stop();
 await receiver.close();

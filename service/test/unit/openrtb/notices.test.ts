@@ -56,12 +56,12 @@ describe('notices', () => {
     ],
     [url('t=%24%7Bauction_imp_ts%7D'), url('t=1700000000000')],
     [url('t=${AUCTION_IMP_TS:B64}&'), url('t=&')],
-  ])('a billing notice contains the time of the impression: %s', (burl, expected) => {
+  ])('a billing notice contains the impression time: %s', (burl, expected) => {
     const expanded = getBillingNoticeUrl(createBid({ burl }), auction);
     expect(expandImpressionTime(expanded ?? '', 1_700_000_000_000)).toBe(expected);
   });
 
-  test('a win notice does not contain the time of the impression', () => {
+  test('a win notice does not contain the impression time', () => {
     expect(getWinNoticeUrl(createBid({ nurl: url('t=${AUCTION_IMP_TS}') }), auction)).toBe(
       url('t='),
     );
@@ -69,7 +69,7 @@ describe('notices', () => {
     expect(locateMarkup(createBid({ markup }), auction)).toMatchObject({ tagUrl: url('t=') });
   });
 
-  test('trackers in the markup keep the macro for the time of the impression', () => {
+  test('trackers in the markup keep the impression-time macro', () => {
     const source = locateMarkup(createBid({ markup: '<VAST>${AUCTION_IMP_TS}' }), auction);
     expect(source).toEqual({ markup: '<VAST>${AUCTION_IMP_TS}' });
     expect(expandImpressionTime(url('t=${AUCTION_IMP_TS}'), undefined)).toBe(url('t='));
@@ -105,7 +105,7 @@ describe('notices', () => {
   });
 });
 
-describe('the markup of a bid', () => {
+describe('a bid’s markup', () => {
   test('can be part of the bid', () => {
     const markup = ' <VAST><!-- ${AUCTION_PRICE} --></VAST>';
     expect(locateMarkup(createBid({ markup, nurl: url('win') }), auction)).toEqual({
@@ -113,7 +113,7 @@ describe('the markup of a bid', () => {
     });
   });
 
-  test('replaces price macros in the trackers of the bidder', async () => {
+  test('has price macros replaced in the bidder’s trackers', async () => {
     const price = (name: string) =>
       tags('Impression', `https://t.example/${name}?p=\${AUCTION_PRICE}`);
     const markup = vast(wrapper(createUrl('ad'), { body: price('bid') }));
@@ -122,7 +122,7 @@ describe('the markup of a bid', () => {
     const { result } = await resolve({ ad: vast(inline({ body: price('ad') })) }, {}, source);
     expect(result.ad?.trackers.impression).toEqual([
       'https://t.example/bid?p=2.5',
-      // Auction macros are replaced only in the markup of the bid.
+      // Auction macros are replaced only in the bid's own markup.
       'https://t.example/ad?p=${AUCTION_PRICE}',
     ]);
   });
@@ -147,7 +147,7 @@ describe('the markup of a bid', () => {
     expect(locateMarkup(createBid(), auction)).toBeUndefined();
   });
 
-  test('is limited to a thousand replaced macros', () => {
+  test('has at most a thousand macros replaced', () => {
     const markup = '${AUCTION_SEAT_ID}'.repeat(14_000);
     const expanded = expandMarkup(markup, createBid({ seat: 's'.repeat(500) }), auction);
     expect(expanded).toBe('s'.repeat(500_000));

@@ -93,7 +93,7 @@ describe('a bid request', () => {
     expect(JSON.stringify(request)).not.toMatch(/schain|badv|bcat|bseat|battr|"w"|gdpr|publisher/);
   });
 
-  test('has a separate field for an IPv6 address', () => {
+  test('puts an IPv6 address in a separate field', () => {
     const player = { ...fullBidRequestInput.player, ip: '2001:db8:1::' };
     const { device } = buildBidRequest({ ...fullBidRequestInput, player });
     expect(device).toMatchObject({ ipv6: '2001:db8:1::' });

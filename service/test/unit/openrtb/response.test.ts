@@ -25,7 +25,7 @@ const createBid = (overrides: object = {}) => ({
   ...overrides,
 });
 
-/** Returns an object that contains other objects down to this depth. */
+/** Returns an object with objects nested to this depth. */
 const nestObjects = (levels: number): object =>
   levels === 0 ? {} : { inner: nestObjects(levels - 1) };
 const createResponse = (bids: unknown, overrides: object = {}) =>
@@ -142,7 +142,7 @@ describe('reading a bid response', () => {
     ['a creative id with a control character', { crid: 'a\u0000b' }, 8],
     ['a creative id that is not well-formed Unicode', { crid: '\uD800' }, 8],
     ['a blocked category', { cat: ['IAB1', 'IAB7'] }, 209],
-    ['a category below a blocked one', { cat: ['IAB7-39'] }, 209],
+    ['a subcategory of a blocked one', { cat: ['IAB7-39'] }, 209],
     ['a blocked attribute', { attr: [16] }, 210],
     ['no markup', { adm: undefined }, 7],
     ['JSON markup', { adm: '{}' }, 7],

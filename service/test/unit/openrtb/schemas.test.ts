@@ -1,6 +1,6 @@
 /*
  * Checks requests against the public JSON schemas, which are not part of this repository. `OPENRTB_SCHEMAS` is the path
- * of the OpenRTB 2.6 schemas: the folder `jsonschema` of InteractiveAdvertisingBureau/openrtb2.x.
+ * to the OpenRTB 2.6 schemas: the folder `jsonschema` in InteractiveAdvertisingBureau/openrtb2.x.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

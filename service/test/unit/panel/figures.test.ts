@@ -62,7 +62,7 @@ test('rates are percentages, or undefined if the denominator is zero', () => {
   expect(sumRows([])).not.toHaveProperty('fill');
 });
 
-test('a plot includes days without requests and the matching days of the previous period', () => {
+test('a plot includes days without requests and the matching days from the previous period', () => {
   const days = ['2026-11-20T00:00:00.000Z', '2026-11-21T00:00:00.000Z'];
   const previousDays = ['2026-11-18T00:00:00.000Z', '2026-11-19T00:00:00.000Z'];
   const points = toPoints(days, [row('2026-11-21T00:00:00.000Z', { requests: 4 })], previousDays, [
@@ -89,7 +89,7 @@ test('no-ad reasons are summed over all rows, most frequent first', () => {
   ]);
 });
 
-test('a policy is described as a sentence', () => {
+test('a policy is described in a sentence', () => {
   const policy = {
     placements: ['revive', 'lobby'],
     when: { countries: ['DE', 'FR'], child_directed: true },
@@ -127,7 +127,7 @@ test('stopping a target reuses its expired kill switch', () => {
   });
 });
 
-test('an uploaded file replaces the earlier file of the same type', () => {
+test('an uploaded file replaces an earlier file of the same type', () => {
   const file = (mime: string, url: string) => ({
     url,
     mime,
@@ -145,7 +145,7 @@ test('an uploaded file replaces the earlier file of the same type', () => {
   expect(addUploadedFile(file('image/png', '/c.png'), third)).toMatchObject({ format: 'image' });
 });
 
-test('the diff of two versions contains only the changed fields', () => {
+test('the diff between two versions contains only the changed fields', () => {
   expect(
     findDifferences({ id: 'a', name: 'x', block: { formats: ['video'] } }, { id: 'b', name: 'x' }),
   ).toEqual([{ name: 'block', from: '{"formats":["video"]}', to: undefined }]);

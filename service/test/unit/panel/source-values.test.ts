@@ -9,7 +9,7 @@ import {
   toSource,
 } from '../../../panel/src/ads/source-values.ts';
 
-test('fields of another kind of source are dropped', () => {
+test('fields for other kinds of sources are dropped', () => {
   const values = {
     id: 'src_1',
     updated_at: 'now',
@@ -33,7 +33,7 @@ test('fields of another kind of source are dropped', () => {
   });
 });
 
-test('text fields of the form are parsed into objects', () => {
+test('text fields in the form are parsed into objects', () => {
   const values = {
     kind: 'openrtb',
     request_headers: 'Authorization: Bearer a:b\n\n X-Account : 7 ',
@@ -62,7 +62,7 @@ test('a cleared JSON field is removed', () => {
   expect(toSource({ kind: 'openrtb', ext: ' ' })).toEqual({ kind: 'openrtb', ext: null });
 });
 
-test('money is entered in units of the currency and stored in millionths', () => {
+test('amounts are entered in currency units and stored in millionths', () => {
   expect([toMicros('2.5'), toMicros('0.000001'), toMicros('')]).toEqual([2_500_000, 1, null]);
   expect(toMicros('1.1')).toBe(1_100_000);
   expect([fromMicros(2_500_000), fromMicros(undefined)]).toEqual([2.5, '']);

@@ -13,12 +13,12 @@ import {
 
 describe('a document', () => {
   const billionLaughs = `<?xml version="1.0"?><!DOCTYPE VAST [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><VAST version="4.2"><Ad id="&b;"/></VAST>`;
-  const external = `<!DOCTYPE VAST SYSTEM "file:///etc/passwd"><VAST version="4.2"/>`;
+  const externalDtd = `<!DOCTYPE VAST SYSTEM "file:///etc/passwd"><VAST version="4.2"/>`;
 
   test.each([
     ['is HTML', '<!DOCTYPE html><html><body>Sorry</body></html>', 100, 'DOCTYPE'],
     ['defines entities', billionLaughs, 100, 'DOCTYPE'],
-    ['refers to an external DTD', external, 100, 'DOCTYPE'],
+    ['refers to an external DTD', externalDtd, 100, 'DOCTYPE'],
     ['is JSON', '{ "vast": null }', 100, 'not well-formed'],
     ['is binary', '\u0000\u0001\u0002', 100, 'not well-formed'],
     ['is truncated', vast(inline()).slice(0, -20), 100, 'not well-formed'],
@@ -170,8 +170,8 @@ describe('parsing a document', () => {
     ['open elements', fill('<a>', '<VAST>')],
     ['elements', fill('<a b=""/>', '<VAST>', '</VAST>')],
     ['attributes', `<VAST ${Array.from({ length: 30_000 }, (_, at) => `a${at}=""`).join(' ')}/>`],
-    ['the name of an element', fill('x', '<VAST><', '/></VAST>')],
-    ['the value of an attribute', fill('x', '<VAST a="', '"/>')],
+    ['a single element name', fill('x', '<VAST><', '/></VAST>')],
+    ['a single attribute value', fill('x', '<VAST a="', '"/>')],
     ['comments', fill('<!---->', '<VAST>', '</VAST>')],
     ['open comments', fill('<!--', '<VAST>')],
     ['hyphens', fill('-', '<VAST><!--')],
@@ -204,7 +204,7 @@ describe('parsing a document', () => {
         '</MediaFiles></Linear></Creative></Creatives></InLine></Ad></VAST>',
       ),
     ],
-    ['a duration', vast(inline({ duration: '0'.repeat(250_000) }))],
+    ['a single duration', vast(inline({ duration: '0'.repeat(250_000) }))],
     [
       'categories',
       vast(

@@ -31,11 +31,11 @@ export const mp4 = (attributes = '', url = 'https://cdn.example/ad.mp4'): string
 
 /** The parts of a VAST document that differ between fixtures. */
 interface AdParts {
-  /** Attributes of `Ad`. */
+  /** Attributes for the `Ad` element. */
   ad?: string;
-  /** More elements inside `InLine` or `Wrapper`, besides `Creatives`. */
+  /** Additional elements inside `InLine` or `Wrapper`, next to `Creatives`. */
   body?: string;
-  /** Attributes of `Linear`. */
+  /** Attributes for the `Linear` element. */
   linear?: string;
   tracking?: string;
   clicks?: string;
@@ -43,11 +43,11 @@ interface AdParts {
 }
 
 interface InLineParts extends AdParts {
-  /** More elements inside `Creative`, besides `Linear`. */
+  /** Additional elements inside `Creative`, next to `Linear`. */
   creative?: string;
   /** The content of `Duration`. If it is undefined, the element is left out. */
   duration?: string | undefined;
-  /** Elements of `MediaFiles`. */
+  /** The elements inside `MediaFiles`. */
   media?: string;
 }
 
@@ -59,14 +59,14 @@ export function inline(parts: InLineParts = {}): string {
     <Creatives><Creative id="c1" adId="a1">${creative}
       <Linear ${parts.linear ?? ''}>
         ${duration === undefined ? '' : `<Duration>${duration}</Duration>`}
-        ${common(parts)}<MediaFiles>${media}</MediaFiles>
+        ${renderSharedParts(parts)}<MediaFiles>${media}</MediaFiles>
       </Linear>
     </Creative></Creatives>
   </InLine></Ad>`;
 }
 
 interface WrapperParts extends AdParts {
-  /** Attributes of `Wrapper`. */
+  /** Attributes for the `Wrapper` element. */
   wrapper?: string;
 }
 
@@ -74,10 +74,10 @@ export const wrapper = (tagUrl: string, parts: WrapperParts = {}): string =>
   `<Ad ${parts.ad ?? ''}><Wrapper ${parts.wrapper ?? ''}>
     <AdSystem>wrapping server</AdSystem>${parts.body ?? ''}
     <VASTAdTagURI><![CDATA[${tagUrl}]]></VASTAdTagURI>
-    <Creatives><Creative><Linear ${parts.linear ?? ''}>${common(parts)}</Linear></Creative></Creatives>
+    <Creatives><Creative><Linear ${parts.linear ?? ''}>${renderSharedParts(parts)}</Linear></Creative></Creatives>
   </Wrapper></Ad>`;
 
-const common = (parts: AdParts): string =>
+const renderSharedParts = (parts: AdParts): string =>
   [
     parts.tracking === undefined ? '' : `<TrackingEvents>${parts.tracking}</TrackingEvents>`,
     parts.clicks === undefined ? '' : `<VideoClicks>${parts.clicks}</VideoClicks>`,
@@ -92,10 +92,10 @@ export type Documents = Record<string, string>;
 
 export const createUrl = (name: string): string => `https://ads.example/${name}`;
 
-export interface Resolved {
+export interface Resolution {
   result: VastResult;
-  /** The URLs that were requested, in this order. */
-  requested: string[];
+  /** The URLs that were requested, in order. */
+  requestedUrls: string[];
 }
 
 /** Resolves the document at `https://ads.example/start`, or at another URL. */
@@ -103,10 +103,10 @@ export async function resolve(
   documents: Documents,
   overrides: Partial<ResolveOptions> = {},
   start: Parameters<typeof resolveVast>[0] = { tagUrl: createUrl('start') },
-): Promise<Resolved> {
-  const requested: string[] = [];
+): Promise<Resolution> {
+  const requestedUrls: string[] = [];
   const fetchDocument = (url: string): Promise<FetchResult> => {
-    requested.push(url);
+    requestedUrls.push(url);
     const text = documents[url.replace('https://ads.example/', '')];
     return Promise.resolve(
       text === undefined ? { status: 'failed', reason: '404' } : { status: 'ok', text, url },
@@ -121,7 +121,7 @@ export async function resolve(
     rules,
     ...overrides,
   });
-  return { result, requested };
+  return { result, requestedUrls };
 }
 
 /** Resolves a single document. Returns its ad. */
@@ -152,17 +152,17 @@ export async function measureStall(documents: Documents): Promise<number> {
 
 async function measureStallOnce(documents: Documents): Promise<number> {
   let [longestMs, usageBefore] = [0, process.cpuUsage()];
-  const endStretch = () => {
+  const recordStretch = () => {
     const { user, system } = process.cpuUsage(usageBefore);
     longestMs = Math.max(longestMs, (user + system) / 1_000);
     usageBefore = process.cpuUsage();
   };
   const pause = () => {
-    endStretch();
+    recordStretch();
     return Promise.resolve();
   };
   await resolve(documents, { pause });
-  endStretch();
+  recordStretch();
   return longestMs;
 }
 
@@ -170,6 +170,6 @@ const stoppedClock: Clock = { nowMs: () => nowMs, monotonicMs: () => 0 };
 
 export const createErrorUrl = (name: string): string => `https://e.example/${name}?c=[ERRORCODE]`;
 export const error = (name: string): string => tags('Error', createErrorUrl(name));
-/** An ad of which no media file can be played. */
-export const unplayable = (name: string, ad = ''): string =>
+/** An ad without a playable media file. */
+export const unplayableAd = (name: string, ad = ''): string =>
   inline({ ad, body: error(name), media: mp4('apiFramework="VPAID"') });

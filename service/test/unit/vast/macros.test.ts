@@ -37,7 +37,7 @@ describe('macro expansion', () => {
     expect(expandMacros('[CACHEBUSTING]', {}, { nowMs, random })).toBe(expected);
   });
 
-  test('ignores macros in the values of other macros', () => {
+  test('ignores macros in other macros’ values', () => {
     const url = expandMacros('https://t.example/?u=[PAGEURL]', { PAGEURL: '[DEVICEIP]' }, moment);
     expect(url).toBe('https://t.example/?u=%5BDEVICEIP%5D');
   });
@@ -70,11 +70,11 @@ describe('macro expansion', () => {
   });
 
   test('applies to the tag before it is requested', async () => {
-    const { requested } = await resolve({}, { macros: { DOMAIN: 'game.example' } });
-    expect(requested).toEqual(['https://ads.example/start']);
+    const { requestedUrls } = await resolve({}, { macros: { DOMAIN: 'game.example' } });
+    expect(requestedUrls).toEqual(['https://ads.example/start']);
   });
 
-  test('inserts the values of the ad into the trackers of the chain', async () => {
+  test('inserts the ad’s values into the chain’s trackers', async () => {
     const { result } = await resolve({
       start: vast(
         inline({

@@ -129,12 +129,12 @@ describe('readAd', () => {
     expect((await readAd(inline({ body }))).trackers).toEqual({});
   });
 
-  test('returns the expiry in seconds', async () => {
+  test('reads an expiry in seconds', async () => {
     const ad = await readAd(inline({ body: '<Expires>300</Expires>' }));
     expect(ad.expiresAtMs).toBe(nowMs + 300_000);
   });
 
-  test('returns the verificationNotExecuted trackers of verification vendors', async () => {
+  test('returns the verification vendors’ verificationNotExecuted trackers', async () => {
     const vendor = `<AdVerifications><Verification vendor="v.example-omid"><TrackingEvents>${tracking(
       'verificationNotExecuted',
       'https://v.example/no?why=[REASON]&t=[TIMESTAMP]',
@@ -147,7 +147,7 @@ describe('readAd', () => {
     expect((await readAd(inline({ body: extension }))).trackers).toEqual(expected);
   });
 
-  test('returns the required icons', async () => {
+  test('returns the icons that have a static resource', async () => {
     const icon = `<Icon program="AdChoices" width="77" height="15" xPosition="right" yPosition="top" duration="00:00:10" offset="00:00:02" altText="Why this ad?">
       <StaticResource creativeType="image/png"><![CDATA[https://cdn.example/choices.png]]></StaticResource>
       <IconClicks>${tags('IconClickThrough', 'https://choices.example')}${tags('IconClickTracking', 'https://t.example/icon')}</IconClicks>
@@ -270,7 +270,7 @@ describe('readAd', () => {
   });
 });
 
-describe('the media of an ad', () => {
+describe('an ad’s media', () => {
   const file = (attributes: string, url = 'https://cdn.example/x') =>
     `<MediaFile ${attributes}><![CDATA[${url}]]></MediaFile>`;
 
@@ -317,7 +317,7 @@ describe('the media of an ad', () => {
       '720-1500',
     ],
     [
-      'with the better bitrate',
+      'with the higher bitrate',
       [createFile(1_280, 720, 800), createFile(1_280, 720, 2_500)],
       '720-2500',
     ],

@@ -1,7 +1,7 @@
 import type { ErrorReport, VastAd } from '../../../src/demand/vast/ad.ts';
 
-/** The expected result of a public sample. */
-export interface Expected {
+/** The expected result for a public sample. */
+export interface ExpectedResult {
   /** The selected media file, its declared duration and the click-through URL. */
   ad?: {
     media: string;
@@ -22,7 +22,7 @@ type Scheme = 'http' | 'https';
 
 const noTrackers = { trackers: {}, progress: [], errors: [] };
 /** Expects no ad and an error report to these URLs. */
-const expectRejection = (noAd: ErrorReport['code'], ...urls: string[]): Expected => ({
+const expectRejection = (noAd: ErrorReport['code'], ...urls: string[]): ExpectedResult => ({
   ...noTrackers,
   noAd,
   errors: urls.length > 0 ? [{ code: noAd, urls }] : [],
@@ -41,11 +41,11 @@ const quartiles = (scheme: Scheme): Trackers => ({
   thirdQuartile: [createTrackingUrl(scheme, 'thirdQuartile')],
 });
 
-/** The ad in most samples of the IAB. */
-const intro = (
+/** The ad in most of the IAB's samples. */
+const expectIntro = (
   scheme: Scheme,
-  overrides: Partial<Expected> & { clickThrough?: string } = {},
-): Expected => {
+  overrides: Partial<ExpectedResult> & { clickThrough?: string } = {},
+): ExpectedResult => {
   const { clickThrough = page, trackers = {}, ...rest } = overrides;
   return {
     ad: { media: 'VAST-4.0-Short-Intro.mp4', durationMs: 16_000, clickThrough },
@@ -62,19 +62,19 @@ const intro = (
   };
 };
 
-/** Samples with a ClickTracking instead of a ClickThrough. */
-const withoutPage = (expected: Expected, ...clicks: string[]): Expected => ({
+/** The result for samples with a ClickTracking instead of a ClickThrough. */
+const withoutClickThrough = (expected: ExpectedResult, ...clicks: string[]): ExpectedResult => ({
   ...expected,
   ad: { media: 'VAST-4.0-Short-Intro.mp4', durationMs: 16_000 },
   trackers: { ...expected.trackers, click: [...clicks, page] },
 });
 
 const expectWrapped = (outer: Scheme, inner: Scheme) =>
-  intro(inner, { trackers: { impression: [impression(outer), impression(inner)] } });
+  expectIntro(inner, { trackers: { impression: [impression(outer), impression(inner)] } });
 
-const expectViewable = (outer: Scheme): Expected => {
+const expectViewable = (outer: Scheme): ExpectedResult => {
   const url = `${outer}://search.iabtechlab.com/error?errcode=102&imprid=s5-ea2f7f298e28c0c98374491aec3dfeb1&ts=1243`;
-  return intro('http', {
+  return expectIntro('http', {
     trackers: {
       impression: [impression(outer), impression('http')],
       start: [createTrackingUrl('http', 'start'), createTrackingUrl('http', 'start')],
@@ -86,21 +86,22 @@ const expectViewable = (outer: Scheme): Expected => {
   });
 };
 
-const interactive = (scheme: Scheme): Expected => ({
-  ...intro(scheme),
+const expectInteractive = (scheme: Scheme): ExpectedResult => ({
+  ...expectIntro(scheme),
   ad: { media: 'vast_4.0_pilot-iab-hd.mp4', durationMs: 16_000, clickThrough: page },
   errors: [{ code: 409, urls: [error(scheme)] }],
 });
 
-const withClick = (scheme: Scheme, url: string) => intro(scheme, { trackers: { click: [url] } });
-const withExtras = (overrides: { icons?: number; captions?: number }): Expected => {
-  const expected = intro('https');
+const expectClick = (scheme: Scheme, url: string) =>
+  expectIntro(scheme, { trackers: { click: [url] } });
+const expectExtras = (overrides: { icons?: number; captions?: number }): ExpectedResult => {
+  const expected = expectIntro('https');
   return expected.ad ? { ...expected, ad: { ...expected.ad, ...overrides } } : expected;
 };
 
 const scorecard =
   'http://b.scorecardresearch.com/b?C1=1&C2=6000003&C3=0000000200500000197000000&C4=us&C7=http://www.scanscout.com&C8=scanscout.com&C9=http://www.scanscout.com&C10=xn&rn=-103217130';
-const target: Expected = {
+const target: ExpectedResult = {
   ad: {
     media: 'VAST-4.0-Short-Intro.mp4',
     durationMs: 30_000,
@@ -111,11 +112,14 @@ const target: Expected = {
   errors: [],
 };
 
-const prefixPaths = (folder: string, files: Record<string, Expected>): [string, Expected][] =>
+const prefixPaths = (
+  folder: string,
+  files: Record<string, ExpectedResult>,
+): [string, ExpectedResult][] =>
   Object.entries(files).map(([name, expected]) => [`${folder}/${name}`, expected]);
 
 /** All 75 files in InteractiveAdvertisingBureau/VAST_Samples, by path. */
-export const iabSamples = new Map<string, Expected>([
+export const iabSamples = new Map<string, ExpectedResult>([
   ...prefixPaths('VAST 1-2.0 Samples', {
     'Inline_LinearRegular_VAST2.0.xml': target,
     'Inline_LinearVAST2vpaid.xml': expectRejection(403, 'http://example.com/trackingurl/error'),
@@ -151,32 +155,32 @@ export const iabSamples = new Map<string, Expected>([
     'vast_wrapper_nonlinear_2.xml': expectRejection(301),
   }),
   ...prefixPaths('VAST 3.0 Samples', {
-    'Event_Tracking-test.xml': intro('http'),
-    'Inline_Companion_Tag-test.xml': withoutPage(intro('http')),
-    'Inline_Linear_Tag-test.xml': withoutPage(intro('http')),
+    'Event_Tracking-test.xml': expectIntro('http'),
+    'Inline_Companion_Tag-test.xml': withoutClickThrough(expectIntro('http')),
+    'Inline_Linear_Tag-test.xml': withoutClickThrough(expectIntro('http')),
     'Inline_Non-Linear_Tag-test.xml': expectRejection(201, error('http')),
-    'No_Wrapper_Tag-test.xml': intro('http'),
-    'Video_Clicks_and_click_tracking-Inline-test.xml': withClick(
+    'No_Wrapper_Tag-test.xml': expectIntro('http'),
+    'Video_Clicks_and_click_tracking-Inline-test.xml': expectClick(
       'http',
       'http://example.com/trackingurl/clickTracking',
     ),
-    'Wrapper_Tag-test.xml': withoutPage(expectWrapped('http', 'http')),
+    'Wrapper_Tag-test.xml': withoutClickThrough(expectWrapped('http', 'http')),
   }),
   ...prefixPaths('VAST 4.0 Samples', {
-    'Ad_Verification-test.xml': intro('http'),
-    'Category-test.xml': intro('http'),
-    'Conditional_Ad-test.xml': intro('http'),
-    'Event_Tracking-test.xml': intro('http'),
-    'Inline_Companion_Tag-test.xml': intro('http'),
-    'Inline_Linear_Tag-test.xml': intro('http'),
+    'Ad_Verification-test.xml': expectIntro('http'),
+    'Category-test.xml': expectIntro('http'),
+    'Conditional_Ad-test.xml': expectIntro('http'),
+    'Event_Tracking-test.xml': expectIntro('http'),
+    'Inline_Companion_Tag-test.xml': expectIntro('http'),
+    'Inline_Linear_Tag-test.xml': expectIntro('http'),
     'Inline_Non-Linear_Tag-test.xml': expectRejection(201, error('http')),
-    'Inline_Simple.xml': intro('http'),
-    'No_Wrapper_Tag-test.xml': intro('http'),
-    'Ready_to_serve_Media_Files_check-test.xml': intro('http'),
-    'SSAI_stitching _VPAID_separation-test.xml': interactive('http'),
-    'SSAI_stitching_mezzanine_file_support-test.xml': intro('http'),
-    'Universal_Ad_ID-test.xml': intro('http'),
-    'Video_Clicks_and_click_tracking-Inline-test.xml': withClick(
+    'Inline_Simple.xml': expectIntro('http'),
+    'No_Wrapper_Tag-test.xml': expectIntro('http'),
+    'Ready_to_serve_Media_Files_check-test.xml': expectIntro('http'),
+    'SSAI_stitching _VPAID_separation-test.xml': expectInteractive('http'),
+    'SSAI_stitching_mezzanine_file_support-test.xml': expectIntro('http'),
+    'Universal_Ad_ID-test.xml': expectIntro('http'),
+    'Video_Clicks_and_click_tracking-Inline-test.xml': expectClick(
       'http',
       'http://mytrackingurl/clickTracking',
     ),
@@ -184,22 +188,22 @@ export const iabSamples = new Map<string, Expected>([
     'Wrapper_Tag-test.xml': expectWrapped('http', 'http'),
   }),
   ...prefixPaths('VAST 4.1 Samples', {
-    'Ad_Verification-test.xml': intro('https'),
+    'Ad_Verification-test.xml': expectIntro('https'),
     'Audio_DAAST_Sample.xml': expectRejection(200, error('https')),
-    'Category-test.xml': intro('https'),
-    'Closed_Caption_Test.xml': withExtras({ captions: 1 }),
-    'Conditional_Ad-test.xml': intro('https'),
-    'Event_Tracking-test.xml': intro('https'),
-    'Inline_Companion_Tag-test.xml': intro('https'),
-    'Inline_Linear_Tag-test.xml': intro('https'),
+    'Category-test.xml': expectIntro('https'),
+    'Closed_Caption_Test.xml': expectExtras({ captions: 1 }),
+    'Conditional_Ad-test.xml': expectIntro('https'),
+    'Event_Tracking-test.xml': expectIntro('https'),
+    'Inline_Companion_Tag-test.xml': expectIntro('https'),
+    'Inline_Linear_Tag-test.xml': expectIntro('https'),
     'Inline_Non-Linear_Tag-test.xml': expectRejection(201, error('https')),
-    'Inline_Simple.xml': intro('https'),
-    'No_Wrapper_Tag-test.xml': intro('https'),
-    'Ready_to_serve_Media_Files_check-test.xml': intro('https'),
-    'SSAI_stitching _VPAID_separation-test.xml': interactive('https'),
-    'SSAI_stitching_mezzanine_file_support-test.xml': intro('https'),
-    'Universal_Ad_ID-test.xml': intro('https'),
-    'Video_Clicks_and_click_tracking-Inline-test.xml': withClick(
+    'Inline_Simple.xml': expectIntro('https'),
+    'No_Wrapper_Tag-test.xml': expectIntro('https'),
+    'Ready_to_serve_Media_Files_check-test.xml': expectIntro('https'),
+    'SSAI_stitching _VPAID_separation-test.xml': expectInteractive('https'),
+    'SSAI_stitching_mezzanine_file_support-test.xml': expectIntro('https'),
+    'Universal_Ad_ID-test.xml': expectIntro('https'),
+    'Video_Clicks_and_click_tracking-Inline-test.xml': expectClick(
       'https',
       'http://mytrackingurl/clickTracking',
     ),
@@ -208,19 +212,19 @@ export const iabSamples = new Map<string, Expected>([
     'Wrapper_Tag-test.xml': expectWrapped('https', 'http'),
   }),
   ...prefixPaths('VAST 4.2 Samples', {
-    'Ad_Verification-test.xml': intro('https'),
-    'Category-test.xml': intro('https'),
-    'Closed_Caption_Test.xml': withExtras({ captions: 1 }),
-    'Event_Tracking-test.xml': intro('https'),
-    'IconClickFallbacks.xml': withExtras({ icons: 1 }),
-    'Inline_Companion_Tag-test.xml': intro('https'),
-    'Inline_Linear_Tag-test.xml': intro('https'),
+    'Ad_Verification-test.xml': expectIntro('https'),
+    'Category-test.xml': expectIntro('https'),
+    'Closed_Caption_Test.xml': expectExtras({ captions: 1 }),
+    'Event_Tracking-test.xml': expectIntro('https'),
+    'IconClickFallbacks.xml': expectExtras({ icons: 1 }),
+    'Inline_Companion_Tag-test.xml': expectIntro('https'),
+    'Inline_Linear_Tag-test.xml': expectIntro('https'),
     'Inline_Non-Linear_Tag-test.xml': expectRejection(201, error('https')),
-    'Inline_Simple.xml': intro('https'),
-    'No_Wrapper_Tag-test.xml': intro('https'),
-    'Ready_to_serve_Media_Files_check-test.xml': intro('https'),
-    'Universal_Ad_ID-multi-test.xml': intro('https'),
-    'Video_Clicks_and_click_tracking-Inline-test.xml': withClick(
+    'Inline_Simple.xml': expectIntro('https'),
+    'No_Wrapper_Tag-test.xml': expectIntro('https'),
+    'Ready_to_serve_Media_Files_check-test.xml': expectIntro('https'),
+    'Universal_Ad_ID-multi-test.xml': expectIntro('https'),
+    'Video_Clicks_and_click_tracking-Inline-test.xml': expectClick(
       'https',
       'http://mytrackingurl/clickTracking',
     ),
@@ -232,7 +236,7 @@ export const iabSamples = new Map<string, Expected>([
 const example = (...paths: string[]) => paths.map((path) => `http://example.com/${path}`);
 
 /** The linear ad in `sample.xml`, in a chain of wrappers that add these trackers. */
-const sample = (outer: Trackers = {}, outerProgress: string[] = []): Expected => {
+const expectSample = (outer: Trackers = {}, outerProgress: string[] = []): ExpectedResult => {
   const trackers: Trackers = {
     impression: example(
       'impression1_asset:[ASSETURI]_[CACHEBUSTING]',
@@ -292,27 +296,30 @@ const wrapperA: Trackers = {
   ),
 };
 
-const dailymotionLinear: Expected = { ...withoutPage(intro('http')), progress: [] };
+const dailymotionLinear: ExpectedResult = {
+  ...withoutClickThrough(expectIntro('http')),
+  progress: [],
+};
 const emptyNoCreative = 'empty-no-creative_inline-error';
 
 /** All 16 XML files in `spec/samples` of dailymotion/vast-client-js, by name. */
-export const dailymotionSamples = new Map<string, Expected>(
+export const dailymotionSamples = new Map<string, ExpectedResult>(
   prefixPaths('spec/samples', {
     'empty-no-ad.xml': expectRejection(303, ...example('empty-no-ad')),
     'empty-no-creative.xml': expectRejection(101, ...example(emptyNoCreative)),
     'inline-linear.xml': dailymotionLinear,
     'invalid-xmlfile.xml': expectRejection(100),
     'outdated-vast.xml': expectRejection(102),
-    'sample.xml': sample(),
+    'sample.xml': expectSample(),
     'vpaid.xml': expectRejection(403),
     'vpaid2.xml': expectRejection(403),
-    'wrapper-a.xml': sample(append(wrapperA, wrapperB), [
+    'wrapper-a.xml': expectSample(append(wrapperA, wrapperB), [
       ...createProgress('wrapperA-linear'),
       '90% http://example.com/wrapperA-linear-progress-90%',
       ...createProgress('wrapperB-linear'),
     ]),
-    'wrapper-attributes-multiple-ads.xml': sample({ impression: [impression('http')] }),
-    'wrapper-b.xml': sample(wrapperB, createProgress('wrapperB-linear')),
+    'wrapper-attributes-multiple-ads.xml': expectSample({ impression: [impression('http')] }),
+    'wrapper-b.xml': expectSample(wrapperB, createProgress('wrapperB-linear')),
     'wrapper-empty-no-creative.xml': expectRejection(
       101,
       ...example('wrapper-no-creative_wrapper-error', emptyNoCreative),
@@ -333,7 +340,7 @@ export const dailymotionSamples = new Map<string, Expected>(
         dailymotionLinear.trackers,
       ),
     },
-    'wrapper-multiple-ads.xml': sample({ impression: [impression('http')] }),
+    'wrapper-multiple-ads.xml': expectSample({ impression: [impression('http')] }),
     'wrapper-unavailable-url.xml': expectRejection(
       301,
       ...example('wrapper-invalid-xmlfile_wrapper-error'),

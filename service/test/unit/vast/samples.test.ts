@@ -1,5 +1,5 @@
 /*
- * Resolves public third-party samples, which are not part of this repository. `VAST_SAMPLES` is the path of a folder
+ * Resolves public third-party samples, which are not part of this repository. `VAST_SAMPLES` is the path to a folder
  * with clones of InteractiveAdvertisingBureau/VAST_Samples, dailymotion/vast-client-js, or both.
  */
 import { readdirSync } from 'node:fs';
@@ -16,13 +16,13 @@ import {
 } from '../../../src/demand/vast/resolve.ts';
 import { systemClock } from '../../../src/platform/time.ts';
 import { rules } from './fixtures.ts';
-import { dailymotionSamples, type Expected, iabSamples } from './sample-expectations.ts';
+import { dailymotionSamples, type ExpectedResult, iabSamples } from './sample-expectations.ts';
 
 const folder = process.env['VAST_SAMPLES'];
 const files = folder === undefined ? [] : listXml(folder);
 const suites = [
-  { name: 'VAST_Samples of the IAB', samples: iabSamples },
-  { name: 'vast-client of Dailymotion', samples: dailymotionSamples },
+  { name: 'the IAB’s VAST_Samples', samples: iabSamples },
+  { name: 'Dailymotion’s vast-client', samples: dailymotionSamples },
 ].map(({ name, samples }) => ({
   name,
   samples: Array.from(samples, ([path, expected]) => ({ path, expected, file: findSuffix(path) })),
@@ -59,7 +59,7 @@ function testSamples(root: string): void {
     server.close();
   });
 
-  // The folder may contain a single suite. All files of a suite are required.
+  // The folder may contain only one of the suites, but that suite must be complete.
   const presentSuites = suites.filter(({ samples }) =>
     samples.some(({ file }) => file !== undefined),
   );
@@ -76,7 +76,7 @@ function testSamples(root: string): void {
   }
 }
 
-/** Resolves a sample with a tag at `samples.test`. This host serves all files in the folder. */
+/** Resolves a sample via a tag at `samples.test`, a host that serves all files in the folder. */
 const resolveSample = (file: string): Promise<VastResult> =>
   resolveVast(
     { tagUrl: `http://samples.test/${file.split('/').map(encodeURIComponent).join('/')}` },
@@ -96,8 +96,8 @@ async function fetchFromServer(url: string): Promise<FetchResult> {
   return { status: 'ok', text: await response.text(), url };
 }
 
-/** Reduces a result to the fields of {@link Expected}. */
-function summarize({ ad, noAd, errors }: VastResult): Expected {
+/** Reduces a result to the fields of {@link ExpectedResult}. */
+function summarize({ ad, noAd, errors }: VastResult): ExpectedResult {
   if (!ad) return { noAd: noAd.code, trackers: {}, progress: [], errors };
   const { clickThrough, icons, captions, durationMs = 0 } = ad;
   return {

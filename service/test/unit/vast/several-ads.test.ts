@@ -8,7 +8,7 @@ import {
   wrapper,
   createErrorUrl,
   error,
-  unplayable,
+  unplayableAd,
 } from './fixtures.ts';
 
 describe('a document with several ads', () => {
@@ -25,7 +25,7 @@ describe('a document with several ads', () => {
   test('shows the first playable ad and reports errors for the earlier ones', async () => {
     expect(
       await resolveShownAd({
-        start: vast(unplayable('a'), createNamedAd('b'), createNamedAd('c')),
+        start: vast(unplayableAd('a'), createNamedAd('b'), createNamedAd('c')),
       }),
     ).toEqual({
       shown: ['https://t.example/b'],
@@ -42,10 +42,10 @@ describe('a document with several ads', () => {
     expect(await resolveShownAd({ start })).toEqual({ shown: ['https://t.example/c'], errors: [] });
   });
 
-  test('shows the first ad of a pod and reports 206 for the others', async () => {
+  test('shows the first ad in a pod and reports 206 for the others', async () => {
     const start = vast(
       createNamedAd('b', 'sequence="2"'),
-      unplayable('a', 'sequence="1"'),
+      unplayableAd('a', 'sequence="1"'),
       createNamedAd('c', 'sequence="3"'),
     );
     expect(await resolveShownAd({ start })).toEqual({
@@ -70,7 +70,7 @@ describe('a document with several ads', () => {
   ])('offers its %s ad to a wrapper with %j', async (_which, attributes, lastAd) => {
     const { result } = await resolve({
       start: vast(wrapper(createUrl('b'), { wrapper: attributes })),
-      b: vast(unplayable('a'), unplayable('b')),
+      b: vast(unplayableAd('a'), unplayableAd('b')),
     });
     expect(result.errors.at(-1)?.urls).toEqual([createErrorUrl(lastAd)]);
   });
@@ -84,13 +84,13 @@ describe('a document with several ads', () => {
   });
 
   test('skips wrappers if followAdditionalWrappers is false', async () => {
-    const { result, requested } = await resolve({
+    const { result, requestedUrls } = await resolve({
       start: vast(wrapper(createUrl('b'), { wrapper: 'followAdditionalWrappers="false"' })),
       b: vast(wrapper(createUrl('c')), createNamedAd('a')),
       c: vast(createNamedAd('c')),
     });
     expect(result.ad?.trackers.impression).toEqual(['https://t.example/a']);
-    expect(requested).toEqual([createUrl('start'), createUrl('b')]);
+    expect(requestedUrls).toEqual([createUrl('start'), createUrl('b')]);
   });
 
   test('has no ad if followAdditionalWrappers is false and all its ads are wrappers', async () => {
@@ -116,7 +116,7 @@ describe('a document with several ads', () => {
     expect(result.ad?.trackers.impression?.[0]).toBe(expected);
   });
 
-  test('shows the next ad of a pod after an empty wrapper without fallback', async () => {
+  test('shows the next ad in a pod after an empty wrapper without fallback', async () => {
     const { result } = await resolve({
       start: vast(
         wrapper(createUrl('b'), { ad: 'sequence="1"', wrapper: 'fallbackOnNoAd="false"' }),
@@ -129,13 +129,13 @@ describe('a document with several ads', () => {
 
   test('leads to at most ten requests', async () => {
     const manyAds = Array.from({ length: 15 }, (_, index) => wrapper(createUrl(`empty${index}`)));
-    const { result, requested } = await resolve({ start: vast(...manyAds) });
-    expect(requested).toHaveLength(10);
+    const { result, requestedUrls } = await resolve({ start: vast(...manyAds) });
+    expect(requestedUrls).toHaveLength(10);
     expect(result.noAd).toMatchObject({ code: 302 });
   });
 
   test('is limited to ten attempts to read an ad', async () => {
-    const manyAds = Array.from({ length: 100 }, (_, index) => unplayable(`a${index}`));
+    const manyAds = Array.from({ length: 100 }, (_, index) => unplayableAd(`a${index}`));
     const { result } = await resolve({ start: vast(...manyAds) });
     expect(result.errors).toHaveLength(10);
   });

@@ -12,11 +12,11 @@ import {
   wrapper,
   createErrorUrl,
   error,
-  unplayable,
+  unplayableAd,
 } from './fixtures.ts';
 
 describe('a chain of wrappers', () => {
-  test('collects the trackers of all levels, outermost first', async () => {
+  test('collects trackers from all levels, outermost first', async () => {
     const level = (name: string) => ({
       body:
         tags('Impression', `https://t.example/${name}/impression`) +
@@ -26,7 +26,7 @@ describe('a chain of wrappers', () => {
         tracking('progress', `https://t.example/${name}/5`, '00:00:05'),
       clicks: tags('ClickTracking', `https://t.example/${name}/click`),
     });
-    const { result, requested } = await resolve({
+    const { result, requestedUrls } = await resolve({
       start: vast(wrapper(createUrl('b'), level('outer'))),
       b: vast(wrapper(createUrl('c'), level('inner'))),
       c: vast(inline(level('ad'))),
@@ -41,14 +41,16 @@ describe('a chain of wrappers', () => {
     });
     expect(result.ad?.progress.map(({ url }) => url)).toEqual(createTrackerUrls('5'));
     expect(result.errors).toEqual([]);
-    expect(requested).toEqual(['start', 'b', 'c'].map(createUrl));
+    expect(requestedUrls).toEqual(['start', 'b', 'c'].map(createUrl));
   });
 
-  test('collects the trackers of all linear creatives in a wrapper', async () => {
-    const second = `<Creative><Linear><TrackingEvents>${tracking('start', 'https://t.example/2')}</TrackingEvents></Linear></Creative>`;
-    const first = wrapper(createUrl('b'), { tracking: tracking('start', 'https://t.example/1') });
+  test('collects trackers from all linear creatives in a wrapper', async () => {
+    const secondCreative = `<Creative><Linear><TrackingEvents>${tracking('start', 'https://t.example/2')}</TrackingEvents></Linear></Creative>`;
+    const wrapperAd = wrapper(createUrl('b'), {
+      tracking: tracking('start', 'https://t.example/1'),
+    });
     const { result } = await resolve({
-      start: vast(first.replace('</Creatives>', `${second}</Creatives>`)),
+      start: vast(wrapperAd.replace('</Creatives>', `${secondCreative}</Creatives>`)),
       b: vast(inline()),
     });
     expect(result.ad?.trackers.start).toEqual(['https://t.example/1', 'https://t.example/2']);
@@ -59,7 +61,7 @@ describe('a chain of wrappers', () => {
     ['the inner wrapper', { outer: 'o', inner: 'i' }, 'i'],
     ['the outer wrapper', { outer: 'o' }, 'o'],
   ])(
-    'uses the click-through URL nearest to the ad, here that of %s',
+    'uses the click-through URL nearest to the ad, here from %s',
     async (_who, linkedLevels, expected) => {
       const { outer, inner, ad }: { outer?: string; inner?: string; ad?: string } = linkedLevels;
       const clicks = (name?: string) =>
@@ -73,7 +75,7 @@ describe('a chain of wrappers', () => {
     },
   );
 
-  test('shows the innermost icon of each program', async () => {
+  test('shows the innermost icon for each program', async () => {
     const icon = (program: string, file: string) =>
       `<Icon program="${program}"><StaticResource><![CDATA[https://cdn.example/${file}]]></StaticResource></Icon>`;
     const { result } = await resolve({
@@ -88,7 +90,7 @@ describe('a chain of wrappers', () => {
     ]);
   });
 
-  test('expires when the first of its levels expires', async () => {
+  test('expires as soon as one of its levels expires', async () => {
     const { result } = await resolve({
       start: vast(wrapper(createUrl('b'), { body: '<Expires>60</Expires>' })),
       b: vast(inline({ body: '<Expires>600</Expires>' })),
@@ -124,16 +126,16 @@ describe('a chain of wrappers', () => {
   });
 
   test('is rejected with 302 if it contains more than five wrappers', async () => {
-    const { result, requested } = await resolve(createChain(6));
+    const { result, requestedUrls } = await resolve(createChain(6));
     expect(result.noAd).toMatchObject({ code: 302 });
     expect(result.errors).toEqual([
       { code: 302, urls: [0, 1, 2, 3, 4, 5].map((at) => createErrorUrl(`w${at}`)) },
     ]);
-    expect(requested).toHaveLength(6);
+    expect(requestedUrls).toHaveLength(6);
   });
 
   test('is rejected with 302 if a tag wraps itself', async () => {
-    const { result, requested } = await resolve({
+    const { result, requestedUrls } = await resolve({
       start: vast(wrapper(createUrl('b'), { body: error('start') })),
       b: vast(wrapper(createUrl('b'), { body: error('b') })),
     });
@@ -141,7 +143,7 @@ describe('a chain of wrappers', () => {
     expect(result.errors).toEqual([
       { code: 302, urls: [createErrorUrl('start'), createErrorUrl('b')] },
     ]);
-    expect(requested).toHaveLength(2);
+    expect(requestedUrls).toHaveLength(2);
   });
 
   test.each([
@@ -151,31 +153,31 @@ describe('a chain of wrappers', () => {
     '',
     'http://ads.example/',
   ])('is rejected with 300 when a wrapper refers to %j', async (tagUrl) => {
-    const { result, requested } = await resolve({
+    const { result, requestedUrls } = await resolve({
       start: vast(wrapper(tagUrl, { body: error('w') })),
     });
     expect(result.noAd).toMatchObject({ code: 300 });
     expect(result.errors).toEqual([{ code: 300, urls: [createErrorUrl('w')] }]);
-    expect(requested).toHaveLength(1);
+    expect(requestedUrls).toHaveLength(1);
   });
 
   test('is rejected with 300 if a tag is too long after macro expansion', async () => {
     const tagUrl = `${createUrl('b')}?${'[DEVICEUA]'.repeat(200)}`;
     const documents = { start: vast(wrapper(tagUrl, { body: error('w') })) };
-    const { result, requested } = await resolve(documents, {
+    const { result, requestedUrls } = await resolve(documents, {
       macros: { DEVICEUA: 'x'.repeat(200) },
     });
     expect(result.errors).toEqual([{ code: 300, urls: [createErrorUrl('w')] }]);
-    expect(requested).toHaveLength(1);
+    expect(requestedUrls).toHaveLength(1);
   });
 
   test('follows http and relative tags where they are allowed', async () => {
-    const { result, requested } = await resolve(
+    const { result, requestedUrls } = await resolve(
       { start: vast(wrapper('ad')), ad: vast(inline()) },
       { rules: { ...rules, httpTags: true } },
     );
     expect(result.ad).toBeDefined();
-    expect(requested[1]).toBe(createUrl('ad'));
+    expect(requestedUrls[1]).toBe(createUrl('ad'));
   });
 
   test('rejects a relative tag in markup without a base URL', async () => {
@@ -187,7 +189,7 @@ describe('a chain of wrappers', () => {
     expect(result.errors).toEqual([{ code: 300, urls: [createErrorUrl('w')] }]);
   });
 
-  test('reads the tags of wrappers older than VAST 2', async () => {
+  test('reads the tag URL in wrappers older than VAST 2', async () => {
     const tag = `<VASTAdTagURL><URL>${createUrl('ad')}</URL></VASTAdTagURL>`;
     const { result } = await resolve({
       start: vast(`<Ad><Wrapper>${tag}</Wrapper></Ad>`),
@@ -237,7 +239,7 @@ describe('a chain of wrappers', () => {
   test('reports an unplayable ad to every level', async () => {
     const { result } = await resolve({
       start: vast(wrapper(createUrl('b'), { body: error('w') })),
-      b: vast(unplayable('ad')),
+      b: vast(unplayableAd('ad')),
     });
     expect(result.noAd).toMatchObject({ code: 403 });
     expect(result.errors).toEqual([
@@ -306,7 +308,7 @@ describe('the trace', () => {
       start: vast(
         wrapper(createUrl('b'), { ad: 'id="w"', body: tags('Impression', 'http://t.example/i') }),
       ),
-      b: vast(unplayable('a', 'id="a"'), inline({ ad: 'id="b"' })).replace('4.2', '3.0'),
+      b: vast(unplayableAd('a', 'id="a"'), inline({ ad: 'id="b"' })).replace('4.2', '3.0'),
     });
     expect(result.trace).toEqual([
       { step: 'request', depth: 0, url: createUrl('start'), ms: 0 },
