@@ -34,20 +34,20 @@ interface Health {
   open_hosts: string[];
 }
 
-let running: InProcessService;
+let runningService: InProcessService;
 let origin: MediaOrigin;
 let panel: PanelClient;
 let viewer: PanelClient;
 let game: Client;
 beforeAll(async () => {
-  running = await startInProcess({ RATE_LIMITS: 'off' });
+  runningService = await startInProcess({ RATE_LIMITS: 'off' });
   origin = await startMediaOrigin();
-  panel = await signInOwner(running);
-  viewer = await signInAs(running, panel, 'viewer');
-  game = createClient(running);
+  panel = await signInOwner(runningService);
+  viewer = await signInAs(runningService, panel, 'viewer');
+  game = createClient(runningService);
 });
 afterAll(async () => {
-  await running.stop();
+  await runningService.stop();
   await origin.stop();
 });
 
@@ -87,7 +87,7 @@ const findCreative = async ({ id }: Source): Promise<Creative | undefined> => {
   return body.data.find(({ source_id: sourceId }) => sourceId === id);
 };
 const countRows = async (table: string): Promise<number> => {
-  const [row] = await running.service.database.query<{ count: number }>(
+  const [row] = await runningService.service.database.query<{ count: number }>(
     `SELECT count(*)::bigint AS count FROM ${table}`,
   );
   return row?.count ?? 0;
@@ -218,7 +218,7 @@ test('trials require an operator, an external source and an existing placement',
   expect(await send(viewer, id, body)).toBe('403 role_not_permitted');
   expect(await send(panel, 'src_unknown', body)).toBe('404 not_found');
   expect(await send(panel, id, { placement: 'nowhere' })).toBe('404 placement_not_found');
-  expect(await send(createPanelClient(running.url), id, body)).toContain('401');
+  expect(await send(createPanelClient(runningService.url), id, body)).toContain('401');
   const { body: house } = await panel.send<Source>('POST', '/v1/sources', {
     name: 'House',
     kind: 'house',

@@ -7,12 +7,12 @@ import { createClient } from './client.ts';
  * Requests decisions as a page and as a game server, with several country headers. Returns the status of each decision.
  */
 async function request(env: Record<string, string>) {
-  const running = await startInProcess({ RATE_LIMITS: 'off', ...env });
-  const { call, publishable, secret } = createClient(running);
+  const runningService = await startInProcess({ RATE_LIMITS: 'off', ...env });
+  const { call, publishable, secret } = createClient(runningService);
   const policy = { name: 'Not in Germany', kind: 'policy', when: { countries: ['DE'] } };
   await call('POST', '/v1/policies', secret, { ...policy, block: { everything: true } });
   const readStatus = async (key: string, country?: string) => {
-    const response = await fetch(`${running.url}/v1/decisions`, {
+    const response = await fetch(`${runningService.url}/v1/decisions`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${key}`,
@@ -30,7 +30,7 @@ async function request(env: Record<string, string>) {
     withoutHeader: await readStatus(publishable),
     fromServer: await readStatus(secret, 'DE'),
   };
-  await running.stop();
+  await runningService.stop();
   return expected;
 }
 const unblockedStatuses = {

@@ -5,13 +5,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
 
-let running: InProcessService;
+let runningService: InProcessService;
 let client: Client;
 beforeAll(async () => {
-  running = await startInProcess({ RATE_LIMITS: 'off' });
-  client = createClient(running);
+  runningService = await startInProcess({ RATE_LIMITS: 'off' });
+  client = createClient(runningService);
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
 const hourMs = 3_600_000;
 const hour = (offset: number) =>
@@ -22,7 +22,7 @@ const read = async (rest?: string) =>
 
 /** Computes the expected sums by counting the rows of decisions and events. */
 async function recount(): Promise<Record<string, number>> {
-  const rows = await running.service.database.query<{ metric: string; count: number }>(
+  const rows = await runningService.service.database.query<{ metric: string; count: number }>(
     `WITH own AS (SELECT * FROM decisions WHERE environment = 'sandbox')
       SELECT 'requests' AS metric, count(*)::bigint AS count FROM own
       UNION ALL SELECT status, count(*)::bigint FROM own GROUP BY status
@@ -96,7 +96,7 @@ test('requests without a fill are counted by reason', async () => {
 });
 
 test('days begin and end in the requested time zone', async () => {
-  await running.service.database.query(
+  await runningService.service.database.query(
     `INSERT INTO rollups SELECT account_id, 'sandbox', '2026-01-01T23:00:00Z', 'night', '', '', '', '', 'no_fill', 'killed', 7
       FROM accounts LIMIT 1`,
   );
@@ -113,7 +113,7 @@ test('days begin and end in the requested time zone', async () => {
 });
 
 test('a report is available as CSV', async () => {
-  const response = await fetch(running.url + address('&group_by=placement&format=csv'), {
+  const response = await fetch(runningService.url + address('&group_by=placement&format=csv'), {
     headers: { authorization: `Bearer ${client.secret}` },
   });
   expect(response.headers.get('content-type')).toContain('text/csv');

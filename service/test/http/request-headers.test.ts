@@ -7,13 +7,13 @@ import { toExternalSource } from '../../src/resource/resource.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
 
-let running: InProcessService;
+let runningService: InProcessService;
 let client: Client;
 beforeAll(async () => {
-  running = await startInProcess();
-  client = createClient(running);
+  runningService = await startInProcess();
+  client = createClient(runningService);
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
 const apiKey = 'Bearer 7f3c-very-secret';
 const bidder = { name: 'Bidder', kind: 'openrtb', endpoint_url: 'https://bid.example/rtb' };
@@ -47,7 +47,7 @@ test('the values of request headers are encrypted and not returned', async () =>
   );
   const tables = ['resources', 'audit_entries', 'secrets', 'webhook_events', 'idempotency_keys'];
   const rows = await Promise.all(
-    tables.map((table) => running.service.database.query(`SELECT * FROM ${table}`)),
+    tables.map((table) => runningService.service.database.query(`SELECT * FROM ${table}`)),
   );
   const allOutput = JSON.stringify([source, changedSource, responses, rows]);
   expect(allOutput).toContain(source.id);
@@ -80,10 +80,10 @@ test('a source of uploaded ads has no request headers', async () => {
 
 test('changed request headers are sent to the source', async () => {
   const box = createSecretBox([new Uint8Array(32).fill(7)]);
-  const headers = createRequestHeaders(running.service.database, box, { nowMs: () => 0 });
+  const headers = createRequestHeaders(runningService.service.database, box, { nowMs: () => 0 });
   const created = await create({ request_headers: { 'X-Key': 'a' } });
   const { account_id: accountId } = (
-    await running.service.database.query<{ account_id: string }>(
+    await runningService.service.database.query<{ account_id: string }>(
       'SELECT account_id FROM resources WHERE id = $1',
       [created.id],
     )
@@ -94,7 +94,7 @@ test('changed request headers are sent to the source', async () => {
     return externalSource;
   };
   const scope = { accountId, environment: 'sandbox' } as const;
-  const operation = { queries: running.service.database, scope, actor: 'test' };
+  const operation = { queries: runningService.service.database, scope, actor: 'test' };
   await headers.store(operation, created.id, { 'X-Key': 'a' });
   const firstSource = requireExternalSource(created);
   expect(await headers.read(accountId, firstSource)).toEqual({ 'X-Key': 'a' });

@@ -12,13 +12,13 @@ import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
 import { startReceiver } from './receiver.ts';
 
-let running: InProcessService;
+let runningService: InProcessService;
 let client: Client;
 beforeAll(async () => {
-  running = await startInProcess();
-  client = createClient(running);
+  runningService = await startInProcess();
+  client = createClient(runningService);
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
 type Document = Record<string, unknown> & { id: string };
 type List = { data: Document[]; has_more: boolean; next_cursor?: string };
@@ -205,14 +205,14 @@ test('a placement that a source uses cannot be archived', async () => {
 test('only sandbox sources in development may use loopback addresses', async () => {
   const source = { name: 'S', kind: 'vast', tag_url: 'http://127.0.0.1:9000/v' };
   expect((await post('/v1/sources', source)).status).toBe(201);
-  const live = createClient(running, 'live');
+  const live = createClient(runningService, 'live');
   const response = await live.call<Problem>('POST', '/v1/sources', live.secret, source);
   expect([response.status, response.body.errors?.[0]?.pointer]).toEqual([422, '/tag_url']);
 });
 
 test('a reference to an object of the other environment is rejected', async () => {
   const { advertiser, source } = await createDemand();
-  const live = createClient(running, 'live');
+  const live = createClient(runningService, 'live');
   const response = await live.call<Problem>('POST', '/v1/creatives', live.secret, {
     name: 'C',
     advertiser_id: advertiser.id,
@@ -273,10 +273,10 @@ test('concurrent requests with the same Idempotency-Key are executed once', asyn
   );
   const other = await post<Problem>('/v1/sources', { ...body, name: 'T' }, headers);
   expect([other.status, other.body.code]).toEqual([409, 'idempotency_key_reused']);
-  const liveResponse = await createClient(running, 'live').call(
+  const liveResponse = await createClient(runningService, 'live').call(
     'POST',
     '/v1/sources',
-    running.keys.live.secret,
+    runningService.keys.live.secret,
     body,
     headers,
   );

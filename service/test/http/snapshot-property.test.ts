@@ -6,13 +6,13 @@ import { openConfiguration } from '../../src/decision/configuration.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
 
-let running: InProcessService;
+let runningService: InProcessService;
 let clients: Client[];
 beforeAll(async () => {
-  running = await startInProcess({ RATE_LIMITS: 'off' });
-  clients = [createClient(running), createClient(running, 'live')];
+  runningService = await startInProcess({ RATE_LIMITS: 'off' });
+  clients = [createClient(runningService), createClient(runningService, 'live')];
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
 /**
  * An action of an operator. `object` and `value` are indexes of existing objects. Indexes beyond the end wrap around.
@@ -164,7 +164,7 @@ function readContents(
 }
 
 test('the snapshot in memory equals a rebuilt one after any sequence of changes', async () => {
-  const { database, configuration } = running.service;
+  const { database, configuration } = runningService.service;
   const statusCounts = new Map<number, number>();
   await fc.assert(
     fc.asyncProperty(steps, async (sequence) => {

@@ -68,7 +68,7 @@ test('stopping exports the spans of decisions, events and webhooks', async () =>
     path: '/v1/traces',
     headers: { authorization: 'Bearer secret' },
   });
-  const [decision] = collector.named('POST /v1/decisions');
+  const [decision] = collector.findByName('POST /v1/decisions');
   expect(decision).toMatchObject({
     kind: 2,
     resource: { 'service.name': 'ads-eu' },
@@ -80,18 +80,18 @@ test('stopping exports the spans of decisions, events and webhooks', async () =>
     },
   });
   expect(decision?.parentSpanId).toBeUndefined();
-  expect(collector.named('commit decisions')).toMatchObject([
+  expect(collector.findByName('commit decisions')).toMatchObject([
     { traceId: decision?.traceId, parentSpanId: decision?.spanId, links: [] },
   ]);
-  const [report] = collector.named('POST /v1/events');
-  expect(collector.named('commit events')).toMatchObject([
+  const [report] = collector.findByName('POST /v1/events');
+  expect(collector.findByName('commit events')).toMatchObject([
     {
       traceId: report?.traceId,
       parentSpanId: report?.spanId,
       attributes: { 'trueward.batch_size': 1 },
     },
   ]);
-  const [attempt] = collector.named('webhook attempt');
+  const [attempt] = collector.findByName('webhook attempt');
   expect(attempt).toMatchObject({
     kind: 3,
     attributes: {
@@ -120,15 +120,15 @@ test('a request continues the trace of its client after reading the body', async
   await client.call('POST', '/v1/decisions?usual=no', client.publishable, request, headers);
   await client.call('GET', '/v1/nothing-here', undefined, undefined, headers);
   await service.stop();
-  const requests = collector.named('POST /v1/decisions');
+  const requests = collector.findByName('POST /v1/decisions');
   expect(requests).toMatchObject([
     { traceId, parentSpanId: 'cd'.repeat(8) },
     { traceId, parentSpanId: 'cd'.repeat(8) },
   ]);
-  expect(collector.named('commit decisions').map(listLinkedSpanIds)).toEqual(
+  expect(collector.findByName('commit decisions').map(listLinkedSpanIds)).toEqual(
     requests.map(({ spanId }) => [spanId]),
   );
-  expect(collector.named('GET')).toMatchObject([
+  expect(collector.findByName('GET')).toMatchObject([
     { traceId, attributes: { 'http.response.status_code': 404 } },
   ]);
 });
@@ -142,8 +142,8 @@ test('a transaction is linked to each of its requests', async () => {
   );
   expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
   await service.stop();
-  const requests = collector.named('POST /v1/decisions').map(({ spanId }) => spanId);
-  const batches = collector.named('commit decisions');
+  const requests = collector.findByName('POST /v1/decisions').map(({ spanId }) => spanId);
+  const batches = collector.findByName('commit decisions');
   expect(requests).toHaveLength(40);
   expect(batches.length).toBeLessThan(40);
   expect(batches.flatMap(listLinkedSpanIds).toSorted()).toEqual(requests.toSorted());

@@ -39,7 +39,7 @@ test.skipIf(!hasPostgres)(
     );
 
     const importing = startCommand(['import', file], target);
-    await importing.line(/^5000 of 12500 rows imported/);
+    await importing.waitForLine(/^5000 of 12500 rows imported/);
     await importing.interrupt();
     await expect(startInProcess(target, { dataDirectory: folder })).rejects.toThrow(
       /is incomplete/,

@@ -12,17 +12,17 @@ import { type PanelClient, signInOwner } from './panel-client.ts';
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const clock = createManualClock(Date.now());
-let running: InProcessService;
+let runningService: InProcessService;
 let owner: PanelClient;
 let folder: string;
 beforeAll(async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  running = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
-  folder = join(running.config.dataDirectory, 'media');
-  owner = await signInOwner(running);
+  runningService = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
+  folder = join(runningService.config.dataDirectory, 'media');
+  owner = await signInOwner(runningService);
 });
 afterAll(async () => {
-  await running.stop();
+  await runningService.stop();
   vi.useRealTimers();
 });
 
@@ -45,7 +45,7 @@ const listStored = () => readdirSync(folder).toSorted();
 /** Deletes unused uploads from this store, like the service does. */
 const removeUnusedUploads = (store: MediaStore = createFolderStore(folder)) =>
   createUploads({
-    database: running.service.database,
+    database: runningService.service.database,
     store,
     clock,
     log: pino({ level: 'silent' }),
@@ -74,8 +74,8 @@ test('a file is deleted 30 days after the last creative stopped using it', async
   // The service looks for unused uploads every hour.
   vi.advanceTimersByTime(hourMs);
   await expect.poll(listStored).toEqual([usedFile.name]);
-  expect((await fetch(`${running.url}/media/${unusedFile.name}`)).status).toBe(404);
-  expect((await fetch(`${running.url}/media/${usedFile.name}`)).status).toBe(200);
+  expect((await fetch(`${runningService.url}/media/${unusedFile.name}`)).status).toBe(404);
+  expect((await fetch(`${runningService.url}/media/${usedFile.name}`)).status).toBe(200);
 
   // The 30 days begin when the creative stops using the file, not when the file is uploaded.
   expect((await change('https://cdn.example/other.png')).status).toBe(200);
@@ -126,7 +126,7 @@ test('a failed deletion is retried and does not affect other files', async () =>
 });
 
 test('each run deletes at most 100 files', async () => {
-  await running.service.database.query(
+  await runningService.service.database.query(
     `INSERT INTO uploads (account_id, name, unused_since)
       SELECT 'service', 'file-' || n, $1 FROM generate_series(1, 130) AS n`,
     [new Date(clock.nowMs() - 31 * dayMs)],

@@ -6,13 +6,13 @@ import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
 import { startReceiver } from './receiver.ts';
 
-let running: InProcessService;
+let runningService: InProcessService;
 let client: Client;
 beforeAll(async () => {
-  running = await startInProcess({ RATE_LIMITS: 'off' });
-  client = createClient(running);
+  runningService = await startInProcess({ RATE_LIMITS: 'off' });
+  client = createClient(runningService);
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
 const call = <T>(method: string, path: string, body?: unknown) =>
   client.call<T>(method, path, client.secret, body);
@@ -73,7 +73,7 @@ test('a hanging endpoint gets only four requests and does not delay other endpoi
 test('a failing endpoint gets a single probe before further deliveries', async () => {
   const receiver = await startSlowReceiver();
   const webhook = await registerWebhook(receiver.url);
-  await running.service.database.query(
+  await runningService.service.database.query(
     `INSERT INTO webhook_failures SELECT account_id, id, now(), 5 FROM resources WHERE id = $1`,
     [webhook.id],
   );
@@ -113,7 +113,7 @@ test('an endpoint gets no requests until its Retry-After time has passed', async
 test('deliveries are claimed and recorded in batches', async () => {
   const receiver = await startReceiver();
   const webhook = await registerWebhook(receiver.url);
-  const { database } = running.service;
+  const { database } = runningService.service;
   const { body: first } = await sendTestEvent(webhook.id);
   await receiver.waitForRequests(1);
   let statements = 0;
@@ -149,7 +149,7 @@ test('enabling an endpoint after five days of failures starts a new five-day per
   const receiver = await startReceiver(() => 500);
   const webhook = await registerWebhook(receiver.url);
   const path = `/v1/webhooks/${webhook.id}`;
-  await running.service.database.query(
+  await runningService.service.database.query(
     `INSERT INTO webhook_failures SELECT account_id, id, now() - interval '5 days', 9 FROM resources WHERE id = $1`,
     [webhook.id],
   );
@@ -165,13 +165,13 @@ test('enabling an endpoint after five days of failures starts a new five-day per
   while (read.status === 'enabled');
   expect(read.disabled_reason).toBe('failing');
   // Polls, because the configuration of a process may be up to half a second old.
-  const readMetrics = async () => (await fetch(`${running.url}/metrics`)).text();
+  const readMetrics = async () => (await fetch(`${runningService.url}/metrics`)).text();
   await expect.poll(readMetrics).toContain('trueward_webhooks_disabled 1');
 
   await call('PATCH', path, { status: 'enabled' });
   const { body: second } = await sendTestEvent(webhook.id);
   await waitForAttempt(second.id);
-  const [row] = await running.service.database.query<{ attempts: number }>(
+  const [row] = await runningService.service.database.query<{ attempts: number }>(
     'SELECT attempts FROM webhook_failures WHERE webhook_id = $1',
     [webhook.id],
   );

@@ -5,13 +5,13 @@ import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
 import { startReceiver } from './receiver.ts';
 
-let running: InProcessService;
+let runningService: InProcessService;
 let client: Client;
 beforeAll(async () => {
-  running = await startInProcess();
-  client = createClient(running);
+  runningService = await startInProcess();
+  client = createClient(runningService);
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
 const call = <T>(method: string, path: string, body?: unknown) =>
   client.call<T>(method, path, client.secret, body);
@@ -137,7 +137,7 @@ test('a delivery can be redelivered as a new delivery', async () => {
 test('five days of failures disable a webhook', async () => {
   const receiver = await startReceiver(() => 500);
   const webhook = await registerWebhook(receiver.url);
-  await running.service.database.query(
+  await runningService.service.database.query(
     `INSERT INTO webhook_failures SELECT account_id, id, now() - interval '5 days', 3 FROM resources WHERE id = $1`,
     [webhook.id],
   );

@@ -6,13 +6,13 @@ import { type Client, createClient } from './client.ts';
 import { startReceiver } from './receiver.ts';
 
 const clock = createManualClock(Date.now());
-let running: InProcessService;
+let runningService: InProcessService;
 let client: Client;
 beforeAll(async () => {
-  running = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
-  client = createClient(running);
+  runningService = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
+  client = createClient(runningService);
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
 const hourMs = 3_600_000;
 const advance = (ms: number) => clock.set(clock.nowMs() + ms);
@@ -55,7 +55,7 @@ async function startDisabledReceiver(respond: () => number) {
     ([first]) => first?.attempts.length === 1,
   );
   // Postpones the retry, which would disable the webhook before the next event is queued.
-  await running.service.database.query(
+  await runningService.service.database.query(
     `UPDATE deliveries SET next_at = now() + interval '1 hour' WHERE webhook_id = $1`,
     [body.id],
   );

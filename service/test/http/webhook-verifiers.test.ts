@@ -53,15 +53,15 @@ const verifyWithTrueward = (
     () => false,
   );
 
-let running: InProcessService;
+let runningService: InProcessService;
 let secret: string;
 let newSecret: string;
 let delivered: Signed;
 /** The received Standard Webhooks headers. */
 let standardHeaders: Record<string, string>;
 beforeAll(async () => {
-  running = await startInProcess();
-  const client = createClient(running);
+  runningService = await startInProcess();
+  const client = createClient(runningService);
   const receiver = await startReceiver();
   const post = async <T>(path: string, body: object) =>
     (await client.call<T>('POST', path, client.secret, body)).body;
@@ -84,7 +84,7 @@ beforeAll(async () => {
   );
   await receiver.close();
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
 test.each([
   ['trueward/server', verifyWithTrueward],
