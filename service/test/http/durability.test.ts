@@ -81,7 +81,7 @@ test('SIGTERM completes pending requests and exits within five seconds', async (
     client.secret,
   );
   await client.call('GET', '/healthz');
-  // If the process had to be killed, the exit code would not be 0.
+  // If stopping took more than five seconds, the exit code would be 1.
   expect(await service.stop()).toBe(0);
   expect((await waitingRequest).body).toMatchObject({ state: 'none' });
 });

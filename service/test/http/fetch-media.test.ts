@@ -25,7 +25,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** Starts a TCP server whose sockets the test writes raw responses to, and returns its URL. */
+/** Starts a TCP server that passes each connection to the test, which writes a raw response. Returns the server's URL. */
 async function startServer(handleSocket: (socket: Socket) => void): Promise<string> {
   server = createServer((socket) => {
     sockets.add(socket);

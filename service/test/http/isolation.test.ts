@@ -108,7 +108,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     // The error code of a connection error, although the connection works.
     ['that the database rejects as a malformed message', '08P01'],
   ])('a decision %s does not fail other decisions in its commit', async (_what, code) => {
-    const { sandbox: client, live: otherService } = clients();
+    const { sandbox: client, live: otherClient } = clients();
     const operator = await openSession();
     await operator.query(`CREATE OR REPLACE FUNCTION reject_poison() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN RAISE EXCEPTION 'poison' USING ERRCODE = '${code}'; END $$`);
@@ -119,7 +119,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       users[17] = 'poison';
       const [responses, otherResponses] = await Promise.all([
         Promise.all(users.map((user) => decide(client, user))),
-        Promise.all(users.map((_, index) => decide(otherService, `other-${index}`))),
+        Promise.all(users.map((_, index) => decide(otherClient, `other-${index}`))),
       ]);
       expect(responses.map(({ status }) => status)).toEqual(
         users.map((user) => (user === 'poison' ? 500 : 200)),

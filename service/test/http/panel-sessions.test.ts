@@ -283,11 +283,11 @@ test('a session ends after two idle hours or twelve hours in total', async () =>
 
 test('after two-factor enrollment, each sign-in requires a new one-time code', async () => {
   const client = await signInAs(runningService, owner, 'viewer');
-  const { body: readSession } = await client.send<{ user: { email: string } }>(
+  const { body: session } = await client.send<{ user: { email: string } }>(
     'GET',
     '/panel/api/session',
   );
-  const { email } = readSession.user;
+  const { email } = session.user;
   const enrollment = await client.send<{ secret: string; otpauth_url: string }>(
     'POST',
     '/panel/api/account/codes',

@@ -4,9 +4,9 @@ import { startInProcess } from '../in-process.ts';
 import { createClient } from './client.ts';
 
 /**
- * Requests decisions as a page and as a game server, with several country headers. Returns the status of each decision.
+ * Requests decisions as a page and as a game server, with several country headers. Returns each decision's status.
  */
-async function request(env: Record<string, string>) {
+async function requestStatuses(env: Record<string, string>) {
   const runningService = await startInProcess({ RATE_LIMITS: 'off', ...env });
   const { call, publishable, secret } = createClient(runningService);
   const policy = { name: 'Not in Germany', kind: 'policy', when: { countries: ['DE'] } };
@@ -23,7 +23,7 @@ async function request(env: Record<string, string>) {
     });
     return ((await response.json()) as Decision).status;
   };
-  const expected = {
+  const statuses = {
     listedCountry: await readStatus(publishable, 'de'),
     otherCountry: await readStatus(publishable, 'FR'),
     unknownCountry: await readStatus(publishable, 'XX'),
@@ -31,7 +31,7 @@ async function request(env: Record<string, string>) {
     fromServer: await readStatus(secret, 'DE'),
   };
   await runningService.stop();
-  return expected;
+  return statuses;
 }
 const unblockedStatuses = {
   listedCountry: 'filled',
@@ -41,15 +41,15 @@ const unblockedStatuses = {
   fromServer: 'filled',
 };
 
-test('a country policy uses the header of the trusted load balancer', async () => {
+test('a country policy uses the header from a trusted load balancer', async () => {
   const env = { COUNTRY_HEADER: 'CF-IPCountry', TRUSTED_PROXIES: 'loopback' };
-  expect(await request(env)).toEqual({ ...unblockedStatuses, listedCountry: 'blocked' });
+  expect(await requestStatuses(env)).toEqual({ ...unblockedStatuses, listedCountry: 'blocked' });
 });
 
-test('the country header of an untrusted client is ignored', async () => {
+test('a country header from an untrusted client is ignored', async () => {
   const env = { COUNTRY_HEADER: 'CF-IPCountry', TRUSTED_PROXIES: '10.0.0.0/8' };
-  expect(await request(env)).toEqual(unblockedStatuses);
-  expect(await request({})).toEqual(unblockedStatuses);
+  expect(await requestStatuses(env)).toEqual(unblockedStatuses);
+  expect(await requestStatuses({})).toEqual(unblockedStatuses);
 });
 
 test('COUNTRY_HEADER requires TRUSTED_PROXIES at startup', async () => {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => runningService.stop());
 
-test('a policy for a segment blocks only players in the segment', async () => {
+test('a segment policy blocks only players in the segment', async () => {
   const { body: policy } = await client.call<Policy>('POST', '/v1/policies', client.secret, {
     name: 'Let newcomers play',
     kind: 'policy',

@@ -26,7 +26,7 @@ export async function startGame(databaseUrl?: string) {
     { clock },
   );
   const client = createClient(runningService);
-  const iso = (ms: number) => new Date(ms).toISOString();
+  const formatTime = (ms: number) => new Date(ms).toISOString();
 
   const createEvent = (
     decision: FilledDecision,
@@ -37,11 +37,11 @@ export async function startGame(databaseUrl?: string) {
     type,
     decision_id: decision.id,
     token: decision.token,
-    occurred_at: iso(clock.nowMs()),
+    occurred_at: formatTime(clock.nowMs()),
     ...overrides,
   });
   const report = async (...events: AdEvent[]): Promise<EventBatchResult> => {
-    const body = { sent_at: iso(clock.nowMs()), events };
+    const body = { sent_at: formatTime(clock.nowMs()), events };
     return (await client.call<EventBatchResult>('POST', '/v1/events', client.publishable, body))
       .body;
   };
@@ -85,7 +85,7 @@ export async function startGame(databaseUrl?: string) {
     async readRewardStatus(id: string): Promise<RewardStatus> {
       return (await client.call<RewardStatus>('GET', `/v1/decisions/${id}`, client.secret)).body;
     },
-    /** Reads the reported count of a metric with a reason. */
+    /** Reads a metric's reported count for this reason. */
     async readReportCount(metric: string, reason = ''): Promise<number> {
       const [row] = await runningService.service.database.query<{ count: number | null }>(
         'SELECT sum(count)::bigint AS count FROM rollup_counts WHERE metric = $1 AND reason = $2',

@@ -41,8 +41,8 @@ async function upload(file: string): Promise<{ url: string; name: string }> {
   const { url } = response.body;
   return { url, name: url.split('/').at(-1) ?? '' };
 }
-const listStored = () => readdirSync(folder).toSorted();
-/** Deletes unused uploads from this store, like the service does. */
+const listStoredFiles = () => readdirSync(folder).toSorted();
+/** Deletes unused uploads from this store, the way the service does. */
 const removeUnusedUploads = (store: MediaStore = createFolderStore(folder)) =>
   createUploads({
     database: runningService.service.database,
@@ -59,40 +59,40 @@ async function advance(ms: number): Promise<void> {
 test('a file is deleted 30 days after the last creative stopped using it', async () => {
   const [usedFile, unusedFile] = [await upload('harbour.png'), await upload('lobby-banner.png')];
   const { body: list } = await owner.send<{ data: { id: string }[] }>('GET', '/v1/creatives');
-  const change = (url: string) =>
+  const changeMediaUrl = (url: string) =>
     owner.send('PATCH', `/v1/creatives/${list.data[0]?.id}`, {
       media: {
         format: 'image',
         files: [{ url, mime: 'image/png', width: 1_200, height: 675 }],
       },
     });
-  expect((await change(usedFile.url)).status).toBe(200);
+  expect((await changeMediaUrl(usedFile.url)).status).toBe(200);
   expect(await removeUnusedUploads()).toEqual([]);
   await advance(30 * dayMs - 1);
   expect(await removeUnusedUploads()).toEqual([]);
   await advance(1);
   // The service looks for unused uploads every hour.
   vi.advanceTimersByTime(hourMs);
-  await expect.poll(listStored).toEqual([usedFile.name]);
+  await expect.poll(listStoredFiles).toEqual([usedFile.name]);
   expect((await fetch(`${runningService.url}/media/${unusedFile.name}`)).status).toBe(404);
   expect((await fetch(`${runningService.url}/media/${usedFile.name}`)).status).toBe(200);
 
   // The 30 days begin when the creative stops using the file, not when the file is uploaded.
-  expect((await change('https://cdn.example/other.png')).status).toBe(200);
+  expect((await changeMediaUrl('https://cdn.example/other.png')).status).toBe(200);
   expect(await removeUnusedUploads()).toEqual([]);
   await advance(29 * dayMs);
   expect(await removeUnusedUploads()).toEqual([]);
-  expect((await change(usedFile.url)).status).toBe(200);
+  expect((await changeMediaUrl(usedFile.url)).status).toBe(200);
   await advance(dayMs);
   expect(await removeUnusedUploads()).toEqual([]);
-  expect((await change('https://cdn.example/other.png')).status).toBe(200);
+  expect((await changeMediaUrl('https://cdn.example/other.png')).status).toBe(200);
   await removeUnusedUploads();
   await advance(30 * dayMs);
   expect(await removeUnusedUploads()).toEqual([usedFile.name]);
-  expect(listStored()).toEqual([]);
+  expect(listStoredFiles()).toEqual([]);
 });
 
-test('a file that is uploaded again during its deletion is kept', async () => {
+test('a file uploaded again during its deletion is kept', async () => {
   const { name } = await upload('lobby-banner.png');
   await advance(30 * dayMs);
   const folderStore = createFolderStore(folder);
@@ -106,23 +106,23 @@ test('a file that is uploaded again during its deletion is kept', async () => {
   });
   expect(removedFiles).toEqual([name]);
   await repeatedUpload;
-  expect(listStored()).toEqual([name]);
+  expect(listStoredFiles()).toEqual([name]);
   expect(await removeUnusedUploads()).toEqual([]);
 });
 
 test('a failed deletion is retried and does not affect other files', async () => {
-  const { name: undeletable } = await upload('lobby-banner.png');
+  const { name: undeletableFile } = await upload('lobby-banner.png');
   await advance(1);
   const { name } = await upload('harbour.png');
   await advance(30 * dayMs);
   const folderStore = createFolderStore(folder);
-  const failing: MediaStore = {
+  const failingStore: MediaStore = {
     ...folderStore,
     remove: (file) =>
-      file === undeletable ? Promise.reject(new Error('403')) : folderStore.remove(file),
+      file === undeletableFile ? Promise.reject(new Error('403')) : folderStore.remove(file),
   };
-  expect(await removeUnusedUploads(failing)).toEqual([name]);
-  expect(await removeUnusedUploads()).toEqual([undeletable]);
+  expect(await removeUnusedUploads(failingStore)).toEqual([name]);
+  expect(await removeUnusedUploads()).toEqual([undeletableFile]);
 });
 
 test('each run deletes at most 100 files', async () => {
