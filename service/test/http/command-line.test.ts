@@ -91,11 +91,11 @@ test('keys can be created, listed, rolled and revoked', async () => {
   };
   const [firstKey, secondKey] = [await create(), await create()];
   expect(secondKey.account_id).toBe(firstKey.account_id);
-  const rejected = await runInProcess(
+  const rejectedCreation = await runInProcess(
     ['keys', 'create', '--environment', 'live', '--kind', 'publishable'],
     env,
   );
-  expect([rejected.code, rejected.err]).toEqual([
+  expect([rejectedCreation.code, rejectedCreation.err]).toEqual([
     1,
     expect.stringContaining('allowed_origins is required'),
   ]);
@@ -214,9 +214,9 @@ test('`listen` forwards each event once, signed with the printed secret', async 
   };
   await setState('off');
   await setState('on');
-  const received = await receiver.waitForRequests(2);
+  const requests = await receiver.waitForRequests(2);
   const events = await Promise.all(
-    received.map(({ body, headers }) => verifyWebhook(body, headers, secret)),
+    requests.map(({ body, headers }) => verifyWebhook(body, headers, secret)),
   );
   expect(events).toMatchObject([
     { type: 'kill_switch.changed', data: { kill_switch_id: createdSwitch.id, state: 'off' } },
@@ -225,7 +225,7 @@ test('`listen` forwards each event once, signed with the printed secret', async 
   await listening.waitForLine(/kill_switch\.changed evt_\w+ → 500 in \d+ ms/);
   const result = await listening.interrupt();
   expect(result.code).toBe(0);
-  expect(received.length).toBe(2);
+  expect(requests.length).toBe(2);
   await Promise.all([receiver.close(), service.stop()]);
 });
 
@@ -316,11 +316,11 @@ test('`config` prints the effective settings without secrets', async () => {
 
 test('`migrate` prints the migrations that it applied', async () => {
   env = { ...env, ...(await createDatabaseSettings()) };
-  const first = await runInProcess(['migrate'], env);
-  expect(JSON.parse(first.out)).toMatchObject({
+  const firstMigration = await runInProcess(['migrate'], env);
+  expect(JSON.parse(firstMigration.out)).toMatchObject({
     migrated: expect.arrayContaining(['0001-initial']) as unknown,
   });
-  expect(first.err).toContain('Applying migration 0001-initial');
+  expect(firstMigration.err).toContain('Applying migration 0001-initial');
   expect(JSON.parse((await runInProcess(['migrate'], env)).out)).toEqual({ migrated: [] });
 });
 

@@ -61,7 +61,7 @@ export function startCommand(args: string[], env: Record<string, string>): Runni
 export const run = (args: string[], env: Record<string, string>): Promise<CommandResult> =>
   startCommand(args, env).result;
 
-/** Like {@link run}, but runs the command in this process. This saves the half second that starting another one takes. */
+/** Like {@link run}, but runs the command in this process, which saves half a second of process startup. */
 export async function runInProcess(
   args: string[],
   env: Record<string, string>,

@@ -21,8 +21,8 @@ async function createCappedPlacement(game: Game, dailyCap: number): Promise<stri
   const reward = { type: 'coins', amount: 1 };
   await manage('POST', '/v1/placements', { name, format: 'rewarded', reward });
   const houseAd = { name, creative_id: image?.id, placements: [name], daily_cap: dailyCap };
-  const created = await manage<HouseAd>('POST', '/v1/house-ads', houseAd);
-  expect(created.status).toBe(201);
+  const response = await manage<HouseAd>('POST', '/v1/house-ads', houseAd);
+  expect(response.status).toBe(201);
   return name;
 }
 
@@ -156,13 +156,13 @@ describe.runIf(hasPostgres)('a daily cap enforced by two processes', () => {
 
   test('the service does not start if a placement needs decisions older than RETENTION_DAYS', async () => {
     const { client, clock, config } = game;
-    const created = await client.call(
+    const response = await client.call(
       'POST',
       '/v1/placements',
       client.secret,
       placementWithCap(30),
     );
-    expect(created.status).toBe(201);
+    expect(response.status).toBe(201);
     const { databaseUrl = '', dataDirectory } = config;
     const env = { DATABASE_URL: databaseUrl, RETENTION_DAYS: '20' };
     await expect(startInProcess(env, { clock, dataDirectory })).rejects.toThrow(

@@ -43,10 +43,10 @@ test('acknowledged data and undelivered webhooks survive SIGKILL', async () => {
   });
   expect(secondService.keys).toEqual(firstService.keys);
   const secondClient = createClient(secondService);
-  const read = (id: string) =>
+  const readDecision = (id: string) =>
     secondClient.call<RewardStatus>('GET', `/v1/decisions/${id}`, secondClient.secret);
-  expect((await read(decision.id)).body).toEqual(body.decisions[0]);
-  const responses = await Promise.all(acknowledgedDecisions.map(({ id }) => read(id)));
+  expect((await readDecision(decision.id)).body).toEqual(body.decisions[0]);
+  const responses = await Promise.all(acknowledgedDecisions.map(({ id }) => readDecision(id)));
   expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
   const [rejectedRequest, deliveredRequest] = await receiver.waitForRequests(2);
   expect(deliveredRequest?.body).toBe(rejectedRequest?.body);

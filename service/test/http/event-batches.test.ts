@@ -47,8 +47,10 @@ test('an invalid event does not affect the rest of its batch', async () => {
   const events: object[] = await collect(499, 20);
   const invalidEvent = { ...events[0], id: 'bad-event-1', type: 'nonsense' };
   const { body } = await client.report(...events.toSpliced(250, 0, invalidEvent));
-  const rejected = body.results.filter(({ status }) => status !== 'accepted');
-  expect(rejected).toEqual([{ id: 'bad-event-1', status: 'rejected', code: 'invalid_event' }]);
+  const rejectedResults = body.results.filter(({ status }) => status !== 'accepted');
+  expect(rejectedResults).toEqual([
+    { id: 'bad-event-1', status: 'rejected', code: 'invalid_event' },
+  ]);
 });
 
 test('the body limit is 256 KiB for event batches and 64 KiB for other requests', async () => {

@@ -130,8 +130,8 @@ test('an ad is not shown until the service has copied its icon', async () => {
   });
   const creative = await approve(source);
   // The icon is copied after the video and needs its own review.
-  const read = () => game.client.manage<Creative>('GET', `/v1/creatives/${creative.id}`);
-  await expect.poll(async () => (await read()).icons?.length, pollOptions).toBe(1);
+  const readCreative = () => game.client.manage<Creative>('GET', `/v1/creatives/${creative.id}`);
+  await expect.poll(async () => (await readCreative()).icons?.length, pollOptions).toBe(1);
   await game.client.manage('POST', `/v1/creatives/${creative.id}/review`, { status: 'approved' });
   const requestIconUrl = async () => {
     const decision = await requestAd();

@@ -25,7 +25,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** Starts a TCP server that passes each connection to the test, which writes a raw response. Returns the server's URL. */
+/** Starts a TCP server that passes each connection to the test, which writes raw responses. Returns its URL. */
 async function startServer(handleSocket: (socket: Socket) => void): Promise<string> {
   server = createServer((socket) => {
     sockets.add(socket);

@@ -57,10 +57,10 @@ test("the inspector shows a decision's explanation, events, reward and deliverie
 
 test('the inspector does not find decisions in another environment', async () => {
   const { id } = await game.decideImage('player-2');
-  const live = await panel.send('GET', `/panel/api/decisions/${id}`, undefined, {
+  const response = await panel.send('GET', `/panel/api/decisions/${id}`, undefined, {
     'trueward-environment': 'live',
   });
-  expect(live.status).toBe(404);
+  expect(response.status).toBe(404);
   expect((await inspect(id)).status).toBe(200);
 });
 

@@ -94,7 +94,7 @@ test.each([
 const script = '<script>document.title="ran"</script>';
 const endlessVideo = (() => {
   const body = Buffer.from(readDemoFile('meadow.mp4'));
-  // Replaces the duration of the first sample in the time-to-sample table (ISO/IEC 14496-12, 8.6.1.2).
+  // Replaces the first sample's duration in the time-to-sample table (ISO/IEC 14496-12, 8.6.1.2).
   body.writeUInt32BE(0xffffffff, body.indexOf('stts', 0, 'latin1') + 16);
   return body;
 })();

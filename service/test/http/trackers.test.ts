@@ -141,19 +141,21 @@ describe.each(engines)('on %s', (engine) => {
     const { url, port } = await findUnreachableHost();
     const decision = await decide('sealed', { byEvent: { impression: [`${url}/impression`] } });
     await watch(decision);
-    const read = () =>
+    const readTrackerRequests = () =>
       game.service.database.query<{ client: string | null; state: string; attempt: number }>(
         'SELECT client, state, attempt FROM tracker_requests WHERE decision_id = $1',
         [decision.id],
       );
-    await expect.poll(async () => (await read())[0]?.attempt).toBeGreaterThan(0);
-    expect(await read()).toMatchObject([
+    await expect.poll(async () => (await readTrackerRequests())[0]?.attempt).toBeGreaterThan(0);
+    expect(await readTrackerRequests()).toMatchObject([
       { state: 'pending', client: expect.stringMatching(/^1\.[\w-]+\./) as string },
     ]);
-    const clientData = openSecretBox(game.config).open((await read())[0]?.client ?? '');
+    const clientData = openSecretBox(game.config).open(
+      (await readTrackerRequests())[0]?.client ?? '',
+    );
     expect(JSON.parse(clientData)).toMatchObject({ ip: '127.0.0.1' });
     const lateServer = await startTrackerServer(undefined, port);
-    await pollLater(read).toMatchObject([{ state: 'sent', client: null }]);
+    await pollLater(readTrackerRequests).toMatchObject([{ state: 'sent', client: null }]);
     expect(lateServer.paths()).toEqual(['/impression']);
     await lateServer.close();
   });
@@ -226,7 +228,7 @@ describe.each(engines)('on %s', (engine) => {
 
   test('reports contain the revenue and tracker counts of verified impressions', async () => {
     const fromMs = Math.floor(game.clock.nowMs() / 3_600_000) * 3_600_000;
-    const read = async () => {
+    const readReport = async () => {
       const [start, end] = [fromMs, fromMs + 7_200_000].map((ms) => new Date(ms).toISOString());
       const { body } = await game.client.call<Report>(
         'GET',
@@ -242,7 +244,7 @@ describe.each(engines)('on %s', (engine) => {
         failed: row?.trackers_failed ?? 0,
       };
     };
-    const reportBefore = await read();
+    const reportBefore = await readReport();
     for (const [user, priceMicros, currency] of [
       ['a', 400, 'EUR'],
       ['b', 1_100, 'EUR'],
@@ -259,7 +261,7 @@ describe.each(engines)('on %s', (engine) => {
       { priceMicros: 9_000_000, currency: 'EUR' },
     );
     await game.report(game.createEvent(unseenDecision, 'start'));
-    await expect.poll(read).toEqual({
+    await expect.poll(readReport).toEqual({
       ...reportBefore,
       all: expect.any(Number) as number,
       eur: reportBefore.eur + 2,
