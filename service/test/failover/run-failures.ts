@@ -102,7 +102,7 @@ export async function runFailures({
       hosts.acknowledged,
     ].flatMap((ids) => [...ids]);
     const acknowledged = { decisions: new Set(decisions), events, rewards };
-    const verdict = await verify(patroni.proxyUrl, acknowledged, receiver.received);
+    const verdict = await verify(patroni.proxyUrl, acknowledged, receiver.requests);
     return {
       ...verdict,
       failures: results,

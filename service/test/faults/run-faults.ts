@@ -94,7 +94,7 @@ export async function injectFaults({
     if (backToBack) await players.waitForRewards(recoveryRewards);
     await players.stop();
     await waitUntilDelivered(postgres.url);
-    const verdict = await verify(postgres.url, players.acknowledged, receiver.received);
+    const verdict = await verify(postgres.url, players.acknowledged, receiver.requests);
     const { decisions, events, rewards } = players.acknowledged;
     return {
       ...verdict,

@@ -73,7 +73,7 @@ test('publishable keys cannot manage resources, and secret keys cannot report ev
   expect([events.status, events.body.code]).toEqual([403, 'key_not_permitted']);
 });
 
-test('every route rejects a secret key that is sent from a web page', async () => {
+test('every route rejects a secret key sent from a web page', async () => {
   for (const [method, path, body] of [
     ['POST', '/v1/decisions', revive],
     ['GET', '/v1/placements', undefined],
@@ -142,7 +142,7 @@ test.each(['de', 'zh-Hant-TW', 'de_DE', 'en-US@posix'])(
   },
 );
 
-test('unsupported content types, methods and paths have separate problem codes', async () => {
+test('unsupported content types, methods and paths each have their own problem code', async () => {
   const form = await client.call<Problem>('POST', '/v1/decisions', client.publishable, 'a=b', {
     'content-type': 'application/x-www-form-urlencoded',
   });
@@ -199,7 +199,7 @@ test('reading a decision with a publishable key requires the decision token', as
   }
 });
 
-test('the list of placements is paginated', async () => {
+test('the placement list is paginated', async () => {
   interface Page {
     data: Placement[];
     has_more: boolean;
@@ -207,10 +207,10 @@ test('the list of placements is paginated', async () => {
   }
   const read = (query: string) =>
     client.call<Page>('GET', `/v1/placements?${query}`, client.secret);
-  const first = await read('limit=3');
-  const second = await read(`limit=3&starting_after=${first.body.next_cursor}`);
-  expect([first.body.has_more, second.body.has_more]).toEqual([true, false]);
-  const names = [...first.body.data, ...second.body.data].map(({ name }) => name);
+  const firstPage = await read('limit=3');
+  const secondPage = await read(`limit=3&starting_after=${firstPage.body.next_cursor}`);
+  expect([firstPage.body.has_more, secondPage.body.has_more]).toEqual([true, false]);
+  const names = [...firstPage.body.data, ...secondPage.body.data].map(({ name }) => name);
   expect(names.toSorted()).toEqual(['double-coins', 'level-end', 'lobby', 'revive', 'treasure']);
   expect((await read('limit=0')).status).toBe(422);
 });

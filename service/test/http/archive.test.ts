@@ -16,10 +16,10 @@ import { startCommand, runInProcess } from './command-line.ts';
 
 const guide = readFileSync(new URL('../../../docs/backup.md', import.meta.url), 'utf8');
 /** A Wednesday. */
-const oldMs = Date.UTC(2026, 8, 30);
+const oldWeekAtMs = Date.UTC(2026, 8, 30);
 const weekMs = 7 * 86_400_000;
 
-/** Stores decisions in one week. Each decision has an event in a row and an event in a timeline. */
+/** Stores one week's decisions. Each decision has one event in `ad_events` and one in `timelines`. */
 async function storeWeek(database: Database, atMs: number, rows: number): Promise<void> {
   const id = `'${firstIdAt('decision', atMs).slice(0, 14)}' || lpad(n::text, 16, '0')`;
   await database.query(
@@ -45,11 +45,11 @@ test.skipIf(!hasPostgres)(
     const env = { DATABASE_URL: url, ARCHIVE_DIR: folder };
     const database = openPostgres(url, () => undefined);
     await migrate(database);
-    await createPartitions(database, oldMs);
-    await storeWeek(database, oldMs, 3_000);
+    await createPartitions(database, oldWeekAtMs);
+    await storeWeek(database, oldWeekAtMs, 3_000);
     // An imported week has no partition of its own.
-    await storeWeek(database, oldMs - 2 * weekMs, 1_500);
-    await storeWeek(database, oldMs + weekMs, 10);
+    await storeWeek(database, oldWeekAtMs - 2 * weekMs, 1_500);
+    await storeWeek(database, oldWeekAtMs + weekMs, 10);
 
     const archive = async () => {
       const { code, out, err } = await runInProcess(['archive', '--before', '2026-10-05'], env);
@@ -68,7 +68,7 @@ test.skipIf(!hasPostgres)(
       'tracker_requests_20260928',
     ];
     const interruptedArchive = startCommand(['archive', '--before', '2026-10-05'], env);
-    await interruptedArchive.line(/^1 of 8: decisions_20260914\.jsonl\.gz, 1500 rows$/);
+    await interruptedArchive.waitForLine(/^1 of 8: decisions_20260914\.jsonl\.gz, 1500 rows$/);
     await interruptedArchive.interrupt();
     const resumedArchive = await archive();
     expect(resumedArchive.map(({ file }) => file)).toEqual(names.map((name) => `${name}.jsonl.gz`));
@@ -98,10 +98,10 @@ test.skipIf(!hasPostgres)(
     });
     expect(statSync(join(folder, 'decisions_20260928.jsonl.gz')).mode & 0o077).toBe(0);
 
-    // Only files that are truncated or outdated are written again.
+    // Only truncated or outdated files are rewritten.
     truncateSync(join(folder, 'ad_events_20260928.jsonl.gz'), 1_000);
     await database.query(
-      `UPDATE decisions SET placement = 'late' WHERE id < '${firstIdAt('decision', oldMs - weekMs)}' AND custom_data LIKE '%code 7'`,
+      `UPDATE decisions SET placement = 'late' WHERE id < '${firstIdAt('decision', oldWeekAtMs - weekMs)}' AND custom_data LIKE '%code 7'`,
     );
     const dropWeeks = (beforeMs: number) =>
       dropOldWeeks(
@@ -110,7 +110,7 @@ test.skipIf(!hasPostgres)(
         { decisionsMs: 0, auditMs: undefined, archiveDirectory: folder },
         new AbortController().signal,
       );
-    expect(await dropWeeks(oldMs - weekMs)).toEqual({
+    expect(await dropWeeks(oldWeekAtMs - weekMs)).toEqual({
       dropped: ['ad_events_20260914', 'timelines_20260914'],
       kept: ['decisions_20260914'],
     });
@@ -123,7 +123,7 @@ test.skipIf(!hasPostgres)(
       ['decision_demand_20260928', false],
       ['tracker_requests_20260928', false],
     ]);
-    expect(await dropWeeks(oldMs + 2 * weekMs)).toEqual({
+    expect(await dropWeeks(oldWeekAtMs + 2 * weekMs)).toEqual({
       dropped: [
         'decisions_20260914',
         'decisions_20260928',
@@ -158,7 +158,7 @@ test.skipIf(!hasPostgres)(
   },
 );
 
-test('the archive command reports a missing required option', async () => {
+test('the archive command rejects an invalid date and a missing target folder', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-archive-'));
   const env = { TRUEWARD_DATA_DIR: folder };
   expect(

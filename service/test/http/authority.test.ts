@@ -11,7 +11,7 @@ import { createSampler, type Sampler } from '../fuzz/sample.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
 
-let running: InProcessService;
+let runningService: InProcessService;
 let client: Client;
 let document: OpenApi;
 let operations: Operation[];
@@ -19,19 +19,19 @@ let sampler: Sampler;
 let ids: Record<string, string>;
 let otherAccountKeys: { publishable: string; secret: string };
 beforeAll(async () => {
-  running = await startInProcess({ RATE_LIMITS: 'off' });
-  client = createClient(running);
-  document = await readOpenApi(running.url);
+  runningService = await startInProcess({ RATE_LIMITS: 'off' });
+  client = createClient(runningService);
+  document = await readOpenApi(runningService.url);
   operations = listOperations(document);
   sampler = createSampler(document.components.schemas);
-  ids = await createObjects(running);
+  ids = await createObjects(runningService);
   otherAccountKeys = await createAccount();
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
 /** Creates a second account, and returns its keys. */
 async function createAccount() {
-  const { database, makeId, configuration } = running.service;
+  const { database, makeId, configuration } = runningService.service;
   const accountId = makeId('account');
   const scope = { accountId, environment: 'sandbox' as const, allowedOrigins: ['*'] };
   const make = (kind: 'pk' | 'sk') => createKey(database, systemClock, makeId, { ...scope, kind });
@@ -48,9 +48,11 @@ function send({ method, path, body, parameters }: Operation, key: string | undef
     .map(({ name, schema }) => `${name}=${String(sampler.sample(schema))}`);
   const id = ids[path.split('/')[2] ?? ''];
   if (path.includes('{id}') && id === undefined)
-    throw new Error(`objects.ts creates no object for ${path}. Add one to test its access.`);
-  const address = `${path.replace('{id}', id ?? '')}?${query.join('&')}`;
-  return client.call<Problem>(method, address, key, body && sampler.sample(body));
+    throw new Error(
+      `objects.ts creates no object for ${path}. Add one so that this test can check access to it.`,
+    );
+  const pathAndQuery = `${path.replace('{id}', id ?? '')}?${query.join('&')}`;
+  return client.call<Problem>(method, pathAndQuery, key, body && sampler.sample(body));
 }
 
 async function expectRejections(
@@ -71,8 +73,9 @@ async function expectRejections(
   expect(responses).toEqual(selectedOperations.map(({ id }) => [id, status, code]));
 }
 
-/** Returns the kind of key that an operation requires. */
-const requiredKind = ({ keys }: Operation) => (keys.includes('secret') ? 'secret' : 'publishable');
+/** Returns which kind of key an operation requires. */
+const requiredKeyKind = ({ keys }: Operation) =>
+  keys.includes('secret') ? 'secret' : 'publishable';
 const mistype = (key: string) => key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
 
 test('every operation under /v1 in the OpenAPI document requires a key', async () => {
@@ -90,11 +93,15 @@ test('every operation rejects text that is not a key', () =>
   expectRejections(() => 'hello', 401, 'key_malformed'));
 
 test('every operation rejects a mistyped key', () =>
-  expectRejections((operation) => mistype(client[requiredKind(operation)]), 401, 'key_malformed'));
+  expectRejections(
+    (operation) => mistype(client[requiredKeyKind(operation)]),
+    401,
+    'key_malformed',
+  ));
 
 test('every operation rejects an unknown key', () =>
   expectRejections(
-    (operation) => makeKeyText(requiredKind(operation) === 'secret' ? 'sk' : 'pk', 'sandbox'),
+    (operation) => makeKeyText(requiredKeyKind(operation) === 'secret' ? 'sk' : 'pk', 'sandbox'),
     401,
     'key_unknown',
   ));
@@ -111,10 +118,14 @@ test('every operation rejects a revoked key', async () => {
     return body.key;
   };
   const revokedKeys = { secret: await make('secret'), publishable: await make('publishable') };
-  await expectRejections((operation) => revokedKeys[requiredKind(operation)], 401, 'key_revoked');
+  await expectRejections(
+    (operation) => revokedKeys[requiredKeyKind(operation)],
+    401,
+    'key_revoked',
+  );
 });
 
-test('every operation rejects keys of the wrong kind', async () => {
+test('every operation rejects the wrong kind of key', async () => {
   const requiresKind = (kind: 'secret' | 'publishable') => (operation: Operation) =>
     operation.keys.length === 1 && operation.keys[0] === kind;
   await expectRejections(
@@ -131,9 +142,9 @@ test('every operation rejects keys of the wrong kind', async () => {
   );
 });
 
-test('no operation finds an object in another environment or account', async () => {
+test('no operation can access an object in another environment or account', async () => {
   const withId = ({ path, keys }: Operation) => path.includes('{id}') && keys.includes('secret');
-  await expectRejections(() => running.keys.live.secret, 404, 'not_found', withId);
+  await expectRejections(() => runningService.keys.live.secret, 404, 'not_found', withId);
   await expectRejections(() => otherAccountKeys.secret, 404, 'not_found', withId);
 });
 
@@ -145,9 +156,9 @@ test('no list contains an object from another environment or account', async () 
   for (const list of lists) {
     const ownObjects = JSON.stringify((await send(list, client.secret)).body);
     expect(ownObjects).toContain('"data":[{');
-    for (const key of [running.keys.live.secret, otherAccountKeys.secret]) {
-      const foreignObjects = JSON.stringify((await send(list, key)).body);
-      expect(Object.values(ids).filter((id) => foreignObjects.includes(id))).toEqual([]);
+    for (const key of [runningService.keys.live.secret, otherAccountKeys.secret]) {
+      const otherObjects = JSON.stringify((await send(list, key)).body);
+      expect(Object.values(ids).filter((id) => otherObjects.includes(id))).toEqual([]);
     }
   }
 });

@@ -21,7 +21,7 @@ function readCommands(title: string): string {
 }
 
 /** Whether the server is newer than the installed `pg_dump`, which rejects newer servers. */
-async function isNewer(url: string): Promise<boolean> {
+async function isNewerThanPgDump(url: string): Promise<boolean> {
   const client = new pg.Client(url);
   await client.connect();
   const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
@@ -31,13 +31,13 @@ async function isNewer(url: string): Promise<boolean> {
 }
 
 test('the commands in the guide back up and restore a running service', async ({ skip }) => {
-  if (!hasPostgres) return skip('There is no PostgreSQL here.');
+  if (!hasPostgres) return skip('PostgreSQL is not available.');
   const urls = {
     DATABASE_URL: await createPostgresDatabase(),
     NEW_DATABASE_URL: await createPostgresDatabase(),
   };
   // The server in POSTGRES_BIN may be newer than the `pg_dump` on the PATH.
-  if (await isNewer(urls.DATABASE_URL))
+  if (await isNewerThanPgDump(urls.DATABASE_URL))
     return skip('The installed pg_dump is older than the server.');
   const folder = mkdtempSync(join(tmpdir(), 'trueward-backup-'));
   const sh = (commands: string): string =>

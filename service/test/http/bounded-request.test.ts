@@ -21,7 +21,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** Starts a server that sends raw responses to each request. Returns its URL. */
+/** Starts a server that calls `respond` to write a raw response to each request, and returns its URL. */
 async function serve(respond: (socket: Socket) => void): Promise<string> {
   server = createServer((socket) => {
     sockets.add(socket);
@@ -50,13 +50,13 @@ test('a complete response has no error, and its connection is reused', async () 
     const response = await get(url);
     expect([response.status, response.body.toString()]).toEqual([200, '0123456789']);
     expect(response.bodyError).toBeUndefined();
-    // undici makes a connection available again in the next turn of the event loop.
+    // undici returns a connection to its pool in the next turn of the event loop.
     await new Promise(setImmediate);
   }
   expect(sockets.size).toBe(1);
 });
 
-test('a body with more than the maximum closes the connection, and its start is returned', async () => {
+test('a body over the size limit closes the connection, and the bytes within the limit are returned', async () => {
   const url = await serve(respondWith(ok('0123456789a')));
   const response = await get(url);
   expect([response.status, response.body.toString()]).toEqual([200, '0123456789']);
@@ -65,36 +65,36 @@ test('a body with more than the maximum closes the connection, and its start is 
   if (socket?.destroyed === false) await once(socket, 'close');
 });
 
-test('bytes that are not kept are still read', async () => {
+test('a body longer than `keepBytes` is read to the end', async () => {
   const response = await get(await serve(respondWith(ok('0123456789'))), { keepBytes: 4 });
   expect(response.body.toString()).toBe('0123');
   expect(response.bodyError).toBeUndefined();
 });
 
-test('an informational response is not the final one', async () => {
+test('informational (1xx) responses are skipped', async () => {
   const url = await serve(
     respondWith(`HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${ok('final')}`),
   );
   expect(await get(url)).toMatchObject({ status: 200, body: Buffer.from('final') });
 });
 
-test('a timeout after the headers returns the status and the part that was received', async () => {
+test('a timeout after the headers returns the status and the partial body', async () => {
   const url = await serve(respondWith('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nslow'));
   const response = await get(url, { timeoutMs: 50 });
   expect([response.status, response.body.toString()]).toEqual([200, 'slow']);
   expect(response.bodyError).toMatchObject({ name: 'TimeoutError' });
 });
 
-/** Creates an agent that never gets a connection, like one whose host drops all packets. */
+/** Creates an agent that never connects, as if the host dropped all packets. */
 const createUnconnectedAgent = () => new Agent({ connect: () => undefined });
 
-test('a timeout ends a request that is still waiting for a connection', async () => {
-  const unconnected = createUnconnectedAgent();
+test('a request that is still waiting for a connection times out', async () => {
+  const unconnectedAgent = createUnconnectedAgent();
   let started = false;
   const request = requestBounded({
     url: 'http://127.0.0.1:9/',
     headers: {},
-    dispatcher: unconnected,
+    dispatcher: unconnectedAgent,
     signal: stopping.signal,
     maxBytes: 10,
     timeoutMs: 50,
@@ -102,40 +102,40 @@ test('a timeout ends a request that is still waiting for a connection', async ()
   });
   await expect(request).rejects.toMatchObject({ name: 'TimeoutError' });
   expect(started).toBe(false);
-  await unconnected.destroy();
+  await unconnectedAgent.destroy();
 });
 
-test('a tracker whose host could not be connected to in time can be requested again', async () => {
-  const unconnected = createUnconnectedAgent();
+test('a tracker request that times out before it connects can be retried', async () => {
+  const unconnectedAgent = createUnconnectedAgent();
   const sendTo = (agent: Agent, url: string) =>
     createTrackerSender({ agents: { strict: agent, development: agent }, timeoutMs: 50 })(
       { url, headers: {}, loopback: true },
       stopping.signal,
     );
-  expect(await sendTo(unconnected, 'http://127.0.0.1:9/pixel')).toEqual({
+  expect(await sendTo(unconnectedAgent, 'http://127.0.0.1:9/pixel')).toEqual({
     error: 'timeout',
     reached: false,
   });
-  // This server may have counted the impression.
+  // This server received the request, so it may have counted the impression.
   expect(await sendTo(dispatcher, await serve(() => undefined))).toEqual({
     error: 'timeout',
     reached: true,
   });
-  await unconnected.destroy();
+  await unconnectedAgent.destroy();
 });
 
-test('a redirect whose body never ends counts as a failure of the host that sent it', async () => {
+test('a redirect with a body that never ends counts as a failure of the redirecting host', async () => {
   const url = await serve(
     respondWith(
       'HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:9/\r\nContent-Length: 9\r\n\r\nslow',
     ),
   );
-  const recorded: [host: string, succeeded: boolean][] = [];
+  const outcomes: [host: string, succeeded: boolean][] = [];
   const requestExternal = createRequestExternal({
     agents: { strict: dispatcher, development: dispatcher },
     breaker: {
       ...createCircuitBreaker(systemClock),
-      record: (_sourceId, host, succeeded) => void recorded.push([host, succeeded]),
+      record: (_sourceId, host, succeeded) => void outcomes.push([host, succeeded]),
     },
   });
   const response = await requestExternal({
@@ -147,23 +147,23 @@ test('a redirect whose body never ends counts as a failure of the host that sent
     signal: AbortSignal.timeout(50),
   });
   expect(response).toMatchObject({ status: 'failed', kind: 'timeout' });
-  expect(recorded).toEqual([[new URL(url).host, false]]);
+  expect(outcomes).toEqual([[new URL(url).host, false]]);
 });
 
-test('an abort rejects with its reason, before and during the request', async () => {
+test('aborting before or during a request rejects it with the abort reason', async () => {
   const url = await serve(() => undefined);
   const controller = new AbortController();
   const send = () =>
     requestBounded({ url, headers: {}, dispatcher, signal: controller.signal, maxBytes: 10 });
-  const running = send();
+  const request = send();
   await once(server as Server, 'connection');
   controller.abort(new Error('stopping'));
-  await expect(running).rejects.toThrow('stopping');
+  await expect(request).rejects.toThrow('stopping');
   await expect(send()).rejects.toThrow('stopping');
   expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
 });
 
-test('an invalid header rejects instead of throwing', async () => {
+test('an invalid header rejects the promise instead of throwing synchronously', async () => {
   const request = requestBounded({
     url: await serve(respondWith(ok(''))),
     headers: { 'x-header': 'a\nb' },

@@ -3,7 +3,7 @@ import type { AdEvent, Decision, DecisionRequest, EventBatchResult } from '@true
 import { type Clock, systemClock } from '../../src/platform/time.ts';
 import type { RunningService } from '../start-service.ts';
 
-/** A response from the service. The caller specifies the type of the body. */
+/** A response from the service. The caller specifies the body's type. */
 export interface ApiResponse<T> {
   status: number;
   headers: Headers;
@@ -12,12 +12,12 @@ export interface ApiResponse<T> {
 
 type FilledDecision = Decision & { token: string };
 
-/** Calls the service like the SDK or a game server does. Event times come from the clock of the service. */
+/** Calls the service the way the SDK or a game server does. Event times come from the service's clock. */
 export function createClient(
   { clock = systemClock, ...service }: Pick<RunningService, 'url' | 'keys'> & { clock?: Clock },
   environment: 'sandbox' | 'live' = 'sandbox',
 ) {
-  const iso = (): string => new Date(clock.nowMs()).toISOString();
+  const nowIso = (): string => new Date(clock.nowMs()).toISOString();
   const { publishable, secret } = service.keys[environment];
 
   const call = async <T>(
@@ -55,12 +55,12 @@ export function createClient(
     type,
     decision_id: decision.id,
     token: decision.token,
-    occurred_at: iso(),
+    occurred_at: nowIso(),
     ...overrides,
   });
   const report = (...events: object[]) =>
     call<EventBatchResult>('POST', '/v1/events', publishable, {
-      sent_at: iso(),
+      sent_at: nowIso(),
       events,
     });
 

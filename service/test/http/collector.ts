@@ -1,34 +1,34 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-interface SentAttribute {
+interface OtlpAttribute {
   key: string;
   value: { stringValue?: string; intValue?: number; boolValue?: boolean };
 }
 
-interface SentSpan {
+interface OtlpSpan {
   traceId: string;
   spanId: string;
   parentSpanId?: string;
   name: string;
   kind: number;
-  attributes: SentAttribute[];
+  attributes: OtlpAttribute[];
   links: { traceId: string; spanId: string }[];
   status: { code: number; message?: string };
 }
 
 /** The part of an OTLP/HTTP request that the tests read. */
-interface SentTraces {
+interface OtlpTraces {
   resourceSpans: {
-    resource: { attributes: SentAttribute[] };
-    scopeSpans: { spans: SentSpan[] }[];
+    resource: { attributes: OtlpAttribute[] };
+    scopeSpans: { spans: OtlpSpan[] }[];
   }[];
 }
 
 /** A span that the collector has received. */
-export interface CollectedSpan extends Omit<SentSpan, 'attributes'> {
+export interface CollectedSpan extends Omit<OtlpSpan, 'attributes'> {
   attributes: Record<string, unknown>;
-  /** The attributes of the service that sent the span. */
+  /** The resource attributes, which describe the service that sent the span. */
   resource: Record<string, unknown>;
 }
 
@@ -41,7 +41,7 @@ export async function startCollector(port = 0) {
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
     request.on('end', () => {
       requests.push({ path: request.url, headers: request.headers });
-      spans.push(...readSpans(JSON.parse(body) as SentTraces));
+      spans.push(...readSpans(JSON.parse(body) as OtlpTraces));
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
     });
   });
@@ -50,7 +50,7 @@ export async function startCollector(port = 0) {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
     requests,
-    named: (name: string) => spans.filter((span) => span.name === name),
+    findByName: (name: string) => spans.filter((span) => span.name === name),
     close: () =>
       new Promise<void>((resolve) => {
         server.closeAllConnections();
@@ -59,7 +59,7 @@ export async function startCollector(port = 0) {
   };
 }
 
-function readSpans({ resourceSpans }: SentTraces): CollectedSpan[] {
+function readSpans({ resourceSpans }: OtlpTraces): CollectedSpan[] {
   return resourceSpans.flatMap(({ resource, scopeSpans }) =>
     scopeSpans
       .flatMap(({ spans }) => spans)
@@ -71,5 +71,5 @@ function readSpans({ resourceSpans }: SentTraces): CollectedSpan[] {
   );
 }
 
-const readAttributes = (attributes: readonly SentAttribute[]): Record<string, unknown> =>
+const readAttributes = (attributes: readonly OtlpAttribute[]): Record<string, unknown> =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));

@@ -39,7 +39,7 @@ const commands = [
   'doctor',
 ];
 
-test('--help works everywhere and lists every command', async () => {
+test('--help lists every command, and every command supports it', async () => {
   const overview = await runInProcess(['--help'], env);
   expect(overview.code).toBe(0);
   for (const command of commands) {
@@ -59,7 +59,7 @@ test.each([
   [['migrate', 'now'], 'Unexpected argument "now".'],
   [['export', '--into', 'x'], "Unknown option '--into'"],
   [['listen', '--forward-to', 'localhost:3000'], '--forward-to must be an http or https URL'],
-])('the arguments %j are rejected with a reason and the usage', async (args, message) => {
+])('the arguments %j are rejected with an error message and the usage', async (args, message) => {
   const { code, err } = await runInProcess(args, env);
   expect(code).toBe(2);
   expect(err).toContain(message);
@@ -89,40 +89,42 @@ test('keys can be created, listed, rolled and revoked', async () => {
     const args = ['keys', 'create', '--environment', 'sandbox', '--kind', 'secret', ...extraArgs];
     return JSON.parse((await runInProcess(args, env)).out) as ApiKey & { account_id: string };
   };
-  const [first, second] = [await create(), await create()];
-  expect(second.account_id).toBe(first.account_id);
-  const rejected = await runInProcess(
+  const [firstKey, secondKey] = [await create(), await create()];
+  expect(secondKey.account_id).toBe(firstKey.account_id);
+  const rejectedCreation = await runInProcess(
     ['keys', 'create', '--environment', 'live', '--kind', 'publishable'],
     env,
   );
-  expect([rejected.code, rejected.err]).toEqual([
+  expect([rejectedCreation.code, rejectedCreation.err]).toEqual([
     1,
     expect.stringContaining('allowed_origins is required'),
   ]);
-  const rolled = JSON.parse(
-    (await runInProcess(['keys', 'roll', first.id, '--overlap', '600'], env)).out,
+  const rolledKey = JSON.parse(
+    (await runInProcess(['keys', 'roll', firstKey.id, '--overlap', '600'], env)).out,
   ) as ApiKey;
-  expect((await runInProcess(['keys', 'revoke', second.id], env)).code).toBe(0);
+  expect((await runInProcess(['keys', 'revoke', secondKey.id], env)).code).toBe(0);
   const list = (await runInProcess(['keys', 'list'], env)).out;
-  expect(list).toContain(`"last_four":"${rolled.last_four}"`);
-  expect(list).not.toContain(rolled.key);
+  expect(list).toContain(`"last_four":"${rolledKey.last_four}"`);
+  expect(list).not.toContain(rolledKey.key);
 
   const service = await start();
   const status = async (key: string | undefined) =>
     (await fetch(`${service.url}/v1/placements`, { headers: { authorization: `Bearer ${key}` } }))
       .status;
-  expect([await status(first.key), await status(rolled.key), await status(second.key)]).toEqual([
-    200, 200, 401,
-  ]);
+  expect([
+    await status(firstKey.key),
+    await status(rolledKey.key),
+    await status(secondKey.key),
+  ]).toEqual([200, 200, 401]);
   const audit = await fetch(`${service.url}/v1/audit-entries`, {
-    headers: { authorization: `Bearer ${rolled.key}` },
+    headers: { authorization: `Bearer ${rolledKey.key}` },
   });
   expect(await audit.json()).toMatchObject({
     data: expect.arrayContaining([
       expect.objectContaining({
         actor: 'command_line',
         action: 'key.revoked',
-        target_id: second.id,
+        target_id: secondKey.id,
       }),
     ]) as unknown,
   });
@@ -131,12 +133,12 @@ test('keys can be created, listed, rolled and revoked', async () => {
 
 test('an export can be imported into another installation', async () => {
   env = { ...env, ...(await createDatabaseSettings()) };
-  const first = await start();
-  const sourceClient = createClient(first);
+  const sourceService = await start();
+  const sourceClient = createClient(sourceService);
   const decision = await sourceClient.decideImage('traveler');
   await sourceClient.reportStart(decision);
   const placements = await sourceClient.call('GET', '/v1/placements', sourceClient.secret);
-  await first.stop();
+  await sourceService.stop();
   const file = join(folder, 'all.jsonl');
   const exported = await runInProcess(['export', '--out', file], env);
   expect(exported).toMatchObject({
@@ -156,7 +158,7 @@ test('an export can be imported into another installation', async () => {
     'master key does not decrypt',
   );
   copyFileSync(join(folder, 'master.key'), join(targetFolder, 'master.key'));
-  const truncatedFile = join(folder, 'cut.jsonl');
+  const truncatedFile = join(folder, 'truncated.jsonl');
   writeFileSync(truncatedFile, readFileSync(file, 'utf8').split('\n').slice(0, -5).join('\n'));
   expect(await runInProcess(['import', truncatedFile], targetEnv)).toMatchObject({
     code: 1,
@@ -171,19 +173,19 @@ test('an export can be imported into another installation', async () => {
   );
 
   copyFileSync(join(folder, 'development.json'), join(targetFolder, 'development.json'));
-  const second = await start(targetEnv);
-  const targetClient = createClient(second);
+  const targetService = await start(targetEnv);
+  const targetClient = createClient(targetService);
   expect(
     (await targetClient.call<{ data: Placement[] }>('GET', '/v1/placements', targetClient.secret))
       .body,
   ).toEqual(placements.body);
-  const read = await targetClient.call<RewardStatus>(
+  const response = await targetClient.call<RewardStatus>(
     'GET',
     `/v1/decisions/${decision.id}`,
     targetClient.secret,
   );
-  expect(read.status).toBe(200);
-  await second.stop();
+  expect(response.status).toBe(200);
+  await targetService.stop();
   rmSync(targetFolder, { recursive: true, force: true });
 });
 
@@ -197,35 +199,37 @@ test('`listen` forwards each event once, signed with the printed secret', async 
   const setState = (state: string) =>
     client.call('PATCH', `${path}/${createdSwitch.id}`, client.secret, { state });
   const args = ['listen', '--forward-to', receiver.url, '--service', service.url];
-  const rejectedListen = await runInProcess(args, {
+  const rejectedCommand = await runInProcess(args, {
     ...env,
     TRUEWARD_SECRET_KEY: service.keys.live.secret,
   });
-  expect([rejectedListen.code, rejectedListen.err]).toEqual([
+  expect([rejectedCommand.code, rejectedCommand.err]).toEqual([
     2,
     expect.stringContaining('expected a secret sandbox'),
   ]);
 
   const listening = startCommand(args, { ...env, TRUEWARD_SECRET_KEY: client.secret });
-  const { secret } = JSON.parse(await listening.line(/"listening":true/)) as { secret: string };
+  const { secret } = JSON.parse(await listening.waitForLine(/"listening":true/)) as {
+    secret: string;
+  };
   await setState('off');
   await setState('on');
-  const received = await receiver.waitForRequests(2);
+  const requests = await receiver.waitForRequests(2);
   const events = await Promise.all(
-    received.map(({ body, headers }) => verifyWebhook(body, headers, secret)),
+    requests.map(({ body, headers }) => verifyWebhook(body, headers, secret)),
   );
   expect(events).toMatchObject([
     { type: 'kill_switch.changed', data: { kill_switch_id: createdSwitch.id, state: 'off' } },
     { type: 'kill_switch.changed', data: { kill_switch_id: createdSwitch.id, state: 'on' } },
   ]);
-  await listening.line(/kill_switch\.changed evt_\w+ → 500 in \d+ ms/);
+  await listening.waitForLine(/kill_switch\.changed evt_\w+ → 500 in \d+ ms/);
   const result = await listening.interrupt();
   expect(result.code).toBe(0);
-  expect(received.length).toBe(2);
+  expect(requests.length).toBe(2);
   await Promise.all([receiver.close(), service.stop()]);
 });
 
-test('`doctor` reports the problems of an installation', async () => {
+test("`doctor` reports an installation's problems", async () => {
   env = { ...env, ...(await createDatabaseSettings()) };
   const service = await start();
   const { port } = new URL(service.url);
@@ -234,13 +238,13 @@ test('`doctor` reports the problems of an installation', async () => {
     out: expect.stringMatching(/ok .*a service is running/) as string,
   });
   const client = createClient(service);
-  const goneReceiver = await startReceiver(() => 410);
+  const receiverWith410 = await startReceiver(() => 410);
   const { body: webhook } = await client.call<{ id: string }>(
     'POST',
     '/v1/webhooks',
     client.secret,
     {
-      url: goneReceiver.url,
+      url: receiverWith410.url,
       events: ['kill_switch.changed'],
     },
   );
@@ -267,17 +271,20 @@ test('`doctor` reports the problems of an installation', async () => {
     );
     ({ status } = body);
   } while (status === 'enabled');
-  await Promise.all([goneReceiver.close(), service.stop()]);
+  await Promise.all([receiverWith410.close(), service.stop()]);
 
-  const stoppedReport = await runInProcess(['doctor'], env);
-  expect(stoppedReport.code).toBe(1);
-  expect(stoppedReport.out).toMatch(/ok .*the master key decrypts the secrets/);
-  expect(stoppedReport.out).toMatch(/WARN .*no service responds/);
-  expect(stoppedReport.out).toContain(`FAIL the webhook ${webhook.id}`);
-  expect(stoppedReport.out).toMatch(/WARN .*Not in Germany.* never applies/);
-  expect(stoppedReport.out).toMatch(/WARN https:\/\/localhost\/ads.txt.*Network.*public internet/);
-  const other = Buffer.alloc(32).toString('base64');
-  const { code, out } = await runInProcess(['doctor'], { ...env, TRUEWARD_MASTER_KEY: other });
+  const report = await runInProcess(['doctor'], env);
+  expect(report.code).toBe(1);
+  expect(report.out).toMatch(/ok .*the master key decrypts the secrets/);
+  expect(report.out).toMatch(/WARN .*no service responds/);
+  expect(report.out).toContain(`FAIL the webhook ${webhook.id}`);
+  expect(report.out).toMatch(/WARN .*Not in Germany.* never applies/);
+  expect(report.out).toMatch(/WARN https:\/\/localhost\/ads.txt.*Network.*public internet/);
+  const otherMasterKey = Buffer.alloc(32).toString('base64');
+  const { code, out } = await runInProcess(['doctor'], {
+    ...env,
+    TRUEWARD_MASTER_KEY: otherMasterKey,
+  });
   expect([code, out]).toEqual([1, expect.stringContaining('FAIL The master key does not decrypt')]);
   expect((await runInProcess(['doctor'], { ...env, LOG_LEVEL: 'loud' })).out).toContain(
     'FAIL The config',
@@ -307,13 +314,13 @@ test('`config` prints the effective settings without secrets', async () => {
   ]);
 });
 
-test('`migrate` prints the migrations that it has applied', async () => {
+test('`migrate` prints the migrations that it applied', async () => {
   env = { ...env, ...(await createDatabaseSettings()) };
-  const first = await runInProcess(['migrate'], env);
-  expect(JSON.parse(first.out)).toMatchObject({
+  const firstMigration = await runInProcess(['migrate'], env);
+  expect(JSON.parse(firstMigration.out)).toMatchObject({
     migrated: expect.arrayContaining(['0001-initial']) as unknown,
   });
-  expect(first.err).toContain('Applying migration 0001-initial');
+  expect(firstMigration.err).toContain('Applying migration 0001-initial');
   expect(JSON.parse((await runInProcess(['migrate'], env)).out)).toEqual({ migrated: [] });
 });
 
@@ -321,23 +328,32 @@ test('the first start and `users invite` print setup links', async () => {
   env = { ...env, ...(await createDatabaseSettings()) };
   const startServiceCommand = async () => {
     const service = startCommand(['start'], env);
-    const ready = JSON.parse(await service.line(/"ready"/)) as { url: string; setup_url?: string };
+    const ready = JSON.parse(await service.waitForLine(/"ready"/)) as {
+      url: string;
+      setup_url?: string;
+    };
     return { ...service, ...ready, browser: createPanelClient(ready.url) };
   };
   const parseToken = (url = '') => new URL(url).hash.replace('#/setup?token=', '');
 
-  const first = await startServiceCommand();
-  expect(first.setup_url).toMatch(`${first.url}/panel/#/setup?token=`);
-  const setUp = await first.browser.setUp(parseToken(first.setup_url), 'ada@example.com');
-  expect(setUp.body).toMatchObject({ user: { role: 'owner' }, account: { name: 'Main' } });
-  await first.interrupt();
+  const firstRun = await startServiceCommand();
+  expect(firstRun.setup_url).toMatch(`${firstRun.url}/panel/#/setup?token=`);
+  const setupResponse = await firstRun.browser.setUp(
+    parseToken(firstRun.setup_url),
+    'ada@example.com',
+  );
+  expect(setupResponse.body).toMatchObject({ user: { role: 'owner' }, account: { name: 'Main' } });
+  await firstRun.interrupt();
 
   const { out } = await runInProcess(['users', 'invite', 'Ada@example.com'], env);
   const invitation = JSON.parse(out) as { role: string; invite_url: string };
   expect(invitation.role).toBe('owner');
-  const second = await startServiceCommand();
-  expect(second.setup_url).toBeUndefined();
-  const response = await second.browser.setUp(parseToken(invitation.invite_url), 'ada@example.com');
+  const secondRun = await startServiceCommand();
+  expect(secondRun.setup_url).toBeUndefined();
+  const response = await secondRun.browser.setUp(
+    parseToken(invitation.invite_url),
+    'ada@example.com',
+  );
   expect(response.status).toBe(200);
-  await second.interrupt();
+  await secondRun.interrupt();
 });

@@ -12,14 +12,14 @@ interface CommandResult {
   err: string;
 }
 
-/** A command that has been started in a separate process. */
+/** A command that is running in a separate process. */
 export interface RunningCommand {
   /** Resolves with the first matching line from standard output or standard error. */
-  line(pattern: RegExp): Promise<string>;
-  /** Interrupts the command, as Ctrl-C does. */
+  waitForLine(pattern: RegExp): Promise<string>;
+  /** Sends SIGINT to the command, like Ctrl-C. */
   interrupt(): Promise<CommandResult>;
   result: Promise<CommandResult>;
-  /** Closes the reading end of standard output. */
+  /** Closes the read end of the command's standard output. */
   stopReading(): void;
 }
 
@@ -30,23 +30,23 @@ export function startCommand(args: string[], env: Record<string, string>): Runni
     env: { PATH: process.env['PATH'] ?? '', LOG_LEVEL: 'warn', ...env },
   });
   let [out, err] = ['', ''];
-  let announce: () => void = () => undefined;
-  child.stdout.on('data', (chunk: Buffer) => ((out += chunk.toString()), announce()));
-  child.stderr.on('data', (chunk: Buffer) => ((err += chunk.toString()), announce()));
+  let notify: () => void = () => undefined;
+  child.stdout.on('data', (chunk: Buffer) => ((out += chunk.toString()), notify()));
+  child.stderr.on('data', (chunk: Buffer) => ((err += chunk.toString()), notify()));
   const result = new Promise<CommandResult>((resolve) =>
     child.once('close', (code) => {
       resolve({ code, out, err });
-      announce();
+      notify();
     }),
   );
   return {
-    async line(pattern) {
+    async waitForLine(pattern) {
       for (;;) {
         const line = `${out}\n${err}`.split('\n').find((line) => pattern.test(line));
         if (line !== undefined) return line;
         if (child.exitCode !== null)
           throw new Error(`The command printed no ${pattern}:\n${out}${err}`);
-        await new Promise<void>((resolve) => (announce = resolve));
+        await new Promise<void>((resolve) => (notify = resolve));
       }
     },
     interrupt() {
@@ -61,22 +61,22 @@ export function startCommand(args: string[], env: Record<string, string>): Runni
 export const run = (args: string[], env: Record<string, string>): Promise<CommandResult> =>
   startCommand(args, env).result;
 
-/** Like {@link run}, but runs the command in this process. This saves the half second that starting a process takes. */
+/** Like {@link run}, but runs the command in this process, which saves half a second of process startup. */
 export async function runInProcess(
   args: string[],
   env: Record<string, string>,
 ): Promise<CommandResult> {
-  const inherited = process.env;
+  const inheritedEnv = process.env;
   let [out, err] = ['', ''];
   const spies = [
     vi.spyOn(process.stdout, 'write').mockImplementation((text) => ((out += String(text)), true)),
     vi.spyOn(process.stderr, 'write').mockImplementation((text) => ((err += String(text)), true)),
   ];
-  process.env = { PATH: inherited['PATH'], LOG_LEVEL: 'warn', ...env };
+  process.env = { PATH: inheritedEnv['PATH'], LOG_LEVEL: 'warn', ...env };
   try {
     return { code: await runCommand(commands, args), out, err };
   } finally {
-    process.env = inherited;
+    process.env = inheritedEnv;
     for (const spy of spies) spy.mockRestore();
   }
 }

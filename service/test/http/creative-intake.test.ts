@@ -93,7 +93,7 @@ test('an ad that is offered repeatedly is copied once', async () => {
   for (let n = 0; n < 50; n += 1) intake.submit(source, { url: `/once.mp4?cb=${n}` });
   const { id } = await intake.waitForCreatives(source);
   intake.submit(source, { url: '/once.mp4?cb=last' });
-  // The jobs of a source run in order, so this job finishes last.
+  // A source's jobs run in order, so this one finishes last.
   intake.submit(source, { url: '/once.mp4', creativeKey: 'other' });
   await intake.waitForCreatives(source, 2);
   expect(intake.countFetches('/once.mp4')).toBe(2);
@@ -158,7 +158,7 @@ test.each<[string, RegExp, Parameters<MediaOrigin['serve']>[1], Partial<OfferInp
   ['HTML labeled as MP4', /is text\/html; expected an MP4/, '<!doctype html><script>1</script>'],
   ['HEVC labeled as MP4', /codec hev1.*not all browsers can play/, hevc],
   ['an image labeled as MP4', /is image\/png; expected an MP4/, picture],
-  ['half of an MP4', /truncated/, meadow.subarray(0, 100_000)],
+  ['a truncated MP4', /truncated/, meadow.subarray(0, 100_000)],
   ['an empty file', /is not MP4/, ''],
   ['a missing file', /responded 404/, redirectTo('/nowhere')],
   [
@@ -173,7 +173,7 @@ test.each<[string, RegExp, Parameters<MediaOrigin['serve']>[1], Partial<OfferInp
     },
   ],
   [
-    'a declared length that is too large',
+    'a declared length over the limit',
     /more than 20971520 bytes/,
     (_request, response) => {
       response.writeHead(200, { 'content-length': 10 ** 12 });
@@ -181,7 +181,7 @@ test.each<[string, RegExp, Parameters<MediaOrigin['serve']>[1], Partial<OfferInp
     },
   ],
   [
-    'a redirect to a private address',
+    'a redirect to a private IP',
     /10\.0\.0\.7.* must be on the public internet/,
     redirectTo('https://10.0.0.7/ad.mp4'),
   ],
@@ -191,7 +191,7 @@ test.each<[string, RegExp, Parameters<MediaOrigin['serve']>[1], Partial<OfferInp
     redirectTo('http://169.254.169.254/latest'),
   ],
   ['a redirect to itself', /redirects more than 3 times/, redirectTo('/refused-8')],
-  ['a redirect to a script', /which is not a web URL/, redirectTo('javascript:alert(1)')],
+  ['a redirect to a javascript: URL', /which is not a web URL/, redirectTo('javascript:alert(1)')],
   [
     'an ad without an advertiser',
     /has no advertiser domain/,
@@ -205,7 +205,7 @@ test.each<[string, RegExp, Parameters<MediaOrigin['serve']>[1], Partial<OfferInp
     { advertiserDomain: '10.0.0.7' },
   ],
   [
-    'an id of a thousand characters',
+    'an id with 1,000 characters',
     /1 to 500 characters/,
     meadow,
     { creativeKey: 'a'.repeat(1_000) },
@@ -250,7 +250,7 @@ test('an offer with text that the database cannot store is rejected', async () =
 
 test('loopback URLs are fetched only for the sandbox', async () => {
   const source = await intake.createSource();
-  const { service } = intake.running;
+  const { service } = intake.runningService;
   const requestsBefore = intake.origin.requests.length;
   intake.submit(source, { url: '/meadow.mp4' }, {}, 'live');
   const reasons = () =>
@@ -264,7 +264,7 @@ test('loopback URLs are fetched only for the sandbox', async () => {
   expect(intake.origin.requests.length).toBe(requestsBefore);
 });
 
-test('creatives of advertisers with an allowed domain are approved automatically', async () => {
+test('creatives from advertisers with an allowed domain are approved automatically', async () => {
   const source = await intake.createSource();
   const rules: SourceRules = { review: 'automatic', allowed_domains: ['www.Trusted.example'] };
   intake.origin.serve('/trusted.mp4', clip);
@@ -306,7 +306,7 @@ test('creatives of advertisers with an allowed domain are approved automatically
   });
 });
 
-test('a new icon of an approved creative needs a review unless it was approved before', async () => {
+test('a new icon on an approved creative needs review unless the same image was approved before', async () => {
   const source = await intake.createSource();
   intake.origin.serve('/icon-a.png', picture);
   intake.origin.serve('/icon-a-elsewhere.png', picture);
@@ -348,7 +348,7 @@ test('a source cannot have more than 200 creatives pending review', async () => 
   intake.origin.serve('/flood.mp4', clip);
   intake.submit(source, { url: '/flood.mp4' });
   const { id } = await intake.waitForCreatives(source);
-  await intake.running.service.database.query(
+  await intake.runningService.service.database.query(
     `INSERT INTO resources (account_id, environment, kind, id, document, revision, created_at, updated_at)
       SELECT account_id, environment, kind, left(id, 20) || lpad(n::text, 10, '0'), document, 1, created_at, updated_at
         FROM resources, generate_series(1, 199) AS n WHERE id = $1`,
@@ -361,13 +361,13 @@ test('a source cannot have more than 200 creatives pending review', async () => 
     /200 creatives from this source are pending review/,
   );
   expect(intake.origin.requests.length).toBe(requests);
-  await intake.running.service.database.query(
+  await intake.runningService.service.database.query(
     `DELETE FROM resources WHERE document->>'source_id' = $1 AND id <> $2`,
     [source, id],
   );
 });
 
-test('operators cannot set the identifying fields of an external creative', async () => {
+test('operators cannot change the fields of an external creative that the service manages', async () => {
   const source = await intake.createSource();
   intake.submit(source, { url: '/meadow.mp4' });
   const { id } = await intake.waitForCreatives(source);

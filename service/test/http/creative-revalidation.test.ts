@@ -13,10 +13,10 @@ const intake = new IntakeSetup();
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
-/** Advances the timers by a minute, after which the service looks for due file comparisons. */
+/** Advances the fake timers by one minute, so that the service checks which file comparisons are due. */
 const advanceMinute = (): void => void vi.advanceTimersByTime(minuteMs);
-const readDueMs = async (creativeId: string): Promise<number | undefined> => {
-  const [row] = await intake.running.service.database.query<{ due_at: Date }>(
+const readDueAtMs = async (creativeId: string): Promise<number | undefined> => {
+  const [row] = await intake.runningService.service.database.query<{ due_at: Date }>(
     'SELECT due_at FROM creative_origins WHERE creative_id = $1',
     [creativeId],
   );
@@ -33,12 +33,12 @@ async function createApprovedCreative(path: string, rules: SourceRules = {}): Pr
 
 test('a creative stays approved while the file at its origin is unchanged', async () => {
   const { id } = await createApprovedCreative('/same.mp4');
-  const dueBefore = await readDueMs(id);
+  const firstDueAtMs = await readDueAtMs(id);
   advanceMinute();
   intake.clock.advance(dayMs);
   advanceMinute();
-  await expect.poll(() => readDueMs(id), pollOptions).toBe(intake.clock.nowMs() + dayMs);
-  expect(dueBefore).toBe(intake.clock.nowMs());
+  await expect.poll(() => readDueAtMs(id), pollOptions).toBe(intake.clock.nowMs() + dayMs);
+  expect(firstDueAtMs).toBe(intake.clock.nowMs());
   expect(intake.countFetches('/same.mp4')).toBe(2);
   expect((await intake.readCreative(id)).review.status).toBe('approved');
 });
@@ -61,17 +61,17 @@ test('a changed file at the origin returns the creative to review', async () => 
     true,
   );
   // The approved version is kept for comparison.
-  const [entry] = await intake.readAuditEntries(creative.id);
-  expect(entry).toMatchObject({ action: 'creative.origin_changed', actor: 'service' });
-  const previous = entry?.before as Creative | undefined;
+  const [auditEntry] = await intake.readAuditEntries(creative.id);
+  expect(auditEntry).toMatchObject({ action: 'creative.origin_changed', actor: 'service' });
+  const previous = auditEntry?.before as Creative | undefined;
   expect(previous && readVideo(previous)).toEqual(readVideo(creative));
   expect((await intake.download(readVideo(creative).files[0]?.url)).equals(clip)).toBe(true);
 
-  // After approval, later files are compared with the new file.
+  // After approval, the file at the origin is compared with the new copy.
   await intake.review(creative.id, 'approved');
   intake.clock.advance(dayMs);
   advanceMinute();
-  await expect.poll(() => readDueMs(creative.id), pollOptions).toBe(intake.clock.nowMs() + dayMs);
+  await expect.poll(() => readDueAtMs(creative.id), pollOptions).toBe(intake.clock.nowMs() + dayMs);
   expect(await readReviewStatus()).toBe('approved');
   expect(intake.countFetches('/swapped.mp4')).toBe(3);
 });
@@ -87,57 +87,59 @@ test('an unusable replacement file is reported once and not copied', async () =>
   expect(updatedCreative.media).toEqual(creative.media);
   expect(updatedCreative.review.feedback).toMatch(/cannot be shown: The file is text\/html/);
   await intake.review(creative.id, 'approved');
-  await expect.poll(() => readDueMs(creative.id), pollOptions).toBe(intake.clock.nowMs() + dayMs);
+  await expect.poll(() => readDueAtMs(creative.id), pollOptions).toBe(intake.clock.nowMs() + dayMs);
   intake.clock.advance(dayMs);
   advanceMinute();
-  await expect.poll(() => readDueMs(creative.id), pollOptions).toBe(intake.clock.nowMs() + dayMs);
+  await expect.poll(() => readDueAtMs(creative.id), pollOptions).toBe(intake.clock.nowMs() + dayMs);
   expect(await readReviewStatus()).toBe('approved');
   expect(intake.countFetches('/spoiled.mp4')).toBe(3);
 });
 
-test('our copy stays in use while the origin of the file is unreachable', async () => {
+test("the service's copy stays in use while the file's origin is unreachable", async () => {
   const creative = await createApprovedCreative('/gone.mp4');
   intake.origin.serve('/gone.mp4', (_request, response) => response.writeHead(503).end());
   intake.clock.advance(dayMs);
   advanceMinute();
-  await expect.poll(() => readDueMs(creative.id), pollOptions).toBe(intake.clock.nowMs() + dayMs);
+  await expect.poll(() => readDueAtMs(creative.id), pollOptions).toBe(intake.clock.nowMs() + dayMs);
   expect(intake.countFetches('/gone.mp4')).toBe(2);
   expect((await intake.readCreative(creative.id)).review.status).toBe('approved');
 });
 
-test('files of rejected and archived creatives are not fetched', async () => {
-  const rejected = await createApprovedCreative('/rejected.mp4');
-  await intake.review(rejected.id, 'rejected');
-  const archived = await createApprovedCreative('/archived.mp4');
-  await intake.client.call('DELETE', `/v1/creatives/${archived.id}`, intake.client.secret);
+test('the files of rejected and archived creatives are not fetched again', async () => {
+  const rejectedCreative = await createApprovedCreative('/rejected.mp4');
+  await intake.review(rejectedCreative.id, 'rejected');
+  const archivedCreative = await createApprovedCreative('/archived.mp4');
+  await intake.client.call('DELETE', `/v1/creatives/${archivedCreative.id}`, intake.client.secret);
   intake.clock.advance(dayMs);
   advanceMinute();
-  await expect.poll(() => readDueMs(rejected.id), pollOptions).toBe(intake.clock.nowMs() + dayMs);
-  await expect.poll(() => readDueMs(archived.id), pollOptions).toBeUndefined();
+  await expect
+    .poll(() => readDueAtMs(rejectedCreative.id), pollOptions)
+    .toBe(intake.clock.nowMs() + dayMs);
+  await expect.poll(() => readDueAtMs(archivedCreative.id), pollOptions).toBeUndefined();
   expect([intake.countFetches('/rejected.mp4'), intake.countFetches('/archived.mp4')]).toEqual([
     1, 1,
   ]);
 });
 
 test('a creative is archived if its source has not offered it for 30 days', async () => {
-  const [unofferedCreative, offeredCreative, rejected] = [
+  const [unofferedCreative, offeredCreative, rejectedCreative] = [
     await createApprovedCreative('/unoffered.mp4'),
     await createApprovedCreative('/offered.mp4'),
     await createApprovedCreative('/unoffered-rejected.mp4'),
   ];
-  await intake.review(rejected.id, 'rejected');
+  await intake.review(rejectedCreative.id, 'rejected');
   intake.clock.advance(29 * dayMs);
   advanceMinute();
-  for (const { id } of [unofferedCreative, offeredCreative, rejected])
-    await expect.poll(() => readDueMs(id), pollOptions).toBe(intake.clock.nowMs() + dayMs);
-  intake.running.service.intake.recordOffer(
+  for (const { id } of [unofferedCreative, offeredCreative, rejectedCreative])
+    await expect.poll(() => readDueAtMs(id), pollOptions).toBe(intake.clock.nowMs() + dayMs);
+  intake.runningService.service.intake.recordOffer(
     intake.createScope('sandbox').accountId,
     offeredCreative.id,
   );
   advanceMinute();
   const offeredAt = async () =>
     (
-      await intake.running.service.database.query<{ offered_at: Date }>(
+      await intake.runningService.service.database.query<{ offered_at: Date }>(
         'SELECT offered_at FROM creative_origins WHERE creative_id = $1',
         [offeredCreative.id],
       )
@@ -146,16 +148,16 @@ test('a creative is archived if its source has not offered it for 30 days', asyn
 
   intake.clock.advance(2 * dayMs);
   advanceMinute();
-  for (const { id } of [offeredCreative, rejected])
-    await expect.poll(() => readDueMs(id), pollOptions).toBe(intake.clock.nowMs() + dayMs);
-  await expect.poll(() => readDueMs(unofferedCreative.id), pollOptions).toBeUndefined();
-  const statuses = [offeredCreative, rejected, unofferedCreative].map(
+  for (const { id } of [offeredCreative, rejectedCreative])
+    await expect.poll(() => readDueAtMs(id), pollOptions).toBe(intake.clock.nowMs() + dayMs);
+  await expect.poll(() => readDueAtMs(unofferedCreative.id), pollOptions).toBeUndefined();
+  const statuses = [offeredCreative, rejectedCreative, unofferedCreative].map(
     async ({ id }) =>
       (await intake.client.call('GET', `/v1/creatives/${id}`, intake.client.secret)).status,
   );
   expect(await Promise.all(statuses)).toEqual([200, 200, 404]);
-  const [entry] = await intake.readAuditEntries(unofferedCreative.id);
-  expect(entry).toMatchObject({ action: 'creative.archived', actor: 'service' });
+  const [auditEntry] = await intake.readAuditEntries(unofferedCreative.id);
+  expect(auditEntry).toMatchObject({ action: 'creative.archived', actor: 'service' });
 });
 
 test('metrics count replaced and archived creatives', async () => {

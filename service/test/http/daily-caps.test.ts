@@ -6,8 +6,8 @@ import { createManualClock } from '../manual-clock.ts';
 import { createClient } from './client.ts';
 import { startGame, type FilledDecision, type Game } from './reward-game.ts';
 
-let placements = 0;
-let players = 0;
+let placementCount = 0;
+let playerCount = 0;
 
 /** Creates a rewarded placement with one image ad that has a daily cap. */
 async function createCappedPlacement(game: Game, dailyCap: number): Promise<string> {
@@ -17,16 +17,16 @@ async function createCappedPlacement(game: Game, dailyCap: number): Promise<stri
   const image = creatives.data.find(({ media, review }) => {
     return media.format === 'image' && review.status === 'approved';
   });
-  const name = `capped-${(placements += 1)}`;
+  const name = `capped-${(placementCount += 1)}`;
   const reward = { type: 'coins', amount: 1 };
   await manage('POST', '/v1/placements', { name, format: 'rewarded', reward });
   const houseAd = { name, creative_id: image?.id, placements: [name], daily_cap: dailyCap };
-  const created = await manage<HouseAd>('POST', '/v1/house-ads', houseAd);
-  expect(created.status).toBe(201);
+  const response = await manage<HouseAd>('POST', '/v1/house-ads', houseAd);
+  expect(response.status).toBe(201);
   return name;
 }
 
-/** Requests decisions for many players concurrently, alternating between the services. Returns the ads. */
+/** Requests decisions for `count` players concurrently, alternating between the clients. Returns the filled ones. */
 async function decideConcurrently(
   clients: readonly Game['client'][],
   placement: string,
@@ -37,7 +37,7 @@ async function decideConcurrently(
       const client = clients[index % clients.length];
       const request = {
         placement,
-        user_ref: `player-${(players += 1)}`,
+        user_ref: `player-${(playerCount += 1)}`,
         formats: ['image' as const],
       };
       return (await client?.decide(request))?.body;
@@ -49,7 +49,7 @@ async function decideConcurrently(
   return responses.flatMap((response) => (response?.status === 'filled' ? response : []));
 }
 
-// Skipped on a shared server, where each process may use only a part of the cap.
+// Skipped on a shared server, where each process may use only its share of the cap.
 describe.skipIf(process.env['TRUEWARD_TEST_SERVER'])('a daily cap on the embedded database', () => {
   let game: Game;
   beforeAll(async () => {
@@ -72,7 +72,7 @@ describe.skipIf(process.env['TRUEWARD_TEST_SERVER'])('a daily cap on the embedde
     expect(body.retry_at).toBe('2026-06-02T00:00:00.000Z');
   });
 
-  test('releases the reservations of expired ads', async () => {
+  test("releases expired ads' reservations", async () => {
     const placement = await createCappedPlacement(game, 2);
     const ads = await decideConcurrently([game.client], placement, 5);
     expect(ads).toHaveLength(2);
@@ -84,22 +84,22 @@ describe.skipIf(process.env['TRUEWARD_TEST_SERVER'])('a daily cap on the embedde
     await refresh();
     expect(await decideConcurrently([game.client], placement, 5)).toHaveLength(2);
     // This player was offline while watching the ad.
-    const [first] = ads;
-    if (!first) throw new Error('Expected an ad.');
+    const [offlineAd] = ads;
+    if (!offlineAd) throw new Error('Expected an ad.');
     const formatTimeAgo = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
     const events = [
-      game.createEvent(first, 'start'),
-      game.createImpression(first),
-      game.createCompletion(first),
+      game.createEvent(offlineAd, 'start'),
+      game.createImpression(offlineAd),
+      game.createCompletion(offlineAd),
     ];
-    const watchedEvents = events.map((event, index) => ({
+    const pastEvents = events.map((event, index) => ({
       ...event,
       occurred_at: formatTimeAgo(500_000 - index * 2_500),
     }));
-    expect((await game.report(...watchedEvents)).decisions).toMatchObject([{ state: 'earned' }]);
+    expect((await game.report(...pastEvents)).decisions).toMatchObject([{ state: 'earned' }]);
   });
 
-  test('is not used up by preloaded ads that are not shown', async () => {
+  test('is not used up by preloaded ads that are never shown', async () => {
     const placement = await createCappedPlacement(game, 10);
     let shownAds = 0;
     for (let round = 0; round < 40 && shownAds < 10; round += 1) {
@@ -119,27 +119,29 @@ describe.skipIf(process.env['TRUEWARD_TEST_SERVER'])('a daily cap on the embedde
 
 describe.runIf(hasPostgres)('a daily cap enforced by two processes', () => {
   let game: Game;
-  let second: InProcessService;
+  let secondService: InProcessService;
   beforeAll(async () => {
     const databaseUrl = await createPostgresDatabase();
     game = await startGame(databaseUrl);
     const { clock, config } = game;
-    second = await startInProcess(
+    secondService = await startInProcess(
       { DATABASE_URL: databaseUrl, PUBLIC_URL: 'http://service.test', RATE_LIMITS: 'off' },
       { clock, dataDirectory: config.dataDirectory },
     );
   });
   afterAll(async () => {
-    await second.stop();
+    await secondService.stop();
     await game.stop();
   });
 
   test('is exceeded by at most two impressions', async () => {
     const placement = await createCappedPlacement(game, 20);
-    const clients = [game.client, createClient({ url: second.url, keys: game.keys })];
+    const clients = [game.client, createClient({ url: secondService.url, keys: game.keys })];
     const ads: FilledDecision[] = [];
     for (let round = 0; round < 30; round += 1) {
-      await Promise.all([game, second].map(({ service }) => service.configuration.refresh()));
+      await Promise.all(
+        [game, secondService].map(({ service }) => service.configuration.refresh()),
+      );
       ads.push(...(await decideConcurrently(clients, placement, 60)));
     }
     expect(ads.length).toBeGreaterThanOrEqual(20);
@@ -154,13 +156,13 @@ describe.runIf(hasPostgres)('a daily cap enforced by two processes', () => {
 
   test('the service does not start if a placement needs decisions older than RETENTION_DAYS', async () => {
     const { client, clock, config } = game;
-    const created = await client.call(
+    const response = await client.call(
       'POST',
       '/v1/placements',
       client.secret,
       placementWithCap(30),
     );
-    expect(created.status).toBe(201);
+    expect(response.status).toBe(201);
     const { databaseUrl = '', dataDirectory } = config;
     const env = { DATABASE_URL: databaseUrl, RETENTION_DAYS: '20' };
     await expect(startInProcess(env, { clock, dataDirectory })).rejects.toThrow(
@@ -177,9 +179,9 @@ const placementWithCap = (days: number) => ({
 
 test('a placement that needs decisions older than RETENTION_DAYS is rejected', async () => {
   const clock = createManualClock(Date.UTC(2026, 5, 1));
-  const running = await startInProcess({ RETENTION_DAYS: '20' }, { clock });
+  const runningService = await startInProcess({ RETENTION_DAYS: '20' }, { clock });
   try {
-    const client = createClient(running);
+    const client = createClient(runningService);
     const save = (days: number) =>
       client.call('POST', '/v1/placements', client.secret, placementWithCap(days));
     expect(await save(30)).toMatchObject({
@@ -196,6 +198,6 @@ test('a placement that needs decisions older than RETENTION_DAYS is rejected', a
     });
     expect((await save(20)).status).toBe(201);
   } finally {
-    await running.stop();
+    await runningService.stop();
   }
 });

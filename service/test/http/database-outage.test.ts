@@ -12,56 +12,56 @@ afterAll(() => postgres?.stop());
 /** Starts a service whose database connection the test can break. */
 async function start() {
   const proxy = await startTcpProxy(Number(new URL(postgres?.url ?? '').port));
-  const running = await startInProcess({
+  const runningService = await startInProcess({
     DATABASE_URL: (postgres?.url ?? '').replace(/:\d+\//, `:${proxy.port}/`),
     DATABASE_TIMEOUT_S: '1',
     // Services with a shared database need the same master key.
     TRUEWARD_MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
   });
-  const client = createClient(running);
+  const client = createClient(runningService);
   const decide = () =>
     client.call<Problem>('POST', '/v1/decisions', client.publishable, { placement: 'lobby' });
-  const status = async (path: string) => (await client.call('GET', path, client.secret)).status;
-  const metric = async (name: string) =>
+  const readStatus = async (path: string) => (await client.call('GET', path, client.secret)).status;
+  const readMetric = async (name: string) =>
     new RegExp(`^${name} (\\S+)$`, 'm').exec(
-      await (await fetch(`${running.url}/metrics`)).text(),
+      await (await fetch(`${runningService.url}/metrics`)).text(),
     )?.[1];
   return {
     client,
-    running,
+    runningService,
     proxy,
     decide,
-    status,
-    metric,
+    readStatus,
+    readMetric,
     /** Resolves when decisions succeed again. */
     waitForRecovery: () =>
       expect.poll(async () => (await decide()).status, { timeout: 30_000 }).toBe(200),
     async stop() {
-      await running.stop();
+      await runningService.stop();
       await proxy.close();
     },
   };
 }
 
 describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
-  test('requests fail immediately while the database does not respond', async () => {
+  test('requests fail immediately while the database is unresponsive', async () => {
     const service = await start();
     service.proxy.stall();
-    const first = await service.decide();
-    expect([first.status, first.body.code]).toEqual([503, 'unavailable']);
+    const firstResponse = await service.decide();
+    expect([firstResponse.status, firstResponse.body.code]).toEqual([503, 'unavailable']);
     // Further requests fail immediately, without reaching the database.
-    const rejected = await Promise.all(Array.from({ length: 100 }, service.decide));
-    expect(new Set(rejected.map(({ status }) => status))).toEqual(new Set([503]));
-    expect(Number(rejected[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(await service.status('/healthz')).toBe(200);
-    expect(await service.status('/readyz')).toBe(503);
-    expect(await service.status('/.well-known/jwks.json')).toBe(200);
-    expect(await service.metric('trueward_database_up')).toBe('0');
+    const rejections = await Promise.all(Array.from({ length: 100 }, service.decide));
+    expect(new Set(rejections.map(({ status }) => status))).toEqual(new Set([503]));
+    expect(Number(rejections[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await service.readStatus('/healthz')).toBe(200);
+    expect(await service.readStatus('/readyz')).toBe(503);
+    expect(await service.readStatus('/.well-known/jwks.json')).toBe(200);
+    expect(await service.readMetric('trueward_database_up')).toBe('0');
     service.proxy.restore();
     service.proxy.resetConnections();
     await service.waitForRecovery();
-    expect(await service.status('/readyz')).toBe(200);
-    expect(await service.metric('trueward_database_up')).toBe('1');
+    expect(await service.readStatus('/readyz')).toBe(200);
+    expect(await service.readMetric('trueward_database_up')).toBe('1');
     await service.stop();
   });
 
@@ -75,9 +75,9 @@ describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
     };
     await setReadOnly('on');
     await expect.poll(async () => (await service.decide()).status).toBe(503);
-    expect(await service.status('/v1/placements')).toBe(200);
+    expect(await service.readStatus('/v1/placements')).toBe(200);
     expect((await service.client.call('GET', '/readyz')).body).toEqual({ status: 'read_only' });
-    expect(await service.metric('trueward_database_read_only')).toBe('1');
+    expect(await service.readMetric('trueward_database_read_only')).toBe('1');
     await admin.query('SET default_transaction_read_only = off');
     await setReadOnly('off');
     await service.waitForRecovery();
@@ -97,27 +97,27 @@ describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
         .toEqual([{ synchronous_standby_names: name }]);
     };
     await requireStandby('missing');
-    const first = await service.decide();
-    expect([first.status, first.body.code]).toEqual([503, 'unavailable']);
-    // A commit continues to wait after its client times out, so the service must not start more commits.
-    const countWaiting = async () =>
+    const firstResponse = await service.decide();
+    expect([firstResponse.status, firstResponse.body.code]).toEqual([503, 'unavailable']);
+    // A commit keeps waiting after its client has timed out, so the service must not start more commits.
+    const countWaitingCommits = async () =>
       (await admin.query(`SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)).rowCount;
-    const waitingCommits = await countWaiting();
-    const startedMs = performance.now();
-    const rejected = await Promise.all(Array.from({ length: 20 }, service.decide));
-    expect(new Set(rejected.map(({ status }) => status))).toEqual(new Set([503]));
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
-    expect(await countWaiting()).toBe(waitingCommits);
+    const waitingCommits = await countWaitingCommits();
+    const startedAtMs = performance.now();
+    const rejections = await Promise.all(Array.from({ length: 20 }, service.decide));
+    expect(new Set(rejections.map(({ status }) => status))).toEqual(new Set([503]));
+    expect(performance.now() - startedAtMs).toBeLessThan(2_000);
+    expect(await countWaitingCommits()).toBe(waitingCommits);
     await requireStandby('');
     await service.waitForRecovery();
     await admin.end();
     await service.stop();
   });
 
-  test('a draining process is not ready but serves requests', async () => {
+  test('a draining process is not ready but still serves requests', async () => {
     const service = await start();
-    service.running.service.drain();
-    expect(await service.status('/readyz')).toBe(503);
+    service.runningService.service.drain();
+    expect(await service.readStatus('/readyz')).toBe(503);
     const response = await service.decide();
     expect([response.status, response.headers.get('connection')]).toEqual([200, 'close']);
     await service.stop();

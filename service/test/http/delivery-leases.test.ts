@@ -35,28 +35,28 @@ const lanes: LaneDeps = {
   log: pino({ level: 'silent' }),
 };
 
-/** Wraps the database. `completion` resolves after `targetRounds` claims of due deliveries. */
+/** Wraps the database. `completion` resolves once the claim query has run `targetRounds` times. */
 function watchClaims(targetRounds: number): {
   watchedDatabase: Database;
   completion: Promise<void>;
 } {
   let rounds = 0;
-  let announce: () => void = () => undefined;
-  const completion = new Promise<void>((resolve) => (announce = resolve));
+  let notify: () => void = () => undefined;
+  const completion = new Promise<void>((resolve) => (notify = resolve));
   const query: Database['query'] = async <T>(text: string, params?: readonly unknown[]) => {
     const rows = await database.query<T>(text, params);
-    if (text.includes('SET lease_until = now()') && ++rounds === targetRounds) announce();
+    if (text.includes('SET lease_until = now()') && ++rounds === targetRounds) notify();
     return rows;
   };
   return { watchedDatabase: { ...database, query }, completion };
 }
 
-test('a leased delivery is not claimed by processes whose clocks differ', async () => {
-  const sent: string[] = [];
+test('processes with skewed clocks do not claim a leased delivery', async () => {
+  const senders: string[] = [];
   let respond: () => void = () => undefined;
   const response = new Promise<void>((resolve) => (respond = resolve));
-  let announceSend: () => void = () => undefined;
-  const firstSent = new Promise<void>((resolve) => (announceSend = resolve));
+  let notifySend: () => void = () => undefined;
+  const firstSend = new Promise<void>((resolve) => (notifySend = resolve));
   const start = (name: string, aheadMs: number, leaseDatabase: Database) =>
     startDispatcher({
       database: leaseDatabase,
@@ -65,13 +65,13 @@ test('a leased delivery is not claimed by processes whose clocks differ', async 
       log: pino({ level: 'silent' }),
       tracing: noTracing,
       async send() {
-        sent.push(name);
-        announceSend();
+        senders.push(name);
+        notifySend();
         await response;
         return { startedAtMs: systemClock.nowMs(), latencyMs: 1, status: 200 };
       },
       findWebhook: async () => webhook,
-      openBody: (stored) => stored,
+      openBody: (body) => body,
       readSecrets: async () => [],
       onAttempt: () => undefined,
       disable: async () => undefined,
@@ -92,8 +92,8 @@ test('a leased delivery is not claimed by processes whose clocks differ', async 
       VALUES ('acc_1', 'dlv_1', 'live', 'evt_1', 'whk_1', 'pending', 0, now(), now())`,
   );
 
-  const accurateClockProcess = start('right', 0, database);
-  await firstSent;
+  const accurateClockProcess = start('accurate', 0, database);
+  await firstSend;
   const [aheadClaims, behindClaims] = [watchClaims(2), watchClaims(2)];
   const otherProcesses = [
     start('ahead', hourMs, aheadClaims.watchedDatabase),
@@ -102,15 +102,15 @@ test('a leased delivery is not claimed by processes whose clocks differ', async 
   await Promise.all([aheadClaims.completion, behindClaims.completion]);
   respond();
   await Promise.all([accurateClockProcess, ...otherProcesses].map((process) => process.stop()));
-  expect(sent).toEqual(['right']);
+  expect(senders).toEqual(['accurate']);
 
-  // A process with a slow clock sends due deliveries.
+  // A process whose clock is behind still sends due deliveries.
   await database.query(
     `UPDATE deliveries SET state = 'pending', attempt = 0, next_at = now() WHERE id = 'dlv_1'`,
   );
-  const laterClaims = watchClaims(2);
-  const slowClockProcess = start('behind', -hourMs, laterClaims.watchedDatabase);
-  await laterClaims.completion;
-  await slowClockProcess.stop();
-  expect(sent).toEqual(['right', 'behind']);
+  const newClaims = watchClaims(2);
+  const behindProcess = start('behind', -hourMs, newClaims.watchedDatabase);
+  await newClaims.completion;
+  await behindProcess.stop();
+  expect(senders).toEqual(['accurate', 'behind']);
 });

@@ -6,7 +6,7 @@ import { claimDue } from '../../src/webhook/delivery-store.ts';
 import { recordAttempts } from '../../src/webhook/record-attempts.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
-const waitingDeliveries = 20_000;
+const backlogSize = 20_000;
 const scope = { accountId: 'acc_1', environment: 'live' as const };
 
 describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint', () => {
@@ -23,23 +23,23 @@ describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint'
       `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
         SELECT 'acc_1', webhook_id || '_' || n, 'live', 'evt_' || n, webhook_id, 'pending', 0, now(), now()
         FROM (VALUES ('whk_dead', $1::integer), ('whk_1', 200)) AS of(webhook_id, count), generate_series(1, count) AS n`,
-      [waitingDeliveries],
+      [backlogSize],
     );
   });
   afterAll(() => database.close());
 
-  /** Returns the number of pages that `work` reads from the table. */
+  /** Returns how many pages of the `deliveries` table `work` reads. */
   const countPages = async (work: (queries: Queries) => Promise<unknown>): Promise<number> =>
     database.transaction(async (queries) => {
-      const read = async (): Promise<number> => {
+      const countReadPages = async (): Promise<number> => {
         const [row] = await queries.query<{ pages: number }>(
           `SELECT pg_stat_get_xact_blocks_fetched('deliveries'::regclass) AS pages`,
         );
         return row?.pages ?? NaN;
       };
-      const pagesBefore = await read();
+      const pagesBefore = await countReadPages();
       await work(queries);
-      return (await read()) - pagesBefore;
+      return (await countReadPages()) - pagesBefore;
     });
 
   // Until the first ANALYZE, the query planner assumes that the table is empty.
@@ -76,7 +76,7 @@ describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint'
   );
 });
 
-test.runIf(hasPostgres)('leasing a delivery adds no entries to the indexes', async () => {
+test.runIf(hasPostgres)('leasing a delivery adds no index entries', async () => {
   const database = openPostgres(await createPostgresDatabase(), () => undefined);
   await migrate(database);
   await database.query(

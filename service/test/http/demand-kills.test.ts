@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { killDemand } from '../kills/demand-kills.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
-test('killed processes lose no tracker, billing notice or reward', async () => {
+test('no tracker, billing notice or reward is lost when processes are killed', async () => {
   const report = await killDemand({
     impressions: 200,
     players: 50,

@@ -14,7 +14,7 @@ const yamlFiles = files.filter((file) => /\.ya?ml$/.test(file)).map((file) => `d
 
 type Tree = Record<string, unknown>;
 
-/** Reads the documents of a YAML file, with `<<` resolved. */
+/** Reads all documents in a YAML file and resolves its merge keys (`<<`). */
 function readDocuments(path: string): Tree[] {
   return parseAllDocuments(read(path), { merge: true }).map((document) => {
     if ('empty' in document) throw new Error(`${path} is empty.`);
@@ -23,7 +23,7 @@ function readDocuments(path: string): Tree[] {
   });
 }
 
-/** Parses the variables that are set in lines such as `NAME=value`. */
+/** Parses the variables in `NAME=value` lines. */
 const parseVariables = (text: string): [string, string][] =>
   [...text.matchAll(/^([A-Z0-9_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]);
 
@@ -53,16 +53,16 @@ function serviceVariables(): [string, string][] {
 
 test('every variable in deploy/ is a known setting with a valid value', () => {
   const settings = new Map<string, Setting>(settingList);
-  const foreignVariables = new Set(['POSTGRES_PASSWORD', 'NODE_ENV']);
-  const variables = serviceVariables().filter(([name]) => !foreignVariables.has(name));
+  const otherVariables = new Set(['POSTGRES_PASSWORD', 'NODE_ENV']);
+  const variables = serviceVariables().filter(([name]) => !otherVariables.has(name));
   expect(variables.length).toBeGreaterThan(25);
   const unknownVariables = variables.filter(([name]) => !settings.has(name));
   expect(unknownVariables).toEqual([]);
-  // Skips placeholders. They are empty, contain ${…} or contain spaces.
-  const literal = variables.filter(
+  // Skips placeholders: values that are empty or contain ${…} or spaces.
+  const literals = variables.filter(
     ([name, value]) => !/^$|\$|\s/.test(value) && name !== 'TRUEWARD_CONFIG',
   );
-  expect(literal.filter(([name, value]) => settings.get(name)?.isValid(value) !== true)).toEqual(
+  expect(literals.filter(([name, value]) => settings.get(name)?.isValid(value) !== true)).toEqual(
     [],
   );
 });
@@ -88,11 +88,13 @@ interface Compose {
   volumes: Tree;
 }
 
-/** Merges Compose files like Compose does. Mappings are merged. For other values, the last file wins. */
+/** Merges Compose files the way Compose does: mappings are merged, and for other values, the last file wins. */
 function readCompose(...paths: string[]): Compose {
-  const [first, ...otherFiles] = paths.map((path) => readDocuments(path)[0] as unknown as Compose);
-  const mergedFile = first ?? { services: {}, volumes: {} };
-  for (const { services, volumes } of otherFiles) {
+  const [base, ...overrideFiles] = paths.map(
+    (path) => readDocuments(path)[0] as unknown as Compose,
+  );
+  const mergedFile = base ?? { services: {}, volumes: {} };
+  for (const { services, volumes } of overrideFiles) {
     Object.assign(mergedFile.volumes, volumes);
     for (const [name, override] of Object.entries(services)) {
       const { environment, depends_on } = mergedFile.services[name] ?? {};
@@ -136,13 +138,13 @@ test.each([[composeFiles.slice(0, 1)], [composeFiles]])(
       if (script !== undefined)
         expect(mounts.map((mount) => mount.split(':')[1])).toContain(script);
     }
-    const balancer = read('deploy/nginx.conf');
-    for (const [, host = ''] of balancer.matchAll(/server (\S+):8700/g))
+    const nginxConfig = read('deploy/nginx.conf');
+    for (const [, host = ''] of nginxConfig.matchAll(/server (\S+):8700/g))
       expect(services).toHaveProperty([host]);
   },
 );
 
-test('every node of the Citus cluster has a standby', () => {
+test('every Citus node has a standby', () => {
   const { services } = readCompose(...composeFiles);
   const nodes = services['cluster']?.entrypoint?.slice(2) ?? [];
   expect(nodes).toHaveLength(3);
@@ -190,10 +192,10 @@ test('the Kubernetes manifests give processes enough time to drain', () => {
   expect(template.spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(drainS + 10);
 });
 
-test('the dashboard and the alerts use existing metrics', async () => {
-  const running = await startInProcess();
-  const metrics = await (await fetch(`${running.url}/metrics`)).text();
-  await running.stop();
+test('the dashboard and the alerts refer only to existing metrics', async () => {
+  const runningService = await startInProcess();
+  const metrics = await (await fetch(`${runningService.url}/metrics`)).text();
+  await runningService.stop();
   const metricNames = new Set([...metrics.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
   const alerts = read('deploy/monitoring/alerts.yml');
   const dashboard = JSON.parse(read('deploy/monitoring/dashboard.json')) as {
@@ -218,12 +220,12 @@ test('the dashboard and the alerts use existing metrics', async () => {
 test('every YAML file and the systemd unit are valid', ({ skip }) => {
   expect(yamlFiles.length).toBeGreaterThanOrEqual(9);
   for (const path of yamlFiles) expect(readDocuments(path).length).toBeGreaterThan(0);
-  if (!existsSync('/usr/bin/systemd-analyze')) return skip('There is no systemd-analyze here.');
+  if (!existsSync('/usr/bin/systemd-analyze')) return skip('systemd-analyze is not installed.');
   execFileSync('systemd-analyze', ['verify', `${root}deploy/systemd/trueward.service`]);
 });
 
-test('the guides list the audit actions and webhook events that the code uses', () => {
-  const sources = readdirSync(`${root}service/src`, { recursive: true, encoding: 'utf8' })
+test('the audit actions and webhook events in the guides exist in the code', () => {
+  const sourceCode = readdirSync(`${root}service/src`, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .map((file) => read(`service/src/${file}`))
     .join('\n');
@@ -246,10 +248,10 @@ test('the guides list the audit actions and webhook events that the code uses', 
   expect(mentionedNames.length).toBeGreaterThan(5);
   const unknownNames = mentionedNames.filter((name) => {
     const [noun = '', verb = ''] = name.split('.');
-    // The code builds the names of actions on resources from two strings.
+    // The code builds the action names for resources from two strings.
     return (
-      !sources.includes(`'${name}'`) &&
-      !(sources.includes(`'${noun}'`) && sources.includes(`'${verb}'`))
+      !sourceCode.includes(`'${name}'`) &&
+      !(sourceCode.includes(`'${noun}'`) && sourceCode.includes(`'${verb}'`))
     );
   });
   expect(unknownNames).toEqual([]);

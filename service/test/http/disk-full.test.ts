@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startService } from '../start-service.ts';
 import { createClient } from './client.ts';
 
-/** Mounts a file system of 96 MB. Returns undefined if this user may not mount one. */
+/** Mounts a 96 MB file system. Returns undefined if this user is not allowed to. */
 function mountSmallDisk(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-disk-'));
   try {
@@ -24,7 +24,7 @@ function mountSmallDisk(): string | undefined {
 
 test('the service is not ready while the disk is full', async ({ skip }) => {
   const disk = mountSmallDisk();
-  if (disk === undefined) return skip('This user may not mount a small file system.');
+  if (disk === undefined) return skip('This user is not allowed to mount a file system.');
   const service = await startService({ dataDir: join(disk, 'data'), env: { RATE_LIMITS: 'off' } });
   let log = '';
   service.process.stderr?.on('data', (chunk: Buffer) => (log += chunk.toString()));

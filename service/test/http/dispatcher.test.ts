@@ -39,7 +39,7 @@ const createWebhook = (id: string): Webhook => ({
   updated_at: '2026-01-01T00:00:00Z',
 });
 
-/** Creates an endpoint that has due deliveries. */
+/** Creates an endpoint with due deliveries. */
 async function createDeliveries(
   accountId: string,
   webhookId: string,
@@ -62,15 +62,15 @@ async function createDeliveries(
   );
 }
 
-interface Sent {
+interface SentRequest {
   url: string;
   respond(result: Partial<AttemptResult>): void;
 }
 
-/** Starts a dispatcher. Its requests wait until the test ends them. */
+/** Starts a dispatcher whose requests stay in flight until the test responds to them. */
 function start(overrides: Partial<Parameters<typeof startDispatcher>[0]> = {}) {
-  const sent: Sent[] = [];
-  const disabled: string[] = [];
+  const requests: SentRequest[] = [];
+  const disabledIds: string[] = [];
   const dispatcher: Dispatcher = startDispatcher({
     database,
     lane: createAttemptLanes(database, lanes),
@@ -82,21 +82,21 @@ function start(overrides: Partial<Parameters<typeof startDispatcher>[0]> = {}) {
         const respond = (result: Partial<AttemptResult>): void =>
           resolve({ startedAtMs: systemClock.nowMs(), latencyMs: 1, ...result });
         signal.addEventListener('abort', () => respond({ error: 'aborted' }));
-        sent.push({ url, respond });
+        requests.push({ url, respond });
       }),
     findWebhook: async (_scope, id) => createWebhook(id),
-    openBody: (stored) => stored,
+    openBody: (body) => body,
     readSecrets: async () => ['whsec_AAAA'],
     onAttempt: () => undefined,
-    disable: async (_scope, id) => void disabled.push(id),
+    disable: async (_scope, id) => void disabledIds.push(id),
     development: false,
     random: () => 0.5,
     ...overrides,
   });
-  return { dispatcher, sent, disabled };
+  return { dispatcher, requests, disabledIds };
 }
 
-const states = async (): Promise<Record<string, number>> =>
+const countByState = async (): Promise<Record<string, number>> =>
   Object.fromEntries(
     (
       await database.query<{ state: string; count: number }>(
@@ -105,56 +105,56 @@ const states = async (): Promise<Record<string, number>> =>
     ).map(({ state, count }) => [state, count]),
   );
 
-test('a response frees its slot for the next delivery', async () => {
+test('a response frees its slot before the attempt is recorded', async () => {
   await createDeliveries('acc_1', 'whk_1', 40);
   const lane = createAttemptLanes(database, lanes);
-  let record: () => void = () => undefined;
-  const recordPermission = new Promise<void>((resolve) => (record = resolve));
-  const { dispatcher, sent } = start({
-    lane: { ...lane, push: (item) => recordPermission.then(() => lane.push(item)) },
+  let allowRecording: () => void = () => undefined;
+  const recordingAllowed = new Promise<void>((resolve) => (allowRecording = resolve));
+  const { dispatcher, requests } = start({
+    lane: { ...lane, push: (item) => recordingAllowed.then(() => lane.push(item)) },
   });
-  await expect.poll(() => sent.length).toBe(4);
-  for (const { respond } of sent) respond({ status: 200 });
-  await expect.poll(() => sent.length).toBeGreaterThanOrEqual(8);
-  for (const { respond } of sent) respond({ status: 200 });
-  record();
+  await expect.poll(() => requests.length).toBe(4);
+  for (const { respond } of requests) respond({ status: 200 });
+  await expect.poll(() => requests.length).toBeGreaterThanOrEqual(8);
+  for (const { respond } of requests) respond({ status: 200 });
+  allowRecording();
   await dispatcher.stop();
 });
 
 test('responses to earlier requests do not end a Retry-After pause', async () => {
   await createDeliveries('acc_1', 'whk_1', 40);
-  const { dispatcher, sent } = start();
-  await expect.poll(() => sent.length).toBe(4);
-  sent[0]?.respond({ status: 429, retryAfterMs: 60_000 });
-  for (const { respond } of sent.slice(1)) respond({ status: 200 });
-  await expect.poll(states).toEqual({ delivered: 3, pending: 37 });
+  const { dispatcher, requests } = start();
+  await expect.poll(() => requests.length).toBe(4);
+  requests[0]?.respond({ status: 429, retryAfterMs: 60_000 });
+  for (const { respond } of requests.slice(1)) respond({ status: 200 });
+  await expect.poll(countByState).toEqual({ delivered: 3, pending: 37 });
   // A delivery to another endpoint shows that the dispatcher has claimed deliveries again.
   await createDeliveries('acc_1', 'whk_2', 1);
   dispatcher.wake();
-  await expect.poll(() => sent.length).toBe(5);
-  expect(sent[4]?.url).toBe('https://whk_2.test/');
-  sent[4]?.respond({ status: 200 });
+  await expect.poll(() => requests.length).toBe(5);
+  expect(requests[4]?.url).toBe('https://whk_2.test/');
+  requests[4]?.respond({ status: 200 });
   await dispatcher.stop();
 });
 
 test('several concurrent 410 responses disable an endpoint only once', async () => {
   await createDeliveries('acc_1', 'whk_1', 4);
-  const { dispatcher, sent, disabled } = start();
-  await expect.poll(() => sent.length).toBe(4);
-  for (const { respond } of sent) respond({ status: 410 });
-  await expect.poll(states).toEqual({ failed: 4 });
+  const { dispatcher, requests, disabledIds } = start();
+  await expect.poll(() => requests.length).toBe(4);
+  for (const { respond } of requests) respond({ status: 410 });
+  await expect.poll(countByState).toEqual({ failed: 4 });
   await dispatcher.stop();
-  expect(disabled).toEqual(['whk_1']);
+  expect(disabledIds).toEqual(['whk_1']);
 });
 
-test('stop waits briefly for requests in flight and releases all other deliveries', async () => {
+test('stop waits briefly for in-flight requests and releases all other deliveries', async () => {
   await createDeliveries('acc_1', 'whk_1', 2);
-  const { dispatcher, sent } = start();
-  await expect.poll(() => sent.length).toBe(2);
+  const { dispatcher, requests } = start();
+  await expect.poll(() => requests.length).toBe(2);
   const stopResult = dispatcher.stop();
-  sent[0]?.respond({ status: 200 });
+  requests[0]?.respond({ status: 200 });
   await stopResult;
-  expect(await states()).toEqual({ delivered: 1, pending: 1 });
+  expect(await countByState()).toEqual({ delivered: 1, pending: 1 });
   const leasedRows = await database.query('SELECT FROM deliveries WHERE lease_until IS NOT NULL');
   expect(leasedRows).toHaveLength(0);
 });
@@ -168,20 +168,20 @@ test.each([
   },
   { what: 'secret', readSecrets: () => Promise.reject(new Error('Encrypted with another key.')) },
 ])(
-  'an undecryptable $what is not counted as a failure of the endpoint',
+  'an undecryptable $what does not count as an endpoint failure',
   async ({ what: _what, ...brokenDeps }) => {
     await createDeliveries('acc_1', 'whk_1', 1);
-    const { dispatcher, sent } = start(brokenDeps);
+    const { dispatcher, requests } = start(brokenDeps);
     const attempts = () => database.query<{ error: string }>('SELECT error FROM delivery_attempts');
     await expect.poll(attempts).toHaveLength(1);
     await dispatcher.stop();
-    expect(sent).toEqual([]);
+    expect(requests).toEqual([]);
     expect((await attempts())[0]?.error).toMatch(/could not be read/);
     expect(await database.query('SELECT FROM webhook_failures')).toHaveLength(0);
   },
 );
 
-test('slow endpoints of one account leave free slots for other accounts', () => {
+test("one account's slow endpoints leave free slots for other accounts", () => {
   const endpoint = (accountId: string, size: number, inFlight: number) => ({
     accountId,
     webhookId: 'whk_1',
@@ -202,15 +202,15 @@ test('slow endpoints of one account leave free slots for other accounts', () => 
   ).toBe(0);
 });
 
-test('many hanging endpoints of one account use at most half of the slots', async () => {
+test("one account's hanging endpoints use at most half of the slots", async () => {
   for (let n = 1; n <= 260; n += 1) await createDeliveries('acc_1', `whk_${n}`, 4);
-  const { dispatcher, sent } = start();
-  await expect.poll(() => sent.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(500);
+  const { dispatcher, requests } = start();
+  await expect.poll(() => requests.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(500);
   await createDeliveries('acc_2', 'whk_other', 1);
   dispatcher.wake();
   await expect
-    .poll(() => sent.map(({ url }) => url), { timeout: 20_000 })
+    .poll(() => requests.map(({ url }) => url), { timeout: 20_000 })
     .toContain('https://whk_other.test/');
-  expect(sent.length).toBeLessThan(1_000);
+  expect(requests.length).toBeLessThan(1_000);
   await dispatcher.stop();
 }, 60_000);

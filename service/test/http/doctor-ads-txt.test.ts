@@ -16,7 +16,7 @@ async function serve(listener: RequestListener): Promise<string> {
 
 const text = { 'content-type': 'text/plain; charset=utf-8' };
 
-test('reading ads.txt follows public redirects', async () => {
+test('fetching ads.txt follows public redirects', async () => {
   const url = await serve((request, response) => {
     if (request.url === '/ads.txt') response.writeHead(301, { location: '/files/ads' }).end();
     else response.writeHead(200, text).end('ads.example, 1, DIRECT');
@@ -41,18 +41,18 @@ test.each<[string, RequestListener, string]>([
     (_, response) => void response.writeHead(200, text).end('#'.repeat(1_048_577)),
     'bytes',
   ],
-])('an ads.txt that %s cannot be read', async (_name, listener, reason) => {
+])('fetching an ads.txt file that %s fails', async (_name, listener, reason) => {
   await expect(fetchAdsTxt(await serve(listener), agent)).rejects.toThrow(reason);
 });
 
-test('a redirect to a private address is not followed', async () => {
+test('a redirect to a private IP is not followed', async () => {
   const url = await serve((_, response) => {
     response.writeHead(302, { location: 'http://10.0.0.1/ads.txt' }).end();
   });
   await expect(fetchAdsTxt(url, agent)).rejects.toThrow('10.0.0.1');
 });
 
-test('an unreadable file does not prevent checks of other sources', async () => {
+test('an unreadable ads.txt file does not stop the checks for other sources', async () => {
   const lines = ['ads.example, 1, DIRECT', 'ads.example, 2, RESELLER'];
   const source = (id: string, domain: string) => ({
     id,

@@ -16,15 +16,15 @@ afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
 test('acknowledged data and undelivered webhooks survive SIGKILL', async () => {
   const receiver = await startReceiver((index) => (index === 0 ? 503 : 200));
-  const first = await startService({ dataDir, testClock: true });
-  const firstClient = createClient(first);
+  const firstService = await startService({ dataDir, testClock: true });
+  const firstClient = createClient(firstService);
   await firstClient.call('POST', '/v1/webhooks', firstClient.secret, {
     url: receiver.url,
     events: ['decision.rewarded'],
   });
   const decision = await firstClient.decideImage('survivor');
   await firstClient.reportStart(decision);
-  await first.moveClock({ advanceMs: 5_000 });
+  await firstService.moveClock({ advanceMs: 5_000 });
   const pendingDecisions = Array.from({ length: 40 }, (_, index) =>
     firstClient.decideImage(`burst-${index}`),
   );
@@ -33,30 +33,33 @@ test('acknowledged data and undelivered webhooks survive SIGKILL', async () => {
     firstClient.createEvent(decision, 'complete', { watched_ms: 5_000 }),
   );
   expect(body.decisions).toMatchObject([{ state: 'earned' }]);
-  const acknowledged = await Promise.all(pendingDecisions);
-  await first.kill();
+  const acknowledgedDecisions = await Promise.all(pendingDecisions);
+  await firstService.kill();
 
-  // Receipts contain the URL of the service, so the second process must use the same port.
-  const second = await startService({ dataDir, env: { PORT: new URL(first.url).port } });
-  expect(second.keys).toEqual(first.keys);
-  const secondClient = createClient(second);
-  const read = (id: string) =>
+  // Receipts contain the service's URL, so the second process must use the same port.
+  const secondService = await startService({
+    dataDir,
+    env: { PORT: new URL(firstService.url).port },
+  });
+  expect(secondService.keys).toEqual(firstService.keys);
+  const secondClient = createClient(secondService);
+  const readDecision = (id: string) =>
     secondClient.call<RewardStatus>('GET', `/v1/decisions/${id}`, secondClient.secret);
-  expect((await read(decision.id)).body).toEqual(body.decisions[0]);
-  const responses = await Promise.all(acknowledged.map(({ id }) => read(id)));
+  expect((await readDecision(decision.id)).body).toEqual(body.decisions[0]);
+  const responses = await Promise.all(acknowledgedDecisions.map(({ id }) => readDecision(id)));
   expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
   const [rejectedRequest, deliveredRequest] = await receiver.waitForRequests(2);
   expect(deliveredRequest?.body).toBe(rejectedRequest?.body);
-  expect(await second.stop()).toBe(0);
+  expect(await secondService.stop()).toBe(0);
   await receiver.close();
 });
 
 test('a second service on the same data directory exits with an error', async () => {
-  const first = await startService({ dataDir });
+  const firstService = await startService({ dataDir });
   await expect(startService({ dataDir })).rejects.toThrow(
     /exited with 1 .*in use by another running service/s,
   );
-  const env = { TRUEWARD_DATA_DIR: dataDir, PORT: new URL(first.url).port };
+  const env = { TRUEWARD_DATA_DIR: dataDir, PORT: new URL(firstService.url).port };
   expect((await run(['keys', 'list'], env)).err).toContain('in use by another running service');
   expect(await run(['doctor'], env)).toMatchObject({
     code: 0,
@@ -64,8 +67,8 @@ test('a second service on the same data directory exits with an error', async ()
       /ok .*has the embedded database open[^]*ok .*a service is running/,
     ) as string,
   });
-  expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
-  await first.stop();
+  expect((await fetch(`${firstService.url}/readyz`)).status).toBe(200);
+  await firstService.stop();
 });
 
 test('SIGTERM completes pending requests and exits within five seconds', async () => {
@@ -78,12 +81,12 @@ test('SIGTERM completes pending requests and exits within five seconds', async (
     client.secret,
   );
   await client.call('GET', '/healthz');
-  // A slower stop would exit with another code.
+  // If stopping took more than five seconds, the exit code would be 1.
   expect(await service.stop()).toBe(0);
   expect((await waitingRequest).body).toMatchObject({ state: 'none' });
 });
 
-test('a process continues to work after its log pipe is closed', async () => {
+test('a process keeps working after its log pipe is closed', async () => {
   const service = await startService({ dataDir, env: { LOG_LEVEL: 'debug' } });
   service.process.stderr?.destroy();
   for (let index = 0; index < 20; index += 1)
@@ -91,7 +94,7 @@ test('a process continues to work after its log pipe is closed', async () => {
   expect(await service.stop()).toBe(0);
 });
 
-test('an invalid configuration is reported in one message', async () => {
+test('all configuration errors are reported in one message', async () => {
   const env = { PORT: '99999', TRUEWARD_MASTER_KEY: 'short', LOG_LEVEL: 'loud' };
   const { code, err } = await run(['start'], env);
   expect(code).toBe(1);

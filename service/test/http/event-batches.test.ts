@@ -11,17 +11,17 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Creates the events of an offline device: `perAd` events for each ad. */
+/** Creates events like those that an offline device collects: `perAd` events for each ad. */
 async function collect(count: number, perAd: number, detail?: string) {
   const ads = await Promise.all(
     Array.from({ length: Math.ceil(count / perAd) }, (_, index) =>
       client.decideImage(`player-${index}`),
     ),
   );
-  const optional = detail === undefined ? {} : { detail };
+  const overrides = detail === undefined ? {} : { detail };
   return ads
     .flatMap((ad) =>
-      Array.from({ length: perAd }, () => client.createEvent(ad, 'midpoint', optional)),
+      Array.from({ length: perAd }, () => client.createEvent(ad, 'midpoint', overrides)),
     )
     .slice(0, count);
 }
@@ -34,8 +34,8 @@ test('a batch of 500 events returns a result for each event', async () => {
   const { status, body } = await client.report(...events);
   expect(status).toBe(200);
   expect(body.results).toEqual(events.map(({ id }) => ({ id, status: 'accepted' })));
-  const repeatedResult = await client.report(...events);
-  expect(repeatedResult.body.results.every((result) => result.status === 'duplicate')).toBe(true);
+  const repeatedResponse = await client.report(...events);
+  expect(repeatedResponse.body.results.every((result) => result.status === 'duplicate')).toBe(true);
   const oversizedBatch = await client.call<Problem>('POST', '/v1/events', client.publishable, {
     sent_at: new Date().toISOString(),
     events: events.concat(await collect(1, 1)),
@@ -47,8 +47,10 @@ test('an invalid event does not affect the rest of its batch', async () => {
   const events: object[] = await collect(499, 20);
   const invalidEvent = { ...events[0], id: 'bad-event-1', type: 'nonsense' };
   const { body } = await client.report(...events.toSpliced(250, 0, invalidEvent));
-  const rejected = body.results.filter(({ status }) => status !== 'accepted');
-  expect(rejected).toEqual([{ id: 'bad-event-1', status: 'rejected', code: 'invalid_event' }]);
+  const rejectedResults = body.results.filter(({ status }) => status !== 'accepted');
+  expect(rejectedResults).toEqual([
+    { id: 'bad-event-1', status: 'rejected', code: 'invalid_event' },
+  ]);
 });
 
 test('the body limit is 256 KiB for event batches and 64 KiB for other requests', async () => {

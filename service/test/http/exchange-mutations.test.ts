@@ -18,8 +18,8 @@ import { applyEdit, chain, edit, fragments } from '../unit/vast/edits.ts';
 import { type Documents, inline, vast } from '../unit/vast/fixtures.ts';
 
 /**
- * The response for each path. `REQUEST_ID` is replaced with the id of the bid request. The server does not respond if
- * the value is undefined.
+ * The response for each path. `REQUEST_ID` is replaced with the bid request's id. The server does not respond to paths
+ * whose value is undefined.
  */
 const documents = new Map<string, string | undefined>();
 const server = createServer((request, response) => {
@@ -35,7 +35,7 @@ const server = createServer((request, response) => {
     response.end(text.replace('REQUEST_ID', id));
   });
 });
-// With a shorter timeout, the server could close a connection while the client sends a request.
+// With a shorter timeout, the server could close an idle connection just as the client sends a request on it.
 server.keepAliveTimeout = 600_000;
 let origin = '';
 beforeAll(async () => {
@@ -89,7 +89,7 @@ function checkResponse({ offer, verdict, notices, onWin, onLoss }: SourceRespons
   expect(urls.every(isWebUrl)).toBe(true);
 }
 
-/** Serves the documents. The host `ads.example` in their URLs is replaced with the host of this server. */
+/** Serves the documents. In their URLs, `https://ads.example` is replaced with this server's origin. */
 function serve(newDocuments: Documents): void {
   for (const [name, text] of Object.entries(newDocuments))
     documents.set(`/${name}`, text.replaceAll('https://ads.example', origin));
@@ -101,15 +101,15 @@ function heapMb(): number {
   collectGarbage();
   return process.memoryUsage().heapUsed / 1e6;
 }
-const timers = (): number =>
+const countTimers = (): number =>
   process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 
-/** Checks the property. Then checks that no memory, timers or connections were leaked. */
-async function checkWithoutLeak(run: (numRuns: number) => Promise<void>): Promise<void> {
+/** Checks the property, then checks that it has not leaked memory, timers or connections. */
+async function checkForLeaks(run: (numRuns: number) => Promise<void>): Promise<void> {
   await run(50);
-  const [heapBefore, timersBefore] = [heapMb(), timers()];
+  const [heapBefore, timersBefore] = [heapMb(), countTimers()];
   await run(inject('full') ? 5_000 : 300);
-  expect(timers()).toBeLessThanOrEqual(timersBefore + 2);
+  expect(countTimers()).toBeLessThanOrEqual(timersBefore + 2);
   const connections = await new Promise((resolve) =>
     server.getConnections((_error, count) => resolve(count)),
   );
@@ -119,7 +119,7 @@ async function checkWithoutLeak(run: (numRuns: number) => Promise<void>): Promis
 
 test('mutated VAST documents do not crash, hang or leak', async () => {
   let offers = 0;
-  await checkWithoutLeak((numRuns) =>
+  await checkForLeaks((numRuns) =>
     fc.assert(
       fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 6 }), async (edits) => {
         serve(edits.reduce(applyEdit, chain));
@@ -178,7 +178,7 @@ test('mutated bid responses do not crash, hang or leak', async () => {
     .tuple(edit, fc.constantFrom(...bidFragments, ...fragments))
     .map(([one, piece]) => ({ ...one, document: 'bid', piece }));
   let offers = 0;
-  await checkWithoutLeak((numRuns) =>
+  await checkForLeaks((numRuns) =>
     fc.assert(
       fc.asyncProperty(fc.array(bidEdit, { minLength: 1, maxLength: 3 }), async (edits) => {
         serve({ ...chain, ...edits.reduce(applyEdit, { bid: bids }) });
@@ -192,7 +192,7 @@ test('mutated bid responses do not crash, hang or leak', async () => {
   expect(offers).toBeGreaterThan(10);
 }, 600_000);
 
-test('slow or costly requests do not delay the offers of other sources', async () => {
+test('slow responses and responses that are costly to parse do not delay offers from other sources', async () => {
   const { elements, bidders } = {
     elements: `<VAST>${'<a b=""/>'.repeat(28_000)}</VAST>`,
     bidders: `{"id":"REQUEST_ID","seatbid":[${'{},'.repeat(85_000)}{}]}`,

@@ -160,17 +160,17 @@ test.each<[string, Respond, RegExp]>([
     /^source_error: The response is compressed/,
   ],
   [
-    'a document that is too long',
+    'an oversized document',
     (_request, response) => void response.end(' '.repeat(300_000)),
     /^source_error: The response has more than 262144 bytes/,
   ],
   [
-    'a redirect to a private address',
+    'a redirect to a private IP',
     (_request, response) => void response.writeHead(302, { location: 'http://10.0.0.1/' }).end(),
     /^source_error: The URL http:\/\/10\.0\.0\.1\/ must be an https URL/,
   ],
   [
-    'an endless redirect',
+    'a redirect loop',
     (_request, response) => void response.writeHead(302, { location: '/tag' }).end(),
     /redirects more than 3 times/,
   ],
@@ -192,11 +192,11 @@ test('a source that hangs or responds slowly times out', async () => {
   expect((await requestFrom(createTagSource(), 120)).verdict).toBe('timeout');
 });
 
-test('the circuit of a failing source opens without affecting sources on the same host', async () => {
+test("a failing source's circuit breaker opens without affecting other sources on the same host", async () => {
   respond = (_request, response) => void response.writeHead(503).end();
-  const failing = createTagSource();
-  for (let count = 0; count < 10; count += 1) await requestFrom(failing);
-  expect((await requestFrom(failing)).verdict).toBe('circuit_open');
+  const failingSource = createTagSource();
+  for (let count = 0; count < 10; count += 1) await requestFrom(failingSource);
+  expect((await requestFrom(failingSource)).verdict).toBe('circuit_open');
   expect(requests).toHaveLength(10);
   respond = respondWithXml(vast(createAd()));
   expect((await requestFrom(createTagSource())).verdict).toBe('offer');
@@ -246,7 +246,7 @@ test('the highest bid with a usable ad wins, and the others get loss notices', a
   });
 });
 
-test('a bid request contains the publisher and the supply chain of its source', async () => {
+test("a bid request contains its source's publisher and supply chain", async () => {
   respond = (_request, response) => void response.writeHead(204).end();
   const chain: ExternalSource['supply_chain'] = [
     { asi: 'ads.example', sid: 'pub-1' },

@@ -9,7 +9,7 @@ import { buildArrays, type Column, unnest } from '../../src/store/unnest.ts';
 import { copyEmptyDatabase } from '../empty-database.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
-interface Kinds {
+interface Row {
   name: string;
   i?: number;
   b?: number;
@@ -17,7 +17,7 @@ interface Kinds {
   o?: boolean;
   t?: number;
 }
-const columns: readonly Column<Kinds>[] = [
+const columns: readonly Column<Row>[] = [
   { name: 'name', type: 'text', read: (row) => row.name },
   { name: 'i', type: 'integer', read: (row) => row.i },
   { name: 'b', type: 'bigint', read: (row) => row.b },
@@ -47,7 +47,7 @@ const rows = (name: string) =>
     { name: `${name}3\ud83d` },
   ]);
 
-/** Executes statements with arrays of every type. */
+/** Executes statements with array parameters of every type. */
 async function testArrays(database: Database): Promise<void> {
   await database.query(`CREATE TABLE kinds (name text PRIMARY KEY, i integer, b bigint,
     d double precision, o boolean, t timestamptz)`);
@@ -73,11 +73,11 @@ async function testArrays(database: Database): Promise<void> {
     { name: 'first3\ufffd', i: null, b: null, d: null, o: null, t: null },
   ]);
   await expect(database.execute(insert, rows('first'))).rejects.toMatchObject({ code: '23505' });
-  const second = await database.execute<{ i: number; b: number; t: Date }>(
+  const insertedRows = await database.execute<{ i: number; b: number; t: Date }>(
     `${insert} RETURNING i, b, t`,
     rows('second'),
   );
-  expect(second[1]).toEqual({
+  expect(insertedRows[1]).toEqual({
     i: 2_147_483_647,
     b: Number.MAX_SAFE_INTEGER,
     t: new Date('2026-11-21T00:00:00.000Z'),
@@ -124,7 +124,7 @@ describe.skipIf(!hasPostgres).each([false, true])(
       await database.query('DROP TABLE kinds');
     });
 
-    test('concurrent executions of the same statement return their own rows', async () => {
+    test('concurrent executions of the same statement each return their own rows', async () => {
       const numbers = Array.from({ length: 12 }, (_, index) => index);
       const rows = await Promise.all(
         numbers.map((number) =>

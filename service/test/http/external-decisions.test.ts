@@ -17,7 +17,7 @@ const pollOptions = { timeout: 20_000 };
 
 let game: Game;
 let origin: MediaOrigin;
-let players = 0;
+let playerCount = 0;
 beforeAll(async () => {
   game = await startGame();
   origin = await startMediaOrigin();
@@ -33,14 +33,14 @@ afterEach(async () => {
   for (const id of createdIds.splice(0))
     await game.client.manage('PATCH', `/v1/sources/${id}`, { status: 'paused' });
 });
-let sources = 0;
+let sourceCount = 0;
 async function addTag(respond: RequestListener, members: Partial<Source> = {}): Promise<Source> {
-  sources += 1;
-  origin.serve(`/tag/${sources}`, respond);
+  sourceCount += 1;
+  origin.serve(`/tag/${sourceCount}`, respond);
   const source = await game.client.manage<Source>('POST', '/v1/sources', {
-    name: `Network ${sources}`,
+    name: `Network ${sourceCount}`,
     kind: 'vast',
-    tag_url: `${origin.url}/tag/${sources}?c=[CACHEBUSTING]`,
+    tag_url: `${origin.url}/tag/${sourceCount}?c=[CACHEBUSTING]`,
     placements: ['revive'],
     priority: 1,
     cpm_micros: 2_000_000,
@@ -66,9 +66,9 @@ const respondWithXml =
   (_request, response) =>
     void response.end(text);
 const requestAd = async () => {
-  players += 1;
+  playerCount += 1;
   return (
-    await game.requestDecision({ user_ref: `player ${players}`, formats: ['video', 'image'] })
+    await game.requestDecision({ user_ref: `player ${playerCount}`, formats: ['video', 'image'] })
   ).body;
 };
 const readVerdicts = (decision: FilledDecision) =>
@@ -76,26 +76,26 @@ const readVerdicts = (decision: FilledDecision) =>
 const countRequests = (path: string) =>
   origin.requests.filter((requestPath) => requestPath === path).length;
 
-/** Requests an ad, waits for the service to copy the creative, and approves the creative. */
+/** Requests an ad, waits for the service to copy the creative, and approves it. */
 async function approve(source: Source): Promise<Creative> {
   await requestAd();
-  const find = async () =>
+  const findCreative = async () =>
     (await game.client.manage<{ data: Creative[] }>('GET', '/v1/creatives?limit=100')).data.find(
       ({ source_id }) => source_id === source.id,
     );
-  await expect.poll(find, pollOptions).toBeDefined();
-  const creative = await find();
+  await expect.poll(findCreative, pollOptions).toBeDefined();
+  const creative = await findCreative();
   if (!creative) throw new Error('The creative disappeared.');
   return game.client.manage<Creative>('POST', `/v1/creatives/${creative.id}/review`, {
     status: 'approved',
   });
 }
 
-test('an approved external ad is served from our copy and its trackers are requested', async () => {
+test("an approved external ad is served from the service's copy and its trackers are requested", async () => {
   const source = await addTag(respondWithXml(createAd('brook')));
-  const first = await requestAd();
-  expect(readVerdicts(first)['Network 1']).toBe('creative_pending');
-  expect(first.creative?.advertiser).toBeUndefined();
+  const firstDecision = await requestAd();
+  expect(readVerdicts(firstDecision)['Network 1']).toBe('creative_pending');
+  expect(firstDecision.creative?.advertiser).toBeUndefined();
   const creative = await approve(source);
 
   const decision = await requestAd();
@@ -128,11 +128,11 @@ test('an ad is not shown until the service has copied its icon', async () => {
       <StaticResource creativeType="image/png">${origin.url}${icon}?cb=1</StaticResource></Icon></Icons>`;
     response.end(createAd('marked').replace('<MediaFiles>', `${icons}<MediaFiles>`));
   });
-  const first = await approve(source);
+  const creative = await approve(source);
   // The icon is copied after the video and needs its own review.
-  const read = () => game.client.manage<Creative>('GET', `/v1/creatives/${first.id}`);
-  await expect.poll(async () => (await read()).icons?.length, pollOptions).toBe(1);
-  await game.client.manage('POST', `/v1/creatives/${first.id}/review`, { status: 'approved' });
+  const readCreative = () => game.client.manage<Creative>('GET', `/v1/creatives/${creative.id}`);
+  await expect.poll(async () => (await readCreative()).icons?.length, pollOptions).toBe(1);
+  await game.client.manage('POST', `/v1/creatives/${creative.id}/review`, { status: 'approved' });
   const requestIconUrl = async () => {
     const decision = await requestAd();
     return readVerdicts(decision)[source.name] === 'chosen'
@@ -146,7 +146,7 @@ test('an ad is not shown until the service has copied its icon', async () => {
   await expect.poll(requestIconUrl, pollOptions).toContain('http://service.test/media/');
 });
 
-test('the highest price wins, regardless of the order of responses', async () => {
+test('the highest price wins, regardless of the response order', async () => {
   const cheapSource = await addTag(respondWithXml(createAd('cheap')), { cpm_micros: 1_000_000 });
   await approve(cheapSource);
   const respondSlowly: RequestListener = (_request, response) =>
@@ -164,14 +164,18 @@ test('the highest price wins, regardless of the order of responses', async () =>
     'GET',
     `/v1/reports?from=${hour(-1)}&to=${hour(1)}&group_by=source`,
   );
-  const row = (source: Source) => data.find((group) => group.source === source.id);
-  expect(row(expensiveSource)).toMatchObject({
+  const findRow = (source: Source) => data.find((group) => group.source === source.id);
+  expect(findRow(expensiveSource)).toMatchObject({
     source_requests: 2,
     source_bids: 2,
     source_wins: 1,
   });
-  // This source won once, while the creative of the other source was pending review.
-  expect(row(cheapSource)).toMatchObject({ source_requests: 3, source_wins: 1, source_errors: 0 });
+  // This source won once, while the other source's creative was pending review.
+  expect(findRow(cheapSource)).toMatchObject({
+    source_requests: 3,
+    source_wins: 1,
+    source_errors: 0,
+  });
 });
 
 test('an approved creative is not shown for another advertiser', async () => {
@@ -195,27 +199,27 @@ test('a house ad is served after a hanging source times out', async () => {
   expect(decision.explain?.find(({ house_ad_id: id }) => id !== undefined)).toBeDefined();
 });
 
-test('hanging sources of one placement do not delay another placement', async () => {
+test("one placement's hanging sources do not delay another placement", async () => {
   const hangingSource = await addTag(() => undefined, { timeout_ms: 1_000 });
-  const endedRequests: string[] = [];
+  const completedRequests: string[] = [];
   const waits = Array.from({ length: 8 }, async () => {
     const decision = await requestAd();
-    endedRequests.push('hanging');
+    completedRequests.push('hanging');
     return decision;
   });
-  await expect.poll(() => countRequests(`/tag/${sources}`)).toBe(8);
+  await expect.poll(() => countRequests(`/tag/${sourceCount}`)).toBe(8);
   const { body } = await game.requestDecision({
     placement: 'double-coins',
     user_ref: 'not waiting',
   });
-  endedRequests.push('house ads only');
+  completedRequests.push('house ads only');
   expect(body.status).toBe('filled');
   for (const decision of await Promise.all(waits))
     expect(readVerdicts(decision)).toMatchObject({ [hangingSource.name]: 'timeout' });
-  expect(endedRequests[0]).toBe('house ads only');
+  expect(completedRequests[0]).toBe('house ads only');
 });
 
-test('details of a source error are visible only to operators', async () => {
+test('source error details are visible only to operators', async () => {
   const location = 'http://10.9.8.7/inner';
   const source = await addTag((_request, response) => {
     response.writeHead(302, { location }).end();
@@ -230,16 +234,16 @@ test('details of a source error are visible only to operators', async () => {
   expect(JSON.stringify(storedDecision?.explain)).toContain(location);
 });
 
-test('a source gets no request if a house ad has a higher priority', async () => {
+test('no request is sent to a source if a house ad has a higher priority', async () => {
   await addTag(respondWithXml(createAd('late')), { priority: 10 });
-  const requestsBefore = countRequests(`/tag/${sources}`);
+  const requestsBefore = countRequests(`/tag/${sourceCount}`);
   expect((await requestAd()).status).toBe('filled');
-  expect(countRequests(`/tag/${sources}`)).toBe(requestsBefore);
+  expect(countRequests(`/tag/${sourceCount}`)).toBe(requestsBefore);
 });
 
 test('kill switches, policies and child-directed requests prevent requests to a source', async () => {
   const source = await addTag(respondWithXml(createAd('forbidden')));
-  const path = `/tag/${sources}`;
+  const path = `/tag/${sourceCount}`;
   const killSwitch = await game.client.manage<{ id: string }>('POST', '/v1/kill-switches', {
     scope: 'source',
     target_id: source.id,
@@ -272,11 +276,11 @@ test('kill switches, policies and child-directed requests prevent requests to a 
 });
 
 test('a request without consent contains a truncated IP', async () => {
-  let address = '';
+  let ip = '';
   const source = await addTag((request, response) => {
-    address = String(request.headers['x-device-ip']);
+    ip = String(request.headers['x-device-ip']);
     response.end(vast());
   });
   expect(readVerdicts(await requestAd())).toMatchObject({ [source.name]: 'no_bid' });
-  expect(address).toMatch(/^(127\.0\.0\.0|::)$/);
+  expect(ip).toMatch(/^(127\.0\.0\.0|::)$/);
 });

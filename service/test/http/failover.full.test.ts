@@ -4,7 +4,7 @@ import { findMissingPrograms } from '../failover/patroni.ts';
 import { runFailures } from '../failover/run-failures.ts';
 
 test(
-  'a PostgreSQL switchover or the loss of the primary loses no acknowledged data',
+  'no acknowledged data is lost when PostgreSQL switches over or loses its primary',
   { timeout: 300_000 },
   async ({ skip }) => {
     const missingPrograms = findMissingPrograms();

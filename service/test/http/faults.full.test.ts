@@ -3,7 +3,7 @@ import { faults } from '../faults/faults.ts';
 import { injectFaults } from '../faults/run-faults.ts';
 
 test(
-  'crashes, broken connections and a full disk lose or duplicate no reward',
+  'no reward is lost or duplicated by crashes, broken connections or a full disk',
   { timeout: 180_000 },
   async ({ skip }) => {
     const report = await injectFaults({

@@ -25,11 +25,11 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** Starts a TCP server that lets the test write raw responses. Returns its URL. */
-async function respond(handleSocket: (socket: Socket) => void): Promise<string> {
+/** Starts a TCP server that passes each connection to the test, which writes raw responses. Returns its URL. */
+async function startServer(handleSocket: (socket: Socket) => void): Promise<string> {
   server = createServer((socket) => {
     sockets.add(socket);
-    socket.on('error', () => undefined); // The client resets the connection.
+    socket.on('error', () => undefined); // The client may reset the connection.
     socket.once('data', () => handleSocket(socket));
   });
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
@@ -61,7 +61,7 @@ test.each<[string, (socket: Socket) => void]>([
     },
   ],
 ])('a request to a server that %s fails with a transient error', async (_name, handleSocket) => {
-  const error = await attempt(await respond(handleSocket));
+  const error = await attempt(await startServer(handleSocket));
   expect(error).toBeInstanceOf(RejectedError);
   expect(error).toMatchObject({
     isTransient: true,
@@ -80,24 +80,24 @@ test.each<[string, string, RegExp, boolean]>([
     false,
   ],
 ])('%s is an error', async (_name, response, message, isTransient) => {
-  const error = await attempt(await respond((socket) => socket.end(response)));
+  const error = await attempt(await startServer((socket) => socket.end(response)));
   expect(error).toMatchObject({ isTransient, message: expect.stringMatching(message) as string });
 });
 
 test('a compressed body is returned without decompression', async () => {
   const head = 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 5\r\n\r\n';
-  expect(await attempt(await respond((socket) => socket.end(`${head}bytes`)))).toBe(5);
+  expect(await attempt(await startServer((socket) => socket.end(`${head}bytes`)))).toBe(5);
 });
 
-test('stop aborts the request', async () => {
+test('aborting the signal aborts the request', async () => {
   const stopController = new AbortController();
-  const url = await respond(() => stopController.abort());
+  const url = await startServer(() => stopController.abort());
   expect(await attempt(url, stopController.signal)).toBeInstanceOf(RejectedError);
 });
 
 test('a hostname that resolves to this machine is rejected outside development', async () => {
   let requests = 0;
-  const url = await respond(() => {
+  const url = await startServer(() => {
     requests += 1;
   });
   const hostnameUrl = url.replace('http:', 'https:').replace('127.0.0.1', 'localhost');

@@ -3,8 +3,8 @@ import { fuzz } from '../fuzz/fuzz.ts';
 import { startInProcess } from '../in-process.ts';
 
 test('every response to random input is documented and reveals no internals', async () => {
-  const running = await startInProcess({ RATE_LIMITS: 'off' });
-  const { findings, statuses } = await fuzz(running, {
+  const runningService = await startInProcess({ RATE_LIMITS: 'off' });
+  const { findings, statuses } = await fuzz(runningService, {
     requests: inject('full') ? 5_000 : 500,
     seed: 7,
   });
@@ -12,5 +12,5 @@ test('every response to random input is documented and reveals no internals', as
   // The test is meaningful only if requests were both accepted and rejected.
   expect(statuses.get(200)).toBeGreaterThan(50);
   expect(statuses.get(422)).toBeGreaterThan(50);
-  await running.stop();
+  await runningService.stop();
 });

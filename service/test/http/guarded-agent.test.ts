@@ -6,10 +6,10 @@ import { createGuardedAgent } from '../../src/platform/guarded-agent.ts';
 
 let server: Server;
 let port: number;
-let requests = 0;
+let requestCount = 0;
 beforeAll(async () => {
   server = createServer((_request, response) => {
-    requests += 1;
+    requestCount += 1;
     response.end('inside');
   });
   await new Promise<void>((resolve) => server.listen(0, '::', resolve));
@@ -33,11 +33,11 @@ test.each([
   '①②⑦.⓪.⓪.①',
 ])('the guard blocks webhook URLs with the host %s', async (host) => {
   const agent = createGuardedAgent({ loopback: false });
-  const requestsBefore = requests;
+  const requestsBefore = requestCount;
   await expect(request(`http://${host}:${port}/`, { dispatcher: agent })).rejects.toThrow(
     /not on the public internet/,
   );
-  expect(requests).toBe(requestsBefore);
+  expect(requestCount).toBe(requestsBefore);
   await agent.destroy();
 });
 
@@ -49,12 +49,12 @@ test('local URLs are reachable without the guard and in development', async () =
   }
 });
 
-const createNamedAgent = (responses: string[][]) => {
-  const remaining = responses.values();
+const createAgentWithDnsResponses = (responses: string[][]) => {
+  const remainingResponses = responses.values();
   return createGuardedAgent({ loopback: false }, (_host, _options, callback) =>
     callback(
       null,
-      (remaining.next().value ?? []).map((address) => ({
+      (remainingResponses.next().value ?? []).map((address) => ({
         address,
         family: address.includes(':') ? 6 : 4,
       })),
@@ -72,18 +72,18 @@ test.each([
   [['::ffff:0:7f00:1']],
   [['2002:7f00:1::']],
 ])('a hostname that resolves to %j is rejected', async (addresses) => {
-  const agent = createNamedAgent([addresses]);
-  const requestsBefore = requests;
+  const agent = createAgentWithDnsResponses([addresses]);
+  const requestsBefore = requestCount;
   await expect(request(`http://rebound.example:${port}/`, { dispatcher: agent })).rejects.toThrow(
     /not on the public internet/,
   );
-  expect(requests).toBe(requestsBefore);
+  expect(requestCount).toBe(requestsBefore);
   await agent.destroy();
 });
 
-test('a hostname is resolved again for every connection', async () => {
+test('a hostname is re-resolved for every connection', async () => {
   // 192.0.2.1 is reserved for documentation (RFC 5737), so it is not a public IP.
-  const agent = createNamedAgent([['192.0.2.1'], ['127.0.0.1']]);
+  const agent = createAgentWithDnsResponses([['192.0.2.1'], ['127.0.0.1']]);
   for (const address of ['192.0.2.1', '127.0.0.1']) {
     await expect(request(`http://rebound.example:${port}/`, { dispatcher: agent })).rejects.toThrow(
       `The address ${address} is not on the public internet.`,

@@ -38,26 +38,26 @@ test('a new data folder is accessible only to its user', async () => {
   expect(readMode(dataDir)).toBe(0o700);
   expect(names.filter((name) => (readMode(join(dataDir, name)) & 0o077) !== 0)).toEqual([]);
 
-  const openFiles = () =>
+  const findPermissionProblems = () =>
     checkMachine(readConfig(commandEnv)).filter(({ text }) => text.includes('chmod -R go= '));
-  expect(openFiles()).toEqual([]);
+  expect(findPermissionProblems()).toEqual([]);
   chmodSync(dataDir, 0o755);
-  expect(openFiles()).toMatchObject([{ state: 'fail' }]);
+  expect(findPermissionProblems()).toMatchObject([{ state: 'fail' }]);
   chmodSync(dataDir, 0o700);
   chmodSync(join(dataDir, 'database', 'PG_VERSION'), 0o644);
-  expect(openFiles()).toMatchObject([{ state: 'warn' }]);
+  expect(findPermissionProblems()).toMatchObject([{ state: 'warn' }]);
 });
 
-test('rotating the master key in the data folder replaces the key', async () => {
-  const serviceBefore = await startService({ dataDir: folder });
-  const client = createClient(serviceBefore);
-  const created = await client.call('POST', '/v1/webhooks', client.secret, {
+test('rotating the master key re-encrypts the secrets and replaces the key in the data folder', async () => {
+  const oldService = await startService({ dataDir: folder });
+  const client = createClient(oldService);
+  const response = await client.call('POST', '/v1/webhooks', client.secret, {
     url: 'http://127.0.0.1:9/hook',
     events: ['decision.served'],
   });
-  expect(created.status).toBe(201);
+  expect(response.status).toBe(201);
   const decision = await client.decideImage('offline during the rotation');
-  await serviceBefore.stop();
+  await oldService.stop();
   const oldKey = readFileSync(join(folder, 'master.key'), 'utf8');
 
   const { code, out } = await run(['master-key', 'rotate'], env);
@@ -67,13 +67,13 @@ test('rotating the master key in the data folder replaces the key', async () => 
   expect(readFileSync(join(folder, 'master.key'), 'utf8')).not.toBe(oldKey);
   expect(existsSync(join(folder, 'master.key.next'))).toBe(false);
 
-  const serviceAfter = await startService({ dataDir: folder });
-  const reported = await createClient(serviceAfter).reportStart(decision);
-  expect(reported.body.results).toMatchObject([{ status: 'accepted' }]);
-  await serviceAfter.stop();
+  const serviceWithNewKey = await startService({ dataDir: folder });
+  const reportResponse = await createClient(serviceWithNewKey).reportStart(decision);
+  expect(reportResponse.body.results).toMatchObject([{ status: 'accepted' }]);
+  await serviceWithNewKey.stop();
 });
 
-test('the old master key is invalid after a rotation in the environment', async () => {
+test('the old master key is rejected after rotating a master key from the environment', async () => {
   const [oldKey, newKey] = [createKey(1), createKey(2)];
   const service = await startService({ dataDir: folder, env: { TRUEWARD_MASTER_KEY: oldKey } });
   await service.stop();
@@ -87,26 +87,26 @@ test('the old master key is invalid after a rotation in the environment', async 
   });
   const bothKeys = { TRUEWARD_MASTER_KEY: newKey, TRUEWARD_OTHER_MASTER_KEY: oldKey };
   expect(await run(['master-key', 'rotate'], { ...env, ...bothKeys })).toMatchObject({ code: 0 });
-  const rotated = await run(['doctor'], { ...env, TRUEWARD_MASTER_KEY: newKey });
-  expect(rotated.out).toContain('the master key decrypts the secrets');
+  const doctorResult = await run(['doctor'], { ...env, TRUEWARD_MASTER_KEY: newKey });
+  expect(doctorResult.out).toContain('the master key decrypts the secrets');
 
-  const withOldKey = await run(['start'], { ...env, TRUEWARD_MASTER_KEY: oldKey });
-  expect(withOldKey.code).toBe(1);
-  expect(withOldKey.err).toContain(
+  const oldKeyResult = await run(['start'], { ...env, TRUEWARD_MASTER_KEY: oldKey });
+  expect(oldKeyResult.code).toBe(1);
+  expect(oldKeyResult.err).toContain(
     'The master key does not decrypt the secrets in the database. Put',
   );
-  expect(withOldKey.err).not.toContain('    at ');
+  expect(oldKeyResult.err).not.toContain('    at ');
   const result = await run(['master-key', 'discard'], env);
   expect(result).toMatchObject({ code: 1, err: expect.stringContaining('--confirm') as string });
   expect(await run(['master-key', 'discard', '--confirm'], env)).toMatchObject({ code: 0 });
-  const withEmptyDatabase = await startService({
+  const newService = await startService({
     dataDir: folder,
     env: { TRUEWARD_MASTER_KEY: oldKey },
   });
-  await withEmptyDatabase.stop();
+  await newService.stop();
 });
 
-test('startup errors are printed without a stack or secrets', async () => {
+test('startup errors are printed without stack traces or secrets', async () => {
   const busyServer = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => busyServer.once('listening', resolve));
   const { port } = busyServer.address() as AddressInfo;

@@ -24,7 +24,7 @@ const now = () => new Date(game.clock.nowMs()).toISOString();
 const manage = <T>(method: string, path: string, body?: object) =>
   game.client.call<T & Problem>(method, path, game.client.secret, body);
 
-/** Watches an ad to the end. Reports all events with the time `occurredAt`. */
+/** Watches an ad to the end, and reports all events with `occurredAt` as their time. */
 async function watchAt(occurredAt: string, decision: FilledDecision): Promise<string> {
   await send(now(), { ...game.createEvent(decision, 'start'), occurred_at: occurredAt });
   game.advance(5_000);
@@ -33,8 +33,8 @@ async function watchAt(occurredAt: string, decision: FilledDecision): Promise<st
   return (await game.readRewardStatus(decision.id)).state;
 }
 
-describe('an event with an invalid time', () => {
-  test.each(invalidTimes)('is rejected without affecting its batch: %s', async (text) => {
+describe('an invalid time', () => {
+  test.each(invalidTimes)('in an event rejects only that event: %s', async (text) => {
     const decision = await game.decide('careless');
     const { status, body } = await send(
       now(),
@@ -48,17 +48,14 @@ describe('an event with an invalid time', () => {
     ]);
   });
 
-  test.each(invalidTimes)(
-    'is rejected with its batch if the send time of the batch is also %s',
-    async (text) => {
-      const decision = await game.decide('careless');
-      const { status, body } = await send<Problem>(text, game.createEvent(decision, 'start'));
-      expect(status).toBe(422);
-      expect(body.errors).toEqual([
-        { pointer: '/sent_at', message: expect.stringContaining('must be a time such as 2026') },
-      ]);
-    },
-  );
+  test.each(invalidTimes)('in `sent_at` rejects the whole batch: %s', async (text) => {
+    const decision = await game.decide('careless');
+    const { status, body } = await send<Problem>(text, game.createEvent(decision, 'start'));
+    expect(status).toBe(422);
+    expect(body.errors).toEqual([
+      { pointer: '/sent_at', message: expect.stringContaining('must be a time such as 2026') },
+    ]);
+  });
 
   test('does not affect caps, cooldowns, expiry or reports', async () => {
     await updatePlacement(game, 'double-coins', { frequency_cap: { max: 1, per_s: 86_400 } });
@@ -80,10 +77,10 @@ describe('an event with an invalid time', () => {
     const expiredDecision = await game.decide('hoarder');
     game.advance(700_000);
     expect(await watchAt('2016-12-31T23:59:60Z', expiredDecision)).not.toBe('earned');
-    const [rows] = await game.service.database.query<{ count: number }>(
+    const [row] = await game.service.database.query<{ count: number }>(
       `SELECT count(*) AS count FROM rollup_counts WHERE hour < '2001-01-01T00:00:00Z'`,
     );
-    expect(rows?.count).toBe(0);
+    expect(row?.count).toBe(0);
   });
 });
 
@@ -117,17 +114,17 @@ describe('an operator', () => {
       expect(body.errors?.[0]).toMatchObject({ pointer: `/${member}` });
     }
     const killSwitch = { scope: 'placement', target_id: 'lobby', state: 'on', expires_at: text };
-    const created = await manage<KillSwitch>('POST', '/v1/kill-switches', killSwitch);
-    expect(created.status).toBe(422);
+    const response = await manage<KillSwitch>('POST', '/v1/kill-switches', killSwitch);
+    expect(response.status).toBe(422);
   });
 
   test.each(invalidTimes)('cannot start a recovery or a report at %s', async (text) => {
     const webhook = { url: 'https://hooks.example/a', events: ['decision.rewarded'] };
     const { body } = await manage<{ id: string }>('POST', '/v1/webhooks', webhook);
     const startTime = encodeURIComponent(text);
-    const recovered = await manage('POST', `/v1/webhooks/${body.id}/recover?since=${startTime}`);
-    expect(recovered.status).toBe(422);
-    expect(recovered.body.errors?.[0]?.pointer).toBe('/since');
+    const recovery = await manage('POST', `/v1/webhooks/${body.id}/recover?since=${startTime}`);
+    expect(recovery.status).toBe(422);
+    expect(recovery.body.errors?.[0]?.pointer).toBe('/since');
     const report = await manage('GET', `/v1/reports?from=${startTime}&to=2026-06-02T00:00:00Z`);
     expect(report.status).toBe(422);
     await manage('DELETE', `/v1/webhooks/${body.id}`);
@@ -148,16 +145,16 @@ test('database constraints reject invalid times', async () => {
   const decision = await game.watch(await game.decide('honest'));
   const { database } = game.service;
   const accountId = await readAccountId(game);
-  for (const invalidTime of [
+  for (const update of [
     `UPDATE decisions SET served_at = issued_at - interval '1 ms'`,
     `UPDATE decisions SET settled_at = '2000-01-01T00:00:00Z'`,
     `UPDATE decisions SET watch_to = watch_from - interval '1 ms'`,
     `UPDATE decisions SET expires_at = issued_at - interval '1 ms'`,
   ])
     await expect(
-      database.query(`${invalidTime} WHERE account_id = $1 AND id = $2`, [accountId, decision?.id]),
+      database.query(`${update} WHERE account_id = $1 AND id = $2`, [accountId, decision?.id]),
     ).rejects.toMatchObject({ code: '23514' });
-  for (const invalidTime of [
+  for (const invalidValues of [
     `timestamptz '2000-01-01T00:00:00Z', now(), 0`,
     `now() + interval '1 ms', now(), 0`,
     `now(), now(), -1`,
@@ -165,7 +162,7 @@ test('database constraints reject invalid times', async () => {
     await expect(
       database.query(
         `INSERT INTO ad_events (account_id, decision_id, id, type, clamped, occurred_at, received_at, watched_ms)
-          SELECT $1, $2, 'event-01', 'start', false, ${invalidTime}`,
+          SELECT $1, $2, 'event-01', 'start', false, ${invalidValues}`,
         [accountId, decision?.id],
       ),
     ).rejects.toMatchObject({ code: '23514' });

@@ -16,8 +16,8 @@ export const clip = readFile('test/media/clip.mp4');
 export const picture = readFile('test/media/picture.png');
 export const banner = readFile('demo/creatives/dist/lobby-banner.png');
 /**
- * The meadow video with the HEVC names for its sample entry and its decoder configuration (ISO/IEC 14496-15, 8.3.3 and
- * 8.4.1).
+ * The meadow video, relabeled as HEVC: its sample entry and its decoder configuration have the HEVC FourCCs (ISO/IEC
+ * 14496-15, 8.3.3 and 8.4.1).
  */
 export const hevc = (() => {
   const body = Buffer.from(meadow);
@@ -41,10 +41,10 @@ export interface SourceRules {
   allowed_domains?: string[];
 }
 
-/** Starts a service and a media origin for the tests of a file. Read the properties only in tests and hooks. */
+/** Starts a service and a media origin for the tests in one file. Read the properties only in tests and hooks. */
 export class IntakeSetup {
   readonly clock = createManualClock(Date.now());
-  running!: InProcessService;
+  runningService!: InProcessService;
   client!: Client;
   origin!: MediaOrigin;
   #accountId = '';
@@ -53,16 +53,16 @@ export class IntakeSetup {
   constructor() {
     beforeAll(async () => {
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-      this.running = await startInProcess({ RATE_LIMITS: 'off' }, { clock: this.clock });
-      this.client = createClient(this.running);
+      this.runningService = await startInProcess({ RATE_LIMITS: 'off' }, { clock: this.clock });
+      this.client = createClient(this.runningService);
       this.origin = await startMediaOrigin();
-      const [account] = await this.running.service.database.query<{ account_id: string }>(
+      const [account] = await this.runningService.service.database.query<{ account_id: string }>(
         'SELECT account_id FROM accounts',
       );
       this.#accountId = account?.account_id ?? '';
     });
     afterAll(async () => {
-      await this.running.stop();
+      await this.runningService.stop();
       await this.origin.stop();
       vi.useRealTimers();
     });
@@ -72,7 +72,7 @@ export class IntakeSetup {
     return { accountId: this.#accountId, environment };
   }
 
-  /** Creates a source. Each test needs its own, because unusable files slow down further jobs of a source. */
+  /** Creates a source. Each test needs its own, because unusable files slow down a source's later jobs. */
   async createSource(): Promise<string> {
     this.#sourceCount += 1;
     const { id } = await this.client.manage<{ id: string }>('POST', '/v1/sources', {
@@ -88,7 +88,7 @@ export class IntakeSetup {
     rules: SourceRules = {},
     environment: 'sandbox' | 'live' = 'sandbox',
   ): void {
-    this.running.service.intake.submit(
+    this.runningService.service.intake.submit(
       this.createScope(environment),
       { id: sourceId, ...rules },
       this.#createOffer({ ...input, sourceId }),
@@ -141,18 +141,18 @@ export class IntakeSetup {
     if (!creative) throw new Error('Expected a creative.');
     return creative;
   }
-  /** Returns how often a file was requested from the origin. */
+  /** Returns how many times a file was requested from the origin. */
   countFetches(path: string): number {
     return this.origin.requests.filter((requestPath) => requestPath === path).length;
   }
-  /** Downloads our copy of a file. */
+  /** Downloads the service's copy of a file. */
   async download(url: string | undefined): Promise<Buffer> {
     const { pathname } = new URL(url ?? '');
-    return Buffer.from(await (await fetch(this.running.url + pathname)).arrayBuffer());
+    return Buffer.from(await (await fetch(this.runningService.url + pathname)).arrayBuffer());
   }
-  /** Returns the results that the metrics have counted. */
+  /** Returns the results that the intake metric has counted at least once. */
   async readMetricResults(): Promise<string[]> {
-    const text = await (await fetch(`${this.running.url}/metrics`)).text();
+    const text = await (await fetch(`${this.runningService.url}/metrics`)).text();
     return [...text.matchAll(/^trueward_intake_creatives_total\{result="(\w+)"\} [1-9]/gm)]
       .map(([, result = '']) => result)
       .toSorted();

@@ -14,14 +14,15 @@ import { type Client, createClient } from './client.ts';
 const masterKey = Buffer.alloc(32, 1).toString('base64');
 
 describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
-  const lines: Record<string, unknown>[] = [];
+  const logLines: Record<string, unknown>[] = [];
   let databaseUrl: string;
-  let running: InProcessService;
+  let runningService: InProcessService;
   let [sandbox, live]: Client[] = [];
   beforeAll(async () => {
     databaseUrl = await createPostgresDatabase();
-    const write = (line: string): void => void lines.push(JSON.parse(line) as (typeof lines)[0]);
-    running = await startInProcess(
+    const write = (line: string): void =>
+      void logLines.push(JSON.parse(line) as (typeof logLines)[0]);
+    runningService = await startInProcess(
       {
         DATABASE_URL: databaseUrl,
         TRUEWARD_MASTER_KEY: masterKey,
@@ -30,16 +31,16 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       },
       { log: createLog('warn', { write }) },
     );
-    sandbox = createClient(running, 'sandbox');
-    live = createClient(running, 'live');
+    sandbox = createClient(runningService, 'sandbox');
+    live = createClient(runningService, 'live');
   });
-  afterAll(() => running.stop());
+  afterAll(() => runningService.stop());
 
   const clients = () => {
     if (!sandbox || !live) throw new Error('The service has not started.');
     return { sandbox, live };
   };
-  /** Opens a session like that of an operator in `psql`. */
+  /** Opens a session the way an operator would with `psql`. */
   const openSession = async (): Promise<pg.Client> => {
     const session = new pg.Client({ connectionString: databaseUrl, application_name: 'psql' });
     await session.connect();
@@ -54,48 +55,48 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       { placement: 'revive', user_ref: userRef, formats: ['image'] },
     );
   test('a locked row delays only decisions in its environment', async () => {
-    const { sandbox: heldClient, live: freeClient } = clients();
+    const { sandbox: blockedClient, live: unblockedClient } = clients();
     const operator = await openSession();
-    await operator.query('CREATE TABLE wanted AS SELECT 1 AS id');
-    await operator.query(`CREATE FUNCTION want() RETURNS trigger LANGUAGE plpgsql AS $$
-      BEGIN PERFORM FROM wanted FOR UPDATE; RETURN NEW; END $$`);
-    await operator.query(`CREATE TRIGGER want BEFORE INSERT ON decisions FOR EACH ROW
-      WHEN (NEW.environment = 'sandbox') EXECUTE FUNCTION want()`);
+    await operator.query('CREATE TABLE lock_target AS SELECT 1 AS id');
+    await operator.query(`CREATE FUNCTION wait_for_lock() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN PERFORM FROM lock_target FOR UPDATE; RETURN NEW; END $$`);
+    await operator.query(`CREATE TRIGGER wait_for_lock BEFORE INSERT ON decisions FOR EACH ROW
+      WHEN (NEW.environment = 'sandbox') EXECUTE FUNCTION wait_for_lock()`);
     await operator.query('BEGIN');
-    await operator.query('SELECT FROM wanted FOR UPDATE');
+    await operator.query('SELECT FROM lock_target FOR UPDATE');
     const { rows } = await operator.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
 
-    let rejected = 0;
+    let rejectedCount = 0;
     const waitingRequests = Array.from({ length: 20 }, (_, index) =>
-      decide(heldClient, `held-${index}`).finally(() => {
-        rejected += 1;
+      decide(blockedClient, `blocked-${index}`).finally(() => {
+        rejectedCount += 1;
       }),
     );
     await expect.poll(countWaitingSessions).toBeGreaterThan(0);
     const responses = await Promise.all(
-      Array.from({ length: 5 }, (_, index) => decide(freeClient, `free-${index}`)),
+      Array.from({ length: 5 }, (_, index) => decide(unblockedClient, `free-${index}`)),
     );
     expect(responses.map(({ status }) => status)).toEqual(Array(5).fill(200));
-    expect(rejected).toBe(0);
+    expect(rejectedCount).toBe(0);
     for (const { status, body, headers } of await Promise.all(waitingRequests)) {
       expect([status, body.code]).toEqual([503, 'unavailable']);
       expect(headers.get('retry-after')).toBe('1');
     }
-    const logEntry = lines.find(({ lane }) => lane === 'decisions');
+    const logEntry = logLines.find(({ lane }) => lane === 'decisions');
     expect(logEntry).toMatchObject({ environment: 'sandbox', level: 40 });
     expect(logEntry?.['blockers']).toContain(`session ${rows[0]?.pid} (psql, idle in transaction`);
     // The service must not report an outage.
-    expect(lines.map(({ msg }) => msg)).not.toContain(
+    expect(logLines.map(({ msg }) => msg)).not.toContain(
       'the database is unreachable; rejecting requests',
     );
 
     await operator.query('ROLLBACK');
-    expect((await decide(heldClient, 'again')).status).toBe(200);
-    await operator.query('DROP FUNCTION want CASCADE');
+    expect((await decide(blockedClient, 'again')).status).toBe(200);
+    await operator.query('DROP FUNCTION wait_for_lock CASCADE');
   });
 
   const countWaitingSessions = async (): Promise<number> => {
-    const [row] = await running.service.database.query<{ count: number }>(
+    const [row] = await runningService.service.database.query<{ count: number }>(
       `SELECT count(*)::bigint AS count FROM pg_stat_activity
         WHERE wait_event_type = 'Lock' AND datname = current_database()`,
     );
@@ -104,21 +105,21 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
 
   test.each([
     ['that the database cannot store', '22P02'],
-    // A connection error code, although the connection works.
+    // The error code of a connection error, although the connection works.
     ['that the database rejects as a malformed message', '08P01'],
   ])('a decision %s does not fail other decisions in its commit', async (_what, code) => {
-    const { sandbox: client, live: other } = clients();
+    const { sandbox: client, live: otherClient } = clients();
     const operator = await openSession();
-    await operator.query(`CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+    await operator.query(`CREATE OR REPLACE FUNCTION reject_poison() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN RAISE EXCEPTION 'poison' USING ERRCODE = '${code}'; END $$`);
-    await operator.query(`CREATE TRIGGER refuse BEFORE INSERT ON decisions FOR EACH ROW
-      WHEN (NEW.user_ref = 'poison') EXECUTE FUNCTION refuse()`);
+    await operator.query(`CREATE TRIGGER reject_poison BEFORE INSERT ON decisions FOR EACH ROW
+      WHEN (NEW.user_ref = 'poison') EXECUTE FUNCTION reject_poison()`);
     try {
       const users = Array.from({ length: 40 }, (_, index) => `player-${index}`);
       users[17] = 'poison';
       const [responses, otherResponses] = await Promise.all([
         Promise.all(users.map((user) => decide(client, user))),
-        Promise.all(users.map((_, index) => decide(other, `other-${index}`))),
+        Promise.all(users.map((_, index) => decide(otherClient, `other-${index}`))),
       ]);
       expect(responses.map(({ status }) => status)).toEqual(
         users.map((user) => (user === 'poison' ? 500 : 200)),
@@ -130,7 +131,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       );
       expect(rows).toHaveLength(39);
     } finally {
-      await operator.query('DROP FUNCTION refuse() CASCADE');
+      await operator.query('DROP FUNCTION reject_poison() CASCADE');
     }
   });
 
@@ -155,34 +156,35 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     expect(repeatedReport.body.results[0]?.status).toBe('accepted');
   });
 
-  test('locked rows of one account do not delay the rewards of other accounts', async () => {
+  test("one account's locked rows do not delay other accounts' rewards", async () => {
     const { sandbox: client } = clients();
-    const [first, second] = [
+    const [lockedDecision, otherDecision] = [
       await client.decideImage('late-1'),
       await client.decideImage('late-2'),
     ];
     const operator = await openSession();
     for (const [id, accountId] of [
-      [first.id, 'acc_1'],
-      [second.id, 'acc_2'],
+      [lockedDecision.id, 'acc_1'],
+      [otherDecision.id, 'acc_2'],
     ] as const) {
-      await addAccount(running.service.database, accountId);
+      await addAccount(runningService.service.database, accountId);
       await operator.query(
         `UPDATE decisions SET account_id = $2, reward_state = 'pending' WHERE id = $1`,
         [id, accountId],
       );
     }
     await operator.query('BEGIN');
-    await operator.query('SELECT FROM decisions WHERE id = $1 FOR UPDATE', [first.id]);
-    const failed: string[] = [];
-    const { database } = running.service;
-    // At this time, all late windows have ended.
+    await operator.query('SELECT FROM decisions WHERE id = $1 FOR UPDATE', [lockedDecision.id]);
+    const failedAccountIds: string[] = [];
+    const { database } = runningService.service;
+    // By this time, all late windows have ended.
     const clock = { ...systemClock, nowMs: () => Date.now() + 30 * 86_400_000 };
-    const expire = () => expireRewards(database, clock, (accountId) => void failed.push(accountId));
-    expect(await expire()).toEqual([second.id]);
-    expect(failed).toEqual(['acc_1']);
+    const expire = () =>
+      expireRewards(database, clock, (accountId) => void failedAccountIds.push(accountId));
+    expect(await expire()).toEqual([otherDecision.id]);
+    expect(failedAccountIds).toEqual(['acc_1']);
     await operator.query('ROLLBACK');
-    expect(await expire()).toEqual([first.id]);
+    expect(await expire()).toEqual([lockedDecision.id]);
   });
 
   const countWaitingRequests = async (): Promise<number> =>
@@ -194,7 +196,8 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
   };
 
-  const readMetrics = async (): Promise<string> => (await fetch(`${running.url}/metrics`)).text();
+  const readMetrics = async (): Promise<string> =>
+    (await fetch(`${runningService.url}/metrics`)).text();
 
   test('repeated scrapes of /metrics read a bounded number of deliveries', async () => {
     const operator = await openSession();
@@ -203,7 +206,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
         SELECT 'acc_busy', 'del_' || number, 'live', 'evt_1', 'whk_1', 'pending', 1, now() + interval '1 day', now()
         FROM generate_series(1, 20000) AS number`,
     );
-    const readSums = async () => {
+    const readStatistics = async () => {
       const { rows } = await operator.query<{ scans: number; rows: number }>(
         `SELECT idx_scan::int AS scans, (seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS rows
           FROM pg_stat_user_tables WHERE relname = 'deliveries'`,
@@ -211,49 +214,51 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       return rows[0] ?? { scans: 0, rows: 0 };
     };
     await operator.query('ANALYZE deliveries');
-    const sumsBefore = await readSums();
+    const statisticsBefore = await readStatistics();
     for (let scrape = 0; scrape < 20; scrape += 1) await readMetrics();
     expect(await readMetrics()).toMatch(/^trueward_webhook_deliveries_pending \d+$/m);
     // Each scrape reads the oldest due delivery. PostgreSQL updates the statistics only when the session is idle.
     await expect
-      .poll(async () => (await readSums()).scans - sumsBefore.scans, { timeout: 20_000 })
+      .poll(async () => (await readStatistics()).scans - statisticsBefore.scans, {
+        timeout: 20_000,
+      })
       .toBeGreaterThan(20);
-    expect((await readSums()).rows - sumsBefore.rows).toBeLessThan(15_000);
+    expect((await readStatistics()).rows - statisticsBefore.rows).toBeLessThan(15_000);
     await operator.query(`DELETE FROM deliveries WHERE account_id = 'acc_busy'`);
   });
 
   test('requests that wait for a reward share their database queries', async () => {
     const { sandbox: client } = clients();
-    const other = await startInProcess({
+    const otherService = await startInProcess({
       DATABASE_URL: databaseUrl,
       TRUEWARD_MASTER_KEY: masterKey,
       RATE_LIMITS: 'off',
     });
-    onTestFinished(() => other.stop());
+    onTestFinished(() => otherService.stop());
     const decisions = await Promise.all(
       Array.from({ length: 50 }, (_, index) => client.decideImage(`waiting-${index}`)),
     );
-    const waits = decisions.flatMap(({ id }) =>
+    const waitingRequests = decisions.flatMap(({ id }) =>
       Array.from({ length: 4 }, () =>
         client.call<{ state: string }>('GET', `/v1/decisions/${id}?wait_s=25`, client.secret),
       ),
     );
     // Each waiting request has read its reward once.
     await expect.poll(countWaitingRequests).toBe(200);
-    const [statementsBefore, startedMs] = [await countStatements(), performance.now()];
+    const [statementsBefore, startedAtMs] = [await countStatements(), performance.now()];
     await sleep(3_000);
     const statementsPerS =
-      ((await countStatements()) - statementsBefore) / ((performance.now() - startedMs) / 1_000);
+      ((await countStatements()) - statementsBefore) / ((performance.now() - startedAtMs) / 1_000);
     // Even an idle process executes statements. All waiting requests share one additional poll.
     expect(statementsPerS).toBeLessThan(40);
 
-    const otherClient = createClient({ url: other.url, keys: running.keys });
+    const otherClient = createClient({ url: otherService.url, keys: runningService.keys });
     for (const decision of decisions)
       await otherClient.report(
         otherClient.createEvent(decision, 'start'),
         otherClient.createEvent(decision, 'complete', { watched_ms: 5_000 }),
       );
-    const states = (await Promise.all(waits)).map(({ body }) => body.state);
+    const states = (await Promise.all(waitingRequests)).map(({ body }) => body.state);
     expect(new Set(states)).not.toContain('none');
     expect(await countWaitingRequests()).toBe(0);
   });

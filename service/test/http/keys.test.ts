@@ -3,13 +3,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
 
-let running: InProcessService;
+let runningService: InProcessService;
 let client: Client;
 beforeAll(async () => {
-  running = await startInProcess();
-  client = createClient(running);
+  runningService = await startInProcess();
+  client = createClient(runningService);
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
 const createKey = (body: object, creator = client) =>
   creator.call<ApiKey>('POST', '/v1/keys', creator.secret, body);
@@ -17,26 +17,30 @@ const readStatus = async (key: string | undefined) =>
   (await client.call('GET', '/v1/placements', key)).status;
 
 test('a key can be created, rolled with an overlap and revoked', async () => {
-  const { status, body: created } = await createKey({ kind: 'secret' });
+  const { status, body: createdKey } = await createKey({ kind: 'secret' });
   expect(status).toBe(201);
-  expect(created.key?.slice(-4)).toBe(created.last_four);
-  expect(await readStatus(created.key)).toBe(200);
+  expect(createdKey.key?.slice(-4)).toBe(createdKey.last_four);
+  expect(await readStatus(createdKey.key)).toBe(200);
   const list = await client.call<{ data: ApiKey[] }>('GET', '/v1/keys', client.secret);
-  const { key: _key, ...shownKey } = created;
-  expect(list.body.data).toContainEqual(shownKey);
-  expect(JSON.stringify(list.body)).not.toContain(created.key);
+  const { key: _key, ...listedKey } = createdKey;
+  expect(list.body.data).toContainEqual(listedKey);
+  expect(JSON.stringify(list.body)).not.toContain(createdKey.key);
 
-  const path = `/v1/keys/${created.id}`;
+  const path = `/v1/keys/${createdKey.id}`;
   const successor = await client.call<ApiKey>('POST', `${path}/roll`, client.secret, {
     overlap_s: 60,
   });
-  expect(successor.body.id).not.toBe(created.id);
-  expect([await readStatus(created.key), await readStatus(successor.body.key)]).toEqual([200, 200]);
+  expect(successor.body.id).not.toBe(createdKey.id);
+  expect([await readStatus(createdKey.key), await readStatus(successor.body.key)]).toEqual([
+    200, 200,
+  ]);
   const oldKey = await client.call<ApiKey>('GET', path, client.secret);
   expect(Date.parse(oldKey.body.revoked_at ?? '')).toBeGreaterThan(Date.now());
 
   expect((await client.call('DELETE', path, client.secret)).status).toBe(204);
-  expect([await readStatus(created.key), await readStatus(successor.body.key)]).toEqual([401, 200]);
+  expect([await readStatus(createdKey.key), await readStatus(successor.body.key)]).toEqual([
+    401, 200,
+  ]);
   const repeatedRoll = await client.call<Problem>('POST', `${path}/roll`, client.secret, {
     overlap_s: 0,
   });
@@ -44,16 +48,16 @@ test('a key can be created, rolled with an overlap and revoked', async () => {
 });
 
 test('rolling without an overlap revokes the old key immediately', async () => {
-  const { body: created } = await createKey({ kind: 'secret' });
-  await client.call('POST', `/v1/keys/${created.id}/roll`, client.secret, { overlap_s: 0 });
-  expect(await readStatus(created.key)).toBe(401);
+  const { body: createdKey } = await createKey({ kind: 'secret' });
+  await client.call('POST', `/v1/keys/${createdKey.id}/roll`, client.secret, { overlap_s: 0 });
+  expect(await readStatus(createdKey.key)).toBe(401);
 });
 
 test('a publishable key works only from its allowed origins', async () => {
-  const live = createClient(running, 'live');
+  const live = createClient(runningService, 'live');
   expect((await createKey({ kind: 'publishable' }, live)).status).toBe(422);
   expect((await createKey({ kind: 'secret', allowed_origins: ['*'] })).status).toBe(422);
-  const { body: created } = await createKey(
+  const { body: createdKey } = await createKey(
     { kind: 'publishable', allowed_origins: ['https://game.example'] },
     live,
   );
@@ -62,29 +66,29 @@ test('a publishable key works only from its allowed origins', async () => {
       await live.call<Problem>(
         'POST',
         '/v1/decisions',
-        created.key,
+        createdKey.key,
         { placement: 'lobby' },
         { origin },
       )
     ).body;
   expect(await request('https://game.example')).toMatchObject({ status: 'filled' });
   expect((await request('https://other.example')).code).toBe('origin_not_allowed');
-  await live.call('PATCH', `/v1/keys/${created.id}`, live.secret, {
+  await live.call('PATCH', `/v1/keys/${createdKey.id}`, live.secret, {
     allowed_origins: ['https://other.example'],
   });
   expect(await request('https://other.example')).toMatchObject({ status: 'filled' });
-  expect((await client.call('GET', `/v1/keys/${created.id}`, client.secret)).status).toBe(404);
+  expect((await client.call('GET', `/v1/keys/${createdKey.id}`, client.secret)).status).toBe(404);
 });
 
 test('using a secret key on a web page is recorded in the audit log', async () => {
-  const { body: created } = await createKey({ kind: 'secret' });
-  const response = await client.call<Problem>('GET', '/v1/keys', created.key, undefined, {
+  const { body: createdKey } = await createKey({ kind: 'secret' });
+  const response = await client.call<Problem>('GET', '/v1/keys', createdKey.key, undefined, {
     origin: 'https://game.example',
   });
   expect([response.status, response.body.code]).toEqual([403, 'secret_key_in_browser']);
   const { body } = await client.call<{ data: AuditEntry[] }>(
     'GET',
-    `/v1/audit-entries?target_id=${created.id}`,
+    `/v1/audit-entries?target_id=${createdKey.id}`,
     client.secret,
   );
   expect(body.data[0]).toMatchObject({

@@ -5,15 +5,15 @@ import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { type Client, createClient } from './client.ts';
 
-/** A manual clock, so that token buckets are not refilled during a flood on a busy machine. */
+/** A manual clock, so that token buckets do not refill during a flood on a busy machine. */
 const clock = createManualClock(Date.now());
-const lines: string[] = [];
-let running: InProcessService;
+const logLines: string[] = [];
+let runningService: InProcessService;
 let sandbox: Client;
 let live: Client;
 beforeAll(async () => {
-  const write = (line: string): void => void lines.push(line);
-  running = await startInProcess(
+  const write = (line: string): void => void logLines.push(line);
+  runningService = await startInProcess(
     {
       TRUSTED_PROXIES: 'loopback',
       RATE_LIMIT_KEY_SANDBOX: '1/60',
@@ -23,12 +23,12 @@ beforeAll(async () => {
     },
     { clock, log: createLog('warn', { write }) },
   );
-  sandbox = createClient(running, 'sandbox');
-  live = createClient(running, 'live');
+  sandbox = createClient(runningService, 'sandbox');
+  live = createClient(runningService, 'live');
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
-/** Sends requests in sequence, and counts the responses by status. */
+/** Sends requests one after another, and counts the responses by status. */
 async function flood(times: number, request: (index: number) => Promise<{ status: number }>) {
   const counts: Record<number, number> = {};
   for (let index = 0; index < times; index += 1) {
@@ -38,15 +38,15 @@ async function flood(times: number, request: (index: number) => Promise<{ status
   return counts;
 }
 
-/** A counter for unique users, so that the tests do not share limits. */
-let users = 0;
-const decideFrom = (client: Client, path: string, address: string, key = client.publishable) =>
+/** Makes user references unique, so that the tests do not share limits. */
+let userCount = 0;
+const decideFrom = (client: Client, path: string, ip: string, key = client.publishable) =>
   client.call<Problem & { id: string; token: string }>(
     'POST',
     path,
     key,
-    { placement: 'revive', user_ref: `user-${(users += 1)}` },
-    { 'x-forwarded-for': address },
+    { placement: 'revive', user_ref: `user-${(userCount += 1)}` },
+    { 'x-forwarded-for': ip },
   );
 
 test.each([
@@ -72,12 +72,12 @@ test('sandbox and live keys have separate limit settings', async () => {
 });
 
 test('a key can have its own limit, which is kept when the key is rolled', async () => {
-  const make = await live.call<ApiKey>('POST', '/v1/keys', live.secret, {
+  const createResponse = await live.call<ApiKey>('POST', '/v1/keys', live.secret, {
     kind: 'secret',
     rate_limit: { per_s: 1, burst: 5 },
   });
-  expect(make.status).toBe(201);
-  const { id, key } = make.body;
+  expect(createResponse.status).toBe(201);
+  const { id, key } = createResponse.body;
   const path = `/v1/keys/${id}`;
   const list = () => live.call('GET', '/v1/keys?limit=1', key);
   expect(await flood(10, list)).toEqual({ 200: 5, 429: 5 });
@@ -95,8 +95,10 @@ test('a key can have its own limit, which is kept when the key is rolled', async
     ],
   ]);
   const raisedLimit = { per_s: 500, burst: 1_000 };
-  const change = await live.call<ApiKey>('PATCH', path, live.secret, { rate_limit: raisedLimit });
-  expect(change.body.rate_limit).toEqual(raisedLimit);
+  const patchResponse = await live.call<ApiKey>('PATCH', path, live.secret, {
+    rate_limit: raisedLimit,
+  });
+  expect(patchResponse.body.rate_limit).toEqual(raisedLimit);
   // The process can take up to half a second to apply the change, so poll for it.
   const floodWhenRefilled = () => {
     clock.advance(100);
@@ -122,36 +124,36 @@ test('the number of waiting requests is limited per reward and per IP', async ()
   const decisions: { id: string; token: string }[] = [];
   for (let index = 0; index < 3; index += 1)
     decisions.push((await decideFrom(live, '/v1/decisions', `198.51.100.${index}`)).body);
-  const wait = (index: number, address: string, signal?: AbortSignal) => {
+  const wait = (index: number, ip: string, signal?: AbortSignal) => {
     const { id, token } = decisions[index] ?? { id: '', token: '' };
-    return fetch(`${running.url}/v1/decisions/${id}?wait_s=25`, {
+    return fetch(`${runningService.url}/v1/decisions/${id}?wait_s=25`, {
       headers: {
         authorization: `Bearer ${live.publishable}`,
         'decision-token': token,
-        'x-forwarded-for': address,
+        'x-forwarded-for': ip,
       },
       ...(signal ? { signal } : {}),
     });
   };
-  const heldRequests = async (): Promise<number> => {
-    const text = await (await fetch(`${running.url}/metrics`)).text();
+  const countWaitingRequests = async (): Promise<number> => {
+    const text = await (await fetch(`${runningService.url}/metrics`)).text();
     return Number(/^trueward_held_requests (\d+)$/m.exec(text)?.[1]);
   };
   const disconnect = new AbortController();
   onTestFinished(() => disconnect.abort());
-  const startWait = (index: number, address: string) =>
-    void wait(index, address, disconnect.signal).catch(() => undefined);
+  const startWait = (index: number, ip: string) =>
+    void wait(index, ip, disconnect.signal).catch(() => undefined);
   for (let times = 0; times < 4; times += 1) startWait(0, '2001:db8:2::1');
-  await expect.poll(heldRequests).toBe(4);
-  const fifth = await wait(0, '203.0.113.9');
-  expect([fifth.status, fifth.headers.get('retry-after')]).toEqual([429, '5']);
+  await expect.poll(countWaitingRequests).toBe(4);
+  const fifthResponse = await wait(0, '203.0.113.9');
+  expect([fifthResponse.status, fifthResponse.headers.get('retry-after')]).toEqual([429, '5']);
   for (let times = 0; times < 2; times += 1) startWait(1, '2001:db8:2::2');
-  await expect.poll(heldRequests).toBe(6);
+  await expect.poll(countWaitingRequests).toBe(6);
   expect((await wait(2, '2001:db8:2::3')).status).toBe(429);
   startWait(2, '203.0.113.10');
-  await expect.poll(heldRequests).toBe(7);
+  await expect.poll(countWaitingRequests).toBe(7);
   disconnect.abort();
-  await expect.poll(heldRequests).toBe(0);
+  await expect.poll(countWaitingRequests).toBe(0);
 });
 
 test('dropped events are logged at most once a minute', async () => {
@@ -171,25 +173,25 @@ test('dropped events are logged at most once a minute', async () => {
     Array.from({ length: 4_000 }, (_, index) => [`reason-${index}`, 1]),
   );
   expect((await report(manyReasons, 1)).status).toBe(422);
-  lines.length = 0;
+  logLines.length = 0;
   const longReason = { too_many: 2, ['x'.repeat(50_000)]: 1 };
   for (let index = 2; index < 12; index += 1)
     expect((await report(longReason, index)).status).toBe(200);
-  expect(lines).toHaveLength(1);
-  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+  expect(logLines).toHaveLength(1);
+  expect(JSON.parse(logLines[0] ?? '')).toMatchObject({
     msg: 'devices dropped events',
     environment: 'live',
     dropped: { too_many: 2, other: 1 },
   });
-  expect(lines[0]?.length).toBeLessThan(500);
+  expect(logLines[0]?.length).toBeLessThan(500);
 });
 
 test('log lines have a bounded length for any input', () => {
-  const written: string[] = [];
-  const log = createLog('warn', { write: (line: string) => void written.push(line) });
+  const writtenLines: string[] = [];
+  const log = createLog('warn', { write: (line: string) => void writtenLines.push(line) });
   const longText = 'x'.repeat(60_000);
-  log.warn({ origin: longText, list: [longText, longText] }, 'told');
+  log.warn({ origin: longText, list: [longText, longText] }, 'warned');
   log.error({ err: Object.assign(new Error(longText), { detail: longText }) }, 'failed');
-  for (const line of written) expect(line.length).toBeLessThan(10_000);
-  expect(JSON.parse(written[1] ?? '')).toMatchObject({ err: { type: 'Error' } });
+  for (const line of writtenLines) expect(line.length).toBeLessThan(10_000);
+  expect(JSON.parse(writtenLines[1] ?? '')).toMatchObject({ err: { type: 'Error' } });
 });

@@ -1,9 +1,9 @@
-interface Line {
+interface LiveEvent {
   event: string;
   data: Record<string, unknown>;
 }
 
-/** Opens the live tail like an EventSource. */
+/** Opens the live tail the way an EventSource does. */
 export async function openLiveTail(url: string, cookie: string | undefined) {
   const response = await fetch(`${url}/panel/api/live`, {
     headers: { ...(cookie === undefined ? {} : { cookie }), 'sec-fetch-site': 'same-origin' },
@@ -11,9 +11,9 @@ export async function openLiveTail(url: string, cookie: string | undefined) {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
   const readMore = async (): Promise<boolean> => {
-    const read = await reader?.read();
-    text += read?.value ?? '';
-    return read?.done === false;
+    const result = await reader?.read();
+    text += result?.value ?? '';
+    return result?.done === false;
   };
   return {
     response,
@@ -21,7 +21,7 @@ export async function openLiveTail(url: string, cookie: string | undefined) {
     close: () => reader?.cancel(),
     readMore,
     /** Resolves with the first `count` events. */
-    async lines(count: number): Promise<Line[]> {
+    async waitForEvents(count: number): Promise<LiveEvent[]> {
       const parse = () =>
         [...text.matchAll(/event: (\w+)\ndata: (.*)\n\n/g)].map(([, event = '', data = '']) => ({
           event,

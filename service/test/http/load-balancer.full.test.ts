@@ -14,12 +14,12 @@ import { createClient } from './client.ts';
 const binary = '/usr/sbin/nginx';
 const config = new URL('../../../deploy/nginx.conf', import.meta.url);
 
-/** Starts nginx with the configuration from deploy/, but with the URLs of local processes. */
+/** Starts nginx with the configuration from deploy/, but with local processes as its upstreams. */
 async function startBalancer(urls: readonly string[]): Promise<{ url: string; log: string[] }> {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-nginx-'));
   const port = await getPort({ host: '127.0.0.1' });
   let text = readFileSync(config, 'utf8')
-    // Removes `resolve`, which requires nginx 1.27.3. The upstreams of this test have no hostnames.
+    // Removes `resolve`, which requires nginx 1.27.3. This test's upstreams have no hostnames.
     .replaceAll(/:8700 resolve/g, ':8700')
     .replace('listen 8080', `listen 127.0.0.1:${port}`)
     .replace('/tmp/nginx.pid', join(folder, 'nginx.pid'));
@@ -33,7 +33,7 @@ async function startBalancer(urls: readonly string[]): Promise<{ url: string; lo
   const log: string[] = [];
   nginx.stderr.setEncoding('utf8').on('data', (text: string) => log.push(text));
   onTestFinished(async () => {
-    await end(nginx);
+    await terminate(nginx);
     rmSync(folder, { recursive: true, force: true });
   });
   const url = `http://127.0.0.1:${port}`;
@@ -42,7 +42,7 @@ async function startBalancer(urls: readonly string[]): Promise<{ url: string; lo
   return { url, log };
 }
 
-const end = (child: ChildProcess): Promise<unknown> =>
+const terminate = (child: ChildProcess): Promise<unknown> =>
   new Promise((resolve) => {
     child.once('exit', resolve);
     child.kill('SIGTERM');
@@ -57,7 +57,7 @@ test('the load balancer in deploy/ hides the loss of a process from players', as
     env: {
       DRAIN_S: '1',
       TRUSTED_PROXIES: 'loopback',
-      // With this long timeout, a slow database on a busy machine is not considered unreachable.
+      // Long enough that a slow database on a busy machine is not considered unreachable.
       DATABASE_TIMEOUT_S: '30',
     },
   });
@@ -94,26 +94,26 @@ test('the load balancer in deploy/ hides the loss of a process from players', as
 
   expect((await fetch(`${url}/metrics`)).status).toBe(404);
   await cluster.service(0).kill();
-  const unavailable = await client.decide({ placement: 'lobby', user_ref: 'p' });
-  expect(unavailable.status).toBe(503);
-  expect(unavailable.body).toMatchObject({ code: 'unavailable', status: 503 });
-  expect(unavailable.headers.get('content-type')).toBe('application/problem+json');
-  expect(unavailable.headers.get('retry-after')).toBe('2');
+  const unavailableResponse = await client.decide({ placement: 'lobby', user_ref: 'p' });
+  expect(unavailableResponse.status).toBe(503);
+  expect(unavailableResponse.body).toMatchObject({ code: 'unavailable', status: 503 });
+  expect(unavailableResponse.headers.get('content-type')).toBe('application/problem+json');
+  expect(unavailableResponse.headers.get('retry-after')).toBe('2');
 });
 
-test('the IP of a player comes from the trusted proxy', async ({ skip }) => {
+test("a player's IP comes from the trusted proxy", async ({ skip }) => {
   if (!existsSync(binary)) return skip('nginx is not installed.');
-  const seenAddresses: unknown[] = [];
+  const receivedIps: unknown[] = [];
   const service = createServer((request, response) => {
-    seenAddresses.push(request.headers['x-forwarded-for']);
+    receivedIps.push(request.headers['x-forwarded-for']);
     response.end();
   }).listen(0, '127.0.0.1');
   await once(service, 'listening');
   onTestFinished(() => void service.close());
   const { port } = service.address() as AddressInfo;
   const { url } = await startBalancer([`http://127.0.0.1:${port}`]);
-  seenAddresses.length = 0;
-  for (const forwarded of ['203.0.113.9', '198.51.100.7, 203.0.113.9'])
-    await fetch(`${url}/v1/placements`, { headers: { 'x-forwarded-for': forwarded } });
-  expect(seenAddresses).toEqual(['203.0.113.9', '203.0.113.9']);
+  receivedIps.length = 0;
+  for (const headerValue of ['203.0.113.9', '198.51.100.7, 203.0.113.9'])
+    await fetch(`${url}/v1/placements`, { headers: { 'x-forwarded-for': headerValue } });
+  expect(receivedIps).toEqual(['203.0.113.9', '203.0.113.9']);
 });

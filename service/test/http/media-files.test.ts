@@ -34,7 +34,7 @@ afterAll(async () => {
 describe.each([
   ['a folder', () => createFolderStore(join(folder, 'uploads'))],
   ['a bucket', () => createS3Store(s3)],
-] as [string, () => MediaStore][])('with uploads in %s', (_name, make) => {
+] as [string, () => MediaStore][])('with uploads in %s', (_name, createStore) => {
   const app = Fastify();
   app.setErrorHandler((error, request, reply) => {
     const { document } = toProblemResponse(error, request.id);
@@ -42,7 +42,7 @@ describe.each([
   });
   let url = '';
   beforeAll(async () => {
-    const mediaStore = make();
+    const mediaStore = createStore();
     await mediaStore.put(uploadedFile, body, 'image/png');
     await addMediaRoutes(app, { mediaDirectory, mediaStore });
     url = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -153,18 +153,18 @@ describe.each([
   });
 });
 
-test('the response for an unreadable file is not cached', async () => {
-  const uploads = join(folder, 'unreadable');
-  mkdirSync(uploads);
-  // `stat` works on a socket, but opening it fails, as for any file if the process has no free file descriptors.
-  const socket = createServer().listen(join(uploads, uploadedFile));
+test('the error response for an unreadable file is not cacheable', async () => {
+  const uploadsFolder = join(folder, 'unreadable');
+  mkdirSync(uploadsFolder);
+  // `stat` works on a socket, but opening it fails, like any file when the process has run out of file descriptors.
+  const socket = createServer().listen(join(uploadsFolder, uploadedFile));
   await once(socket, 'listening');
   const app = Fastify({ logger: false });
   onTestFinished(async () => {
     await app.close();
     socket.close();
   });
-  await addMediaRoutes(app, { mediaDirectory, mediaStore: createFolderStore(uploads) });
+  await addMediaRoutes(app, { mediaDirectory, mediaStore: createFolderStore(uploadsFolder) });
   const response = await app.inject({ url: `/media/${uploadedFile}` });
   expect(response.statusCode).toBe(500);
   for (const name of ['cache-control', 'etag', 'last-modified', 'accept-ranges'])

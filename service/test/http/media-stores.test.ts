@@ -31,8 +31,8 @@ async function read({ source }: MediaStore, file: string): Promise<string | unde
 test.each([
   ['a folder', () => createFolderStore(join(folder, 'made'))],
   ['a bucket', () => createS3Store(s3)],
-] as [string, () => MediaStore][])('%s stores and removes files', async (_name, make) => {
-  const store = make();
+] as [string, () => MediaStore][])('%s stores and removes files', async (_name, createStore) => {
+  const store = createStore();
   expect(await read(store, name)).toBeUndefined();
   await store.put(name, body, 'image/png');
   await store.put(name, body, 'image/png');
@@ -44,16 +44,18 @@ test.each([
   expect(await read(store, name)).toBeDefined();
 });
 
-test('the folder of a store contains no incomplete files', () => {
+test('a folder store leaves no incomplete files behind', () => {
   expect(readdirSync(join(folder, 'made'))).toEqual([name]);
 });
 
-test('requests to a bucket have signatures that cover the content', async () => {
+test('bucket requests are signed, and the signature covers the content', async () => {
   expect(s3.objects.get(name)).toEqual({ body, type: 'image/png' });
   expect(s3.rejections).toEqual([]);
-  const foreignStore = createS3Store({ ...s3, secret: 'another' });
-  await expect(foreignStore.put('b.png', body, 'image/png')).rejects.toThrow('returned 403');
-  await expect(read(foreignStore, name)).rejects.toThrow('returned 403');
+  const storeWithWrongSecret = createS3Store({ ...s3, secret: 'another' });
+  await expect(storeWithWrongSecret.put('b.png', body, 'image/png')).rejects.toThrow(
+    'returned 403',
+  );
+  await expect(read(storeWithWrongSecret, name)).rejects.toThrow('returned 403');
   expect(s3.rejections).toEqual(['invalid signature', 'invalid signature']);
   expect(s3.objects.has('b.png')).toBe(false);
 });

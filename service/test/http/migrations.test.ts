@@ -61,7 +61,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     for (const service of services) await createClient(service).decideImage('one account');
     await Promise.all(services.map((service) => service.stop()));
 
-    // A key file of another database does not prevent the creation of an account.
+    // A key file from another database does not prevent the service from creating an account.
     await admin.query('DELETE FROM accounts');
     const restartedService = await startInProcess(
       { DATABASE_URL: url, TRUEWARD_MASTER_KEY },
@@ -72,10 +72,10 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await restartedService.stop();
   });
 
-  test('an older release can run and restart on an extended schema', async () => {
+  test('an older release can run and restart on an expanded schema', async () => {
     const service = await startInProcess({ DATABASE_URL: url }, { dataDirectory: folder });
     const client = createClient(service);
-    await admin.query('ALTER TABLE decisions ADD COLUMN of_tomorrow text');
+    await admin.query('ALTER TABLE decisions ADD COLUMN from_newer_release text');
     await admin.query(
       `INSERT INTO migrations (account_id, name, checksum) VALUES ('service', '9000-tomorrow', 'x')`,
     );
@@ -85,12 +85,12 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     ]);
     await service.stop();
     const olderService = await startInProcess({ DATABASE_URL: url }, { dataDirectory: folder });
-    const read = await createClient(olderService).call(
+    const response = await createClient(olderService).call(
       'GET',
       `/v1/decisions/${decision.id}`,
       olderService.keys.sandbox.secret,
     );
-    expect(read.status).toBe(200);
+    expect(response.status).toBe(200);
     await olderService.stop();
     expect((await runInProcess(['migrate'], env())).err).toContain(
       'newer than this build (9000-tomorrow)',
@@ -107,7 +107,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     });
   });
 
-  test('the error for a blocked migration names the session that blocks it', async () => {
+  test('the error for a blocked migration names the blocking session', async () => {
     await admin.query('CREATE TABLE migration_lock (account_id text PRIMARY KEY)');
     await admin.query(`SET application_name = 'a forgotten shell'`);
     await admin.query('BEGIN');
@@ -122,14 +122,14 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
 
     const database = openPostgres(url, () => undefined);
     const waitMessages: string[] = [];
-    const applied = await migrate(database, {
+    const appliedMigrations = await migrate(database, {
       onWait(text) {
         waitMessages.push(text);
         void admin.query('ROLLBACK');
       },
     });
     expect(waitMessages).toHaveLength(1);
-    expect(applied).toEqual(migrationNames());
+    expect(appliedMigrations).toEqual(migrationNames());
     await database.close();
   });
 
@@ -162,16 +162,16 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     ];
     await admin.query('BEGIN');
     await admin.query('LOCK TABLE decisions IN ROW EXCLUSIVE MODE'); // the lock that writes acquire
-    const applied = migrate(database, { migrations });
-    const other = new pg.Client(url);
-    await other.connect();
-    await waitForBlockedBuild(other);
+    const appliedMigrations = migrate(database, { migrations });
+    const otherClient = new pg.Client(url);
+    await otherClient.connect();
+    await waitForBlockedBuild(otherClient);
     // A plain CREATE INDEX would block this write until the transaction above ends.
-    await other.query('UPDATE decisions SET late_at = now() WHERE false');
+    await otherClient.query('UPDATE decisions SET late_at = now() WHERE false');
     await admin.query('COMMIT');
-    expect(await applied).toEqual(['9000-indexes']);
+    expect(await appliedMigrations).toEqual(['9000-indexes']);
 
-    const { rows } = await other.query<{ name: string; valid: boolean }>(
+    const { rows } = await otherClient.query<{ name: string; valid: boolean }>(
       `SELECT indexrelid::regclass::text AS name, indisvalid AS valid FROM pg_index
         WHERE indexrelid::regclass::text ~ '^(viewers_seen|decisions_late)' ORDER BY 1`,
     );
@@ -181,12 +181,12 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       { name: 'decisions_late_other', valid: true },
       { name: 'viewers_seen', valid: true },
     ]);
-    const { rows: attached } = await other.query(
+    const { rows: attachedIndexes } = await otherClient.query(
       `SELECT 1 FROM pg_inherits WHERE inhparent = 'decisions_late'::regclass`,
     );
-    expect(attached).toHaveLength(2);
+    expect(attachedIndexes).toHaveLength(2);
     expect(await migrate(database, { migrations })).toEqual([]);
-    await Promise.all([other.end(), database.close()]);
+    await Promise.all([otherClient.end(), database.close()]);
   });
 
   test('a role without DDL permissions can start the service on an up-to-date schema', async () => {
@@ -209,7 +209,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   });
 });
 
-/** Resolves when an index build waits for a transaction. Only this system view shows the wait. */
+/** Resolves once an index build is waiting for a transaction. Only this system view shows such a wait. */
 async function waitForBlockedBuild(client: pg.Client): Promise<void> {
   for (;;) {
     const { rows } = await client.query(

@@ -7,9 +7,9 @@ import { startInProcess } from '../in-process.ts';
 import { createClient } from './client.ts';
 
 test('the API reference and the guide cover the whole API', async () => {
-  const running = await startInProcess();
-  const document: OpenApi = await readOpenApi(running.url);
-  const response = await fetch(`${running.url}/docs`);
+  const runningService = await startInProcess();
+  const document: OpenApi = await readOpenApi(runningService.url);
+  const response = await fetch(`${runningService.url}/docs`);
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
   expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none';/);
   const page = await response.text();
@@ -24,18 +24,18 @@ test('the API reference and the guide cover the whole API', async () => {
   expect(
     codes.filter(([code, status]) => !new RegExp(`\`${code}\` +\\| ${status} `).test(guide)),
   ).toEqual([]);
-  await running.stop();
+  await runningService.stop();
 });
 
 test('metrics are accessible only locally or with the token', async () => {
   const token = 'a-token-of-sixteen';
-  const [openService, protectedService] = await Promise.all([
+  const [unprotectedService, protectedService] = await Promise.all([
     startInProcess(),
     startInProcess({ METRICS_TOKEN: token }),
   ]);
-  const client = createClient(openService);
+  const client = createClient(unprotectedService);
   await client.call('GET', `/v1/placements/plc_unknown`, client.secret);
-  const text = await (await fetch(`${openService.url}/metrics`)).text();
+  const text = await (await fetch(`${unprotectedService.url}/metrics`)).text();
   // `promtool check metrics` requires that counters have this suffix.
   expect(text.match(/^# TYPE \S+_total (?!counter).*$/gm)).toBeNull();
   expect(text).toMatch(
@@ -45,74 +45,76 @@ test('metrics are accessible only locally or with the token', async () => {
   expect(text).toContain('trueward_webhook_deliveries_pending 0');
   const status = async (url: string, headers: Record<string, string>) =>
     (await fetch(`${url}/metrics`, { headers })).status;
-  expect(await status(openService.url, { 'x-forwarded-for': '203.0.113.9' })).toBe(404);
+  expect(await status(unprotectedService.url, { 'x-forwarded-for': '203.0.113.9' })).toBe(404);
   expect(await status(protectedService.url, {})).toBe(404);
   expect(await status(protectedService.url, { authorization: `Bearer ${token}` })).toBe(200);
-  await Promise.all([openService.stop(), protectedService.stop()]);
+  await Promise.all([unprotectedService.stop(), protectedService.stop()]);
 });
 
 test('a flood is rejected with 429 and Retry-After while other clients are served', async () => {
-  const running = await startInProcess();
-  const client = createClient(running);
+  const runningService = await startInProcess();
+  const client = createClient(runningService);
   const request = (user_ref: string) =>
     client.call<Problem>('POST', '/v1/decisions', client.publishable, {
       placement: 'revive',
       user_ref,
     });
   const responses = await Promise.all(Array.from({ length: 100 }, () => request('flood')));
-  const rejected = responses.filter(({ status }) => status === 429);
-  expect(rejected.length).toBeGreaterThan(10);
+  const rejections = responses.filter(({ status }) => status === 429);
+  expect(rejections.length).toBeGreaterThan(10);
   expect(responses.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(60);
-  for (const { body, headers } of rejected) {
+  for (const { body, headers } of rejections) {
     expect(body).toMatchObject({ code: 'rate_limited', status: 429 });
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     expect(headers.get('ratelimit-remaining')).toBe('0');
   }
-  expect((await request('somebody else')).status).toBe(200);
-  await running.stop();
+  expect((await request('another player')).status).toBe(200);
+  await runningService.stop();
 });
 
 test('requests beyond the queue limit are rejected with 503 and Retry-After', async () => {
-  const running = await startInProcess({ RATE_LIMITS: 'off' });
+  const runningService = await startInProcess({ RATE_LIMITS: 'off' });
   // Blocks the database, so that no request is committed yet.
-  let blocked: Promise<void> | undefined;
-  const release = await new Promise<() => void>((resolveBegun) => {
-    blocked = running.service.database.transaction(() => new Promise<void>(resolveBegun));
+  let blockingTransaction: Promise<void> | undefined;
+  const release = await new Promise<() => void>((resolveStarted) => {
+    blockingTransaction = runningService.service.database.transaction(
+      () => new Promise<void>(resolveStarted),
+    );
   });
-  // Injected requests do not need a connection each.
+  // Injected requests do not need connections.
   const requests = Array.from({ length: 5_300 }, (_, index) =>
-    running.service.app.inject({
+    runningService.service.app.inject({
       method: 'POST',
       url: '/v1/decisions',
-      headers: { authorization: `Bearer ${running.keys.sandbox.publishable}` },
+      headers: { authorization: `Bearer ${runningService.keys.sandbox.publishable}` },
       payload: { placement: 'level-end', user_ref: `player-${index}` },
     }),
   );
-  const first = await Promise.race(requests);
-  expect([first.statusCode, first.json<Problem>().code, first.headers['retry-after']]).toEqual([
-    503,
-    'overloaded',
-    '1',
-  ]);
+  const firstResponse = await Promise.race(requests);
+  expect([
+    firstResponse.statusCode,
+    firstResponse.json<Problem>().code,
+    firstResponse.headers['retry-after'],
+  ]).toEqual([503, 'overloaded', '1']);
   release();
   const responses = await Promise.all(requests);
-  await blocked;
-  const rejected = responses.filter(({ statusCode }) => statusCode === 503);
-  const servedRequests = responses.filter(({ statusCode }) => statusCode === 200).length;
-  expect(servedRequests + rejected.length).toBe(responses.length);
-  const [row] = await running.service.database.query<{ count: number }>(
+  await blockingTransaction;
+  const rejections = responses.filter(({ statusCode }) => statusCode === 503);
+  const servedCount = responses.filter(({ statusCode }) => statusCode === 200).length;
+  expect(servedCount + rejections.length).toBe(responses.length);
+  const [row] = await runningService.service.database.query<{ count: number }>(
     'SELECT count(*)::bigint AS count FROM decisions',
   );
-  expect(row?.count).toBe(servedRequests);
-  await running.stop();
+  expect(row?.count).toBe(servedCount);
+  await runningService.stop();
 });
 
 test('without its database, the service is alive but not ready', async () => {
-  const running = await startInProcess();
-  const client = createClient(running);
+  const runningService = await startInProcess();
+  const client = createClient(runningService);
   const read = (path: string) => client.call<Problem>('GET', path);
   expect([(await read('/healthz')).status, (await read('/readyz')).status]).toEqual([200, 200]);
-  await running.service.database.close();
+  await runningService.service.database.close();
   expect([(await read('/healthz')).status, (await read('/readyz')).status]).toEqual([200, 503]);
   const response = await client.call<Problem>('POST', '/v1/decisions', client.publishable, {
     placement: 'lobby',
@@ -122,5 +124,5 @@ test('without its database, the service is alive but not ready', async () => {
     'unavailable',
     '5',
   ]);
-  await running.stop().catch(() => undefined); // The database is closed.
+  await runningService.stop().catch(() => undefined); // The database is closed.
 });

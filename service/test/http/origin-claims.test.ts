@@ -22,24 +22,24 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** Runs the search for due comparisons once in each process. Returns the queued jobs. */
+/** Starts processes that each check for due comparisons once, and returns the queued jobs. */
 async function runChecks(processes: number): Promise<string[]> {
   const jobs: string[] = [];
   const queue = { push: ({ key }: { key: string }) => jobs.push(key) > 0, stop: async () => {} };
   const deps = { database, clock, queue, log: pino({ level: 'silent' }), tracing: noTracing };
-  const runningChecks = Array.from({ length: processes }, () =>
+  const originChecks = Array.from({ length: processes }, () =>
     startOriginChecks(deps as unknown as Parameters<typeof startOriginChecks>[0]),
   );
-  await Promise.all(runningChecks.map((checks) => checks.stop()));
+  await Promise.all(originChecks.map((checks) => checks.stop()));
   return jobs.toSorted();
 }
 
 test('each due creative is claimed once until its lease expires', async () => {
-  const first = await runChecks(1);
-  expect(first).toHaveLength(15);
-  const second = await runChecks(3);
-  expect(second).toHaveLength(9);
-  expect(new Set([...first, ...second]).size).toBe(24);
+  const firstJobs = await runChecks(1);
+  expect(firstJobs).toHaveLength(15);
+  const laterJobs = await runChecks(3);
+  expect(laterJobs).toHaveLength(9);
+  expect(new Set([...firstJobs, ...laterJobs]).size).toBe(24);
   expect(await runChecks(1)).toEqual([]);
   clock.advance(30 * minuteMs - 1);
   expect(await runChecks(1)).toEqual([]);

@@ -7,31 +7,31 @@ import { createSampler, type Sampler } from '../fuzz/sample.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createPanelClient, type PanelClient, signInAs, signInOwner } from './panel-client.ts';
 
-let running: InProcessService;
+let runningService: InProcessService;
 let owner: PanelClient;
 let operator: PanelClient;
 let viewer: PanelClient;
-let foreignOwner: PanelClient;
+let otherAccountOwner: PanelClient;
 let ids: Record<string, string>;
 let sampler: Sampler;
 /** The operations that require a secret key. */
 let operations: Operation[];
 beforeAll(async () => {
-  running = await startInProcess({ RATE_LIMITS: 'off' });
-  const document = await readOpenApi(running.url);
+  runningService = await startInProcess({ RATE_LIMITS: 'off' });
+  const document = await readOpenApi(runningService.url);
   sampler = createSampler(document.components.schemas);
   operations = listOperations(document).filter(({ keys }) => keys.includes('secret'));
-  ids = await createObjects(running);
-  owner = await signInOwner(running);
-  viewer = await signInAs(running, owner, 'viewer');
-  operator = await signInAs(running, owner, 'operator');
-  foreignOwner = await createForeignOwner();
+  ids = await createObjects(runningService);
+  owner = await signInOwner(runningService);
+  viewer = await signInAs(runningService, owner, 'viewer');
+  operator = await signInAs(runningService, owner, 'operator');
+  otherAccountOwner = await createOtherAccountOwner();
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
 /** Signs in the owner of another account. */
-async function createForeignOwner(): Promise<PanelClient> {
-  const { database, makeId, users } = running.service;
+async function createOtherAccountOwner(): Promise<PanelClient> {
+  const { database, makeId, users } = runningService.service;
   const accountId = makeId('account');
   await database.query(
     'INSERT INTO accounts (account_id, name, created_at) VALUES ($1, $2, now())',
@@ -39,7 +39,7 @@ async function createForeignOwner(): Promise<PanelClient> {
   );
   const user = { accountId, id: makeId('user'), email: 'stranger@example.com' };
   await insertUser(database, { ...user, name: 'S', role: 'owner', password: null, createdAtMs: 0 });
-  const client = createPanelClient(running.url);
+  const client = createPanelClient(runningService.url);
   await client.setUp(await users.links.make(database, user), user.email);
   return client;
 }
@@ -49,11 +49,11 @@ function send(client: PanelClient, { method, path, body, parameters }: Operation
   const query = parameters
     .filter((parameter) => parameter.in === 'query' && parameter.required)
     .map(({ name, schema }) => `${name}=${String(sampler.sample(schema))}`);
-  const address = `${path.replace('{id}', ids[path.split('/')[2] ?? ''] ?? '')}?${query.join('&')}`;
-  return client.send<Problem>(method, address, body && sampler.sample(body), headers);
+  const pathAndQuery = `${path.replace('{id}', ids[path.split('/')[2] ?? ''] ?? '')}?${query.join('&')}`;
+  return client.send<Problem>(method, pathAndQuery, body && sampler.sample(body), headers);
 }
 
-/** Sends a request for each operation. Returns lines with the operation, the status and the problem code. */
+/** Sends a request for each operation. Returns one line per response: operation, status and problem code. */
 async function request(
   client: PanelClient,
   selectedOperations: readonly Operation[],
@@ -67,10 +67,10 @@ async function request(
   return responses;
 }
 
-/** Parses routes such as `POST /panel/api/users` from the route list of the panel. */
-function panelRoutes(): { method: string; path: string }[] {
+/** Parses the panel's routes, such as `POST /panel/api/users`, from the route tree that Fastify prints. */
+function listPanelRoutes(): { method: string; path: string }[] {
   const ancestors: string[] = [];
-  const routes = running.service.app
+  const routes = runningService.service.app
     .printRoutes({ commonPrefix: false })
     .split('\n')
     .flatMap((line) => {
@@ -86,22 +86,22 @@ function panelRoutes(): { method: string; path: string }[] {
 
 const isWrite = ({ method }: { method: string }) => method !== 'GET';
 
-/** Reads everything that an operator may change. */
+/** Reads all data that a panel user might change. */
 async function readState(): Promise<unknown> {
-  const { database } = running.service;
-  const all = (table: string, columns = '*') =>
+  const { database } = runningService.service;
+  const readRows = (table: string, columns = '*') =>
     database.query(`SELECT ${columns} FROM ${table} ORDER BY account_id, 2`);
   return [
-    await all('resources'),
-    await all('keys', 'account_id, id, allowed_origins, revoked_at'),
-    await all('secrets'),
-    await all('deliveries', 'account_id, id'),
-    await all('users', 'account_id, id, role, password, codes_active'),
-    await all('audit_entries', 'account_id, id'),
+    await readRows('resources'),
+    await readRows('keys', 'account_id, id, allowed_origins, revoked_at'),
+    await readRows('secrets'),
+    await readRows('deliveries', 'account_id, id'),
+    await readRows('users', 'account_id, id, role, password, codes_active'),
+    await readRows('audit_entries', 'account_id, id'),
   ];
 }
 
-/** Routes that every user may call. They only affect the user's own account or have no side effects. */
+/** Routes that every user may call. They affect only the user's own settings or have no side effects. */
 const unrestrictedRoutes = [
   'DELETE /panel/api/account/codes',
   'DELETE /panel/api/session',
@@ -115,20 +115,20 @@ const unrestrictedRoutes = [
 
 test('a viewer cannot change anything', async () => {
   const stateBefore = await readState();
-  // Sessions of any role cannot request ads.
+  // A panel session cannot request ads, whatever the user's role.
   const writes = operations.filter(isWrite).filter(({ id }) => id !== 'requestDecision');
   expect(writes.length).toBeGreaterThan(30);
   expect(await request(viewer, writes)).toEqual(
     writes.map(({ id }) => `${id} 403 role_not_permitted`),
   );
-  const panel = panelRoutes().filter(isWrite);
-  const rejected: string[] = [];
-  for (const { method, path } of panel) {
+  const panelWrites = listPanelRoutes().filter(isWrite);
+  const rejectedRoutes: string[] = [];
+  for (const { method, path } of panelWrites) {
     if (unrestrictedRoutes.includes(`${method} ${path}`)) continue;
     const { status, body } = await viewer.send(method, path.replace(':id', 'usr_1'), {});
-    rejected.push(`${method} ${path} ${status} ${body.code}`);
+    rejectedRoutes.push(`${method} ${path} ${status} ${body.code}`);
   }
-  expect(rejected.toSorted()).toEqual(
+  expect(rejectedRoutes.toSorted()).toEqual(
     [
       'DELETE /panel/api/users/:id',
       'PATCH /panel/api/users/:id',
@@ -138,7 +138,7 @@ test('a viewer cannot change anything', async () => {
       'POST /panel/api/users/:id/link',
     ].map((route) => `${route} 403 role_not_permitted`),
   );
-  expect(panel).toHaveLength(rejected.length + unrestrictedRoutes.length);
+  expect(panelWrites).toHaveLength(rejectedRoutes.length + unrestrictedRoutes.length);
   expect(await readState()).toEqual(stateBefore);
 });
 
@@ -183,18 +183,20 @@ test('the panel API returns no server errors for invalid input', async () => {
     '{"__proto__":{"role":"owner"}}',
     '{"request":{"placement":"revive","user_ref":"u"},"policy":{"name":"n","kind":"policy","block":{}}}',
   ];
-  const malformed = ['usr_1', '%00', '%ff', "' OR 1=1 --", 'a'.repeat(3_000)];
-  const malformedIds = bodies.map((_, index) => malformed[index % malformed.length] ?? '');
+  const malformedValues = ['usr_1', '%00', '%ff', "' OR 1=1 --", 'a'.repeat(3_000)];
+  const malformedIds = bodies.map(
+    (_, index) => malformedValues[index % malformedValues.length] ?? '',
+  );
   const failures: string[] = [];
-  for (const { method, path } of panelRoutes()) {
+  for (const { method, path } of listPanelRoutes()) {
     if (path === '/panel/api/live' || `${method} ${path}` === 'DELETE /panel/api/session') continue;
     for (const [index, id] of malformedIds.entries()) {
-      const address = `${path.replace(':id', id)}?name=${id}&token=${id}&limit=${id}`;
+      const pathAndQuery = `${path.replace(':id', id)}?name=${id}&token=${id}&limit=${id}`;
       const body = method === 'GET' ? undefined : bodies[index];
-      const { status } = await owner.send(method, address, body, {
+      const { status } = await owner.send(method, pathAndQuery, body, {
         'content-type': 'application/json',
       });
-      if (status >= 500) failures.push(`${method} ${address} ${body} ${status}`);
+      if (status >= 500) failures.push(`${method} ${pathAndQuery} ${body} ${status}`);
     }
   }
   expect(failures).toEqual([]);
@@ -202,14 +204,14 @@ test('the panel API returns no server errors for invalid input', async () => {
 });
 
 test('only the sign-in and setup routes work without a session', async () => {
-  const signedOutClient = createPanelClient(running.url);
-  const closedRoutes: string[] = [];
-  for (const { method, path } of panelRoutes()) {
+  const signedOutClient = createPanelClient(runningService.url);
+  const protectedRoutes: string[] = [];
+  for (const { method, path } of listPanelRoutes()) {
     if (/\/(setup|session)$/.test(path) && method !== 'DELETE') continue;
     const { status } = await signedOutClient.send(method, path.replace(':id', 'usr_1'));
-    if (status === 401) closedRoutes.push(`${method} ${path}`);
+    if (status === 401) protectedRoutes.push(`${method} ${path}`);
   }
-  expect(closedRoutes).toHaveLength(panelRoutes().length - 4);
+  expect(protectedRoutes).toHaveLength(listPanelRoutes().length - 4);
   const writes = operations.filter(isWrite);
   expect(await request(signedOutClient, writes)).toEqual(
     writes.map(({ id }) => `${id} 401 authentication_required`),
@@ -223,7 +225,7 @@ test('a session cannot request ads or report events', async () => {
   }
 });
 
-test('a request must name its environment', async () => {
+test('a request must specify its environment', async () => {
   for (const environment of [undefined, 'production', 'live, sandbox'])
     for (const path of ['/v1/placements', '/panel/api/decisions']) {
       const response = await owner.send('GET', path, undefined, {
@@ -241,7 +243,7 @@ test('objects in other environments and accounts are not found', async () => {
   expect(await request(owner, withId, { 'trueward-environment': 'live' })).toEqual(
     notFoundResponses,
   );
-  expect(await request(foreignOwner, withId)).toEqual(notFoundResponses);
+  expect(await request(otherAccountOwner, withId)).toEqual(notFoundResponses);
 
   const { body } = await owner.send<{ user: { id: string } }>('GET', '/panel/api/session');
   for (const path of [
@@ -249,15 +251,15 @@ test('objects in other environments and accounts are not found', async () => {
     `/panel/api/users/${body.user.id}`,
   ]) {
     expect((await owner.send('GET', path)).status).toBe(200);
-    expect((await foreignOwner.send('GET', path)).status).toBe(404);
+    expect((await otherAccountOwner.send('GET', path)).status).toBe(404);
   }
   for (const method of ['PATCH', 'DELETE'])
-    expect((await foreignOwner.send(method, `/panel/api/users/${body.user.id}`, {})).status).toBe(
-      404,
-    );
+    expect(
+      (await otherAccountOwner.send(method, `/panel/api/users/${body.user.id}`, {})).status,
+    ).toBe(404);
 });
 
-test('lists do not contain objects of other environments or accounts', async () => {
+test('lists do not contain objects from other environments or accounts', async () => {
   const lists = operations.filter(({ method, path }) => method === 'GET' && !path.includes('{id}'));
   const ownIds = new Set(Object.values(ids));
   const findShownIds = async (client: PanelClient, headers = {}) => {
@@ -268,7 +270,7 @@ test('lists do not contain objects of other environments or accounts', async () 
     return [...ownIds, 'owner@example.com'].filter((id) => text.includes(id));
   };
   expect((await findShownIds(owner)).length).toBeGreaterThan(ownIds.size - 3);
-  expect(await findShownIds(foreignOwner)).toEqual([]);
+  expect(await findShownIds(otherAccountOwner)).toEqual([]);
   // Users belong to the account, not to an environment.
   expect(await findShownIds(owner, { 'trueward-environment': 'live' })).toEqual([
     'owner@example.com',

@@ -5,16 +5,16 @@ import { createManualClock } from '../manual-clock.ts';
 import { type Client, createClient } from './client.ts';
 import { createPanelClient, type PanelClient, signInOwner } from './panel-client.ts';
 
-let running: InProcessService;
+let runningService: InProcessService;
 let game: Client;
 let panel: PanelClient;
 const clock = createManualClock(Date.now());
 beforeAll(async () => {
-  running = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
-  game = createClient(running);
-  panel = await signInOwner(running);
+  runningService = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
+  game = createClient(runningService);
+  panel = await signInOwner(runningService);
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
 interface Inspection {
   decision: { id: string; status: string; reason?: string; user_ref?: string };
@@ -26,7 +26,7 @@ interface Inspection {
 }
 const inspect = (id: string) => panel.send<Inspection>('GET', `/panel/api/decisions/${id}`);
 
-test('the inspector shows the explanation, events, reward and deliveries of a decision', async () => {
+test("the inspector shows a decision's explanation, events, reward and deliveries", async () => {
   await panel.send('POST', '/v1/webhooks', {
     url: 'http://127.0.0.1:9/hook',
     events: ['decision.served', 'decision.rewarded'],
@@ -55,19 +55,19 @@ test('the inspector shows the explanation, events, reward and deliveries of a de
   ]);
 });
 
-test('the inspector does not find decisions of another account or environment', async () => {
+test('the inspector does not find decisions in another environment', async () => {
   const { id } = await game.decideImage('player-2');
-  const live = await panel.send('GET', `/panel/api/decisions/${id}`, undefined, {
+  const response = await panel.send('GET', `/panel/api/decisions/${id}`, undefined, {
     'trueward-environment': 'live',
   });
-  expect(live.status).toBe(404);
+  expect(response.status).toBe(404);
   expect((await inspect(id)).status).toBe(200);
 });
 
 test('the inspector explains unfilled decisions in live', async () => {
-  const live = createClient(running, 'live');
+  const live = createClient(runningService, 'live');
   const { body } = await live.decide({ placement: 'lobby', formats: ['video'] });
-  const livePanel = createPanelClient(running.url, 'live');
+  const livePanel = createPanelClient(runningService.url, 'live');
   await livePanel.signIn('owner@example.com');
   const inspection = await livePanel.send<Inspection>('GET', `/panel/api/decisions/${body.id}`);
   expect(inspection.body.explain).toMatchObject([
@@ -83,7 +83,7 @@ test('the inspector explains unfilled decisions in live', async () => {
 });
 
 test('a blocked decision shows the rule as it was when the decision was made', async () => {
-  const created = await panel.send<{ id: string }>('POST', '/v1/kill-switches', {
+  const killSwitch = await panel.send<{ id: string }>('POST', '/v1/kill-switches', {
     scope: 'placement',
     target_id: 'revive',
     state: 'on',
@@ -92,13 +92,13 @@ test('a blocked decision shows the rule as it was when the decision was made', a
   clock.set(clock.nowMs() + 1_000);
   const killedDecision = await game.decide({ placement: 'revive', user_ref: 'player-9' });
   clock.set(clock.nowMs() + 1_000);
-  await panel.send('PATCH', `/v1/kill-switches/${created.body.id}`, {
+  await panel.send('PATCH', `/v1/kill-switches/${killSwitch.body.id}`, {
     state: 'off',
     reason: 'Fixed.',
   });
   expect((await inspect(killedDecision.body.id)).body.cause).toMatchObject({
     type: 'kill_switch',
-    id: created.body.id,
+    id: killSwitch.body.id,
     actor: 'owner@example.com',
     text: 'A bug.',
   });
@@ -120,15 +120,19 @@ test('a blocked decision shows the rule as it was when the decision was made', a
 });
 
 test('a dry run evaluates a request without storing a decision', async () => {
-  type TryResult = { decision: Decision; explain: Explanation[]; rule?: Policy };
-  const attempt = (body: object) => panel.send<TryResult>('POST', '/panel/api/policies/try', body);
+  type DryRunResult = { decision: Decision; explain: Explanation[]; rule?: Policy };
+  const dryRun = (body: object) =>
+    panel.send<DryRunResult>('POST', '/panel/api/policies/try', body);
   const count = async () =>
-    (await running.service.database.query('SELECT id FROM decisions')).length;
+    (await runningService.service.database.query('SELECT id FROM decisions')).length;
   const countBefore = await count();
   const request = { placement: 'revive', user_ref: 'u', locale: 'de-AT' };
-  const withoutPolicy = await attempt({ request });
-  expect(withoutPolicy.body.decision).toMatchObject({ status: 'filled', placement: 'revive' });
-  expect(withoutPolicy.body.decision.token).toBeUndefined();
+  const resultWithoutPolicy = await dryRun({ request });
+  expect(resultWithoutPolicy.body.decision).toMatchObject({
+    status: 'filled',
+    placement: 'revive',
+  });
+  expect(resultWithoutPolicy.body.decision.token).toBeUndefined();
 
   const policy = {
     name: 'Nothing in German',
@@ -136,16 +140,16 @@ test('a dry run evaluates a request without storing a decision', async () => {
     when: { languages: ['de'] },
     block: { everything: true },
   };
-  const blockedResult = await attempt({ request, policy });
+  const blockedResult = await dryRun({ request, policy });
   expect(blockedResult.body.decision).toMatchObject({ status: 'blocked', reason: 'commercial' });
   expect(blockedResult.body.rule).toMatchObject({ name: 'Nothing in German' });
-  const otherLocale = await attempt({ request: { ...request, locale: 'fr' }, policy });
-  expect(otherLocale.body.decision.status).toBe('filled');
+  const otherLocaleResult = await dryRun({ request: { ...request, locale: 'fr' }, policy });
+  expect(otherLocaleResult.body.decision.status).toBe('filled');
 
   const savedPolicy = await panel.send<Policy>('POST', '/v1/policies', policy);
-  expect((await attempt({ request })).body.decision.status).toBe('blocked');
+  expect((await dryRun({ request })).body.decision.status).toBe('blocked');
   const narrowerPolicy = { ...policy, block: { formats: ['video'] } };
-  const changedResult = await attempt({
+  const changedResult = await dryRun({
     request,
     policy: narrowerPolicy,
     policy_id: savedPolicy.body.id,
@@ -156,11 +160,11 @@ test('a dry run evaluates a request without storing a decision', async () => {
   );
   await panel.send('DELETE', `/v1/policies/${savedPolicy.body.id}`);
   expect(await count()).toBe(countBefore);
-  expect((await attempt({ request: { placement: 'nowhere' } })).status).toBe(404);
-  expect((await attempt({ request, policy: { name: 'x' } })).status).toBe(422);
+  expect((await dryRun({ request: { placement: 'nowhere' } })).status).toBe(404);
+  expect((await dryRun({ request, policy: { name: 'x' } })).status).toBe(422);
 });
 
-test('the list of keys marks leaked secret keys', async () => {
+test('a leaked secret key is marked as leaked', async () => {
   const { body } = await panel.send<{ id: string; key: string }>('POST', '/v1/keys', {
     kind: 'secret',
   });

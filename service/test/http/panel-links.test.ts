@@ -6,16 +6,16 @@ import { createPanelClient, password, type PanelClient, signInOwner } from './pa
 
 const dayMs = 24 * 60 * 60_000;
 
-let running: InProcessService;
+let runningService: InProcessService;
 let owner: PanelClient;
 const clock = createManualClock(Date.parse('2030-01-01T00:00:00Z'));
 beforeAll(async () => {
-  running = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
-  owner = await signInOwner(running);
+  runningService = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
+  owner = await signInOwner(runningService);
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
-const openBrowser = () => createPanelClient(running.url);
+const openBrowser = () => createPanelClient(runningService.url);
 const parseToken = (inviteUrl: string) => new URL(inviteUrl).hash.replace('#/setup?token=', '');
 const invite = async (email: string, role = 'viewer') => {
   const { body } = await owner.send<{ id: string; invite_url: string }>(
@@ -26,13 +26,13 @@ const invite = async (email: string, role = 'viewer') => {
   return { id: body.id, token: parseToken(body.invite_url) };
 };
 
-test('a setup link without an account in its token, from an earlier release, works once', async () => {
+test('a setup link from an earlier release, whose token contains no account, works once', async () => {
   const { id } = await invite('early@example.com');
   const token = randomBytes(32).toString('base64url');
-  await running.service.database.query('UPDATE user_links SET hash = $1 WHERE user_id = $2', [
-    createHash('sha256').update(token).digest('hex'),
-    id,
-  ]);
+  await runningService.service.database.query(
+    'UPDATE user_links SET hash = $1 WHERE user_id = $2',
+    [createHash('sha256').update(token).digest('hex'), id],
+  );
   const setUp = () =>
     openBrowser().send('POST', '/panel/api/setup', {
       token,
@@ -44,7 +44,7 @@ test('a setup link without an account in its token, from an earlier release, wor
   expect((await setUp()).status).toBe(404);
 });
 
-test('an invitation link works once, within a day and for its e-mail address', async () => {
+test('an invitation link is single-use, expires after a day and works only for its e-mail address', async () => {
   const { token } = await invite('link@example.com');
   const setup = await openBrowser().send('GET', `/panel/api/setup?token=${token}`);
   expect(setup.body).toEqual({ email: 'link@example.com', name: 'N', role: 'viewer' });
@@ -74,14 +74,18 @@ test.each([
     'GET',
     '/panel/api/users?limit=100',
   );
-  const existing = users.data.find(({ email }) => email === 'weak@example.com');
-  const token = existing
+  const existingUser = users.data.find(({ email }) => email === 'weak@example.com');
+  const token = existingUser
     ? parseToken(
-        (await owner.send<{ invite_url: string }>('POST', `/panel/api/users/${existing.id}/link`))
-          .body.invite_url,
+        (
+          await owner.send<{ invite_url: string }>(
+            'POST',
+            `/panel/api/users/${existingUser.id}/link`,
+          )
+        ).body.invite_url,
       )
     : (await invite('weak@example.com')).token;
-  const setUp = await openBrowser().send('POST', '/panel/api/setup', {
+  const setupResponse = await openBrowser().send('POST', '/panel/api/setup', {
     token,
     email: 'weak@example.com',
     name: 'N',
@@ -91,8 +95,8 @@ test.each([
     current: password,
     next: weakPassword.replace('weak@', 'owner@'),
   });
-  expect([setUp.status, changeResponse.status]).toEqual([422, 422]);
-  expect(setUp.body.errors?.[0]).toMatchObject({
+  expect([setupResponse.status, changeResponse.status]).toEqual([422, 422]);
+  expect(setupResponse.body.errors?.[0]).toMatchObject({
     pointer: '/password',
     message: expect.stringContaining(reason) as string,
   });
@@ -100,5 +104,5 @@ test.each([
 });
 
 test('a first-owner link cannot create a second owner', async () => {
-  expect(await running.service.users.links.makeForFirstOwner()).toBeUndefined();
+  expect(await runningService.service.users.links.makeForFirstOwner()).toBeUndefined();
 });

@@ -3,21 +3,22 @@ import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { createPanelClient, type PanelClient, signInOwner } from './panel-client.ts';
 
-interface Listed {
+interface ListPage {
   data: { id: string; name: string }[];
   total: number;
 }
 
-let running: InProcessService;
+let runningService: InProcessService;
 let owner: PanelClient;
 beforeAll(async () => {
   const clock = createManualClock(Date.parse('2030-01-01T00:00:00Z'));
-  running = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
-  owner = await signInOwner(running);
-  const [{ account_id: accountId } = { account_id: '' }] = await running.service.database.query<{
-    account_id: string;
-  }>('SELECT account_id FROM accounts');
-  await running.service.database.query(
+  runningService = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
+  owner = await signInOwner(runningService);
+  const [{ account_id: accountId } = { account_id: '' }] =
+    await runningService.service.database.query<{
+      account_id: string;
+    }>('SELECT account_id FROM accounts');
+  await runningService.service.database.query(
     `INSERT INTO resources (account_id, environment, kind, id, document, revision, created_at, updated_at)
       SELECT $1, 'sandbox', 'advertiser', 'adv_' || lpad(n::text, 26, '0'),
         jsonb_build_object('name', CASE WHEN n % 2 = 0 THEN 'Even ' ELSE 'odd ' END || lpad(n::text, 4, '0'),
@@ -26,11 +27,11 @@ beforeAll(async () => {
     [accountId],
   );
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
 const list = async (query: Record<string, string>) => {
   const path = `/panel/api/advertisers?${new URLSearchParams(query)}`;
-  const { status, body } = await owner.send<Listed>('GET', path);
+  const { status, body } = await owner.send<ListPage>('GET', path);
   expect(status).toBe(200);
   return {
     total: body.total,
@@ -50,7 +51,7 @@ test('a list is searched, filtered, sorted and paginated by the service', async 
   expect((await list({ limit: '2' })).names).toEqual(['aardvark', 'Even 0002']);
 });
 
-test('a page after the last one is empty but contains the total', async () => {
+test('a page past the end is empty but contains the total', async () => {
   expect(await list({ q: 'even', offset: '500' })).toEqual({ total: 150, names: [], ids: [] });
 });
 
@@ -64,11 +65,11 @@ test('a search treats SQL wildcards literally', async () => {
 });
 
 test('a list contains only objects of the session’s account and environment', async () => {
-  const liveClient = createPanelClient(running.url, 'live');
+  const liveClient = createPanelClient(runningService.url, 'live');
   await liveClient.signIn('owner@example.com');
-  const { body } = await liveClient.send<Listed>('GET', '/panel/api/advertisers?q=even');
+  const { body } = await liveClient.send<ListPage>('GET', '/panel/api/advertisers?q=even');
   expect(body).toEqual({ data: [], total: 0 });
-  const anonymousResponse = await createPanelClient(running.url).send(
+  const anonymousResponse = await createPanelClient(runningService.url).send(
     'GET',
     '/panel/api/advertisers',
   );
@@ -81,16 +82,16 @@ test('the audit log is filtered by actor and by action', async () => {
     kind: 'direct',
   });
   await owner.send('PATCH', `/v1/sources/${body.id}`, { status: 'paused' });
-  const actions = async (query: Record<string, string>) => {
+  const listActions = async (query: Record<string, string>) => {
     const path = `/v1/audit-entries?${new URLSearchParams(query)}`;
     const { body: page } = await owner.send<{ data: { action: string }[] }>('GET', path);
     return page.data.map(({ action }) => action);
   };
   // Sorted, because both entries can have the same timestamp.
-  expect((await actions({ action: 'source.' })).toSorted()).toEqual([
+  expect((await listActions({ action: 'source.' })).toSorted()).toEqual([
     'source.created',
     'source.updated',
   ]);
-  expect(await actions({ action: 'source.', actor: 'OWNER@' })).toHaveLength(2);
-  expect(await actions({ actor: 'nobody' })).toEqual([]);
+  expect(await listActions({ action: 'source.', actor: 'OWNER@' })).toHaveLength(2);
+  expect(await listActions({ actor: 'nobody' })).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { createClient } from './client.ts';
 import { openLiveTail } from './live-tail-client.ts';
 import { signInOwner } from './panel-client.ts';
 
-test.skipIf(!hasPostgres)('a live tail shows the events of all processes', async () => {
+test.skipIf(!hasPostgres)('a live tail shows events from all processes', async () => {
   const env = { DATABASE_URL: await createPostgresDatabase(), RATE_LIMITS: 'off' };
   // Like separate processes, these services share only the database and the key folder.
   const firstService = await startInProcess(env);
@@ -24,8 +24,8 @@ test.skipIf(!hasPostgres)('a live tail shows the events of all processes', async
     const remoteDecision = await remoteClient.decideImage('player');
     await remoteClient.reportStart(remoteDecision);
     await remoteClient.report({ id: 'broken' });
-    const lines = await tail.lines(3);
-    expect(lines).toMatchObject([
+    const events = await tail.waitForEvents(3);
+    expect(events).toMatchObject([
       {
         event: 'decision',
         data: { id: remoteDecision.id, status: 'filled', placement: 'revive' },
@@ -37,16 +37,18 @@ test.skipIf(!hasPostgres)('a live tail shows the events of all processes', async
       { event: 'event', data: { id: 'broken', status: 'rejected', code: 'invalid_event' } },
     ]);
     const decision = await localClient.decideImage('player');
-    expect((await tail.lines(4)).at(-1)?.data).toMatchObject({ id: decision.id });
+    expect((await tail.waitForEvents(4)).at(-1)?.data).toMatchObject({ id: decision.id });
     // A second tail shows only new events. Closing it does not affect the first tail.
     const secondTail = await openLiveTail(urls[0] ?? '', owner.cookie());
     await secondTail.readMore();
-    const next = await remoteClient.decideImage('player');
-    expect((await secondTail.lines(1)).map(({ data }) => data['id'])).toEqual([next.id]);
+    const newDecision = await remoteClient.decideImage('player');
+    expect((await secondTail.waitForEvents(1)).map(({ data }) => data['id'])).toEqual([
+      newDecision.id,
+    ]);
     await secondTail.close();
     const lastDecision = await remoteClient.decideImage('player');
-    expect((await tail.lines(6)).slice(4).map(({ data }) => data['id'])).toEqual([
-      next.id,
+    expect((await tail.waitForEvents(6)).slice(4).map(({ data }) => data['id'])).toEqual([
+      newDecision.id,
       lastDecision.id,
     ]);
     await tail.close();

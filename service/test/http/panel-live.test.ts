@@ -4,24 +4,24 @@ import { type Client, createClient } from './client.ts';
 import { openLiveTail } from './live-tail-client.ts';
 import { createPanelClient, type PanelClient, signInOwner } from './panel-client.ts';
 
-let running: InProcessService;
+let runningService: InProcessService;
 let game: Client;
 let owner: PanelClient;
 beforeAll(async () => {
-  running = await startInProcess({ RATE_LIMITS: 'off' });
-  game = createClient(running);
-  owner = await signInOwner(running);
+  runningService = await startInProcess({ RATE_LIMITS: 'off' });
+  game = createClient(runningService);
+  owner = await signInOwner(runningService);
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
-const watch = (cookie: string | undefined) => openLiveTail(running.url, cookie);
+const openTail = (cookie: string | undefined) => openLiveTail(runningService.url, cookie);
 
 test('the live tail streams only sandbox events', async () => {
-  const tail = await watch(owner.cookie());
+  const tail = await openTail(owner.cookie());
   expect(tail.response.headers.get('content-type')).toContain('text/event-stream');
-  await createClient(running, 'live').decide({ placement: 'lobby' });
+  await createClient(runningService, 'live').decide({ placement: 'lobby' });
   const decision = await game.decideImage('player');
-  const rejected = await game.decide({
+  const unfilledDecision = await game.decide({
     placement: 'revive',
     user_ref: 'a-child',
     child_directed: true,
@@ -29,9 +29,9 @@ test('the live tail streams only sandbox events', async () => {
   });
   await game.reportStart(decision);
   await game.report({ id: 'broken' });
-  const lines = await tail.lines(4);
+  const events = await tail.waitForEvents(4);
   await tail.close();
-  expect(lines).toEqual([
+  expect(events).toEqual([
     {
       event: 'decision',
       data: {
@@ -43,7 +43,10 @@ test('the live tail streams only sandbox events', async () => {
     },
     {
       event: 'decision',
-      data: expect.objectContaining({ id: rejected.body.id, reason: 'no_candidates' }) as object,
+      data: expect.objectContaining({
+        id: unfilledDecision.body.id,
+        reason: 'no_candidates',
+      }) as object,
     },
     {
       event: 'event',
@@ -59,12 +62,12 @@ test('the live tail streams only sandbox events', async () => {
   expect(tail.text()).not.toContain('a-child');
 });
 
-test('the live tail ends with its session', async () => {
-  expect((await watch(undefined)).response.status).toBe(401);
-  const client = createPanelClient(running.url);
+test('the live tail closes when its session ends', async () => {
+  expect((await openTail(undefined)).response.status).toBe(401);
+  const client = createPanelClient(runningService.url);
   await client.signIn('owner@example.com');
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  const tail = await watch(client.cookie());
+  const tail = await openTail(client.cookie());
   await tail.readMore();
   vi.advanceTimersByTime(15_000);
   await tail.readMore();
@@ -76,12 +79,12 @@ test('the live tail ends with its session', async () => {
 });
 
 test('an open live tail does not prevent the service from stopping', async () => {
-  const other = await startInProcess({ RATE_LIMITS: 'off' });
-  const client = await signInOwner(other);
-  const response = await fetch(`${other.url}/panel/api/live`, {
+  const otherService = await startInProcess({ RATE_LIMITS: 'off' });
+  const client = await signInOwner(otherService);
+  const response = await fetch(`${otherService.url}/panel/api/live`, {
     headers: { cookie: client.cookie() ?? '' },
   });
-  const read = response.text();
-  await other.stop();
-  expect(await read).toBe(': connected\n\n');
+  const body = response.text();
+  await otherService.stop();
+  expect(await body).toBe(': connected\n\n');
 });

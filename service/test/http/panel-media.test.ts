@@ -7,15 +7,18 @@ import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { type PanelClient, signInOwner } from './panel-client.ts';
 
-let running: InProcessService;
+let runningService: InProcessService;
 let owner: PanelClient;
 beforeAll(async () => {
-  running = await startInProcess({ RATE_LIMITS: 'off' }, { clock: createManualClock(Date.now()) });
-  owner = await signInOwner(running);
+  runningService = await startInProcess(
+    { RATE_LIMITS: 'off' },
+    { clock: createManualClock(Date.now()) },
+  );
+  owner = await signInOwner(runningService);
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
-const demo = (file: string): Buffer =>
+const readDemoFile = (file: string): Buffer =>
   readFileSync(fileURLToPath(new URL(`../../../demo/creatives/dist/${file}`, import.meta.url)));
 
 interface UploadResult {
@@ -32,16 +35,16 @@ const upload = (body: Buffer | string, type = 'application/octet-stream', name =
     new Blob([typeof body === 'string' ? body : new Uint8Array(body)]),
     { 'content-type': type },
   );
-const serve = (address: string, headers = {}) =>
-  fetch(running.url + new URL(address).pathname, { headers });
-const listStored = () => readdirSync(join(running.config.dataDirectory, 'media'));
+const fetchFile = (url: string, headers = {}) =>
+  fetch(runningService.url + new URL(url).pathname, { headers });
+const listStoredFiles = () => readdirSync(join(runningService.config.dataDirectory, 'media'));
 
 test('an uploaded video is stored under its content hash with its metadata', async () => {
-  const body = demo('meadow.mp4');
-  const { status, body: uploaded } = await upload(body, 'video/mp4', 'meadow.mp4');
+  const body = readDemoFile('meadow.mp4');
+  const { status, body: uploadedFile } = await upload(body, 'video/mp4', 'meadow.mp4');
   expect(status).toBe(201);
-  expect(uploaded).toEqual({
-    url: `${running.url}/media/${uploaded.sha256}.mp4`,
+  expect(uploadedFile).toEqual({
+    url: `${runningService.url}/media/${uploadedFile.sha256}.mp4`,
     sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
     bytes: body.length,
     mime: 'video/mp4',
@@ -52,9 +55,9 @@ test('an uploaded video is stored under its content hash with its metadata', asy
     audio_codec: 'mp4a.40.2',
   });
   await upload(body);
-  expect(listStored()).toEqual([`${uploaded.sha256}.mp4`]);
+  expect(listStoredFiles()).toEqual([`${uploadedFile.sha256}.mp4`]);
 
-  const fullResponse = await serve(uploaded.url);
+  const fullResponse = await fetchFile(uploadedFile.url);
   expect(Buffer.from(await fullResponse.arrayBuffer()).equals(body)).toBe(true);
   expect(Object.fromEntries(fullResponse.headers)).toMatchObject({
     'content-type': 'video/mp4',
@@ -64,13 +67,13 @@ test('an uploaded video is stored under its content hash with its metadata', asy
     'access-control-allow-origin': '*',
     'content-security-policy': expect.stringMatching(/^sandbox; default-src 'none'/) as string,
   });
-  const partialResponse = await serve(uploaded.url, { range: 'bytes=4-7' });
+  const partialResponse = await fetchFile(uploadedFile.url, { range: 'bytes=4-7' });
   expect([
     partialResponse.status,
     partialResponse.headers.get('content-range'),
     await partialResponse.text(),
   ]).toEqual([206, `bytes 4-7/${body.length}`, 'ftyp']);
-  expect((await serve(uploaded.url, { range: `bytes=${body.length}-` })).status).toBe(416);
+  expect((await fetchFile(uploadedFile.url, { range: `bytes=${body.length}-` })).status).toBe(416);
 });
 
 test.each([
@@ -83,25 +86,25 @@ test.each([
   ['meadow-poster.jpg', 'image/jpeg', { width: 640, height: 360 }],
   ['lantern.html', 'text/html', {}],
 ])('%s is detected as %s', async (file, mime, metadata) => {
-  const { status, body } = await upload(demo(file), mime, file);
+  const { status, body } = await upload(readDemoFile(file), mime, file);
   expect(status).toBe(201);
   expect(body).toMatchObject({ mime, ...metadata });
 });
 
 const script = '<script>document.title="ran"</script>';
 const endlessVideo = (() => {
-  const body = Buffer.from(demo('meadow.mp4'));
-  // Replaces the duration of the first sample in the time-to-sample table (ISO/IEC 14496-12, 8.6.1.2).
+  const body = Buffer.from(readDemoFile('meadow.mp4'));
+  // Replaces the first sample's duration in the time-to-sample table (ISO/IEC 14496-12, 8.6.1.2).
   body.writeUInt32BE(0xffffffff, body.indexOf('stts', 0, 'latin1') + 16);
   return body;
 })();
 const hugePng = (() => {
-  const body = Buffer.from(demo('harbour.png'));
+  const body = Buffer.from(readDemoFile('harbour.png'));
   body.writeUInt32BE(60_000, 16);
   body.writeUInt32BE(60_000, 20);
   return body;
 })();
-const box = (type: string, content = '') => {
+const createBox = (type: string, content = '') => {
   const body = Buffer.from(`0000${type}${content}`, 'latin1');
   body.writeUInt32BE(body.length);
   return body;
@@ -109,7 +112,7 @@ const box = (type: string, content = '') => {
 
 test.each([
   ['HTML declared as PNG', `<!doctype html>${script}`, 'image/png', /is text\/html/],
-  ['a PNG declared as HTML', demo('harbour.png'), 'text/html', /is image\/png/],
+  ['a PNG declared as HTML', readDemoFile('harbour.png'), 'text/html', /is image\/png/],
   ['HTML after other text', `hello <html>${script}`, '', /is not MP4/],
   ['an executable', Buffer.from('MZ\x90\0\x03\0\0\0', 'latin1'), 'image/png', /is not MP4/],
   ['a ZIP archive', Buffer.from('PK\x03\x04aaaaaaaaaaaaaaaaaaaa', 'latin1'), '', /is not MP4/],
@@ -120,28 +123,31 @@ test.each([
     'image/gif',
     /pixels|cannot be parsed/,
   ],
-  ['half of an MP4', demo('meadow.mp4').subarray(0, 120_000), 'video/mp4', /truncated/],
-  ['an MP4 without its last byte', demo('meadow.mp4').subarray(0, -1), '', /truncated/],
-  ['the first bytes of an MP4', demo('meadow.mp4').subarray(0, 30), '', /truncated/],
-  ['half of a WebM', demo('meadow.webm').subarray(0, 100_000), '', /truncated/],
-  ['half of a PNG', demo('harbour.png').subarray(0, 20_000), '', /truncated/],
+  ['a truncated MP4', readDemoFile('meadow.mp4').subarray(0, 120_000), 'video/mp4', /truncated/],
+  ['an MP4 without its last byte', readDemoFile('meadow.mp4').subarray(0, -1), '', /truncated/],
+  ['the first bytes of an MP4', readDemoFile('meadow.mp4').subarray(0, 30), '', /truncated/],
+  ['a truncated WebM', readDemoFile('meadow.webm').subarray(0, 100_000), '', /truncated/],
+  ['a truncated PNG', readDemoFile('harbour.png').subarray(0, 20_000), '', /truncated/],
   ['a PNG with enormous dimensions', hugePng, 'image/png', /60000 × 60000/],
-  ['a video with a duration of years', endlessVideo, 'video/mp4', /must last 1 to 120 s/],
+  ['a video that lasts for years', endlessVideo, 'video/mp4', /must last 1 to 120 s/],
   [
     'a video without tracks',
-    Buffer.concat([box('ftyp', 'isom0000isom'), box('moov'), box('mdat')]),
+    Buffer.concat([createBox('ftyp', 'isom0000isom'), createBox('moov'), createBox('mdat')]),
     '',
     /browsers support|cannot be parsed/,
   ],
   [
     'a QuickTime movie',
-    Buffer.concat([box('ftyp', 'qt  0000qt  '), box('moov'), box('mdat')]),
+    Buffer.concat([createBox('ftyp', 'qt  0000qt  '), createBox('moov'), createBox('mdat')]),
     '',
     /is not MP4/,
   ],
   [
     'an MP4 box with an enormous size',
-    Buffer.concat([box('ftyp', 'isom0000isom'), Buffer.from('\xff\xff\xff\xffmoov', 'latin1')]),
+    Buffer.concat([
+      createBox('ftyp', 'isom0000isom'),
+      Buffer.from('\xff\xff\xff\xffmoov', 'latin1'),
+    ]),
     '',
     /truncated/,
   ],
@@ -157,53 +163,60 @@ test.each([
     '',
     /not valid UTF-8/,
   ],
-  ['HTML of two megabytes', `<!doctype html>${'a'.repeat(2_000_000)}`, '', /more than 1 MiB/],
+  ['a 2 MB HTML page', `<!doctype html>${'a'.repeat(2_000_000)}`, '', /more than 1 MiB/],
   ['an empty upload', '', '', /Send the file/],
 ] as [string, Buffer | string, string, RegExp][])(
   '%s is rejected',
   async (_name, body, type, reason) => {
-    const storedBefore = listStored();
+    const filesBefore = listStoredFiles();
     const response = await upload(body, type === '' ? undefined : type, 'a.png');
     expect(response.status).toBe(422);
     expect(response.body.detail).toMatch(reason);
-    expect(listStored()).toEqual(storedBefore);
+    expect(listStoredFiles()).toEqual(filesBefore);
   },
 );
 
-test('an upload of more than 20 MB is rejected', async () => {
+test('an upload over 20 MB is rejected', async () => {
   const response = await upload(Buffer.alloc(20 * 1_024 * 1_024 + 1));
   expect(response.status).toBe(413);
 });
 
-test('a file name cannot traverse folders', async () => {
+test('a file name cannot be used for path traversal', async () => {
   const { body } = await upload(
-    demo('lobby-banner.png'),
+    readDemoFile('lobby-banner.png'),
     'image/png',
     '../../../etc/cron.d/x.html\0',
   );
   expect(body.url).toBeUndefined();
-  const traversal = await upload(demo('lobby-banner.png'), 'image/png', '../../../etc/x.html');
-  expect(traversal.body.url).toMatch(/\/media\/[0-9a-f]{64}\.png$/);
-  expect(listStored().filter((name) => !/^[0-9a-f]{64}\.[a-z0-9]+$/.test(name))).toEqual([]);
-  const other = traversal.body.url.replace(/png$/, 'html');
+  const renamedUpload = await upload(
+    readDemoFile('lobby-banner.png'),
+    'image/png',
+    '../../../etc/x.html',
+  );
+  expect(renamedUpload.body.url).toMatch(/\/media\/[0-9a-f]{64}\.png$/);
+  expect(listStoredFiles().filter((name) => !/^[0-9a-f]{64}\.[a-z0-9]+$/.test(name))).toEqual([]);
+  const htmlUrl = renamedUpload.body.url.replace(/png$/, 'html');
   for (const path of [
-    new URL(other).pathname,
+    new URL(htmlUrl).pathname,
     '/media/..%2fmaster.key',
     '/media/..%2f..%2fmaster.key',
-    `/media/..%2fmedia%2f${traversal.body.sha256}.png`,
-    `/media/${traversal.body.sha256}.png%00.html`,
-    `/media/${traversal.body.sha256.toUpperCase()}.png`,
+    `/media/..%2fmedia%2f${renamedUpload.body.sha256}.png`,
+    `/media/${renamedUpload.body.sha256}.png%00.html`,
+    `/media/${renamedUpload.body.sha256.toUpperCase()}.png`,
   ])
-    expect([path, (await fetch(running.url + path)).status]).toEqual([path, 404]);
+    expect([path, (await fetch(runningService.url + path)).status]).toEqual([path, 404]);
 });
 
-test('an uploaded file that is opened in a tab cannot run scripts in our origin', async () => {
+test("an uploaded file opened in a tab cannot run scripts in the service's origin", async () => {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>document.documentElement.setAttribute("ran", "1")</script><rect width="9" height="9" onload="document.documentElement.setAttribute('ran', '1')"/></svg>`;
   const html = `<!doctype html><title>still</title><script>
     let seen; try { seen = document.cookie } catch (error) { seen = error.name }
     fetch('/panel/api/session').then(() => document.title = 'reached', () => document.title = origin + ' ' + seen);
     </script>`;
-  const picture = Buffer.concat([demo('lobby-banner.png'), Buffer.from(`<html>${script}</html>`)]);
+  const picture = Buffer.concat([
+    readDemoFile('lobby-banner.png'),
+    Buffer.from(`<html>${script}</html>`),
+  ]);
   const urls = await Promise.all(
     [upload(svg), upload(html), upload(picture)].map(async (response) => (await response).body.url),
   );
@@ -213,7 +226,7 @@ test('an uploaded file that is opened in a tab cannot run scripts in our origin'
   });
   try {
     const page = await browser.newPage();
-    const open = (url = '') => page.goto(running.url + new URL(url).pathname);
+    const open = (url = '') => page.goto(runningService.url + new URL(url).pathname);
     await open(urls[0]);
     expect(await page.locator('svg').getAttribute('ran')).toBeNull();
     await open(urls[1]);

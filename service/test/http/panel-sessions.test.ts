@@ -16,25 +16,28 @@ import {
 
 const minuteMs = 60_000;
 
-let running: InProcessService;
+let runningService: InProcessService;
 let owner: PanelClient;
 const clock = createManualClock(Date.parse('2030-01-01T00:00:00Z'));
 const advance = (ms: number) => clock.set(clock.nowMs() + ms);
 beforeAll(async () => {
   // The tests act as a trusted proxy so that they can sign in from several IPs.
-  running = await startInProcess({ RATE_LIMITS: 'off', TRUSTED_PROXIES: '127.0.0.1' }, { clock });
-  owner = await signInOwner(running);
+  runningService = await startInProcess(
+    { RATE_LIMITS: 'off', TRUSTED_PROXIES: '127.0.0.1' },
+    { clock },
+  );
+  owner = await signInOwner(runningService);
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
-const openBrowser = () => createPanelClient(running.url);
+const openBrowser = () => createPanelClient(runningService.url);
 const createCookie = (token: string) => ({ cookie: `trueward_session=${token}` });
 const summarize = ({ status, body }: { status: number; body?: { code?: string } }) => [
   status,
   body?.code,
 ];
 
-test('the audit log names the user of a session', async () => {
+test("the audit log names the session's user", async () => {
   const list = await owner.send<{ data: Placement[] }>('GET', '/v1/placements');
   expect([list.status, list.headers.get('cache-control')]).toEqual([200, 'no-store']);
   const [placement] = list.body.data;
@@ -57,16 +60,16 @@ test('the session cookie is HttpOnly and same-site, and only its hash is stored'
   expect(attributes).toEqual(
     expect.arrayContaining(['HttpOnly', 'SameSite', 'Strict', 'Path', '/', 'Expires']),
   );
-  const storedRows = await running.service.database.query<{ hash: string }>(
+  const storedRows = await runningService.service.database.query<{ hash: string }>(
     'SELECT hash FROM sessions',
   );
   expect(storedRows.map(({ hash }) => hash)).not.toContain(value);
 });
 
-test('statements for sessions contain the account, so each needs only one shard', async () => {
-  const { database } = running.service;
+test('every session statement contains the account, so each runs on a single shard', async () => {
+  const { database } = runningService.service;
   const statements: string[] = [];
-  const recorded: Database = {
+  const recordingDatabase: Database = {
     ...database,
     query: (text, params) => {
       statements.push(text);
@@ -77,11 +80,11 @@ test('statements for sessions contain the account, so each needs only one shard'
     `SELECT account_id AS "accountId", id FROM users WHERE email = 'owner@example.com'`,
   );
   if (!user) throw new Error('The owner is missing.');
-  const sessions = createSessions(recorded, clock);
-  const token = await sessions.begin(recorded, user);
+  const sessions = createSessions(recordingDatabase, clock);
+  const token = await sessions.begin(recordingDatabase, user);
   expect(await sessions.find(token)).toMatchObject({ user: { email: 'owner@example.com' } });
   expect(await sessions.find(token.replace('acc_', 'acc_x'))).toBeUndefined();
-  await sessions.end(recorded, token);
+  await sessions.end(recordingDatabase, token);
   expect(await sessions.find(token)).toBeUndefined();
   const unscopedStatements = statements.filter(
     (text) => !/account_id = \$|INTO sessions/.test(text),
@@ -89,50 +92,50 @@ test('statements for sessions contain the account, so each needs only one shard'
   expect([statements.length, unscopedStatements]).toEqual([6, []]);
 });
 
-test('a session token without an account, as in earlier releases, is valid', async () => {
+test('a session token from an earlier release, which contains no account, is still valid', async () => {
   const token = randomBytes(32).toString('base64url');
   const now = new Date(clock.nowMs());
-  await running.service.database.query(
+  await runningService.service.database.query(
     `INSERT INTO sessions (account_id, hash, user_id, seen_at, expires_at)
       SELECT account_id, $1, id, $2, $3 FROM users WHERE email = 'owner@example.com'`,
     [createHash('sha256').update(token).digest('hex'), now, new Date(clock.nowMs() + minuteMs)],
   );
-  const session = () =>
+  const readSession = () =>
     openBrowser().send('GET', '/panel/api/session', undefined, createCookie(token));
-  expect(await session()).toMatchObject({
+  expect(await readSession()).toMatchObject({
     status: 200,
     body: { user: { email: 'owner@example.com' } },
   });
-  const { database } = running.service;
+  const { database } = runningService.service;
   await createSessions(database, clock).end(database, token);
-  expect((await session()).status).toBe(401);
+  expect((await readSession()).status).toBe(401);
 });
 
 test('a sign-in replaces the session in the cookie, which prevents session fixation', async () => {
-  const attackedBrowser = openBrowser();
-  await attackedBrowser.signIn('owner@example.com');
-  const victim = openBrowser();
-  const response = await victim.send(
+  const attackerBrowser = openBrowser();
+  await attackerBrowser.signIn('owner@example.com');
+  const victimBrowser = openBrowser();
+  const response = await victimBrowser.send(
     'POST',
     '/panel/api/session',
     { email: 'owner@example.com', password },
-    { cookie: attackedBrowser.cookie() },
+    { cookie: attackerBrowser.cookie() },
   );
   expect(response.status).toBe(200);
-  expect(victim.cookie()).not.toBe(attackedBrowser.cookie());
-  expect((await attackedBrowser.send('GET', '/panel/api/session')).status).toBe(401);
+  expect(victimBrowser.cookie()).not.toBe(attackerBrowser.cookie());
+  expect((await attackerBrowser.send('GET', '/panel/api/session')).status).toBe(401);
   const unknownSession = await openBrowser().send('GET', '/panel/api/session', undefined, {
     cookie: 'trueward_session=an-invented-one',
   });
   expect(summarize(unknownSession)).toEqual([401, 'authentication_required']);
 });
 
-test('changes require the CSRF token of the session and the same origin', async () => {
-  const other = openBrowser();
-  await other.signIn('owner@example.com');
+test("changes require the session's CSRF token and the same origin", async () => {
+  const otherBrowser = openBrowser();
+  await otherBrowser.signIn('owner@example.com');
   for (const headers of [
     { 'trueward-csrf': undefined },
-    { 'trueward-csrf': other.csrf() },
+    { 'trueward-csrf': otherBrowser.csrf() },
     { origin: undefined },
     { origin: 'null' },
     { origin: 'https://evil.example' },
@@ -148,17 +151,17 @@ test('changes require the CSRF token of the session and the same origin', async 
       [403, 'csrf_failed'],
     ]);
   }
-  const foreignResponse = await owner.send('GET', '/v1/keys', undefined, {
+  const crossOriginResponse = await owner.send('GET', '/v1/keys', undefined, {
     origin: 'https://evil.example',
   });
-  expect(summarize(foreignResponse)).toEqual([403, 'csrf_failed']);
-  const signIn = await openBrowser().send(
+  expect(summarize(crossOriginResponse)).toEqual([403, 'csrf_failed']);
+  const signInResponse = await openBrowser().send(
     'POST',
     '/panel/api/session',
     { email: 'owner@example.com', password },
     { origin: 'https://evil.example' },
   );
-  expect(summarize(signIn)).toEqual([403, 'csrf_failed']);
+  expect(summarize(signInResponse)).toEqual([403, 'csrf_failed']);
 });
 
 test('signing out ends the session on the server', async () => {
@@ -172,13 +175,13 @@ test('signing out ends the session on the server', async () => {
 });
 
 test('unknown e-mail addresses and wrong passwords get the same response', async () => {
-  await signInAs(running, owner, 'viewer');
+  await signInAs(runningService, owner, 'viewer');
   const wrongPassword = { password: 'not the password' };
   const unknownResponse = await openBrowser().signIn('nobody@example.com', wrongPassword);
-  const knownEmail = await openBrowser().signIn('owner@example.com', wrongPassword);
-  expect(summarize(knownEmail)).toEqual([401, 'sign_in_failed']);
+  const knownEmailResponse = await openBrowser().signIn('owner@example.com', wrongPassword);
+  expect(summarize(knownEmailResponse)).toEqual([401, 'sign_in_failed']);
   expect({ ...unknownResponse.body, request_id: '' }).toEqual({
-    ...knownEmail.body,
+    ...knownEmailResponse.body,
     request_id: '',
   });
 
@@ -198,16 +201,16 @@ test('unknown e-mail addresses and wrong passwords get the same response', async
 });
 
 /** Signs in from this IP. */
-const signInFrom = (address: string, email: string, secret = password, code?: string) =>
+const signInFrom = (ip: string, email: string, secret = password, code?: string) =>
   openBrowser().send(
     'POST',
     '/panel/api/session',
     { email, password: secret, ...(code === undefined ? {} : { code }) },
-    { 'x-forwarded-for': address },
+    { 'x-forwarded-for': ip },
   );
 
-test('failed sign-ins from one IP lock the user only for that IP', async () => {
-  const { database } = running.service;
+test('failed sign-ins from one IP lock the user out only from that IP', async () => {
+  const { database } = runningService.service;
   await database.query('DELETE FROM sign_in_attempts');
   const email = 'owner@example.com';
   for (let guess = 0; guess < 5; guess += 1) await signInFrom('192.0.2.66', email, 'a guess');
@@ -225,7 +228,7 @@ test('failed sign-ins from one IP lock the user only for that IP', async () => {
 });
 
 test('failed sign-ins from many IPs throttle only unknown IPs', async () => {
-  const { database } = running.service;
+  const { database } = runningService.service;
   await database.query('DELETE FROM sign_in_attempts');
   const email = 'owner@example.com';
   expect((await signInFrom('192.0.2.1', email)).status).toBe(200);
@@ -233,15 +236,15 @@ test('failed sign-ins from many IPs throttle only unknown IPs', async () => {
   // Simulates failed sign-ins from 48 other IPs.
   await database.query('UPDATE sign_in_attempts SET failures = 49 WHERE known_until IS NULL');
   expect((await signInFrom('198.51.100.2', email, 'a guess')).status).toBe(401);
-  const foreignResponse = await signInFrom('203.0.113.1', email, 'a guess');
-  expect(summarize(foreignResponse)).toEqual([429, 'rate_limited']);
-  expect(foreignResponse.headers.get('retry-after')).toBe('5');
+  const unknownIpResponse = await signInFrom('203.0.113.1', email, 'a guess');
+  expect(summarize(unknownIpResponse)).toEqual([429, 'rate_limited']);
+  expect(unknownIpResponse.headers.get('retry-after')).toBe('5');
   expect((await signInFrom('192.0.2.1', email)).status).toBe(200);
   await database.query('DELETE FROM sign_in_attempts');
 });
 
 test('an IP with failed sign-ins for many e-mail addresses is throttled', async () => {
-  const { database } = running.service;
+  const { database } = runningService.service;
   await openBrowser().signIn('none@example.com', { password: 'guess' });
   await database.query('UPDATE sign_in_attempts SET failures = 19');
   await openBrowser().signIn('one@example.com', { password: 'guess' });
@@ -256,7 +259,7 @@ const signInWithPassword = async (email: string) => {
   return client;
 };
 
-test('the cookie expires after the maximum duration of a session', async () => {
+test('the cookie expires after the maximum session duration', async () => {
   const { headers } = await openBrowser().signIn('owner@example.com');
   const expires = /Expires=([^;]+)/.exec(headers.getSetCookie()[0] ?? '')?.[1] ?? '';
   expect(Date.parse(expires)).toBe(clock.nowMs() + 12 * 60 * minuteMs);
@@ -268,18 +271,18 @@ test('a session ends after two idle hours or twelve hours in total', async () =>
   expect((await client.send('GET', '/panel/api/session')).status).toBe(200);
   advance(121 * minuteMs);
   expect((await client.send('GET', '/panel/api/session')).status).toBe(401);
-  const active = await signInWithPassword('owner@example.com');
+  const activeClient = await signInWithPassword('owner@example.com');
   for (let hour = 1; hour < 12; hour += 1) {
     advance(60 * minuteMs);
-    expect((await active.send('GET', '/v1/placements')).status).toBe(200);
+    expect((await activeClient.send('GET', '/v1/placements')).status).toBe(200);
   }
   advance(60 * minuteMs);
-  expect((await active.send('GET', '/v1/placements')).status).toBe(401);
+  expect((await activeClient.send('GET', '/v1/placements')).status).toBe(401);
   owner = await signInWithPassword('owner@example.com');
 });
 
-test('a confirmed authenticator requires a new one-time code for each sign-in', async () => {
-  const client = await signInAs(running, owner, 'viewer');
+test('after two-factor enrollment, each sign-in requires a new one-time code', async () => {
+  const client = await signInAs(runningService, owner, 'viewer');
   const { body: session } = await client.send<{ user: { email: string } }>(
     'GET',
     '/panel/api/session',
@@ -297,10 +300,10 @@ test('a confirmed authenticator requires a new one-time code for each sign-in', 
     code: '000000',
   });
   expect(summarize(wrongCodeResponse)).toEqual([422, 'invalid_request']);
-  const rightCodeResponse = await client.send('POST', '/panel/api/account/codes/confirm', {
+  const validCodeResponse = await client.send('POST', '/panel/api/account/codes/confirm', {
     code: code(),
   });
-  expect(rightCodeResponse.status).toBe(204);
+  expect(validCodeResponse.status).toBe(204);
 
   expect(summarize(await openBrowser().signIn(email))).toEqual([401, 'code_required']);
   expect(summarize(await openBrowser().signIn(email, { code: code() }))).toEqual([
@@ -309,28 +312,28 @@ test('a confirmed authenticator requires a new one-time code for each sign-in', 
   ]);
   advance(minuteMs);
   const validCode = code();
-  const signedIn = await openBrowser().signIn(email, { code: validCode });
-  expect(signedIn.body.user.code_enabled).toBe(true);
+  const signInResponse = await openBrowser().signIn(email, { code: validCode });
+  expect(signInResponse.body.user.code_enabled).toBe(true);
   expect(summarize(await openBrowser().signIn(email, { code: validCode }))).toEqual([
     401,
     'sign_in_failed',
   ]);
 
-  const turnOff = (body: object) => client.send('DELETE', '/panel/api/account/codes', body);
-  expect(summarize(await turnOff({ password: 'a guess' }))).toEqual([422, 'invalid_request']);
-  expect((await turnOff({ password })).status).toBe(204);
+  const disableCodes = (body: object) => client.send('DELETE', '/panel/api/account/codes', body);
+  expect(summarize(await disableCodes({ password: 'a guess' }))).toEqual([422, 'invalid_request']);
+  expect((await disableCodes({ password })).status).toBe(204);
   expect((await openBrowser().signIn(email)).status).toBe(200);
-  const [row] = await running.service.database.query<{ secret: string | null }>(
+  const [row] = await runningService.service.database.query<{ secret: string | null }>(
     'SELECT codes_secret AS secret FROM users WHERE email = $1',
     [email],
   );
   expect(row?.secret).toBeNull();
 });
 
-test('a sign-in without the required one-time code is not a failed attempt', async () => {
-  const { database } = running.service;
+test('a sign-in without the required one-time code does not count as a failed attempt', async () => {
+  const { database } = runningService.service;
   await database.query('DELETE FROM sign_in_attempts');
-  const client = await signInAs(running, owner, 'viewer');
+  const client = await signInAs(runningService, owner, 'viewer');
   const { body } = await client.send<{ user: { email: string } }>('GET', '/panel/api/session');
   const { email } = body.user;
   const enrollment = await client.send<{ secret: string }>('POST', '/panel/api/account/codes');
@@ -343,7 +346,7 @@ test('a sign-in without the required one-time code is not a failed attempt', asy
   advance(minuteMs);
   for (let times = 0; times < 3; times += 1)
     expect(summarize(await signInFrom('192.0.2.9', email))).toEqual([401, 'code_required']);
-  // A wrong code is a failed attempt. A missing code does not reset the number of failures.
+  // A wrong code counts as a failed attempt. A missing code does not reset the failure count.
   expect((await signInFrom('192.0.2.9', email, password, '000000')).status).toBe(401);
   expect(summarize(await signInFrom('192.0.2.9', email))).toEqual([429, 'rate_limited']);
   advance(31_000);
@@ -352,7 +355,7 @@ test('a sign-in without the required one-time code is not a failed attempt', asy
 });
 
 test('changing the password requires the old password and ends all other sessions', async () => {
-  const client = await signInAs(running, owner, 'operator');
+  const client = await signInAs(runningService, owner, 'operator');
   const { body } = await client.send<{ user: { email: string } }>('GET', '/panel/api/session');
   const otherSession = await signInWithPassword(body.user.email);
   const change = (currentPassword: string, newPassword: string) =>
@@ -372,12 +375,14 @@ test('changing the password requires the old password and ends all other session
 });
 
 test('changes to users apply immediately, and the last owner cannot be removed', async () => {
-  const second = await signInAs(running, owner, 'owner');
+  const secondOwner = await signInAs(runningService, owner, 'owner');
   const patch = (id: string, body: object, headers = {}) =>
     owner.send('PATCH', `/panel/api/users/${id}`, body, headers);
-  expect((await patch(second.id, { role: 'viewer' }, { 'if-match': '"99"' })).status).toBe(412);
-  expect((await patch(second.id, { role: 'viewer' })).status).toBe(200);
-  expect(summarize(await second.send('GET', '/panel/api/users'))).toEqual([
+  expect((await patch(secondOwner.id, { role: 'viewer' }, { 'if-match': '"99"' })).status).toBe(
+    412,
+  );
+  expect((await patch(secondOwner.id, { role: 'viewer' })).status).toBe(200);
+  expect(summarize(await secondOwner.send('GET', '/panel/api/users'))).toEqual([
     403,
     'role_not_permitted',
   ]);
@@ -385,6 +390,6 @@ test('changes to users apply immediately, and the last owner cannot be removed',
   expect(summarize(await patch(body.user.id, { role: 'viewer' }))).toEqual([409, 'conflict']);
   const remove = (id: string) => owner.send('DELETE', `/panel/api/users/${id}`);
   expect(summarize(await remove(body.user.id))).toEqual([409, 'conflict']);
-  expect((await remove(second.id)).status).toBe(204);
-  expect((await second.send('GET', '/panel/api/session')).status).toBe(401);
+  expect((await remove(secondOwner.id)).status).toBe(204);
+  expect((await secondOwner.send('GET', '/panel/api/session')).status).toBe(401);
 });

@@ -34,20 +34,20 @@ interface Health {
   open_hosts: string[];
 }
 
-let running: InProcessService;
+let runningService: InProcessService;
 let origin: MediaOrigin;
 let panel: PanelClient;
 let viewer: PanelClient;
 let game: Client;
 beforeAll(async () => {
-  running = await startInProcess({ RATE_LIMITS: 'off' });
+  runningService = await startInProcess({ RATE_LIMITS: 'off' });
   origin = await startMediaOrigin();
-  panel = await signInOwner(running);
-  viewer = await signInAs(running, panel, 'viewer');
-  game = createClient(running);
+  panel = await signInOwner(runningService);
+  viewer = await signInAs(runningService, panel, 'viewer');
+  game = createClient(runningService);
 });
 afterAll(async () => {
-  await running.stop();
+  await runningService.stop();
   await origin.stop();
 });
 
@@ -87,13 +87,13 @@ const findCreative = async ({ id }: Source): Promise<Creative | undefined> => {
   return body.data.find(({ source_id: sourceId }) => sourceId === id);
 };
 const countRows = async (table: string): Promise<number> => {
-  const [row] = await running.service.database.query<{ count: number }>(
+  const [row] = await runningService.service.database.query<{ count: number }>(
     `SELECT count(*)::bigint AS count FROM ${table}`,
   );
   return row?.count ?? 0;
 };
 
-test('a trial shows the ad of a source without storing or counting anything', async () => {
+test("a trial shows a source's ad without storing or counting anything", async () => {
   const source = await addTestSource('wrapper');
   const tables = ['decisions', 'rollup_counts', 'tracker_requests', 'decision_demand'];
   const countsBefore = await Promise.all(tables.map(countRows));
@@ -153,9 +153,9 @@ test('a trial shows exchanges without the values of secret headers', async () =>
   origin.serve('/moved', (_request, response) => {
     response.writeHead(302, { location: '/tag' }).end();
   });
-  let received: string | undefined;
+  let receivedKey: string | undefined;
   origin.serve('/tag', (request, response) => {
-    received = request.headers['x-api-key'] as string;
+    receivedKey = request.headers['x-api-key'] as string;
     response.end(
       vast(
         inline({
@@ -171,7 +171,7 @@ test('a trial shows exchanges without the values of secret headers', async () =>
     request_headers: { 'X-Api-Key': 'top-secret' },
   });
   const trial = await runTrial(source);
-  expect(received).toBe('top-secret');
+  expect(receivedKey).toBe('top-secret');
   expect(trial.exchanges[0]).toMatchObject({
     url: `${origin.url}/moved`,
     final_url: `${origin.url}/tag`,
@@ -218,12 +218,12 @@ test('trials require an operator, an external source and an existing placement',
   expect(await send(viewer, id, body)).toBe('403 role_not_permitted');
   expect(await send(panel, 'src_unknown', body)).toBe('404 not_found');
   expect(await send(panel, id, { placement: 'nowhere' })).toBe('404 placement_not_found');
-  expect(await send(createPanelClient(running.url), id, body)).toContain('401');
-  const { body: house } = await panel.send<Source>('POST', '/v1/sources', {
+  expect(await send(createPanelClient(runningService.url), id, body)).toContain('401');
+  const { body: houseSource } = await panel.send<Source>('POST', '/v1/sources', {
     name: 'House',
     kind: 'house',
   });
-  expect(await send(panel, house.id, body)).toBe('422 invalid_request');
+  expect(await send(panel, houseSource.id, body)).toBe('422 invalid_request');
 });
 
 test('an account can have at most four trials in progress', async () => {
@@ -238,27 +238,27 @@ test('an account can have at most four trials in progress', async () => {
   expect(statuses.filter((status) => status === 429)).toHaveLength(2);
 });
 
-test('source health shows hourly responses, latency percentiles and open circuits', async () => {
+test('source health shows hourly counts, latency percentiles and hosts with an open circuit', async () => {
   let status = 200;
   origin.serve('/health', (_request, response) => {
     response.writeHead(status).end('<VAST version="4.2"/>');
   });
   const source = await addSource({ tag_url: `${origin.url}/health` });
-  let players = 0;
+  let playerCount = 0;
   const decide = async (count: number): Promise<void> => {
     for (let index = 0; index < count; index += 1) {
-      players += 1;
-      const body = { placement: 'revive', user_ref: `health-${players}` };
+      playerCount += 1;
+      const body = { placement: 'revive', user_ref: `health-${playerCount}` };
       await game.call('POST', '/v1/decisions', game.publishable, body);
     }
   };
-  const read = async (): Promise<Health> =>
+  const readHealth = async (): Promise<Health> =>
     (await viewer.send<Health>('GET', `/panel/api/sources/${source.id}/health`)).body;
-  expect((await read()).latency_ms).toBeUndefined();
+  expect((await readHealth()).latency_ms).toBeUndefined();
   await decide(8);
   status = 500;
   await decide(12);
-  const { hours, latency_ms: latencyMs, open_hosts: openHosts } = await read();
+  const { hours, latency_ms: latencyMs, open_hosts: openHosts } = await readHealth();
   expect(hours).toHaveLength(24);
   const sum = (name: 'requests' | 'bids' | 'errors') =>
     hours.reduce((total, hour) => total + hour[name], 0);

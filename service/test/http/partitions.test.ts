@@ -35,8 +35,8 @@ const dayMs = 86_400_000;
 /** A Thursday. */
 const nowMs = Date.UTC(2026, 10, 19);
 
-/** Stores a decision with one event and the given time. Returns the id of the decision. */
-async function store(atMs: number): Promise<string> {
+/** Stores a decision and one event, both at the given time, and returns the decision's id. */
+async function storeDecision(atMs: number): Promise<string> {
   const id = createIds({ nowMs: () => atMs }, randomBytes)('decision');
   const record: DecisionRecord = {
     status: 'no_fill',
@@ -68,7 +68,7 @@ async function store(atMs: number): Promise<string> {
   return id;
 }
 
-/** Reports the event of this decision. Returns false if the event is a duplicate. */
+/** Reports an event for this decision. Returns false if the event is a duplicate. */
 const reportEvent = async (decisionId: string, atMs: number): Promise<boolean> => {
   const [occurredAtMs, receivedAtMs] = [atMs, atMs];
   const times = { occurredAtMs, receivedAtMs, offsetMs: 0, clamped: false };
@@ -79,7 +79,7 @@ const reportEvent = async (decisionId: string, atMs: number): Promise<boolean> =
   return outcomes.get(event) === 'new';
 };
 
-const read = async (table: string): Promise<Record<string, string>> => {
+const readPartitions = async (table: string): Promise<Record<string, string>> => {
   const column = table === 'decisions' ? 'id' : 'decision_id';
   const rows = await database.query<{ id: string; partition: string }>(
     `SELECT ${column} AS id, tableoid::regclass::text AS partition FROM ${table}`,
@@ -90,25 +90,25 @@ const read = async (table: string): Promise<Record<string, string>> => {
 test.skipIf(!hasPostgres)(
   'a query plan that is cached while a partition is empty uses the index',
   async () => {
-    const server = openPostgres(await createPostgresDatabase(), () => undefined);
-    await migrate(server);
-    await createPartitions(server, nowMs);
-    await server.query('ANALYZE decisions');
-    await server.query('ANALYZE ad_events');
-    await server.query('ANALYZE timelines');
+    const postgres = openPostgres(await createPostgresDatabase(), () => undefined);
+    await migrate(postgres);
+    await createPartitions(postgres, nowMs);
+    await postgres.query('ANALYZE decisions');
+    await postgres.query('ANALYZE ad_events');
+    await postgres.query('ANALYZE timelines');
     const ids = Array.from({ length: 50 }, (_, index) => `dec_${index}`);
-    const plans = await server.transaction(
+    const plans = await postgres.transaction(
       async (queries) => {
         // From the sixth execution on, the server uses a cached generic plan.
         for (let attempt = 0; attempt < 6; attempt += 1) {
           await readDecisions(queries, scope, ids, { lock: true });
           await readEvidence(queries, scope.accountId, ids);
         }
-        const prepared = await queries.query<{ name: string; parameters: number }>(
+        const preparedStatements = await queries.query<{ name: string; parameters: number }>(
           `SELECT name, cardinality(parameter_types) AS parameters FROM pg_prepared_statements
         WHERE statement LIKE '%requested_id%'`,
         );
-        const plans = prepared.map(({ name, parameters }) => {
+        const plans = preparedStatements.map(({ name, parameters }) => {
           const params = ["'acc_1'", "'live'", `'{${ids.join()}}'`].filter(
             (_, i) => parameters > 2 || i !== 1,
           );
@@ -118,7 +118,7 @@ test.skipIf(!hasPostgres)(
       },
       { preferIndexes: true },
     );
-    await server.close();
+    await postgres.close();
     expect(plans).toHaveLength(2);
     for (const plan of plans) {
       expect(plan).toMatch(
@@ -129,24 +129,24 @@ test.skipIf(!hasPostgres)(
   },
 );
 
-test('dropping the partitions of old weeks does not change report sums', async () => {
-  // Creates the partition of the current week twice, as a restart would.
+test('dropping old weekly partitions does not change report sums', async () => {
+  // Creates the current week's partition twice, as a restart would.
   for (const ms of [nowMs - 21 * dayMs, nowMs, nowMs]) await createPartitions(database, ms);
-  const oldDecision = await store(nowMs - 21 * dayMs);
-  const now = await store(nowMs);
-  const nextWeek = await store(nowMs + 5 * dayMs);
+  const oldDecision = await storeDecision(nowMs - 21 * dayMs);
+  const currentDecision = await storeDecision(nowMs);
+  const nextWeekDecision = await storeDecision(nowMs + 5 * dayMs);
   // An imported decision can be from a week without a partition.
-  const ancientDecision = await store(nowMs - 200 * dayMs);
-  expect(await read('decisions')).toEqual({
+  const ancientDecision = await storeDecision(nowMs - 200 * dayMs);
+  expect(await readPartitions('decisions')).toEqual({
     [oldDecision]: 'decisions_20261026',
-    [now]: 'decisions_20261116',
-    [nextWeek]: 'decisions_20261123',
+    [currentDecision]: 'decisions_20261116',
+    [nextWeekDecision]: 'decisions_20261123',
     [ancientDecision]: 'decisions_other',
   });
-  expect(await read('timelines')).toEqual({
+  expect(await readPartitions('timelines')).toEqual({
     [oldDecision]: 'timelines_20261026',
-    [now]: 'timelines_20261116',
-    [nextWeek]: 'timelines_20261123',
+    [currentDecision]: 'timelines_20261116',
+    [nextWeekDecision]: 'timelines_20261123',
     [ancientDecision]: 'timelines_other',
   });
   // A late duplicate is detected, because it is stored in the same partition as the original.
@@ -167,8 +167,14 @@ test('dropping the partitions of old weeks does not change report sums', async (
     'decision_demand_20261026',
     'tracker_requests_20261026',
   ]);
-  expect(Object.keys(await read('decisions')).toSorted()).toEqual([now, nextWeek]);
-  expect(Object.keys(await read('timelines')).toSorted()).toEqual([now, nextWeek]);
+  expect(Object.keys(await readPartitions('decisions')).toSorted()).toEqual([
+    currentDecision,
+    nextWeekDecision,
+  ]);
+  expect(Object.keys(await readPartitions('timelines')).toSorted()).toEqual([
+    currentDecision,
+    nextWeekDecision,
+  ]);
   expect(
     await database.query(
       `SELECT sum(count)::bigint AS count FROM rollup_counts WHERE metric = 'no_fill'`,
@@ -177,11 +183,11 @@ test('dropping the partitions of old weeks does not change report sums', async (
 });
 
 test('rows written before their partition exists stay in the default partition', async () => {
-  const weeks = nowMs + 70 * dayMs;
-  const id = await store(weeks);
-  await createPartitions(database, weeks);
-  expect((await read('decisions'))[id]).toBe('decisions_other');
-  expect(await reportEvent(id, weeks)).toBe(false);
+  const futureAtMs = nowMs + 70 * dayMs;
+  const id = await storeDecision(futureAtMs);
+  await createPartitions(database, futureAtMs);
+  expect((await readPartitions('decisions'))[id]).toBe('decisions_other');
+  expect(await reportEvent(id, futureAtMs)).toBe(false);
 });
 
 test.skipIf(!hasPostgres)(

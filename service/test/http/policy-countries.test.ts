@@ -4,15 +4,15 @@ import { startInProcess } from '../in-process.ts';
 import { createClient } from './client.ts';
 
 /**
- * Requests decisions as a page and as a game server, with several country headers. Returns the status of each decision.
+ * Requests decisions as a page and as a game server, with several country headers. Returns each decision's status.
  */
-async function request(env: Record<string, string>) {
-  const running = await startInProcess({ RATE_LIMITS: 'off', ...env });
-  const { call, publishable, secret } = createClient(running);
+async function requestStatuses(env: Record<string, string>) {
+  const runningService = await startInProcess({ RATE_LIMITS: 'off', ...env });
+  const { call, publishable, secret } = createClient(runningService);
   const policy = { name: 'Not in Germany', kind: 'policy', when: { countries: ['DE'] } };
   await call('POST', '/v1/policies', secret, { ...policy, block: { everything: true } });
   const readStatus = async (key: string, country?: string) => {
-    const response = await fetch(`${running.url}/v1/decisions`, {
+    const response = await fetch(`${runningService.url}/v1/decisions`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${key}`,
@@ -23,15 +23,15 @@ async function request(env: Record<string, string>) {
     });
     return ((await response.json()) as Decision).status;
   };
-  const expected = {
+  const statuses = {
     listedCountry: await readStatus(publishable, 'de'),
     otherCountry: await readStatus(publishable, 'FR'),
     unknownCountry: await readStatus(publishable, 'XX'),
     withoutHeader: await readStatus(publishable),
     fromServer: await readStatus(secret, 'DE'),
   };
-  await running.stop();
-  return expected;
+  await runningService.stop();
+  return statuses;
 }
 const unblockedStatuses = {
   listedCountry: 'filled',
@@ -41,15 +41,15 @@ const unblockedStatuses = {
   fromServer: 'filled',
 };
 
-test('a country policy uses the header of the trusted load balancer', async () => {
+test('a country policy uses the header from a trusted load balancer', async () => {
   const env = { COUNTRY_HEADER: 'CF-IPCountry', TRUSTED_PROXIES: 'loopback' };
-  expect(await request(env)).toEqual({ ...unblockedStatuses, listedCountry: 'blocked' });
+  expect(await requestStatuses(env)).toEqual({ ...unblockedStatuses, listedCountry: 'blocked' });
 });
 
-test('the country header of an untrusted client is ignored', async () => {
+test('a country header from an untrusted client is ignored', async () => {
   const env = { COUNTRY_HEADER: 'CF-IPCountry', TRUSTED_PROXIES: '10.0.0.0/8' };
-  expect(await request(env)).toEqual(unblockedStatuses);
-  expect(await request({})).toEqual(unblockedStatuses);
+  expect(await requestStatuses(env)).toEqual(unblockedStatuses);
+  expect(await requestStatuses({})).toEqual(unblockedStatuses);
 });
 
 test('COUNTRY_HEADER requires TRUSTED_PROXIES at startup', async () => {

@@ -3,15 +3,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
 
-let running: InProcessService;
+let runningService: InProcessService;
 let client: Client;
 beforeAll(async () => {
-  running = await startInProcess({ RATE_LIMITS: 'off' });
-  client = createClient(running);
+  runningService = await startInProcess({ RATE_LIMITS: 'off' });
+  client = createClient(runningService);
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
-test('a policy for a segment blocks only players in the segment', async () => {
+test('a segment policy blocks only players in the segment', async () => {
   const { body: policy } = await client.call<Policy>('POST', '/v1/policies', client.secret, {
     name: 'Let newcomers play',
     kind: 'policy',

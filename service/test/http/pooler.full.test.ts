@@ -38,8 +38,8 @@ default_pool_size = 2
     ...(process.getuid?.() === 0 ? { uid } : {}),
   });
   const poolerExit = new Promise((resolve) => pooler.once('exit', resolve));
-  // The service does not start before the pooler accepts connections.
-  await expect.poll(() => isOpen(port)).toBe(true);
+  // The service cannot start until the pooler accepts connections.
+  await expect.poll(() => acceptsConnections(port)).toBe(true);
   const cluster = await startCluster({
     databaseUrl: postgres.url.replace(/:\d+\//, `:${port}/`),
     processes: 2,
@@ -65,7 +65,7 @@ default_pool_size = 2
 });
 
 /** Whether the port accepts connections. */
-const isOpen = (port: number): Promise<boolean> =>
+const acceptsConnections = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => resolve(true));
     socket.once('error', () => resolve(false)).once('connect', () => socket.destroy());

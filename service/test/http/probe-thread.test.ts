@@ -9,7 +9,7 @@ const meadow = readFileSync(
 );
 
 /** Returns the meadow video with `entries` entries in its first time-to-sample table (ISO/IEC 14496-12, 8.6.1.2). */
-function withSampleTimes(entries: number): Buffer {
+function createVideoWithSampleTimes(entries: number): Buffer {
   const tableStart = meadow.indexOf('stts') - 4;
   const oldSize = meadow.readUInt32BE(tableStart);
   const table = Buffer.alloc(16 + entries * 8);
@@ -22,8 +22,8 @@ function withSampleTimes(entries: number): Buffer {
   }
   const head = Buffer.from(meadow.subarray(0, tableStart));
   for (const box of ['moov', 'trak', 'mdia', 'minf', 'stbl']) {
-    const size = head.lastIndexOf(box) - 4;
-    head.writeUInt32BE(head.readUInt32BE(size) + table.length - oldSize, size);
+    const sizeOffset = head.lastIndexOf(box) - 4;
+    head.writeUInt32BE(head.readUInt32BE(sizeOffset) + table.length - oldSize, sizeOffset);
   }
   return Buffer.concat([head, table, meadow.subarray(tableStart + oldSize)]);
 }
@@ -42,11 +42,11 @@ test('files are parsed in a worker thread one at a time', async () => {
   expect(meadow.length).toBeGreaterThan(0);
 });
 
-test('a file that takes long to parse does not block the process', async () => {
+test('a file that is slow to parse does not block the process', async () => {
   thread = createProbeThread();
   await thread.probe(meadow);
-  const costlyVideo = withSampleTimes(2_000_000);
-  // This thread only copies the file.
+  const costlyVideo = createVideoWithSampleTimes(2_000_000);
+  // This thread only copies the file; the worker thread parses it.
   const utilizationBefore = performance.eventLoopUtilization();
   await expect(thread.probe(costlyVideo)).rejects.toThrow(/lasts .* s; a video must last/);
   const { active, idle } = performance.eventLoopUtilization(utilizationBefore);

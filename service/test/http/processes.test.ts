@@ -26,35 +26,35 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   });
   const createClients = (): [Client, Client] => {
     const { keys, urls, clock } = cluster;
-    const [first, second] = urls.map((url) => createClient({ url, keys, clock }));
-    if (!first || !second) throw new Error('Expected two services.');
-    return [first, second];
+    const [firstClient, secondClient] = urls.map((url) => createClient({ url, keys, clock }));
+    if (!firstClient || !secondClient) throw new Error('Expected two services.');
+    return [firstClient, secondClient];
   };
 
   test('two processes on one database act as one service', async () => {
     const receiver = await startReceiver(() => 200);
-    const [first, second] = createClients();
-    await first.call('POST', '/v1/webhooks', first.secret, {
+    const [firstClient, secondClient] = createClients();
+    await firstClient.call('POST', '/v1/webhooks', firstClient.secret, {
       url: receiver.url,
       events: ['decision.rewarded'],
     });
 
-    const registeredMs = performance.now();
-    const ageS = async (): Promise<number> => {
+    const registeredAtMs = performance.now();
+    const readAgeS = async (): Promise<number> => {
       const text = await (await fetch(`${cluster.urls[1]}/metrics`)).text();
       return Number(/^trueward_configuration_age_seconds (\S+)$/m.exec(text)?.[1]);
     };
     // Waits until the other process has polled the configuration, which contains the webhook.
     for (;;) {
-      const sinceS = (performance.now() - registeredMs) / 1_000;
-      if ((await ageS()) < sinceS) break;
+      const sinceS = (performance.now() - registeredAtMs) / 1_000;
+      if ((await readAgeS()) < sinceS) break;
     }
 
-    // One process serves the ad. Both processes get its completion at the same time.
-    const decision = await first.decideImage('both');
-    await second.reportStart(decision);
+    // One process serves the ad. Both processes receive its completion at the same time.
+    const decision = await firstClient.decideImage('both');
+    await secondClient.reportStart(decision);
     await cluster.moveClock({ advanceMs: 5_000 });
-    const claims = [first, second].flatMap((client) =>
+    const reports = [firstClient, secondClient].flatMap((client) =>
       Array.from({ length: 20 }, () =>
         client.report(
           client.createImpression(decision),
@@ -62,27 +62,34 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
         ),
       ),
     );
-    const responses = await Promise.all(claims);
+    const responses = await Promise.all(reports);
     expect(responses.map(({ body }) => body.decisions[0]?.state)).toEqual(Array(40).fill('earned'));
     expect(new Set(responses.map(({ body }) => body.decisions[0]?.receipt)).size).toBe(1);
-    const [delivered] = await receiver.waitForRequests(1);
-    const { type, data } = JSON.parse(delivered?.body ?? '') as { type: string; data: object };
+    const [deliveredRequest] = await receiver.waitForRequests(1);
+    const { type, data } = JSON.parse(deliveredRequest?.body ?? '') as {
+      type: string;
+      data: object;
+    };
     expect([type, data]).toMatchObject(['decision.rewarded', { decision_id: decision.id }]);
-    const { body: hooks } = await first.call<{ data: { id: string }[] }>(
+    const { body: webhooks } = await firstClient.call<{ data: { id: string }[] }>(
       'GET',
       '/v1/webhooks',
-      first.secret,
+      firstClient.secret,
     );
-    const attempts = async (): Promise<number[]> => {
-      const path = `/v1/webhooks/${hooks.data[0]?.id}/deliveries`;
-      const { body } = await second.call<{ data: Delivery[] }>('GET', path, second.secret);
+    const countAttempts = async (): Promise<number[]> => {
+      const path = `/v1/webhooks/${webhooks.data[0]?.id}/deliveries`;
+      const { body } = await secondClient.call<{ data: Delivery[] }>(
+        'GET',
+        path,
+        secondClient.secret,
+      );
       return body.data.map((delivery) => delivery.attempts.length);
     };
     // Polls, because an attempt is recorded only after the receiver has responded.
-    await expect.poll(attempts).toEqual([1]);
+    await expect.poll(countAttempts).toEqual([1]);
 
     // A kill switch applies to all processes.
-    await first.call('POST', '/v1/kill-switches', first.secret, {
+    await firstClient.call('POST', '/v1/kill-switches', firstClient.secret, {
       scope: 'placement',
       target_id: 'revive',
       state: 'on',
@@ -90,31 +97,34 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     });
     let reason: string | undefined;
     for (let requests = 0; reason !== 'killed'; requests += 1) {
-      const { body } = await second.decide({ placement: 'revive', user_ref: `other-${requests}` });
+      const { body } = await secondClient.decide({
+        placement: 'revive',
+        user_ref: `other-${requests}`,
+      });
       reason = body.reason;
     }
-    const { body } = await first.decide({ placement: 'revive', user_ref: 'other' });
+    const { body } = await firstClient.decide({ placement: 'revive', user_ref: 'other' });
     expect(body).toMatchObject({ status: 'no_fill', reason: 'killed' });
-    expect(await attempts()).toEqual([1]);
+    expect(await countAttempts()).toEqual([1]);
     expect(await receiver.waitForRequests(1)).toHaveLength(1);
     await receiver.close();
   });
 
-  test('requests to one process use up the limit in the other process', async () => {
-    const [first, second] = createClients();
-    const count = async (): Promise<number | undefined> => {
+  test('requests to one process count toward the limit in the other process', async () => {
+    const [firstClient, secondClient] = createClients();
+    const countProcesses = async (): Promise<number | undefined> => {
       const [row] = await database.query<{ count: number }>(
         `SELECT count(DISTINCT process_id)::bigint AS count FROM limit_uses`,
       );
       return row?.count;
     };
-    await expect.poll(count).toBe(2);
-    const request = async (client: typeof first): Promise<number> =>
+    await expect.poll(countProcesses).toBe(2);
+    const request = async (client: typeof firstClient): Promise<number> =>
       (await client.decide({ placement: 'revive', user_ref: 'flood' })).status;
-    const flood = () => Promise.all(Array.from({ length: 65 }, () => request(first)));
-    const counts = () =>
+    const flood = () => Promise.all(Array.from({ length: 65 }, () => request(firstClient)));
+    const readCounts = () =>
       database.query<{ name: string }>(`SELECT name FROM limit_uses WHERE name <> ''`);
-    const seenAt = async () =>
+    const readLastSeenTimes = async () =>
       (
         await database.query<{ at: string }>(
           `SELECT seen_at::text AS at FROM limit_uses WHERE name = ''`,
@@ -126,9 +136,12 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
      */
     const exchangeCounts = async (): Promise<void> => {
       for (let round = 0; round < 2; round += 1) {
-        const timesBefore = await seenAt();
+        const timesBefore = await readLastSeenTimes();
         await expect
-          .poll(async () => (await seenAt()).filter((at) => !timesBefore.includes(at)).length)
+          .poll(
+            async () =>
+              (await readLastSeenTimes()).filter((at) => !timesBefore.includes(at)).length,
+          )
           .toBe(2);
       }
     };
@@ -136,19 +149,19 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await exchangeCounts();
     expect(await flood()).toContain(429);
     await exchangeCounts();
-    expect(await counts()).not.toEqual([]);
+    expect(await readCounts()).not.toEqual([]);
     // A process shares a count only if the count exceeds a quarter of the limit.
-    const startedMs = performance.now();
-    let admittedRequests = 0;
-    while (admittedRequests < 20 && (await request(second)) === 200) admittedRequests += 1;
+    const startedAtMs = performance.now();
+    let admittedCount = 0;
+    while (admittedCount < 20 && (await request(secondClient)) === 200) admittedCount += 1;
     await exchangeCounts();
-    while ((await request(second)) === 200) admittedRequests += 1;
+    while ((await request(secondClient)) === 200) admittedCount += 1;
     // Without shared counts, this process would admit 60 requests plus two per second.
-    expect(admittedRequests).toBeLessThan(40 + (2 * (performance.now() - startedMs)) / 1_000);
+    expect(admittedCount).toBeLessThan(40 + (2 * (performance.now() - startedAtMs)) / 1_000);
     // The stored names must not reveal users or IPs.
-    expect((await counts()).every(({ name }) => /^[\w-]{22}$/.test(name))).toBe(true);
+    expect((await readCounts()).every(({ name }) => /^[\w-]{22}$/.test(name))).toBe(true);
 
     await cluster.service(0).stop();
-    expect(await count()).toBe(1);
+    expect(await countProcesses()).toBe(1);
   });
 });

@@ -6,19 +6,19 @@ export interface ReceivedRequest {
   headers: Record<string, string>;
 }
 
-/** Starts a webhook receiver. `respond` gets the index of a request and returns the status to respond with. */
+/** Starts a webhook receiver. `respond` gets the request's index and returns the response status. */
 export async function startReceiver(
   respond: (index: number) => number = () => 200,
   responseHeaders: Readonly<Record<string, string>> = {},
 ) {
-  const received: ReceivedRequest[] = [];
+  const requests: ReceivedRequest[] = [];
   let notifyWaiter: () => void = () => undefined;
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
     request.on('end', () => {
-      const status = respond(received.length);
-      received.push({ body, headers: request.headers as Record<string, string> });
+      const status = respond(requests.length);
+      requests.push({ body, headers: request.headers as Record<string, string> });
       response
         .writeHead(status, {
           ...responseHeaders,
@@ -31,12 +31,12 @@ export async function startReceiver(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
-    received,
+    requests,
     /** Resolves with all received requests once there are at least this many. */
     async waitForRequests(requestCount: number): Promise<ReceivedRequest[]> {
-      while (received.length < requestCount)
+      while (requests.length < requestCount)
         await new Promise<void>((resolve) => (notifyWaiter = resolve));
-      return received;
+      return requests;
     },
     close: () =>
       new Promise<void>((resolve) => {

@@ -1,6 +1,6 @@
 /**
  * Tests compatibility with the previous and the next release against recorded responses. See
- * `service/test/upgrade/record.ts`. To run the previous release itself, see `upgrade.full.test.ts`.
+ * `service/test/upgrade/record.ts`. `upgrade.full.test.ts` runs the previous release itself.
  */
 import { readFileSync } from 'node:fs';
 import type { Problem } from '@trueward/protocol/wire';
@@ -12,7 +12,7 @@ import { play } from '../upgrade/play.ts';
 import type { Recording } from '../upgrade/record.ts';
 import { type Game, startGame } from './reward-game.ts';
 
-const recorded = JSON.parse(
+const recording = JSON.parse(
   readFileSync(new URL('../upgrade/recorded.json', import.meta.url), 'utf8'),
 ) as Recording;
 
@@ -22,56 +22,56 @@ beforeAll(async () => {
 });
 afterAll(() => game.stop());
 
-test('tokens are identical to those of the previous release', () => {
-  const tokens = createDecisionTokens(recorded.tokens.key);
-  for (const { claims, text } of recorded.tokens.signed) {
+test('tokens are identical to those from the previous release', () => {
+  const tokens = createDecisionTokens(recording.tokens.key);
+  for (const { claims, text } of recording.tokens.signed) {
     expect(tokens.verify(text)).toEqual(claims);
     expect(tokens.sign(claims)).toBe(text);
   }
 });
 
-/** Members with values that clients depend on. All other values differ between runs. */
+/** Members whose values clients depend on. All other values differ between runs. */
 const fixedMembers = new Set(['status', 'state', 'placement', 'format', 'reward', 'min_watch_ms']);
 
-/** Lists every path in a JSON document with its value, or with the type of the value if clients do not depend on it. */
+/** Lists every path in a JSON document with its value, or only its type if clients do not depend on the value. */
 function outline(value: unknown, path = '', name = ''): [string, unknown][] {
   if (typeof value !== 'object' || value === null || fixedMembers.has(name))
     return [[path, fixedMembers.has(name) ? JSON.stringify(value) : typeof value]];
   return Object.entries(value).flatMap(([key, member]) => outline(member, `${path}/${key}`, key));
 }
 
-test('clients of the previous release can earn rewards and get compatible responses', async () => {
+test('clients from the previous release can earn rewards and get compatible responses', async () => {
   const { clock, client, url } = game;
-  const playedSteps = await play(recorded.steps, {
+  const playedSteps = await play(recording.steps, {
     url,
     key: client.publishable,
     nowMs: clock.nowMs,
     advance: (ms) => clock.set(clock.nowMs() + ms),
   });
-  for (const [index, { status, answer }] of recorded.steps.entries()) {
-    const actual = playedSteps[index];
-    expect([index, actual?.status]).toEqual([index, status]);
+  for (const [index, { status, answer }] of recording.steps.entries()) {
+    const actualStep = playedSteps[index];
+    expect([index, actualStep?.status]).toEqual([index, status]);
     // A release may add members to a response but must not remove any.
-    expect(outline(actual?.answer)).toEqual(expect.arrayContaining(outline(answer)));
+    expect(outline(actualStep?.answer)).toEqual(expect.arrayContaining(outline(answer)));
   }
   expect(playedSteps.at(-1)?.answer).toMatchObject({ state: 'earned' });
 });
 
 test('`verifyWebhook` accepts webhooks signed by the previous release', async () => {
-  const { secret, headers, body } = recorded.webhook;
+  const { secret, headers, body } = recording.webhook;
   const now = () => Number(headers['service-timestamp']) * 1_000;
   const event = await verifyWebhook(body, headers, secret, { now });
   expect(event).toMatchObject({ type: 'decision.rewarded', data: { placement: 'revive' } });
 });
 
-/** Reads the key that signs the tokens of the installation. */
-const tokenKey = (): Promise<string> => {
+/** Reads the key with which the service signs tokens. */
+const readTokenKey = (): Promise<string> => {
   const { service, config, clock } = game;
   return readServiceSecret(service.database, openSecretBox(config), clock, 'decision_token');
 };
 
-test('an ad with a token in the format of the next release can be rewarded', async () => {
-  const key = await tokenKey();
+test("an ad with a token in the next release's format can be rewarded", async () => {
+  const key = await readTokenKey();
   const decision = await game.decide('of two releases');
   const claims = createDecisionTokens(key).verify(decision.token);
   if (!claims) throw new Error('Expected a valid token.');
@@ -80,7 +80,7 @@ test('an ad with a token in the format of the next release can be rewarded', asy
   expect(await game.watch({ ...decision, token })).toMatchObject({ state: 'earned' });
 });
 
-test('an event with a token of a later release is deferred with 503', async () => {
+test('an event with a token from a later release is deferred with 503', async () => {
   const { client, createEvent, decide } = game;
   const decision = await decide('of a later release');
   const body = `9~${decision.id}`;
@@ -89,11 +89,11 @@ test('an event with a token of a later release is deferred with 503', async () =
     const sent_at = new Date(game.clock.nowMs()).toISOString();
     return client.call<Problem>('POST', '/v1/events', client.publishable, { sent_at, events });
   };
-  const laterResult = await send(createMac(await tokenKey())(body));
-  expect([laterResult.status, laterResult.body.code]).toEqual([503, 'unavailable']);
-  expect(laterResult.headers.get('retry-after')).toBe('5');
-  const forgedResult = await send(createMac('another key')(body));
-  expect(forgedResult.body).toMatchObject({
+  const newerTokenResponse = await send(createMac(await readTokenKey())(body));
+  expect([newerTokenResponse.status, newerTokenResponse.body.code]).toEqual([503, 'unavailable']);
+  expect(newerTokenResponse.headers.get('retry-after')).toBe('5');
+  const forgedTokenResponse = await send(createMac('another key')(body));
+  expect(forgedTokenResponse.body).toMatchObject({
     results: [{ status: 'rejected', code: 'token_invalid' }],
   });
 });

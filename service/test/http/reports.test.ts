@@ -5,24 +5,24 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
 
-let running: InProcessService;
+let runningService: InProcessService;
 let client: Client;
 beforeAll(async () => {
-  running = await startInProcess({ RATE_LIMITS: 'off' });
-  client = createClient(running);
+  runningService = await startInProcess({ RATE_LIMITS: 'off' });
+  client = createClient(runningService);
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
 const hourMs = 3_600_000;
-const hour = (offset: number) =>
+const formatHour = (offset: number) =>
   new Date((Math.floor(Date.now() / hourMs) + offset) * hourMs).toISOString();
-const address = (rest = '') => `/v1/reports?from=${hour(-24)}&to=${hour(2)}${rest}`;
-const read = async (rest?: string) =>
-  (await client.call<Report>('GET', address(rest), client.secret)).body;
+const createPath = (rest = '') => `/v1/reports?from=${formatHour(-24)}&to=${formatHour(2)}${rest}`;
+const readReport = async (rest?: string) =>
+  (await client.call<Report>('GET', createPath(rest), client.secret)).body;
 
-/** Computes the expected sums by counting the rows of decisions and events. */
+/** Computes the expected sums by counting decisions and events. */
 async function recount(): Promise<Record<string, number>> {
-  const rows = await running.service.database.query<{ metric: string; count: number }>(
+  const rows = await runningService.service.database.query<{ metric: string; count: number }>(
     `WITH own AS (SELECT * FROM decisions WHERE environment = 'sandbox')
       SELECT 'requests' AS metric, count(*)::bigint AS count FROM own
       UNION ALL SELECT status, count(*)::bigint FROM own GROUP BY status
@@ -59,15 +59,15 @@ const step = fc.record({
   ),
 });
 
-test('report sums equal a recount of the rows for every grouping', async () => {
-  let user = 0;
+test('report sums match a recount of decisions and events for every grouping', async () => {
+  let userCount = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
       await Promise.all(
         steps.map(async ({ placement, simulate, events }) => {
           const { body } = await client.decide({
             placement,
-            user_ref: `user-${(user += 1)}`,
+            user_ref: `user-${(userCount += 1)}`,
             ...(simulate === undefined ? {} : { simulate }),
           });
           if (body.status !== 'filled' || events.length === 0) return;
@@ -77,30 +77,34 @@ test('report sums equal a recount of the rows for every grouping', async () => {
         }),
       );
       const expected = await recount();
-      expect(sum(await read())).toEqual(expected);
+      expect(sum(await readReport())).toEqual(expected);
       expect(
-        sum(await read('&interval=hour&group_by=placement,creative,source,advertiser,reason')),
+        sum(
+          await readReport('&interval=hour&group_by=placement,creative,source,advertiser,reason'),
+        ),
       ).toEqual(expected);
     }),
     { numRuns: 15 },
   );
 });
 
-test('requests without a fill are counted by reason', async () => {
+test('unfilled requests are counted by reason', async () => {
   await client.decide({ placement: 'lobby', simulate: 'killed' });
-  const [row] = (await read()).data;
+  const [row] = (await readReport()).data;
   expect(row?.reasons.no_fill['killed']).toBeGreaterThan(0);
-  const killedRow = (await read('&group_by=reason')).data.find(({ reason }) => reason === 'killed');
+  const killedRow = (await readReport('&group_by=reason')).data.find(
+    ({ reason }) => reason === 'killed',
+  );
   expect(killedRow?.no_fill).toBe(row?.reasons.no_fill['killed']);
   expect(killedRow?.requests).toBe(0);
 });
 
-test('days begin and end in the requested time zone', async () => {
-  await running.service.database.query(
+test('days start at midnight in the requested time zone', async () => {
+  await runningService.service.database.query(
     `INSERT INTO rollups SELECT account_id, 'sandbox', '2026-01-01T23:00:00Z', 'night', '', '', '', '', 'no_fill', 'killed', 7
       FROM accounts LIMIT 1`,
   );
-  const periods = async (tz: string) =>
+  const readPeriods = async (tz: string) =>
     (
       await client.call<Report>(
         'GET',
@@ -108,18 +112,18 @@ test('days begin and end in the requested time zone', async () => {
         client.secret,
       )
     ).body.data.map(({ period, requests }) => [period, requests]);
-  expect(await periods('UTC')).toEqual([['2026-01-01T00:00:00.000Z', 7]]);
-  expect(await periods('Europe/Berlin')).toEqual([['2026-01-01T23:00:00.000Z', 7]]);
+  expect(await readPeriods('UTC')).toEqual([['2026-01-01T00:00:00.000Z', 7]]);
+  expect(await readPeriods('Europe/Berlin')).toEqual([['2026-01-01T23:00:00.000Z', 7]]);
 });
 
 test('a report is available as CSV', async () => {
-  const response = await fetch(running.url + address('&group_by=placement&format=csv'), {
+  const response = await fetch(runningService.url + createPath('&group_by=placement&format=csv'), {
     headers: { authorization: `Bearer ${client.secret}` },
   });
   expect(response.headers.get('content-type')).toContain('text/csv');
-  const [head, ...lines] = (await response.text()).trimEnd().split('\r\n');
-  expect(head).toMatch(/^period,placement,requests,filled,no_fill,/);
-  expect(lines.length).toBe((await read('&group_by=placement')).data.length);
+  const [header, ...lines] = (await response.text()).trimEnd().split('\r\n');
+  expect(header).toMatch(/^period,placement,requests,filled,no_fill,/);
+  expect(lines.length).toBe((await readReport('&group_by=placement')).data.length);
 });
 
 test.each([

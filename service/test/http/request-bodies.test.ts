@@ -14,8 +14,8 @@ afterAll(() => service.stop());
 
 const validRequest = { placement: 'revive', user_ref: 'u', formats: ['image'] };
 /**
- * A body with the maximum nesting depth. Its escape sequence makes the service search the whole body for text that the
- * database cannot store.
+ * The most deeply nested body within the size limit. Its escape sequence makes the service search the whole body for
+ * text that the database cannot store.
  */
 const deepBody = `${'['.repeat(32_000)}"\\u0000"${']'.repeat(32_000)}`;
 

@@ -7,13 +7,13 @@ import { toExternalSource } from '../../src/resource/resource.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
 
-let running: InProcessService;
+let runningService: InProcessService;
 let client: Client;
 beforeAll(async () => {
-  running = await startInProcess();
-  client = createClient(running);
+  runningService = await startInProcess();
+  client = createClient(runningService);
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
 const apiKey = 'Bearer 7f3c-very-secret';
 const bidder = { name: 'Bidder', kind: 'openrtb', endpoint_url: 'https://bid.example/rtb' };
@@ -32,7 +32,7 @@ const create = async (fields: object = {}): Promise<Source> => {
 const update = <T = Source>(id: string, change: object) =>
   client.call<T>('PATCH', `/v1/sources/${id}`, client.secret, change);
 
-test('the values of request headers are encrypted and not returned', async () => {
+test('request header values are encrypted and not returned', async () => {
   const headers = { Authorization: apiKey, 'X-Account': 'account-93' };
   const source = await create({ request_headers: headers });
   expect(source.request_header_names).toEqual(['Authorization', 'X-Account']);
@@ -47,7 +47,7 @@ test('the values of request headers are encrypted and not returned', async () =>
   );
   const tables = ['resources', 'audit_entries', 'secrets', 'webhook_events', 'idempotency_keys'];
   const rows = await Promise.all(
-    tables.map((table) => running.service.database.query(`SELECT * FROM ${table}`)),
+    tables.map((table) => runningService.service.database.query(`SELECT * FROM ${table}`)),
   );
   const allOutput = JSON.stringify([source, changedSource, responses, rows]);
   expect(allOutput).toContain(source.id);
@@ -69,7 +69,7 @@ test.each<[object, string]>([
   expect([status, body.errors?.[0]?.pointer]).toEqual([422, pointer]);
 });
 
-test('a source of uploaded ads has no request headers', async () => {
+test('a source of house ads cannot have request headers', async () => {
   const { status, body } = await client.call<Problem>('POST', '/v1/sources', client.secret, {
     name: 'H',
     kind: 'house',
@@ -80,12 +80,12 @@ test('a source of uploaded ads has no request headers', async () => {
 
 test('changed request headers are sent to the source', async () => {
   const box = createSecretBox([new Uint8Array(32).fill(7)]);
-  const headers = createRequestHeaders(running.service.database, box, { nowMs: () => 0 });
-  const created = await create({ request_headers: { 'X-Key': 'a' } });
+  const headers = createRequestHeaders(runningService.service.database, box, { nowMs: () => 0 });
+  const createdSource = await create({ request_headers: { 'X-Key': 'a' } });
   const { account_id: accountId } = (
-    await running.service.database.query<{ account_id: string }>(
+    await runningService.service.database.query<{ account_id: string }>(
       'SELECT account_id FROM resources WHERE id = $1',
-      [created.id],
+      [createdSource.id],
     )
   )[0] ?? { account_id: '' };
   const requireExternalSource = (source: Source) => {
@@ -94,19 +94,24 @@ test('changed request headers are sent to the source', async () => {
     return externalSource;
   };
   const scope = { accountId, environment: 'sandbox' } as const;
-  const operation = { queries: running.service.database, scope, actor: 'test' };
-  await headers.store(operation, created.id, { 'X-Key': 'a' });
-  const firstSource = requireExternalSource(created);
+  const operation = { queries: runningService.service.database, scope, actor: 'test' };
+  await headers.store(operation, createdSource.id, { 'X-Key': 'a' });
+  const firstSource = requireExternalSource(createdSource);
   expect(await headers.read(accountId, firstSource)).toEqual({ 'X-Key': 'a' });
-  await headers.store(operation, created.id, { 'X-Key': 'b' });
+  await headers.store(operation, createdSource.id, { 'X-Key': 'b' });
   expect(await headers.read(accountId, firstSource)).toEqual({ 'X-Key': 'a' });
-  expect(await headers.read(accountId, requireExternalSource(created))).toEqual({ 'X-Key': 'b' });
+  expect(await headers.read(accountId, requireExternalSource(createdSource))).toEqual({
+    'X-Key': 'b',
+  });
 
-  // Without its credentials, the bidder would reject the request as unknown.
-  await headers.store(operation, created.id, {});
-  await expect(headers.read(accountId, requireExternalSource(created))).rejects.toThrow(
+  // Without the credentials, the bidder would reject the request.
+  await headers.store(operation, createdSource.id, {});
+  await expect(headers.read(accountId, requireExternalSource(createdSource))).rejects.toThrow(
     'request_headers again',
   );
-  const sourceWithoutHeaders = requireExternalSource({ ...created, request_header_names: [] });
+  const sourceWithoutHeaders = requireExternalSource({
+    ...createdSource,
+    request_header_names: [],
+  });
   expect(await headers.read(accountId, sourceWithoutHeaders)).toEqual({});
 });

@@ -12,13 +12,13 @@ import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
 import { startReceiver } from './receiver.ts';
 
-let running: InProcessService;
+let runningService: InProcessService;
 let client: Client;
 beforeAll(async () => {
-  running = await startInProcess();
-  client = createClient(running);
+  runningService = await startInProcess();
+  client = createClient(runningService);
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
 type Document = Record<string, unknown> & { id: string };
 type List = { data: Document[]; has_more: boolean; next_cursor?: string };
@@ -31,7 +31,7 @@ const get = <T = Document>(path: string) => client.call<T>('GET', path, client.s
 const remove = (path: string, headers?: Record<string, string>) =>
   client.call<Problem>('DELETE', path, client.secret, undefined, headers);
 
-const newName = () => `p-${randomUUID()}`;
+const createName = () => `p-${randomUUID()}`;
 const image = {
   format: 'image',
   files: [{ url: 'https://cdn.example/a.png', mime: 'image/png', width: 10, height: 10 }],
@@ -41,7 +41,7 @@ async function createDemand() {
   const { body: source } = await post('/v1/sources', { name: 'S', kind: 'house' });
   const { body: advertiser } = await post('/v1/advertisers', { name: 'A', domain: 'a.example' });
   const { body: placement } = await post('/v1/placements', {
-    name: newName(),
+    name: createName(),
     format: 'interstitial',
   });
   const { body: creative } = await post('/v1/creatives', {
@@ -88,40 +88,42 @@ test('objects of every kind can be created, read, updated and archived', async (
     ['/v1/sources', source, { status: 'paused' }],
     ['/v1/placements', placement, { cooldown_s: 5 }],
   ];
-  for (const [path, created, change] of cases) {
-    const address = `${path}/${created.id}`;
-    const read = await get(address);
-    expect(read.body).toEqual(created);
-    expect(read.headers.get('etag')).toBe('"1"');
-    expect((await get<List>(path)).body.data).toContainEqual(created);
-    const updated = await patch(address, change);
-    expect([updated.status, updated.headers.get('etag')]).toEqual([200, '"2"']);
-    expect((await get(address)).body).toEqual(updated.body);
-    expect(updated.body).toMatchObject(change);
-    expect((await remove(address)).status).toBe(204);
-    expect((await get<Problem>(address)).body.code).toBe('not_found');
-    const audit = await get<{ data: AuditEntry[] }>(`/v1/audit-entries?target_id=${created.id}`);
+  for (const [path, createdObject, change] of cases) {
+    const objectPath = `${path}/${createdObject.id}`;
+    const response = await get(objectPath);
+    expect(response.body).toEqual(createdObject);
+    expect(response.headers.get('etag')).toBe('"1"');
+    expect((await get<List>(path)).body.data).toContainEqual(createdObject);
+    const updateResponse = await patch(objectPath, change);
+    expect([updateResponse.status, updateResponse.headers.get('etag')]).toEqual([200, '"2"']);
+    expect((await get(objectPath)).body).toEqual(updateResponse.body);
+    expect(updateResponse.body).toMatchObject(change);
+    expect((await remove(objectPath)).status).toBe(204);
+    expect((await get<Problem>(objectPath)).body.code).toBe('not_found');
+    const audit = await get<{ data: AuditEntry[] }>(
+      `/v1/audit-entries?target_id=${createdObject.id}`,
+    );
     expect(audit.body.data.map(({ action }) => action.split('.')[1])).toEqual([
       'archived',
       'updated',
       'created',
     ]);
-    expect(audit.body.data[1]).toMatchObject({ before: created, after: updated.body });
+    expect(audit.body.data[1]).toMatchObject({ before: createdObject, after: updateResponse.body });
     expect(audit.body.data[0]?.actor).toMatch(/^key_/);
   }
 });
 
 test('an object in use cannot be archived', async () => {
   const { advertiser, creative } = await createDemand();
-  const rejected = await remove(`/v1/advertisers/${advertiser.id}`);
-  expect([rejected.status, rejected.body.code]).toEqual([409, 'conflict']);
-  expect(rejected.body.detail).toContain(creative.id);
+  const rejection = await remove(`/v1/advertisers/${advertiser.id}`);
+  expect([rejection.status, rejection.body.code]).toEqual([409, 'conflict']);
+  expect(rejection.body.detail).toContain(creative.id);
 });
 
 test('a paginated list contains each object once', async () => {
   const names = new Set<unknown>();
   for (let index = 0; index < 5; index += 1) {
-    const { body } = await post('/v1/placements', { name: newName(), format: 'banner' });
+    const { body } = await post('/v1/placements', { name: createName(), format: 'banner' });
     names.add(body['name']);
   }
   const listedNames: unknown[] = [];
@@ -183,7 +185,7 @@ test.each([
 
 test('a placement that a source uses cannot be archived', async () => {
   const { body: placement } = await post('/v1/placements', {
-    name: newName(),
+    name: createName(),
     format: 'interstitial',
   });
   const tag = 'https://ads.example/v?cb=[CACHEBUSTING]';
@@ -195,8 +197,8 @@ test('a placement that a source uses cannot be archived', async () => {
     cpm_micros: 2_500_000,
   });
   expect([source.status, source.body['tag_url']]).toEqual([201, tag]);
-  const archived = await remove(`/v1/placements/${String(placement['id'])}`);
-  expect([archived.status, archived.body.detail]).toEqual([
+  const rejection = await remove(`/v1/placements/${String(placement['id'])}`);
+  expect([rejection.status, rejection.body.detail]).toEqual([
     409,
     `${String(source.body['id'])} still refers to this object.`,
   ]);
@@ -205,14 +207,14 @@ test('a placement that a source uses cannot be archived', async () => {
 test('only sandbox sources in development may use loopback addresses', async () => {
   const source = { name: 'S', kind: 'vast', tag_url: 'http://127.0.0.1:9000/v' };
   expect((await post('/v1/sources', source)).status).toBe(201);
-  const live = createClient(running, 'live');
+  const live = createClient(runningService, 'live');
   const response = await live.call<Problem>('POST', '/v1/sources', live.secret, source);
   expect([response.status, response.body.errors?.[0]?.pointer]).toEqual([422, '/tag_url']);
 });
 
-test('a reference to an object of the other environment is rejected', async () => {
+test('a reference to an object in the other environment is rejected', async () => {
   const { advertiser, source } = await createDemand();
-  const live = createClient(running, 'live');
+  const live = createClient(runningService, 'live');
   const response = await live.call<Problem>('POST', '/v1/creatives', live.secret, {
     name: 'C',
     advertiser_id: advertiser.id,
@@ -226,8 +228,8 @@ test('a reference to an object of the other environment is rejected', async () =
   ]);
 });
 
-test('concurrent creations of a placement with the same name succeed only once', async () => {
-  const name = newName();
+test('only one of several concurrent requests can create a placement with the same name', async () => {
+  const name = createName();
   const responses = await Promise.all(
     Array.from({ length: 20 }, () => post<Problem>('/v1/placements', { name, format: 'banner' })),
   );
@@ -239,25 +241,27 @@ test('concurrent creations of a placement with the same name succeed only once',
 
 test('updating a field to null removes the field', async () => {
   const { body } = await post<Placement>('/v1/placements', {
-    name: newName(),
+    name: createName(),
     format: 'banner',
     frequency_cap: { max: 1, per_s: 60 },
   });
-  const updated = await patch<Placement>(`/v1/placements/${body.id}`, { frequency_cap: null });
-  expect(updated.body).not.toHaveProperty('frequency_cap');
+  const updateResponse = await patch<Placement>(`/v1/placements/${body.id}`, {
+    frequency_cap: null,
+  });
+  expect(updateResponse.body).not.toHaveProperty('frequency_cap');
   expect((await patch(`/v1/placements/${body.id}`, {})).status).toBe(422);
   expect((await patch(`/v1/placements/${body.id}`, { name: 'other' })).status).toBe(422);
 });
 
 test('an update with an outdated revision is rejected', async () => {
-  const { body } = await post('/v1/placements', { name: newName(), format: 'banner' });
-  const address = `/v1/placements/${body.id}`;
+  const { body } = await post('/v1/placements', { name: createName(), format: 'banner' });
+  const objectPath = `/v1/placements/${body.id}`;
   const responses = await Promise.all(
-    [1, 2].map((cooldown_s) => patch<Problem>(address, { cooldown_s }, { 'if-match': '"1"' })),
+    [1, 2].map((cooldown_s) => patch<Problem>(objectPath, { cooldown_s }, { 'if-match': '"1"' })),
   );
   expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 412]);
-  expect((await remove(address, { 'if-match': '"1"' })).body.code).toBe('precondition_failed');
-  expect((await remove(address, { 'if-match': '"2"' })).status).toBe(204);
+  expect((await remove(objectPath, { 'if-match': '"1"' })).body.code).toBe('precondition_failed');
+  expect((await remove(objectPath, { 'if-match': '"2"' })).status).toBe(204);
 });
 
 test('concurrent requests with the same Idempotency-Key are executed once', async () => {
@@ -271,21 +275,24 @@ test('concurrent requests with the same Idempotency-Key are executed once', asyn
   expect(responses.filter((response) => response.headers.has('idempotency-replayed')).length).toBe(
     9,
   );
-  const other = await post<Problem>('/v1/sources', { ...body, name: 'T' }, headers);
-  expect([other.status, other.body.code]).toEqual([409, 'idempotency_key_reused']);
-  const liveResponse = await createClient(running, 'live').call(
+  const conflictResponse = await post<Problem>('/v1/sources', { ...body, name: 'T' }, headers);
+  expect([conflictResponse.status, conflictResponse.body.code]).toEqual([
+    409,
+    'idempotency_key_reused',
+  ]);
+  const liveResponse = await createClient(runningService, 'live').call(
     'POST',
     '/v1/sources',
-    running.keys.live.secret,
+    runningService.keys.live.secret,
     body,
     headers,
   );
   expect(liveResponse.headers.has('idempotency-replayed')).toBe(false);
 });
 
-test('rejected requests are not stored for their Idempotency-Key', async () => {
+test('a rejected request does not use up its Idempotency-Key', async () => {
   const headers = { 'idempotency-key': randomUUID() };
-  const killSwitch = { scope: 'placement', target_id: newName(), state: 'off' };
+  const killSwitch = { scope: 'placement', target_id: createName(), state: 'off' };
   expect((await post('/v1/kill-switches', killSwitch, headers)).status).toBe(422);
   await post('/v1/placements', { name: killSwitch.target_id, format: 'banner' });
   expect((await post('/v1/kill-switches', killSwitch, headers)).status).toBe(201);

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
 
-let running: InProcessService;
+let runningService: InProcessService;
 let client: Client;
 beforeAll(async () => {
-  running = await startInProcess();
-  client = createClient(running);
+  runningService = await startInProcess();
+  client = createClient(runningService);
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
 const get = <T>(path: string) => client.call<T>('GET', path, client.secret);
 
@@ -47,7 +47,7 @@ test.each([
   'https://[64:ff9b::10.0.0.1]/',
   'https://[2002:7f00:1::]/',
 ])('a live webhook cannot be registered for %s', async (url) => {
-  const live = createClient(running, 'live');
+  const live = createClient(runningService, 'live');
   const events = ['decision.rewarded'];
   const rejection = await live.call<Problem>('POST', '/v1/webhooks', live.secret, { url, events });
   expect([rejection.status, rejection.body.errors?.[0]?.pointer]).toEqual([422, '/url']);

@@ -11,17 +11,19 @@ afterAll(() => game.stop());
 
 const createDenial = (reason: string) => ({ state: 'denied', reason });
 /** The position of each claim in a token. */
-const claims = { environment: 2, placement: 3, issuedAtMs: 5, expiresAtMs: 6, userRef: 7 };
-const edit = (token: string, claim: keyof typeof claims, value: string): string => {
+const claimIndexes = { environment: 2, placement: 3, issuedAtMs: 5, expiresAtMs: 6, userRef: 7 };
+const setClaim = (token: string, claim: keyof typeof claimIndexes, value: string): string => {
   const dot = token.lastIndexOf('.');
-  return token.slice(0, dot).split('~').with(claims[claim], value).join('~') + token.slice(dot);
+  return (
+    token.slice(0, dot).split('~').with(claimIndexes[claim], value).join('~') + token.slice(dot)
+  );
 };
 
 test('a watched ad is rewarded', async () => {
   expect(await game.watch(await game.decide('honest'))).toMatchObject({ state: 'earned' });
 });
 
-test('an ad that was watched offline is rewarded hours later', async () => {
+test('an ad watched offline is rewarded hours later', async () => {
   const decision = await game.decide('traveler');
   game.advance(5_000);
   const events = [
@@ -55,7 +57,7 @@ describe('tokens', () => {
       ['issuedAtMs', '0'],
       ['expiresAtMs', '9000000000000'],
     ] as const) {
-      const token = edit(decision.token, claim, value);
+      const token = setClaim(decision.token, claim, value);
       expect(token).not.toBe(decision.token);
       const { results } = await game.report({ ...game.createCompletion(decision), token });
       expect(results).toMatchObject([{ status: 'rejected', code: 'token_invalid' }]);
@@ -120,12 +122,12 @@ describe('replay', () => {
     game.advance(5_000);
     const events = [game.createImpression(decision), game.createCompletion(decision)];
     await game.report(...events);
-    const earned = await game.readReportCount('rewards_earned');
+    const earnedBefore = await game.readReportCount('rewards_earned');
     game.advance(3_600_000);
     const { results, decisions } = await game.report(start, ...events);
     expect(results.map(({ status }) => status)).toEqual(['duplicate', 'duplicate', 'duplicate']);
     expect(decisions).toMatchObject([{ state: 'earned' }]);
-    expect(await game.readReportCount('rewards_earned')).toBe(earned);
+    expect(await game.readReportCount('rewards_earned')).toBe(earnedBefore);
   });
 });
 
@@ -161,12 +163,12 @@ describe('time', () => {
     );
   });
 
-  test('a page at 16 times the speed earns no more than real time allows', async () => {
+  test('a page at 16 times normal speed earns no more than real time allows', async () => {
     const ads = [];
     for (let count = 0; count < 6; count += 1) ads.push(await game.decide('speeder'));
-    const loadedMs = game.clock.nowMs();
+    const loadedAtMs = game.clock.nowMs();
     game.advance(10_000);
-    // How far the clock of the page is ahead of real time.
+    // How far the page's clock is ahead of real time.
     let aheadMs = 0;
     const pass = (ms: number) => {
       game.advance(ms / 16);
@@ -186,10 +188,10 @@ describe('time', () => {
       pass(3_200);
       await post(game.createCompletion(ad));
     }
-    const elapsedMs = game.clock.nowMs() - loadedMs;
+    const elapsedMs = game.clock.nowMs() - loadedAtMs;
     const states = await Promise.all(ads.map(({ id }) => game.readRewardStatus(id)));
-    const earned = states.filter(({ state }) => state === 'earned').length;
-    expect(earned * 4_750).toBeLessThanOrEqual(elapsedMs);
+    const earnedCount = states.filter(({ state }) => state === 'earned').length;
+    expect(earnedCount * 4_750).toBeLessThanOrEqual(elapsedMs);
     expect(states.some(({ reason }) => reason === 'overlapping_watch')).toBe(true);
   });
 
@@ -267,7 +269,7 @@ describe('time', () => {
 });
 
 describe('concurrency', () => {
-  test('two devices of a player that show ads at the same time earn one reward', async () => {
+  test('a player who watches ads on two devices at the same time earns one reward', async () => {
     const [phone, desktop] = [await game.decide('two-devices'), await game.decide('two-devices')];
     await Promise.all([phone, desktop].map((ad) => game.report(game.createEvent(ad, 'start'))));
     game.advance(5_000);
@@ -281,26 +283,26 @@ describe('concurrency', () => {
     expect(states.find(({ state }) => state === 'denied')?.reason).toBe('overlapping_watch');
   });
 
-  test('ten ads that were loaded together earn no more than real time allows', async () => {
+  test('ten ads loaded together earn no more than real time allows', async () => {
     const ads = await Promise.all(Array.from({ length: 10 }, () => game.decide('farmer')));
-    const startedMs = game.clock.nowMs();
+    const startedAtMs = game.clock.nowMs();
     // The event times use as much of the tolerance as possible.
     for (const [index, ad] of ads.entries()) {
-      game.clock.set(Math.max(game.clock.nowMs(), startedMs + 5_000 + index * 3_000));
-      const beginAt = new Date(Math.max(startedMs, game.clock.nowMs() - 4_000)).toISOString();
+      game.clock.set(Math.max(game.clock.nowMs(), startedAtMs + 5_000 + index * 3_000));
+      const startedAt = new Date(Math.max(startedAtMs, game.clock.nowMs() - 4_000)).toISOString();
       await game.report(
-        { ...game.createEvent(ad, 'start'), occurred_at: beginAt },
+        { ...game.createEvent(ad, 'start'), occurred_at: startedAt },
         game.createImpression(ad),
         game.createCompletion(ad),
       );
     }
-    const elapsedMs = game.clock.nowMs() - startedMs;
+    const elapsedMs = game.clock.nowMs() - startedAtMs;
     const states = await Promise.all(ads.map(({ id }) => game.readRewardStatus(id)));
-    const earned = states.filter(({ state }) => state === 'earned').length;
-    expect(earned * 4_750).toBeLessThanOrEqual(elapsedMs + 1_250);
+    const earnedCount = states.filter(({ state }) => state === 'earned').length;
+    expect(earnedCount * 4_750).toBeLessThanOrEqual(elapsedMs + 1_250);
   });
 
-  test('ads that were requested but not watched cost the player no reward', async () => {
+  test('ads that a player requests but does not watch cost no reward', async () => {
     for (let count = 0; count < 61; count += 1) await game.decide('victim');
     for (let count = 0; count < 61; count += 1)
       await game.decide('victim', { placement: 'lobby', formats: ['image'] });
@@ -312,22 +314,24 @@ describe('concurrency', () => {
   test('a frequency cap applies to ads that are already loaded', async () => {
     await updatePlacement(game, 'double-coins', { frequency_cap: { max: 1, per_s: 3_600 } });
     const request = () => game.decide('collector', { placement: 'double-coins' });
-    const [first, second] = [await request(), await request()];
+    const [firstAd, secondAd] = [await request(), await request()];
     game.advance(20_000);
     const formatTimeAgo = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
     // The later completion arrives first. The cap must not depend on the order of arrival.
-    for (const [ad, beganMs] of [
-      [first, 7_000],
-      [second, 17_000],
+    for (const [ad, startedMsAgo] of [
+      [firstAd, 7_000],
+      [secondAd, 17_000],
     ] as const) {
       await game.report(
-        { ...game.createEvent(ad, 'start'), occurred_at: formatTimeAgo(beganMs) },
-        { ...game.createImpression(ad), occurred_at: formatTimeAgo(beganMs - 2_000) },
-        { ...game.createCompletion(ad), occurred_at: formatTimeAgo(beganMs - 5_000) },
+        { ...game.createEvent(ad, 'start'), occurred_at: formatTimeAgo(startedMsAgo) },
+        { ...game.createImpression(ad), occurred_at: formatTimeAgo(startedMsAgo - 2_000) },
+        { ...game.createCompletion(ad), occurred_at: formatTimeAgo(startedMsAgo - 5_000) },
       );
     }
-    expect(await game.readRewardStatus(first.id)).toMatchObject({ state: 'earned' });
-    expect(await game.readRewardStatus(second.id)).toMatchObject(createDenial('frequency_capped'));
+    expect(await game.readRewardStatus(firstAd.id)).toMatchObject({ state: 'earned' });
+    expect(await game.readRewardStatus(secondAd.id)).toMatchObject(
+      createDenial('frequency_capped'),
+    );
     await updatePlacement(game, 'double-coins', { frequency_cap: undefined });
   });
 });
@@ -363,7 +367,7 @@ describe('traffic', () => {
     expect(await game.readReportCount('invalid_traffic', 'bot')).toBeGreaterThan(0);
   });
 
-  test('an impossible order of events is invalid traffic', async () => {
+  test('an impossible event order is invalid traffic', async () => {
     const decision = await game.decide('script');
     game.advance(20_000);
     const formatTimeAgo = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
@@ -377,7 +381,7 @@ describe('traffic', () => {
     expect(await game.countWebhookEvents('decision.served', decision.id)).toBe(0);
   });
 
-  test('a kill switch stops the reward of a running ad', async () => {
+  test("a kill switch stops a running ad's reward", async () => {
     const decision = await game.decide('killed', { placement: 'double-coins' });
     await game.report(game.createEvent(decision, 'start'));
     game.advance(5_000);
@@ -395,8 +399,8 @@ describe('traffic', () => {
     const { call, publishable } = game.client;
     const path = `/v1/decisions/${decision.id}`;
     expect((await call('GET', path, publishable)).status).toBe(403);
-    const other = await game.decide('stolen-key');
-    const headers = { 'decision-token': other.token };
+    const otherDecision = await game.decide('stolen-key');
+    const headers = { 'decision-token': otherDecision.token };
     expect((await call('GET', path, publishable, undefined, headers)).status).toBe(403);
     expect((await call('GET', '/v1/webhooks', publishable)).status).toBe(403);
   });

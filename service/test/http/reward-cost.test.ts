@@ -8,18 +8,18 @@ beforeAll(async () => {
 });
 afterAll(() => game.stop());
 
-/** Records the statements about decisions and events, grouped by transaction. */
+/** Records the statements on decisions and events, grouped by transaction. */
 async function recordStatements(work: () => Promise<unknown>): Promise<{
   standaloneStatements: string[];
   transactions: string[][];
 }> {
   const { database } = game.service;
-  // Excludes statements of background jobs that delete inactive players or poll for trackers.
+  // Excludes statements from the background jobs that delete inactive players or poll for trackers.
   const isRelevant = (text: string) =>
     /\b(decisions|ad_events|timelines)\b|INTO (viewers|rollup_deltas)/.test(text) &&
     !text.includes('tracker_requests');
   const standaloneStatements: string[] = [];
-  const recorded: string[][] = [];
+  const recordedTransactions: string[][] = [];
   const { query, execute, transaction } = database;
   vi.spyOn(database, 'query').mockImplementation((text, params) => {
     if (isRelevant(text)) standaloneStatements.push(text);
@@ -32,7 +32,7 @@ async function recordStatements(work: () => Promise<unknown>): Promise<{
   vi.spyOn(database, 'transaction').mockImplementation((callback) =>
     transaction((queries) => {
       const statements: string[] = [];
-      recorded.push(statements);
+      recordedTransactions.push(statements);
       const recordQuery: Queries['query'] = (text, params) => {
         if (isRelevant(text)) statements.push(text);
         return queries.query(text, params);
@@ -50,7 +50,7 @@ async function recordStatements(work: () => Promise<unknown>): Promise<{
   vi.restoreAllMocks();
   return {
     standaloneStatements,
-    transactions: recorded.filter((statements) => statements.length > 0),
+    transactions: recordedTransactions.filter((statements) => statements.length > 0),
   };
 }
 
@@ -79,17 +79,19 @@ test('a completion is recorded and verified in a single transaction', async () =
   );
   expect(standaloneStatements).toEqual([]);
   expect(transactions).toHaveLength(1);
-  const [claim = []] = transactions;
-  const updateIndex = claim.findIndex((text) => text.includes('reward_state = move.reward_state'));
-  expect(claim.slice(0, updateIndex).some((text) => text.includes('INSERT INTO timelines'))).toBe(
-    true,
+  const [statements = []] = transactions;
+  const updateIndex = statements.findIndex((text) =>
+    text.includes('reward_state = move.reward_state'),
   );
+  expect(
+    statements.slice(0, updateIndex).some((text) => text.includes('INSERT INTO timelines')),
+  ).toBe(true);
   // The number of statements must not depend on the number of events or rules.
-  expect(claim.length).toBeLessThanOrEqual(9);
+  expect(statements.length).toBeLessThanOrEqual(9);
   expect((await game.readRewardStatus(decision.id)).state).toBe('earned');
 });
 
-test('a batch with events of many players is verified in a single transaction', async () => {
+test('a batch with events from many players is verified in a single transaction', async () => {
   const ads = await Promise.all(['a', 'b', 'c', 'd'].map((name) => game.decide(name)));
   await game.report(...ads.map((ad) => game.createEvent(ad, 'start')));
   game.advance(5_000);
@@ -100,21 +102,21 @@ test('a batch with events of many players is verified in a single transaction', 
   expect(transactions).toHaveLength(1);
 });
 
-const locksUsers = (statements: readonly string[]): boolean =>
+const locksPlayerRow = (statements: readonly string[]): boolean =>
   statements.some((text) => text.includes('INTO viewers'));
 
-test('a completion locks the row of the player, but a start does not', async () => {
+test("a completion locks the player's row, but a start does not", async () => {
   const decision = await game.decide('locked');
   const start = await recordStatements(() => game.report(game.createEvent(decision, 'start')));
-  expect(start.transactions.map(locksUsers)).toEqual([false]);
+  expect(start.transactions.map(locksPlayerRow)).toEqual([false]);
   game.advance(5_000);
-  const end = await recordStatements(() =>
+  const completion = await recordStatements(() =>
     game.report(game.createImpression(decision), game.createCompletion(decision)),
   );
-  expect(end.transactions.map(locksUsers)).toEqual([true]);
+  expect(completion.transactions.map(locksPlayerRow)).toEqual([true]);
 });
 
-test('an impression after the completion locks the row of the player', async () => {
+test("an impression after the completion locks the player's row", async () => {
   const decision = await game.decide('out-of-order');
   await game.report(game.createEvent(decision, 'start'));
   game.advance(2_000);
@@ -127,7 +129,7 @@ test('an impression after the completion locks the row of the player', async () 
   );
   expect(standaloneStatements).toEqual([]);
   // The first transaction finds the completion and is rolled back. The second transaction locks the row.
-  expect(transactions.map(locksUsers)).toEqual([false, true]);
+  expect(transactions.map(locksPlayerRow)).toEqual([false, true]);
   expect(transactions[0]?.some((text) => text.includes('INSERT'))).toBe(false);
   expect((await game.readRewardStatus(decision.id)).state).toBe('earned');
 });

@@ -17,7 +17,7 @@ export type FilledDecision = Decision & { token: string };
 /** Starts a service with a manual clock. The returned functions act as honest or cheating players. */
 export async function startGame(databaseUrl?: string) {
   const clock = createManualClock(Date.UTC(2026, 5, 1));
-  const running = await startInProcess(
+  const runningService = await startInProcess(
     {
       PUBLIC_URL: 'http://service.test',
       RATE_LIMITS: 'off',
@@ -25,8 +25,8 @@ export async function startGame(databaseUrl?: string) {
     },
     { clock },
   );
-  const client = createClient(running);
-  const iso = (ms: number) => new Date(ms).toISOString();
+  const client = createClient(runningService);
+  const formatTime = (ms: number) => new Date(ms).toISOString();
 
   const createEvent = (
     decision: FilledDecision,
@@ -37,11 +37,11 @@ export async function startGame(databaseUrl?: string) {
     type,
     decision_id: decision.id,
     token: decision.token,
-    occurred_at: iso(clock.nowMs()),
+    occurred_at: formatTime(clock.nowMs()),
     ...overrides,
   });
   const report = async (...events: AdEvent[]): Promise<EventBatchResult> => {
-    const body = { sent_at: iso(clock.nowMs()), events };
+    const body = { sent_at: formatTime(clock.nowMs()), events };
     return (await client.call<EventBatchResult>('POST', '/v1/events', client.publishable, body))
       .body;
   };
@@ -57,7 +57,7 @@ export async function startGame(databaseUrl?: string) {
     createEvent(decision, 'complete', { watched_ms: 5_000 });
 
   return {
-    ...running,
+    ...runningService,
     client,
     clock,
     createEvent,
@@ -67,7 +67,7 @@ export async function startGame(databaseUrl?: string) {
     createCompletion,
     advance: clock.advance,
     /** Expires overdue rewards, as the service does every minute. */
-    expire: () => expireRewards(running.service.database, clock),
+    expire: () => expireRewards(runningService.service.database, clock),
     async decide(
       userRef: string,
       overrides: Partial<DecisionRequest> = {},
@@ -85,16 +85,16 @@ export async function startGame(databaseUrl?: string) {
     async readRewardStatus(id: string): Promise<RewardStatus> {
       return (await client.call<RewardStatus>('GET', `/v1/decisions/${id}`, client.secret)).body;
     },
-    /** Reads the reported count of a metric with a reason. */
+    /** Reads a metric's reported count for this reason. */
     async readReportCount(metric: string, reason = ''): Promise<number> {
-      const [row] = await running.service.database.query<{ count: number | null }>(
+      const [row] = await runningService.service.database.query<{ count: number | null }>(
         'SELECT sum(count)::bigint AS count FROM rollup_counts WHERE metric = $1 AND reason = $2',
         [metric, reason],
       );
       return row?.count ?? 0;
     },
     async countWebhookEvents(type: string, decisionId: string): Promise<number> {
-      const rows = await running.service.database.query<{ type: string; body: string }>(
+      const rows = await runningService.service.database.query<{ type: string; body: string }>(
         'SELECT type, body FROM webhook_events WHERE type = $1',
         [type],
       );

@@ -8,11 +8,11 @@ let game: Game;
 let secret: string;
 beforeAll(async () => {
   game = await startGame();
-  secret = await newSecret(86_400);
+  secret = await createSecret(86_400);
 });
 afterAll(() => game.stop());
 
-async function newSecret(overlap: number): Promise<string> {
+async function createSecret(overlap: number): Promise<string> {
   const { client } = game;
   const { status, body } = await client.call<{ secret: string }>(
     'POST',
@@ -29,7 +29,7 @@ const request = async (userToken: string, fields = {}) => {
   return status === 200 ? body.status : body.code;
 };
 
-test('a decision requested by a game server rewards the player in the request', async () => {
+test('a decision requested by a game server rewards the player named in the request', async () => {
   const request = { user_ref: 'named-by-server' };
   const { body: decision } = await game.requestDecision(request, game.client.secret);
   expect(await game.watch(decision)).toMatchObject({ state: 'earned' });
@@ -52,7 +52,7 @@ test('a forged, expired, unsigned, non-expiring or live user token is rejected',
     new SignJWT({ ...claims }).setProtectedHeader({ alg }).sign(new TextEncoder().encode(key));
   const exp = Math.floor(now() / 1_000) + 600;
   expect(await request(await sign({ sub: 'me', exp }))).toBe('filled');
-  const { body: live } = await game.client.call<{ secret: string }>(
+  const { body: liveSecret } = await game.client.call<{ secret: string }>(
     'POST',
     '/v1/user_token_secrets',
     game.keys.live.secret,
@@ -65,7 +65,7 @@ test('a forged, expired, unsigned, non-expiring or live user token is rejected',
     await sign({ sub: 'me' }),
     await sign({ exp }),
     await sign({ sub: 'me', exp: exp + 90_000 }),
-    await sign({ sub: 'me', exp }, live.secret),
+    await sign({ sub: 'me', exp }, liveSecret.secret),
     await sign({ sub: 'me', exp }, secret, 'HS512'),
     unsignedToken,
     'x',
@@ -73,10 +73,10 @@ test('a forged, expired, unsigned, non-expiring or live user token is rejected',
   for (const token of rejectedTokens) expect(await request(token)).toBe('token_invalid');
 });
 
-test('the old secret is valid until the overlap of a rotation ends', async () => {
+test('the old secret stays valid until the rotation overlap ends', async () => {
   const oldToken = await signUserToken('patient', secret, { now });
   const previousSecret = secret;
-  secret = await newSecret(60);
+  secret = await createSecret(60);
   expect(await request(oldToken)).toBe('filled');
   game.advance(61_000);
   expect(await request(await signUserToken('patient', previousSecret, { now }))).toBe(
@@ -85,7 +85,7 @@ test('the old secret is valid until the overlap of a rotation ends', async () =>
   expect(await request(await signUserToken('patient', secret, { now }))).toBe('filled');
 });
 
-test('a placement can require a user token or a request by the server', async () => {
+test('a placement can require a user token or a request from the game server', async () => {
   const code = async (request: object, key?: string) => {
     const { status, body } = await game.requestDecision(
       { placement: 'double-coins', ...request },

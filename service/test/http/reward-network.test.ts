@@ -9,40 +9,40 @@ beforeAll(async () => {
 });
 afterAll(() => game.stop());
 
-/** Returns the events of a watched ad, each with its time in milliseconds since the start of the ad. */
-function watchEvents(decision: FilledDecision): [number, AdEvent][] {
-  const fullMs = decision.min_watch_ms ?? 0;
+/** Returns a watched ad's events, each with its time in milliseconds since the ad started. */
+function createWatchEvents(decision: FilledDecision): [number, AdEvent][] {
+  const requiredMs = decision.min_watch_ms ?? 0;
   const createTimedEvent = (
     type: AdEvent['type'],
-    share: number,
+    fraction: number,
     overrides: Partial<AdEvent> = {},
-  ) => [fullMs * share, game.createEvent(decision, type, overrides)] as [number, AdEvent];
+  ) => [requiredMs * fraction, game.createEvent(decision, type, overrides)] as [number, AdEvent];
   return [
     createTimedEvent('start', 0),
     createTimedEvent('first_quartile', 0.25),
     createTimedEvent('impression', 0.45, { visible: { ratio: 1, ms: 2_000 } }),
     createTimedEvent('midpoint', 0.5),
     createTimedEvent('third_quartile', 0.75),
-    createTimedEvent('complete', 1, { watched_ms: fullMs }),
+    createTimedEvent('complete', 1, { watched_ms: requiredMs }),
   ];
 }
 
-/** Watches an ad and sends each event immediately. `getFlightMs` returns how long the request takes. */
+/** Watches an ad and sends each event immediately. `getFlightMs` returns how long the request is in flight. */
 async function play(
   userRef: string,
   format: 'image' | 'video',
   getFlightMs: (type: AdEvent['type']) => number,
 ) {
   const decision = await game.decide(userRef, { formats: [format] });
-  const beganMs = game.clock.nowMs() + 100;
-  const requests = watchEvents(decision).map(([afterMs, event]) => {
-    const occurredMs = beganMs + afterMs;
-    const occurredAt = new Date(occurredMs).toISOString();
+  const startedAtMs = game.clock.nowMs() + 100;
+  const requests = createWatchEvents(decision).map(([afterMs, event]) => {
+    const occurredAtMs = startedAtMs + afterMs;
+    const occurredAt = new Date(occurredAtMs).toISOString();
     const body = { sent_at: occurredAt, events: [{ ...event, occurred_at: occurredAt }] };
-    return { arrivesMs: occurredMs + getFlightMs(event.type), body };
+    return { arrivesAtMs: occurredAtMs + getFlightMs(event.type), body };
   });
-  for (const { arrivesMs, body } of requests.toSorted((a, b) => a.arrivesMs - b.arrivesMs)) {
-    game.clock.set(Math.max(game.clock.nowMs(), arrivesMs));
+  for (const { arrivesAtMs, body } of requests.toSorted((a, b) => a.arrivesAtMs - b.arrivesAtMs)) {
+    game.clock.set(Math.max(game.clock.nowMs(), arrivesAtMs));
     const { status } = await game.client.call('POST', '/v1/events', game.client.publishable, body);
     expect(status).toBe(200);
   }
@@ -52,8 +52,8 @@ async function play(
 describe('a watched ad', () => {
   test.each([1_500, 2_500, 4_000, 6_000, 60_000])(
     'is rewarded if its start event was in flight for %d ms',
-    async (startMs) => {
-      const getFlightMs = (type: AdEvent['type']) => (type === 'start' ? startMs : 50);
+    async (startFlightMs) => {
+      const getFlightMs = (type: AdEvent['type']) => (type === 'start' ? startFlightMs : 50);
       expect(await play('slow', 'image', getFlightMs)).toMatchObject({ state: 'earned' });
       expect(await play('slow', 'video', getFlightMs)).toMatchObject({ state: 'earned' });
     },
@@ -73,22 +73,24 @@ describe('a watched ad', () => {
   });
 
   test('is rewarded if its events arrive while the next ad plays', async () => {
-    const [first, second] = [await game.decide('quick'), await game.decide('quick')];
-    const beganMs = game.clock.nowMs() + 100;
-    const requests = [first, second].flatMap((decision, index) =>
-      watchEvents(decision).map(([afterMs, event]) => {
-        const occurredMs = beganMs + index * 5_500 + afterMs;
-        const occurredAt = new Date(occurredMs).toISOString();
+    const [firstAd, secondAd] = [await game.decide('quick'), await game.decide('quick')];
+    const startedAtMs = game.clock.nowMs() + 100;
+    const requests = [firstAd, secondAd].flatMap((decision, index) =>
+      createWatchEvents(decision).map(([afterMs, event]) => {
+        const occurredAtMs = startedAtMs + index * 5_500 + afterMs;
+        const occurredAt = new Date(occurredAtMs).toISOString();
         const body = { sent_at: occurredAt, events: [{ ...event, occurred_at: occurredAt }] };
-        return { arrivesMs: occurredMs + (index === 0 ? 8_000 : 50), body };
+        return { arrivesAtMs: occurredAtMs + (index === 0 ? 8_000 : 50), body };
       }),
     );
-    for (const { arrivesMs, body } of requests.toSorted((a, b) => a.arrivesMs - b.arrivesMs)) {
-      game.clock.set(Math.max(game.clock.nowMs(), arrivesMs));
+    for (const { arrivesAtMs, body } of requests.toSorted(
+      (a, b) => a.arrivesAtMs - b.arrivesAtMs,
+    )) {
+      game.clock.set(Math.max(game.clock.nowMs(), arrivesAtMs));
       await game.client.call('POST', '/v1/events', game.client.publishable, body);
     }
-    expect(await game.readRewardStatus(first.id)).toMatchObject({ state: 'earned' });
-    expect(await game.readRewardStatus(second.id)).toMatchObject({ state: 'earned' });
+    expect(await game.readRewardStatus(firstAd.id)).toMatchObject({ state: 'earned' });
+    expect(await game.readRewardStatus(secondAd.id)).toMatchObject({ state: 'earned' });
   });
 
   test('is rewarded if the device sleeps with events in flight', async () => {
@@ -98,10 +100,12 @@ describe('a watched ad', () => {
 
   test('is rewarded if the device clock is set back during playback', async () => {
     const decision = await game.decide('set-back');
-    const beganMs = game.clock.nowMs();
-    for (const [afterMs, event] of watchEvents(decision)) {
-      game.clock.set(beganMs + afterMs);
-      const occurredAt = new Date(beganMs + afterMs - (afterMs > 2_000 ? 5_000 : 0)).toISOString();
+    const startedAtMs = game.clock.nowMs();
+    for (const [afterMs, event] of createWatchEvents(decision)) {
+      game.clock.set(startedAtMs + afterMs);
+      const occurredAt = new Date(
+        startedAtMs + afterMs - (afterMs > 2_000 ? 5_000 : 0),
+      ).toISOString();
       const body = { sent_at: occurredAt, events: [{ ...event, occurred_at: occurredAt }] };
       await game.client.call('POST', '/v1/events', game.client.publishable, body);
     }

@@ -3,8 +3,8 @@ import { incrementConfigVersion } from '../../src/resource/resource-store.ts';
 import type { Queries } from '../../src/store/database.ts';
 import type { Game } from './reward-game.ts';
 
-/** Writes a change to the database. Resolves when the change is in effect. */
-async function change(game: Game, work: (queries: Queries) => Promise<void>): Promise<void> {
+/** Writes a configuration change to the database. Resolves once the change is in effect. */
+async function applyChange(game: Game, work: (queries: Queries) => Promise<void>): Promise<void> {
   const { database, configuration } = game.service;
   const accountId = await readAccountId(game);
   await database.transaction(async (queries) => {
@@ -27,7 +27,7 @@ export const updatePlacement = (
   name: string,
   members: { [K in keyof Placement]?: Placement[K] | undefined },
 ): Promise<void> =>
-  change(game, async (queries) => {
+  applyChange(game, async (queries) => {
     const [row] = await queries.query<{ id: string; document: object }>(
       `SELECT id, document FROM resources
         WHERE kind = 'placement' AND environment = 'sandbox' AND document->>'name' = $1`,
@@ -48,7 +48,7 @@ export async function turnOnKillSwitch(
   const scope = { accountId: await readAccountId(game), environment: 'sandbox' } as const;
   const { resources } = game.service;
   let id = '';
-  await change(game, async (queries) => {
+  await applyChange(game, async (queries) => {
     const killSwitch = await resources.create(queries, scope, 'killSwitch', {
       scope: 'placement',
       target_id: placement,
@@ -58,7 +58,7 @@ export async function turnOnKillSwitch(
     id = killSwitch.id;
   });
   return () =>
-    change(game, async (queries) => {
+    applyChange(game, async (queries) => {
       await resources.archive(queries, scope, 'killSwitch', id);
     });
 }

@@ -7,11 +7,11 @@ import { startGame, type Game } from './reward-game.ts';
 describe.each([
   ['the embedded database', false],
   ...(hasPostgres ? ([['PostgreSQL', true]] as const) : []),
-] as const)('on %s', (_name, usesServer) => {
+] as const)('on %s', (_name, usesPostgres) => {
   let game: Game;
   let databaseUrl: string | undefined;
   beforeAll(async () => {
-    databaseUrl = usesServer ? await createPostgresDatabase() : undefined;
+    databaseUrl = usesPostgres ? await createPostgresDatabase() : undefined;
     game = await startGame(databaseUrl);
   });
   afterAll(() => game.stop());
@@ -47,11 +47,11 @@ describe.each([
         game.report(...(index % 2 === 0 ? events : events.toReversed())),
       ),
     );
-    const acceptedEvents = responses
+    const acceptedIds = responses
       .flatMap(({ results }) => results)
       .filter(({ status }) => status === 'accepted')
       .map(({ id }) => id);
-    expect(acceptedEvents.toSorted()).toEqual(events.map(({ id }) => id).toSorted());
+    expect(acceptedIds.toSorted()).toEqual(events.map(({ id }) => id).toSorted());
     expect([await game.readReportCount('midpoints'), await game.readReportCount('closes')]).toEqual(
       [3, 3],
     );
@@ -59,7 +59,7 @@ describe.each([
 
   test('an event that the previous release stores concurrently counts once', async ({ skip }) => {
     if (!databaseUrl) return skip('The embedded database has one connection.');
-    const other = openPostgres(databaseUrl, (error) => console.error(error));
+    const otherRelease = openPostgres(databaseUrl, (error) => console.error(error));
     const decision = await game.decide('overtaken');
     await game.report(game.createEvent(decision, 'start'));
     game.advance(5_000);
@@ -68,16 +68,16 @@ describe.each([
       await game.readReportCount('rewards_earned'),
       await game.readReportCount('closes'),
     ];
-    const [account] = await other.query<{ account_id: string }>(
+    const [account] = await otherRelease.query<{ account_id: string }>(
       'SELECT account_id FROM decisions WHERE id = $1',
       [decision.id],
     );
 
-    const waits =
-      (await readCitusRole(other)) === undefined
+    const lockWaitQuery =
+      (await readCitusRole(otherRelease)) === undefined
         ? 'SELECT 1 FROM pg_locks WHERE NOT granted'
         : 'SELECT 1 FROM citus_lock_waits';
-    const pendingReport = await other.transaction(async (queries) => {
+    const pendingReport = await otherRelease.transaction(async (queries) => {
       const atMs = game.clock.nowMs();
       await queries.query('SELECT FROM decisions WHERE account_id = $1 AND id = $2 FOR UPDATE', [
         account?.account_id,
@@ -93,7 +93,7 @@ describe.each([
         game.createCompletion(decision),
         close,
       );
-      await waitForBlockedSession(() => other.query(waits));
+      await waitForBlockedSession(() => otherRelease.query(lockWaitQuery));
       return { response };
     });
 
@@ -105,10 +105,10 @@ describe.each([
       await game.readReportCount('rewards_earned'),
       await game.readReportCount('closes'),
     ]).toEqual([rewards + 1, closes]);
-    await other.close();
+    await otherRelease.close();
   });
 });
 
-async function waitForBlockedSession(readWaiting: () => Promise<unknown[]>): Promise<void> {
-  while ((await readWaiting()).length === 0);
+async function waitForBlockedSession(readWaitingSessions: () => Promise<unknown[]>): Promise<void> {
+  while ((await readWaitingSessions()).length === 0);
 }

@@ -18,7 +18,7 @@ const earnReceipt = async (userRef: string): Promise<string> => {
   const status = await game.watch(await game.decide(userRef));
   return status?.receipt ?? '';
 };
-const options = async () =>
+const createOptions = async () =>
   ({
     accountId: await readAccountId(game),
     environment: 'sandbox',
@@ -47,7 +47,7 @@ test('the `jose` package verifies a receipt with the published keys', async () =
 });
 
 test('a verified receipt can be redeemed once', async () => {
-  const receipt = await verifyReceipt(await earnReceipt('once'), jwksUrl, await options());
+  const receipt = await verifyReceipt(await earnReceipt('once'), jwksUrl, await createOptions());
   expect(receipt).toMatchObject({ userRef: 'once', reward: { type: 'coins', amount: 25 } });
   const usedReceipts = createUsedReceipts({ now: game.clock.nowMs });
   expect([usedReceipts.claim(receipt), usedReceipts.claim(receipt)]).toEqual([true, false]);
@@ -71,7 +71,7 @@ test('receipts from before a key rotation are valid until they expire', async ()
   const oldReceipt = await earnReceipt('before');
   const { config, service } = game;
   await rotateReceiptKey(service.database, openSecretBox(config), game.clock);
-  const kids = async (): Promise<(string | undefined)[]> => {
+  const readKids = async (): Promise<(string | undefined)[]> => {
     const { body } = await game.client.call<{ keys: { kid?: string }[] }>(
       'GET',
       '/.well-known/jwks.json',
@@ -79,25 +79,29 @@ test('receipts from before a key rotation are valid until they expire', async ()
     return body.keys.map(({ kid }) => kid);
   };
   // The service reloads the public keys at most once a second, when they are requested.
-  await expect.poll(async () => (await kids()).length).toBe(2);
+  await expect.poll(async () => (await readKids()).length).toBe(2);
   const newReceipt = await earnReceipt('after');
   expect(decodeProtectedHeader(newReceipt).kid).not.toBe(decodeProtectedHeader(oldReceipt).kid);
-  const laterOptions = { ...(await options()), now: () => game.clock.nowMs() };
+  const laterOptions = { ...(await createOptions()), now: () => game.clock.nowMs() };
   // Another URL bypasses the cached keys, as on a game server that has just started.
   const keys = `${jwksUrl}?after`;
   expect(await verifyReceipt(oldReceipt, keys, laterOptions)).toMatchObject({ userRef: 'before' });
   expect(await verifyReceipt(newReceipt, keys, laterOptions)).toMatchObject({ userRef: 'after' });
 
   game.advance(31 * 86_400_000 + 3_600_000);
-  await expect.poll(kids).toEqual([decodeProtectedHeader(newReceipt).kid]);
+  await expect.poll(readKids).toEqual([decodeProtectedHeader(newReceipt).kid]);
 });
 
-test('the user_ref of a child is delivered to the game server but not stored', async () => {
+test("a child's user_ref is delivered to the game server but not stored", async () => {
   const child = `child-${'x'.repeat(20)}`;
   const decision = await game.decide(child, { child_directed: true });
   const status = await game.watch(decision);
   expect(status?.state).toBe('earned');
-  const receipt = await verifyReceipt(status?.receipt ?? '', `${jwksUrl}?child`, await options());
+  const receipt = await verifyReceipt(
+    status?.receipt ?? '',
+    `${jwksUrl}?child`,
+    await createOptions(),
+  );
   expect(receipt.userRef).toBe(child);
   // Only requests with the decision token return the receipt.
   const repeatedResponse = await game.client.call<{ receipt?: string }>(

@@ -63,7 +63,7 @@ test('the sandbox sends signed webhooks', async () => {
   await game.watch(decision);
   await receiver.waitForRequests(3);
   const events = await Promise.all(
-    receiver.received.map(({ body, headers }) =>
+    receiver.requests.map(({ body, headers }) =>
       verifyWebhook(body, headers, webhook.secret, { now: game.clock.nowMs }),
     ),
   );

@@ -18,7 +18,7 @@ afterAll(() => service.stop());
 
 const passWatchTime = () => clock.advance(5_000);
 
-test('a watched ad earns a single reward for many concurrent completions', async () => {
+test('many concurrent completions of a watched ad earn a single reward', async () => {
   const receiver = await startReceiver();
   const webhook = await client.call<{ id: string; secret: string }>(
     'POST',
@@ -54,9 +54,9 @@ test('a watched ad earns a single reward for many concurrent completions', async
     [webhook.body.id],
   );
   expect(deliveries).toHaveLength(2);
-  const received = await receiver.waitForRequests(2);
+  const requests = await receiver.waitForRequests(2);
   const events = await Promise.all(
-    received.map(({ body, headers }) => verifyWebhook(body, headers, webhook.body.secret)),
+    requests.map(({ body, headers }) => verifyWebhook(body, headers, webhook.body.secret)),
   );
   expect(events.map(({ type }) => type).toSorted()).toEqual([
     'decision.rewarded',
@@ -108,7 +108,7 @@ test('live stores impressions as webhook events only if a webhook subscribes to 
   expect(await play('unread again')).toEqual(['decision.rewarded']);
 });
 
-test('the receipt of an earned reward can be verified with the published keys', async () => {
+test("an earned reward's receipt can be verified with the published keys", async () => {
   const decision = await client.decideImage('receipt');
   await client.reportStart(decision);
   passWatchTime();
@@ -129,7 +129,7 @@ test('the receipt of an earned reward can be verified with the published keys', 
   });
 });
 
-test('the evidence appears in the status and the webhook event of an earned reward', async () => {
+test("an earned reward's status and webhook event contain the evidence", async () => {
   const decision = await client.decideImage('evidence');
   const startReport = await client.reportStart(decision);
   expect(JSON.stringify(startReport.body)).not.toContain('evidence');
@@ -152,15 +152,19 @@ test('the evidence appears in the status and the webhook event of an earned rewa
 test('a completion that arrives too early is permanently denied', async () => {
   const decision = await client.decideImage('early');
   const complete = () => client.createEvent(decision, 'complete', { watched_ms: 5_000 });
-  const first = await client.report(
+  const firstReport = await client.report(
     client.createEvent(decision, 'start'),
     client.createImpression(decision),
     complete(),
   );
-  expect(first.body.decisions).toMatchObject([{ state: 'denied', reason: 'impossible_timing' }]);
+  expect(firstReport.body.decisions).toMatchObject([
+    { state: 'denied', reason: 'impossible_timing' },
+  ]);
   passWatchTime();
-  const second = await client.report(client.createImpression(decision), complete());
-  expect(second.body.decisions).toMatchObject([{ state: 'denied', reason: 'impossible_timing' }]);
+  const secondReport = await client.report(client.createImpression(decision), complete());
+  expect(secondReport.body.decisions).toMatchObject([
+    { state: 'denied', reason: 'impossible_timing' },
+  ]);
 });
 
 test('a player who watches two ads at the same time earns one reward', async () => {
@@ -170,7 +174,7 @@ test('a player who watches two ads at the same time earns one reward', async () 
   ];
   await client.report(client.createEvent(firstAd, 'start'), client.createEvent(secondAd, 'start'));
   passWatchTime();
-  const states = await Promise.all(
+  const reports = await Promise.all(
     [firstAd, secondAd].map((decision) =>
       client.report(
         client.createImpression(decision),
@@ -185,7 +189,7 @@ test('a player who watches two ads at the same time earns one reward', async () 
       }),
     ),
   );
-  expect(states.every(({ status }) => status === 200)).toBe(true);
+  expect(reports.every(({ status }) => status === 200)).toBe(true);
   expect(statuses.map(({ body }) => body.state).toSorted()).toEqual(['denied', 'earned']);
   expect(statuses.find(({ body }) => body.state === 'denied')?.body.reason).toBe(
     'overlapping_watch',
@@ -271,15 +275,15 @@ test('denials and pending rewards can be simulated', async () => {
 
 test('a dropped decision returns 410 once its late window has ended', async () => {
   const decision = await client.decideImage('gone');
-  const read = (token = decision.token) =>
+  const readStatus = (token = decision.token) =>
     client.call('GET', `/v1/decisions/${decision.id}`, client.publishable, undefined, {
       'decision-token': token,
     });
   await service.service.database.query('DELETE FROM decisions WHERE id = $1', [decision.id]);
-  expect(await read()).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  expect(await readStatus()).toMatchObject({ status: 404, body: { code: 'not_found' } });
   clock.advance(7 * 86_400_000);
-  expect(await read()).toMatchObject({ status: 404 });
+  expect(await readStatus()).toMatchObject({ status: 404 });
   clock.advance(1);
-  expect(await read()).toMatchObject({ status: 410, body: { code: 'decision_gone' } });
-  expect(await read(`${decision.token}x`)).toMatchObject({ body: { code: 'token_invalid' } });
+  expect(await readStatus()).toMatchObject({ status: 410, body: { code: 'decision_gone' } });
+  expect(await readStatus(`${decision.token}x`)).toMatchObject({ body: { code: 'token_invalid' } });
 });

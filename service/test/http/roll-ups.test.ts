@@ -27,7 +27,7 @@ const compareQuery = `WITH rows AS (
   sums AS (SELECT metric, sum(count) AS count FROM rollup_counts GROUP BY metric)
   SELECT metric, rows.count::bigint AS recount, coalesce(sums.count, 0)::bigint AS reported
     FROM rows LEFT JOIN sums USING (metric) ORDER BY metric`;
-interface Compared {
+interface ComparisonRow {
   metric: string;
   recount: number;
   reported: number;
@@ -43,12 +43,12 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     const env = {
       DATABASE_URL: databaseUrl,
       TRUEWARD_MASTER_KEY: masterKey,
-      // With this short timeout, waiting for a lock fails.
+      // So short that waiting for a lock fails.
       DATABASE_LOCK_TIMEOUT_MS: '500',
       RATE_LIMITS: 'off',
     };
-    const first = await startInProcess(env);
-    processes = [first, await startInProcess(env), await startInProcess(env)];
+    const firstProcess = await startInProcess(env);
+    processes = [firstProcess, await startInProcess(env), await startInProcess(env)];
     database = openPostgres(databaseUrl, () => undefined);
     const [row] = await database.query<{ account_id: string }>('SELECT account_id FROM accounts');
     accountId = row?.account_id ?? '';
@@ -64,9 +64,9 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
   });
 
   const getClient = (index: number) => {
-    const [first, process = first] = [processes[0], processes[index]];
-    if (!first || !process) throw new Error('The services are not running.');
-    return createClient({ url: process.url, keys: first.keys });
+    const [firstProcess, process = firstProcess] = [processes[0], processes[index]];
+    if (!firstProcess || !process) throw new Error('The services are not running.');
+    return createClient({ url: process.url, keys: firstProcess.keys });
   };
   const playAd = async (index: number, player: string): Promise<void> => {
     const client = getClient(index);
@@ -78,14 +78,14 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
       ['accepted', 'accepted'],
     ]);
   };
-  const expectEqualSums = async (): Promise<Compared[]> => {
-    const rows = await database.query<Compared>(compareQuery);
+  const expectEqualSums = async (): Promise<ComparisonRow[]> => {
+    const rows = await database.query<ComparisonRow>(compareQuery);
     expect(rows.map(({ metric, reported }) => ({ metric, reported }))).toEqual(
       rows.map(({ metric, recount }) => ({ metric, reported: recount })),
     );
     return rows;
   };
-  /** Returns a count for each metric, in the same groups that {@link play} changes. */
+  /** Returns a zero count for each metric, in the same groups that {@link playAd} changes. */
   const readCounts = async (): Promise<Count[]> => {
     const rows = await database.query<Record<string, string> & { hour: Date }>(
       'SELECT DISTINCT ON (metric) * FROM rollup_counts',
@@ -126,31 +126,31 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
       await queries.query('SELECT FROM rollups FOR UPDATE');
       await Promise.all([0, 1, 2].map((index) => playAd(index, `beside a fold-${index}`)));
       // The sums are complete both inside and outside the transaction.
-      const [ownRow] = await queries.query<Compared>(compareQuery);
+      const [ownRow] = await queries.query<ComparisonRow>(compareQuery);
       expect(ownRow?.reported).toBe(ownRow?.recount);
       await expectEqualSums();
       // A second fold claims the remaining deltas without waiting. It then times out on the locked roll-up row.
-      const failed: string[] = [];
-      await foldRollups(database, unabortedSignal, (account) => failed.push(account));
-      expect(failed).toEqual([accountId]);
+      const failedAccountIds: string[] = [];
+      await foldRollups(database, unabortedSignal, (account) => failedAccountIds.push(account));
+      expect(failedAccountIds).toEqual([accountId]);
     });
     await expectEqualSums();
   });
 
-  test('reports equal a recount while folds run, fail and are killed', async () => {
+  test('reports match a recount while folds run, fail and are killed', async () => {
     const stopController = new AbortController();
     const [completedFolds, rolledBackFolds, killedFolds]: [number[], string[], string[]] = [
       [],
       [],
       [],
     ];
-    const folding = async (): Promise<void> => {
+    const foldRepeatedly = async (): Promise<void> => {
       while (!stopController.signal.aborted) {
         completedFolds.push(await foldRollups(database, unabortedSignal, () => undefined));
         await sleep(5);
       }
     };
-    const breaking = async (): Promise<void> => {
+    const rollBackFolds = async (): Promise<void> => {
       while (!stopController.signal.aborted) {
         await database
           .transaction(async (queries) => {
@@ -161,35 +161,35 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
         await sleep(5);
       }
     };
-    const killing = async (): Promise<void> => {
+    const killFolds = async (): Promise<void> => {
       while (!stopController.signal.aborted) {
-        const victim = new pg.Client(databaseUrl);
-        victim.on('error', () => undefined);
-        await victim.connect();
-        await victim.query('BEGIN');
+        const foldSession = new pg.Client(databaseUrl);
+        foldSession.on('error', () => undefined);
+        await foldSession.connect();
+        await foldSession.query('BEGIN');
         const queries = {
           query: async <T>(text: string, params?: readonly unknown[]) =>
-            (await victim.query(text, params as unknown[])).rows as T[],
+            (await foldSession.query(text, params as unknown[])).rows as T[],
           execute: () => Promise.reject(new Error('unused')),
         };
         // The killed fold may be waiting for a row that another fold has updated.
-        const { rows } = await victim.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+        const { rows } = await foldSession.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
         const fold = foldDeltas(queries, accountId, 3).catch(() => 0);
         await Promise.race([fold, sleep(20)]);
         await database.query('SELECT pg_terminate_backend($1)', [rows[0]?.pid]);
         await fold;
         killedFolds.push('killed');
-        await victim.end().catch(() => undefined);
+        await foldSession.end().catch(() => undefined);
       }
     };
-    let checks = 0;
-    const checking = async (): Promise<void> => {
+    let checkCount = 0;
+    const checkSums = async (): Promise<void> => {
       while (!stopController.signal.aborted) {
         await expectEqualSums();
-        checks += 1;
+        checkCount += 1;
       }
     };
-    const background = [folding(), breaking(), killing(), checking()];
+    const backgroundTasks = [foldRepeatedly(), rollBackFolds(), killFolds(), checkSums()];
     try {
       await Promise.all(
         [0, 1, 2].flatMap((index) =>
@@ -201,9 +201,9 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
       );
     } finally {
       stopController.abort();
-      await Promise.all(background);
+      await Promise.all(backgroundTasks);
     }
-    expect(Math.min(checks, rolledBackFolds.length, killedFolds.length)).toBeGreaterThan(0);
+    expect(Math.min(checkCount, rolledBackFolds.length, killedFolds.length)).toBeGreaterThan(0);
     expect(completedFolds.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
     const sumsBefore = await expectEqualSums();
     await foldRollups(database, unabortedSignal, rethrow);
@@ -211,29 +211,29 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     expect(await database.query('SELECT FROM rollup_deltas')).toEqual([]);
   });
 
-  test('a failed fold of one account does not affect other accounts', async () => {
+  test("one account's failed fold does not affect other accounts", async () => {
     const [count] = await readCounts();
     if (!count) throw new Error('Nothing was counted.');
-    for (const other of ['acc_broken', 'acc_other']) {
-      await addAccount(database, other);
-      await addToRollups(database, other, [{ ...count, increment: 3 }]);
+    for (const otherAccountId of ['acc_broken', 'acc_other']) {
+      await addAccount(database, otherAccountId);
+      await addToRollups(database, otherAccountId, [{ ...count, increment: 3 }]);
     }
-    await database.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+    await database.query(`CREATE FUNCTION reject_poison() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN RAISE EXCEPTION 'poison'; END $$`);
-    await database.query(`CREATE TRIGGER refuse BEFORE INSERT ON rollups FOR EACH ROW
-      WHEN (NEW.account_id = 'acc_broken') EXECUTE FUNCTION refuse()`);
-    const cleanUp = () => database.query('DROP FUNCTION IF EXISTS refuse CASCADE');
+    await database.query(`CREATE TRIGGER reject_poison BEFORE INSERT ON rollups FOR EACH ROW
+      WHEN (NEW.account_id = 'acc_broken') EXECUTE FUNCTION reject_poison()`);
+    const cleanUp = () => database.query('DROP FUNCTION IF EXISTS reject_poison CASCADE');
     onTestFinished(async () => void (await cleanUp()));
-    const failed: string[] = [];
-    await foldRollups(database, unabortedSignal, (account) => failed.push(account));
-    expect(failed).toEqual(['acc_broken']);
-    const remaining = () =>
+    const failedAccountIds: string[] = [];
+    await foldRollups(database, unabortedSignal, (account) => failedAccountIds.push(account));
+    expect(failedAccountIds).toEqual(['acc_broken']);
+    const readRemainingDeltas = () =>
       database.query(
         `SELECT account_id AS account, sum(count)::bigint AS count FROM rollup_deltas GROUP BY account_id`,
       );
-    expect(await remaining()).toEqual([{ account: 'acc_broken', count: 3 }]);
+    expect(await readRemainingDeltas()).toEqual([{ account: 'acc_broken', count: 3 }]);
     await cleanUp();
     await foldRollups(database, unabortedSignal, rethrow);
-    expect(await remaining()).toEqual([]);
+    expect(await readRemainingDeltas()).toEqual([]);
   });
 });

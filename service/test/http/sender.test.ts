@@ -26,11 +26,11 @@ afterEach(async () => {
   await new Promise((resolve) => (server ? server.close(resolve) : resolve(undefined)));
 });
 
-/** Starts a TCP server that lets the test write raw responses. Returns its URL. */
-async function receive(respond: (socket: Socket) => void): Promise<string> {
+/** Starts a TCP server that passes each connection to the test, which writes raw responses. Returns its URL. */
+async function startServer(respond: (socket: Socket) => void): Promise<string> {
   server = createServer((socket) => {
     sockets.add(socket);
-    socket.on('error', () => undefined); // The sender resets the connection.
+    socket.on('error', () => undefined); // The sender may reset the connection.
     socket.once('data', () => respond(socket));
   });
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
@@ -96,18 +96,18 @@ test.each<[string, (socket: Socket) => void, object]>([
     expect.objectContaining({ latencyMs: expect.any(Number) as number }) as object,
   ],
 ])(
-  'an attempt on a receiver that %s ends within the time limit',
+  'an attempt to deliver to a receiver that %s ends within the time limit',
   async (_what, respond, expected) => {
-    const startedMs = performance.now();
-    const result = await deliver(await receive(respond));
+    const startedAtMs = performance.now();
+    const result = await deliver(await startServer(respond));
     expect(result).toMatchObject(expected);
     expect(result.response?.length ?? 0).toBeLessThanOrEqual(1_024);
-    expect(performance.now() - startedMs).toBeLessThan(5_000);
+    expect(performance.now() - startedAtMs).toBeLessThan(5_000);
   },
 );
 
 test('a refused connection is reported as an error', async () => {
-  const url = await receive(() => undefined);
+  const url = await startServer(() => undefined);
   await new Promise((resolve) => server?.close(resolve));
   server = undefined;
   expect((await deliver(url)).error).toContain('ECONNREFUSED');

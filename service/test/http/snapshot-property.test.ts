@@ -6,16 +6,16 @@ import { openConfiguration } from '../../src/decision/configuration.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
 
-let running: InProcessService;
+let runningService: InProcessService;
 let clients: Client[];
 beforeAll(async () => {
-  running = await startInProcess({ RATE_LIMITS: 'off' });
-  clients = [createClient(running), createClient(running, 'live')];
+  runningService = await startInProcess({ RATE_LIMITS: 'off' });
+  clients = [createClient(runningService), createClient(runningService, 'live')];
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
 /**
- * An action of an operator. `object` and `value` are indexes of existing objects. Indexes beyond the end wrap around.
+ * An operator's action. `object` and `value` are used as indexes of existing objects, and wrap around at the end.
  */
 interface Step {
   environment: 0 | 1;
@@ -127,7 +127,7 @@ async function perform({ environment, action, kind, object, value }: Step): Prom
   const ids = await readIds(client);
   const path = `/v1/${kind}`;
   const createPath = (name: string) => `/v1/${name}/${selectId(ids[name], object)}`;
-  const [method, address, body] = {
+  const [method, requestPath, body] = {
     create: ['POST', path, kinds[kind].create(value, ids)],
     update: ['PATCH', createPath(kind), kinds[kind].update(value)],
     archive: ['DELETE', createPath(kind), undefined],
@@ -139,7 +139,7 @@ async function perform({ environment, action, kind, object, value }: Step): Prom
     roll: ['POST', `${createPath('keys')}/roll`, { overlap_s: value }],
     rotate_secret: ['POST', `${createPath('webhooks')}/rotate_secret`, { overlap_s: value }],
   }[action] as [string, string, object | undefined];
-  return (await client.call(method, address, client.secret, body)).status;
+  return (await client.call(method, requestPath, client.secret, body)).status;
 }
 
 /** Returns everything in the configuration that decisions read, for these keys and both environments. */
@@ -163,15 +163,15 @@ function readContents(
   };
 }
 
-test('the snapshot in memory equals a rebuilt one after any sequence of changes', async () => {
-  const { database, configuration } = running.service;
+test('the in-memory snapshot equals a rebuilt one after any sequence of changes', async () => {
+  const { database, configuration } = runningService.service;
   const statusCounts = new Map<number, number>();
   await fc.assert(
     fc.asyncProperty(steps, async (sequence) => {
       for (const [index, step] of sequence.entries()) {
-        const next = sequence[index + 1];
+        const nextStep = sequence[index + 1];
         // Every third action runs concurrently with the next one.
-        const concurrentSteps = index % 3 === 0 && next ? [step, next] : [step];
+        const concurrentSteps = index % 3 === 0 && nextStep ? [step, nextStep] : [step];
         for (const status of await Promise.all(concurrentSteps.map(perform))) {
           statusCounts.set(status, (statusCounts.get(status) ?? 0) + 1);
           expect(status).toBeLessThan(500);

@@ -37,11 +37,11 @@ async function addSource(kind: Kind, outcome: string, placements = ['revive']): 
   return source;
 }
 
-let players = 0;
+let playerCount = 0;
 async function decide(): Promise<FilledDecision> {
-  players += 1;
+  playerCount += 1;
   return (
-    await game.requestDecision({ user_ref: `player ${players}`, formats: ['video', 'image'] })
+    await game.requestDecision({ user_ref: `player ${playerCount}`, formats: ['video', 'image'] })
   ).body;
 }
 const findExplanation = ({ explain }: FilledDecision, { id }: Source): Explanation | undefined =>
@@ -124,7 +124,7 @@ test.each([
   },
 );
 
-test('the test source fills a placement of the demo account', async () => {
+test('the test source fills a placement in the demo account', async () => {
   const { body } = await game.requestDecision({
     placement: 'treasure',
     user_ref: 'newcomer',
@@ -194,7 +194,7 @@ test('the live environment has no test source', async () => {
   );
 });
 
-test('the metrics of sources do not contain names or ids', async () => {
+test('source metrics do not contain names or ids', async () => {
   const text = await (await fetch(`${game.url}/metrics`)).text();
   const readValue = (series: string): number =>
     Number(

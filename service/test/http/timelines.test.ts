@@ -10,11 +10,11 @@ import { type FilledDecision, type Game, startGame } from './reward-game.ts';
 describe.each([
   ['the embedded database', false],
   ...(hasPostgres ? ([['PostgreSQL', true]] as const) : []),
-] as const)('on %s', (_name, usesServer) => {
+] as const)('on %s', (_name, usesPostgres) => {
   let game: Game;
   let databaseUrl: string | undefined;
   beforeAll(async () => {
-    databaseUrl = usesServer ? await createPostgresDatabase() : undefined;
+    databaseUrl = usesPostgres ? await createPostgresDatabase() : undefined;
     game = await startGame(databaseUrl);
   });
   afterAll(() => game.stop());
@@ -31,7 +31,7 @@ describe.each([
     return parseTimeline(id, String(row?.['events']));
   };
 
-  /** Moves the stored events to the table of the previous release, which stores each event as a row. */
+  /** Moves the stored events to the previous release's table, which has one row per event. */
   async function moveToRows({ id }: FilledDecision): Promise<void> {
     const columns = `account_id, decision_id, id, type, occurred_at, received_at, offset_ms, clamped, watched_ms,
       visible_ratio, visible_ms, detail`;
@@ -58,8 +58,8 @@ describe.each([
     expect(await reportStatuses(start, earlyEvent)).toEqual(['accepted', 'accepted']);
     await moveToRows(decision);
     game.advance(3_750);
-    const end = [game.createImpression(decision), game.createCompletion(decision)];
-    const { results, decisions } = await game.report(start, ...end, earlyEvent);
+    const finalEvents = [game.createImpression(decision), game.createCompletion(decision)];
+    const { results, decisions } = await game.report(start, ...finalEvents, earlyEvent);
     expect(results.map(({ status }) => status)).toEqual([
       'duplicate',
       'accepted',
@@ -67,29 +67,35 @@ describe.each([
       'duplicate',
     ]);
     expect(decisions).toMatchObject([{ state: 'earned' }]);
-    expect(await reportStatuses(start, ...end, earlyEvent)).toEqual(Array(4).fill('duplicate'));
-    expect((await readTimeline(decision)).map(({ id }) => id)).toEqual(end.map(({ id }) => id));
+    expect(await reportStatuses(start, ...finalEvents, earlyEvent)).toEqual(
+      Array(4).fill('duplicate'),
+    );
+    expect((await readTimeline(decision)).map(({ id }) => id)).toEqual(
+      finalEvents.map(({ id }) => id),
+    );
 
     const eventsBefore = await readRecordedEvents(decision);
     expect(eventsBefore).toHaveLength(4);
     await moveToRows(decision);
     expect(await readRecordedEvents(decision)).toEqual(eventsBefore);
-    expect(await reportStatuses(start, ...end, earlyEvent)).toEqual(Array(4).fill('duplicate'));
+    expect(await reportStatuses(start, ...finalEvents, earlyEvent)).toEqual(
+      Array(4).fill('duplicate'),
+    );
   });
 
-  test('a timeline contains each event once, in the order of arrival', async () => {
+  test('a timeline contains each event once, in arrival order', async () => {
     const decision = await game.decide('ordered');
-    const [start, first, middle] = (['start', 'first_quartile', 'midpoint'] as const).map((type) =>
-      game.createEvent(decision, type),
+    const [start, firstQuartile, midpoint] = (['start', 'first_quartile', 'midpoint'] as const).map(
+      (type) => game.createEvent(decision, type),
     ) as [AdEvent, AdEvent, AdEvent];
-    expect(await reportStatuses(middle, start, middle)).toEqual([
+    expect(await reportStatuses(midpoint, start, midpoint)).toEqual([
       'accepted',
       'accepted',
       'duplicate',
     ]);
-    expect(await reportStatuses(start, first)).toEqual(['duplicate', 'accepted']);
+    expect(await reportStatuses(start, firstQuartile)).toEqual(['duplicate', 'accepted']);
     expect((await readTimeline(decision)).map(({ id }) => id)).toEqual(
-      [middle, start, first].map(({ id }) => id),
+      [midpoint, start, firstQuartile].map(({ id }) => id),
     );
     expect(await query('SELECT 1 FROM ad_events WHERE decision_id = $1', [decision.id])).toEqual(
       [],
@@ -97,12 +103,15 @@ describe.each([
   });
 
   test('the number of events per decision is limited', async () => {
-    const [fullDecision, other] = [await game.decide('full'), await game.decide('next to it')];
+    const [fullDecision, otherDecision] = [
+      await game.decide('full'),
+      await game.decide('next to it'),
+    ];
     const clicks = Array.from({ length: maxEvents }, () => game.createEvent(fullDecision, 'click'));
     expect(await reportStatuses(...clicks)).toEqual(clicks.map(() => 'accepted'));
     const [extraClick, start] = [
       game.createEvent(fullDecision, 'click'),
-      game.createEvent(other, 'start'),
+      game.createEvent(otherDecision, 'start'),
     ];
     const { results } = await game.report(extraClick, ...clicks.slice(0, 1), start);
     expect(results).toEqual([
@@ -115,13 +124,13 @@ describe.each([
   test('an event that reaches two processes simultaneously is counted once', async ({ skip }) => {
     if (databaseUrl === undefined) return skip('The embedded database has one process.');
     const { clock, client } = game;
-    const other = await startInProcess(
+    const otherService = await startInProcess(
       { DATABASE_URL: databaseUrl, PUBLIC_URL: 'http://service.test', RATE_LIMITS: 'off' },
       { clock, dataDirectory: game.config.dataDirectory },
     );
-    const otherClient = createClient({ url: other.url, keys: game.keys });
+    const otherClient = createClient({ url: otherService.url, keys: game.keys });
     const ads = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => game.decide(`told-twice-${index}`)),
+      Array.from({ length: 20 }, (_, index) => game.decide(`sent-twice-${index}`)),
     );
     const countsBefore = [
       await game.readReportCount('starts'),
@@ -155,21 +164,22 @@ describe.each([
       countsBefore.map((count) => count + ads.length),
     );
     for (const ad of ads) expect(await readTimeline(ad)).toHaveLength(2);
-    await other.stop();
+    await otherService.stop();
   });
 
-  test('later events of a decision add no index entries', async ({ skip }) => {
+  test("a decision's later events add no index entries", async ({ skip }) => {
     if (databaseUrl === undefined) return skip('The embedded database has no statistics.');
     // Statistics lag behind, so this test uses a week that no other test uses.
     game.advance(7 * 86_400_000);
-    // With so few ads, all versions of their rows fit into one page. Other sessions can delay the removal of old
-    // versions.
+    // With so few ads, all row versions fit on one page. Other sessions can delay the removal of old row versions.
     const ads = await Promise.all(
       Array.from({ length: 6 }, (_, index) => game.decide(`hot-${index}`)),
     );
     const reportEach = async (...events: ((ad: FilledDecision) => AdEvent)[]) => {
       for (const ad of ads)
-        await game.report(...events.map((make) => ({ ...make(ad), id: newRandomId() })));
+        await game.report(
+          ...events.map((createEvent) => ({ ...createEvent(ad), id: newRandomId() })),
+        );
     };
     await reportEach((ad) => game.createEvent(ad, 'start'));
     game.advance(5_000);
@@ -178,7 +188,7 @@ describe.each([
       ...quartiles.map((type) => (ad: FilledDecision) => game.createEvent(ad, type)),
     );
     await reportEach(game.createImpression, game.createCompletion);
-    const updates = () =>
+    const readUpdateCounts = () =>
       query(
         `SELECT n_tup_ins::bigint AS inserted, n_tup_upd::bigint AS updated, n_tup_hot_upd::bigint AS hot
           FROM pg_stat_user_tables
@@ -186,12 +196,12 @@ describe.each([
         [ads[0]?.id],
       );
     await expect
-      .poll(updates, { timeout: 15_000 })
+      .poll(readUpdateCounts, { timeout: 15_000 })
       .toEqual([{ inserted: 6, updated: 12, hot: 12 }]);
   });
 
   test('a malformed timeline fails only requests for its decision', async () => {
-    const [brokenDecision, other] = await Promise.all([
+    const [brokenDecision, otherDecision] = await Promise.all([
       game.decide('broken'),
       game.decide('other'),
     ]);
@@ -205,9 +215,9 @@ describe.each([
       const body = { sent_at, events: [createEvent(decision, 'midpoint')] };
       return (await client.call('POST', '/v1/events', client.publishable, body)).status;
     };
-    expect(await Promise.all([send(other), send(brokenDecision), send(other)])).toEqual([
-      200, 500, 200,
-    ]);
+    expect(
+      await Promise.all([send(otherDecision), send(brokenDecision), send(otherDecision)]),
+    ).toEqual([200, 500, 200]);
     await query('DELETE FROM timelines WHERE decision_id = $1', [brokenDecision.id]);
     expect(await send(brokenDecision)).toBe(200);
   });

@@ -12,7 +12,7 @@ import { startReceiver } from './receiver.ts';
 
 type Collector = Awaited<ReturnType<typeof startCollector>>;
 
-async function collect(port?: number): Promise<Collector> {
+async function openCollector(port?: number): Promise<Collector> {
   const collector = await startCollector(port);
   onTestFinished(() => collector.close());
   return collector;
@@ -29,14 +29,14 @@ const startTracedService = (
     { clock },
   );
 
-/** Returns the ids of the parent and the links of a span. */
+/** Returns the ids of the span's parent and of the spans that it links to. */
 const listLinkedSpanIds = ({ parentSpanId = '', links }: CollectedSpan): string[] => [
   parentSpanId,
   ...links.map(({ spanId }) => spanId),
 ];
 
-test('stopping exports the spans of decisions, events and webhooks', async () => {
-  const collector = await collect();
+test('stopping the service exports the spans for decisions, events and webhooks', async () => {
+  const collector = await openCollector();
   const receiver = await startReceiver();
   onTestFinished(() => receiver.close());
   const clock = createManualClock(Date.now());
@@ -68,7 +68,7 @@ test('stopping exports the spans of decisions, events and webhooks', async () =>
     path: '/v1/traces',
     headers: { authorization: 'Bearer secret' },
   });
-  const [decision] = collector.named('POST /v1/decisions');
+  const [decision] = collector.findByName('POST /v1/decisions');
   expect(decision).toMatchObject({
     kind: 2,
     resource: { 'service.name': 'ads-eu' },
@@ -80,18 +80,18 @@ test('stopping exports the spans of decisions, events and webhooks', async () =>
     },
   });
   expect(decision?.parentSpanId).toBeUndefined();
-  expect(collector.named('commit decisions')).toMatchObject([
+  expect(collector.findByName('commit decisions')).toMatchObject([
     { traceId: decision?.traceId, parentSpanId: decision?.spanId, links: [] },
   ]);
-  const [report] = collector.named('POST /v1/events');
-  expect(collector.named('commit events')).toMatchObject([
+  const [report] = collector.findByName('POST /v1/events');
+  expect(collector.findByName('commit events')).toMatchObject([
     {
       traceId: report?.traceId,
       parentSpanId: report?.spanId,
       attributes: { 'trueward.batch_size': 1 },
     },
   ]);
-  const [attempt] = collector.named('webhook attempt');
+  const [attempt] = collector.findByName('webhook attempt');
   expect(attempt).toMatchObject({
     kind: 3,
     attributes: {
@@ -107,8 +107,8 @@ test('stopping exports the spans of decisions, events and webhooks', async () =>
   );
 });
 
-test('a request continues the trace of its client after reading the body', async () => {
-  const collector = await collect();
+test("a request continues its client's trace after the body has been read", async () => {
+  const collector = await openCollector();
   const service = await startTracedService(collector);
   const client = createClient(service);
   const traceId = 'ab'.repeat(16);
@@ -116,25 +116,25 @@ test('a request continues the trace of its client after reading the body', async
   const request = { placement: 'revive', user_ref: 'traced' };
   const headers = { traceparent };
   await client.call('POST', '/v1/decisions', client.publishable, request, headers);
-  // The route of the span must not contain the query string.
+  // The span's route must not contain the query string.
   await client.call('POST', '/v1/decisions?usual=no', client.publishable, request, headers);
   await client.call('GET', '/v1/nothing-here', undefined, undefined, headers);
   await service.stop();
-  const requests = collector.named('POST /v1/decisions');
+  const requests = collector.findByName('POST /v1/decisions');
   expect(requests).toMatchObject([
     { traceId, parentSpanId: 'cd'.repeat(8) },
     { traceId, parentSpanId: 'cd'.repeat(8) },
   ]);
-  expect(collector.named('commit decisions').map(listLinkedSpanIds)).toEqual(
+  expect(collector.findByName('commit decisions').map(listLinkedSpanIds)).toEqual(
     requests.map(({ spanId }) => [spanId]),
   );
-  expect(collector.named('GET')).toMatchObject([
+  expect(collector.findByName('GET')).toMatchObject([
     { traceId, attributes: { 'http.response.status_code': 404 } },
   ]);
 });
 
 test('a transaction is linked to each of its requests', async () => {
-  const collector = await collect();
+  const collector = await openCollector();
   const service = await startTracedService(collector);
   const client = createClient(service);
   const responses = await Promise.all(
@@ -142,8 +142,8 @@ test('a transaction is linked to each of its requests', async () => {
   );
   expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
   await service.stop();
-  const requests = collector.named('POST /v1/decisions').map(({ spanId }) => spanId);
-  const batches = collector.named('commit decisions');
+  const requests = collector.findByName('POST /v1/decisions').map(({ spanId }) => spanId);
+  const batches = collector.findByName('commit decisions');
   expect(requests).toHaveLength(40);
   expect(batches.length).toBeLessThan(40);
   expect(batches.flatMap(listLinkedSpanIds).toSorted()).toEqual(requests.toSorted());
@@ -153,7 +153,7 @@ test('a transaction is linked to each of its requests', async () => {
 });
 
 test('only sampled traces are exported', async () => {
-  const collector = await collect();
+  const collector = await openCollector();
   const service = await startTracedService(collector, {
     OTEL_TRACES_SAMPLER: 'parentbased_always_off',
   });
@@ -190,23 +190,23 @@ test('an unavailable collector does not affect requests', async () => {
     user_ref: 'traced',
   });
   expect(status).toBe(200);
-  // A slower stop would exit with another code.
+  // If stopping took more than five seconds, the exit code would be 1.
   expect(await service.stop()).toBe(0);
 });
 
-test('an outage of the collector and its recovery are each logged once', async () => {
+test('a collector outage and the recovery are each logged once', async () => {
   const endpoint = await findUnusedUrl();
-  const lines: string[] = [];
-  const log = pino({}, { write: (line) => void lines.push(line) });
+  const logLines: string[] = [];
+  const log = pino({}, { write: (line) => void logLines.push(line) });
   const exporter = createOtlpExporter({ endpoint, headers: {} }, log);
   const send = () => new Promise((resolve) => exporter.export([], resolve));
   await Promise.all([send(), send(), send()]);
-  const messages = () => lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
-  expect(messages()).toEqual([expect.stringContaining('does not accept traces')]);
-  await collect(Number(new URL(endpoint).port));
+  const readMessages = () => logLines.map((line) => (JSON.parse(line) as { msg: string }).msg);
+  expect(readMessages()).toEqual([expect.stringContaining('does not accept traces')]);
+  await openCollector(Number(new URL(endpoint).port));
   await send();
   await send();
-  expect(messages().slice(1)).toEqual(['the collector accepts traces again']);
+  expect(readMessages().slice(1)).toEqual(['the collector accepts traces again']);
   await exporter.shutdown();
 });
 

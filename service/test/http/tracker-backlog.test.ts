@@ -7,11 +7,11 @@ import { claimRequests } from '../../src/tracker/request-store.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
 /** The part of the EXPLAIN output that this test reads. */
-interface Explained {
+interface ExplainOutput {
   Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number };
 }
 
-const decisions = 40_000;
+const decisionCount = 40_000;
 const nowMs = Date.now();
 const sinceId = firstIdAt('decision', nowMs - 8 * 86_400_000);
 
@@ -20,9 +20,9 @@ describe.skipIf(!hasPostgres)('with a backlog of 80,000 requests to an unreachab
   beforeAll(async () => {
     database = openPostgres(await createPostgresDatabase(), () => undefined);
     await migrate(database);
-    // Decision ids contain the time. These decisions belong to the current week.
+    // Decision ids contain their time, so these decisions belong to the current week.
     const prefix = firstIdAt('decision', nowMs).slice(0, -8);
-    const rows = `generate_series(1, ${decisions}) AS number,
+    const rows = `generate_series(1, ${decisionCount}) AS number,
       LATERAL (SELECT '${prefix}' || lpad(number::text, 8, '0') AS id) AS named`;
     await database.query(`INSERT INTO accounts VALUES ('acc_1', 'one', now())`);
     await database.query(
@@ -45,18 +45,18 @@ describe.skipIf(!hasPostgres)('with a backlog of 80,000 requests to an unreachab
   });
   afterAll(() => database.close());
 
-  /** Runs the statements with EXPLAIN ANALYZE. Returns the number of pages that they read. */
+  /** Runs the statements with EXPLAIN ANALYZE, and returns how many pages they read. */
   async function countPagesRead(run: (queries: Database) => Promise<unknown>): Promise<number> {
     let pages = 0;
     const query: Database['query'] = async (text, params) => {
-      const [row] = await database.query<{ 'QUERY PLAN': [Explained] }>(
+      const [row] = await database.query<{ 'QUERY PLAN': [ExplainOutput] }>(
         `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
         params,
       );
-      const explained = row?.['QUERY PLAN'][0];
-      if (!explained) throw new Error('EXPLAIN returned nothing');
-      expect(explained).not.toHaveProperty('JIT');
-      pages += explained.Plan['Shared Hit Blocks'] + explained.Plan['Shared Read Blocks'];
+      const explainOutput = row?.['QUERY PLAN'][0];
+      if (!explainOutput) throw new Error('EXPLAIN returned nothing');
+      expect(explainOutput).not.toHaveProperty('JIT');
+      pages += explainOutput.Plan['Shared Hit Blocks'] + explainOutput.Plan['Shared Read Blocks'];
       return [];
     };
     await run({ ...database, query });
@@ -77,7 +77,7 @@ describe.skipIf(!hasPostgres)('with a backlog of 80,000 requests to an unreachab
           sinceId,
         }),
       );
-      // The backlog has 2,000 pages. Earlier versions of the statement read at least 7,000, some of them repeatedly.
+      // The backlog spans 2,000 pages. Earlier versions of the statement read at least 7,000, including repeated reads.
       expect(pages).toBeGreaterThan(50);
       expect(pages).toBeLessThan(1_000);
     },

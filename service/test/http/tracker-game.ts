@@ -4,27 +4,29 @@ import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { type FilledDecision, type Game, startGame } from './reward-game.ts';
 import { startTrackerServer, type TrackerServer } from './tracker-server.ts';
 
-type Chosen = NonNullable<DemandRecord['chosen']>;
+type ChosenAd = NonNullable<DemandRecord['chosen']>;
 
 /** The databases on which trackers are tested. */
 export const engines = ['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])];
 
 export interface TrackerGame {
-  /** The game of all tests and the tracker server of the current test. */
+  /** The game that all tests share, and the current test's tracker server. */
   current(): { game: Game; server: TrackerServer };
-  /** Returns a tracker for each event. The path of its URL is the name of the event. */
-  createTrackers(...names: (keyof Chosen['trackers']['byEvent'])[]): Chosen['trackers']['byEvent'];
-  /** Requests a decision and replaces its ad with the ad of a bidder. */
+  /** Returns one tracker per event. The URL path is the event's name. */
+  createTrackers(
+    ...names: (keyof ChosenAd['trackers']['byEvent'])[]
+  ): ChosenAd['trackers']['byEvent'];
+  /** Requests a decision and replaces its ad with a bidder's ad. */
   decide(
     user: string,
-    trackers: Partial<Chosen['trackers']>,
-    overrides?: Partial<Chosen>,
+    trackers: Partial<ChosenAd['trackers']>,
+    overrides?: Partial<ChosenAd>,
   ): Promise<FilledDecision>;
-  /** Returns the URL of a host that refuses connections. */
+  /** Returns a URL whose host refuses connections, and its port. */
   findUnreachableHost(): Promise<{ url: string; port: number }>;
-  /** Polls with a clock that advances before each poll, so that retries become due. */
+  /** Polls, and advances the clock before each poll so that retries become due. */
   pollLater<T>(read: () => T): ReturnType<typeof expect.poll<T>>;
-  /** Returns the state of each tracker request and whether it contains player data. */
+  /** Returns each tracker request's state, and whether the request contains player data. */
   readRequests(decision: FilledDecision): Promise<Record<string, string>>;
   /** Watches the ad to the end and checks that the reward is earned. */
   watch(decision: FilledDecision): Promise<void>;
@@ -44,17 +46,17 @@ export function useTrackerGame(engine: string): TrackerGame {
   beforeEach(async () => void (server = await startTrackerServer()));
   afterEach(() => server.close());
 
-  const createTrackers = (...names: (keyof Chosen['trackers']['byEvent'])[]) =>
+  const createTrackers = (...names: (keyof ChosenAd['trackers']['byEvent'])[]) =>
     Object.fromEntries(names.map((name) => [name, [`${server.url}/${name}`]]));
 
-  /** Replaces the ad of a stored decision with the ad of a bidder. */
+  /** Replaces a stored decision's ad with a bidder's ad. */
   async function replaceAd(
     decision: FilledDecision,
-    trackers: Partial<Chosen['trackers']>,
-    overrides: Partial<Chosen> = {},
+    trackers: Partial<ChosenAd['trackers']>,
+    overrides: Partial<ChosenAd> = {},
   ): Promise<void> {
     const { database } = game.service;
-    const chosen: Chosen = {
+    const chosen: ChosenAd = {
       sourceId: 'src_1',
       priceMicros: 1_234_567,
       currency: 'USD',
@@ -91,8 +93,8 @@ export function useTrackerGame(engine: string): TrackerGame {
 
   async function decide(
     user: string,
-    trackers: Partial<Chosen['trackers']>,
-    overrides: Partial<Chosen> = {},
+    trackers: Partial<ChosenAd['trackers']>,
+    overrides: Partial<ChosenAd> = {},
   ): Promise<FilledDecision> {
     const decision = await game.decide(user);
     await replaceAd(decision, trackers, overrides);

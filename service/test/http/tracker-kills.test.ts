@@ -53,7 +53,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await database.query('DELETE FROM tracker_requests');
   });
 
-  /** Stores the tracker requests of a verified impression, like the service does. */
+  /** Stores a verified impression's tracker requests, the way the service does. */
   async function storeImpression(url: string, owner: string = scope.accountId): Promise<string> {
     const id = makeId('decision');
     const chosen: NonNullable<DemandRecord['chosen']> = {
@@ -141,7 +141,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     return { death, database: { ...database, query: run, execute: run } };
   }
 
-  const states = async (): Promise<Record<string, number>> =>
+  const countByState = async (): Promise<Record<string, number>> =>
     Object.fromEntries(
       (
         await database.query<{ state: string; count: number }>(
@@ -161,12 +161,12 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
         const dispatcher = start(process.database);
         dispatcher.wake(scope.accountId);
         await process.death;
-        // The statements of this dispatcher no longer return, so it does nothing from now on.
+        // This dispatcher's statements no longer return, so it does nothing from now on.
       }
     }
-    const remainingDispatcher = start();
-    await expect.poll(states, { timeout: 60_000 }).not.toHaveProperty('pending');
-    await remainingDispatcher.stop();
+    const survivingDispatcher = start();
+    await expect.poll(countByState, { timeout: 60_000 }).not.toHaveProperty('pending');
+    await survivingDispatcher.stop();
     const paths = server.paths();
     const pixels = paths.filter((path) => !path.endsWith('/burl'));
     expect(new Set(pixels).size).toBe(pixels.length);
@@ -177,7 +177,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       );
       if (positions[1] !== -1) expect(positions).toEqual(positions.toSorted((a, b) => a - b));
     }
-    const { sent = 0, failed = 0 } = await states();
+    const { sent = 0, failed = 0 } = await countByState();
     expect(sent + failed).toBe(4 * ids.length);
     const counts = await database.query<{ metric: string; reason: string; count: number }>(
       `SELECT metric, reason, sum(count)::integer AS count FROM rollup_deltas GROUP BY metric, reason ORDER BY metric`,
@@ -198,7 +198,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     for (let count = 0; count < 25; count += 1) ids.push(await storeImpression(server.url));
     const processes = [start(), start(), start()];
     for (const { wake } of processes) wake(scope.accountId);
-    await expect.poll(states, { timeout: 30_000 }).toEqual({ sent: 100 });
+    await expect.poll(countByState, { timeout: 30_000 }).toEqual({ sent: 100 });
     await Promise.all(processes.map(({ stop }) => stop()));
     expect(new Set(server.paths()).size).toBe(100);
     expect(server.paths()).toHaveLength(100);
@@ -212,18 +212,18 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await expect.poll(() => hangingServer.calls.length).toBeGreaterThanOrEqual(4);
     await storeImpression(server.url);
     await storeImpression(server.url, 'acc_2');
-    const startedMs = performance.now();
+    const startedAtMs = performance.now();
     dispatcher.wake('acc_1');
     dispatcher.wake('acc_2');
     await expect.poll(server.paths, { timeout: 4_000 }).toHaveLength(8);
     // No request to the hanging host has timed out yet.
-    expect(performance.now() - startedMs).toBeLessThan(5_000);
+    expect(performance.now() - startedAtMs).toBeLessThan(5_000);
     expect(hangingServer.calls.length).toBeLessThan(30);
     await dispatcher.stop();
     await hangingServer.close();
   }, 30_000);
 
-  test('stop fails the pixels in flight and leaves billing notices to the next process', async () => {
+  test('stop fails in-flight pixels and leaves billing notices to the next process', async () => {
     const hangingServer = await startTrackerServer(() => undefined);
     const id = await storeImpression(hangingServer.url);
     const dispatcher = start();
@@ -247,7 +247,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await storeImpression(server.url);
     const dispatcher = start(database, { box: createSecretBox([randomBytes(32)]) });
     dispatcher.wake(scope.accountId);
-    await expect.poll(states).toEqual({ sent: 1, failed: 3 });
+    await expect.poll(countByState).toEqual({ sent: 1, failed: 3 });
     await dispatcher.stop();
     expect(server.paths()).toEqual([expect.stringMatching(/burl$/)]);
   });

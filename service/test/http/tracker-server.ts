@@ -7,7 +7,7 @@ export interface TrackerCall {
   headers: IncomingHttpHeaders;
 }
 
-/** Starts a tracker server. `respond` handles the requests. Default: empty responses with status 200. */
+/** Starts a tracker server. `respond` handles the requests; by default, it sends empty 200 responses. */
 export async function startTrackerServer(
   respond: (path: string, response: ServerResponse, call: number) => void = (_path, response) =>
     void response.end(),

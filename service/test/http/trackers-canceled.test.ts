@@ -17,8 +17,8 @@ describe.each(engines)('on %s', (engine) => {
     await game.report(game.createEvent(queuedDecision, 'start'));
     game.advance(2_000);
     await game.report(game.createImpression(queuedDecision));
-    const attemptedRequests = `SELECT FROM tracker_requests WHERE attempt > 0 AND decision_id = '${queuedDecision.id}'`;
-    await expect.poll(() => game.service.database.query(attemptedRequests)).toHaveLength(1);
+    const attemptedRequestsQuery = `SELECT FROM tracker_requests WHERE attempt > 0 AND decision_id = '${queuedDecision.id}'`;
+    await expect.poll(() => game.service.database.query(attemptedRequestsQuery)).toHaveLength(1);
     const laterDecision = await decide(
       'killed-later',
       { byEvent: createTrackers('impression', 'firstQuartile') },
@@ -56,19 +56,19 @@ describe.each(engines)('on %s', (engine) => {
     );
     const restartedServer = await startTrackerServer(undefined, port);
     await pollLater(() => readRequests(decision)).toEqual({ 'impression/0': 'failed' });
-    const counted = await game.readReportCount('trackers_failed', 'invalid_traffic');
+    const failedCount = await game.readReportCount('trackers_failed', 'invalid_traffic');
     game.advance(3_000);
     await game.report(
       game.createEvent(decision, 'third_quartile'),
       game.createCompletion(decision),
     );
     expect(await readRequests(decision)).toEqual({ 'impression/0': 'failed' });
-    expect(counted).toBeGreaterThan(0);
+    expect(failedCount).toBeGreaterThan(0);
     expect(restartedServer.paths()).toEqual([]);
     await restartedServer.close();
   });
 
-  test('no tracker is requested after the tracking window of the source', async () => {
+  test("no tracker is requested after the source's tracking window", async () => {
     const { url } = await findUnreachableHost();
     const decision = await decide(
       'late',
@@ -87,7 +87,7 @@ describe.each(engines)('on %s', (engine) => {
     game.advance(3_000);
     expect((await game.report(game.createCompletion(decision))).decisions[0]?.state).toBe('earned');
     expect(await game.readReportCount('trackers_late')).toBe(lateBefore + 1);
-    // The tracking window of a pending request depends on the clock of the database.
+    // A pending request's tracking window depends on the database's clock.
     await pollLater(() => readRequests(decision)).toEqual({ 'impression/0': 'late' });
     await expect.poll(() => game.readReportCount('trackers_late')).toBe(lateBefore + 2);
     expect(server.paths()).toEqual([]);

@@ -54,7 +54,7 @@ describe.each(engines)('on %s', (engine) => {
       .toEqual(Array(7).fill('sent'));
   });
 
-  test('delayed auction trackers contain the time of the verified impression', async () => {
+  test("delayed auction trackers contain the verified impression's time", async () => {
     const { url, port } = await findUnreachableHost();
     const decision = await decide('impression-time', {
       byEvent: { impression: [`${url}/impression?at=\${AUCTION_IMP_TS}`] },
@@ -78,7 +78,7 @@ describe.each(engines)('on %s', (engine) => {
     await lateServer.close();
   });
 
-  test('a source that counts rendered ads gets the impression at the start of the ad', async () => {
+  test('a source that counts rendered ads gets the impression when the ad starts', async () => {
     const decision = await decide(
       'rendered',
       { byEvent: createTrackers('impression', 'start', 'viewable'), burl: `${server.url}/burl` },
@@ -115,24 +115,24 @@ describe.each(engines)('on %s', (engine) => {
     };
     await watchAs(await decide('iab', trackers), 'Player/1 (a b)');
     await expect.poll(server.paths).toHaveLength(2);
-    const call = (name: string) => server.calls.findLast(({ path }) => path.startsWith(name));
-    expect(call('/impression')?.path).toBe(
+    const findCall = (name: string) => server.calls.findLast(({ path }) => path.startsWith(name));
+    expect(findCall('/impression')?.path).toBe(
       '/impression?ip=127.0.0.1&ua=Player%2F1%20(a%20b)&lmt=0&asset=https%3A%2F%2Fcdn.test%2Fa%20b.mp4&x=[OTHER]',
     );
-    expect(call('/impression')?.headers).toMatchObject({
+    expect(findCall('/impression')?.headers).toMatchObject({
       'x-device-ip': '127.0.0.1',
       'x-device-user-agent': 'Player/1 (a b)',
       'user-agent': 'Trueward/1',
     });
-    expect(JSON.stringify(call('/burl'))).not.toMatch(/127\.0\.0\.1"|Player/);
+    expect(JSON.stringify(findCall('/burl'))).not.toMatch(/127\.0\.0\.1"|Player/);
 
     await watchAs(
       await decide('forwarded', trackers, { headerProfile: 'forwarded', limitAdTracking: true }),
       'Player/2',
     );
     await expect.poll(server.paths).toHaveLength(4);
-    expect(call('/impression')?.path).toContain('?ip=127.0.0.0&ua=Player%2F2&lmt=1&');
-    const { headers } = call('/impression') ?? { headers: {} };
+    expect(findCall('/impression')?.path).toContain('?ip=127.0.0.0&ua=Player%2F2&lmt=1&');
+    const { headers } = findCall('/impression') ?? { headers: {} };
     expect(headers).toMatchObject({ 'x-forwarded-for': '127.0.0.0', 'user-agent': 'Player/2' });
     expect(headers).not.toHaveProperty('x-device-ip');
   });
@@ -141,19 +141,21 @@ describe.each(engines)('on %s', (engine) => {
     const { url, port } = await findUnreachableHost();
     const decision = await decide('sealed', { byEvent: { impression: [`${url}/impression`] } });
     await watch(decision);
-    const read = () =>
+    const readTrackerRequests = () =>
       game.service.database.query<{ client: string | null; state: string; attempt: number }>(
         'SELECT client, state, attempt FROM tracker_requests WHERE decision_id = $1',
         [decision.id],
       );
-    await expect.poll(async () => (await read())[0]?.attempt).toBeGreaterThan(0);
-    expect(await read()).toMatchObject([
+    await expect.poll(async () => (await readTrackerRequests())[0]?.attempt).toBeGreaterThan(0);
+    expect(await readTrackerRequests()).toMatchObject([
       { state: 'pending', client: expect.stringMatching(/^1\.[\w-]+\./) as string },
     ]);
-    const openedClient = openSecretBox(game.config).open((await read())[0]?.client ?? '');
-    expect(JSON.parse(openedClient)).toMatchObject({ ip: '127.0.0.1' });
+    const clientData = openSecretBox(game.config).open(
+      (await readTrackerRequests())[0]?.client ?? '',
+    );
+    expect(JSON.parse(clientData)).toMatchObject({ ip: '127.0.0.1' });
     const lateServer = await startTrackerServer(undefined, port);
-    await pollLater(read).toMatchObject([{ state: 'sent', client: null }]);
+    await pollLater(readTrackerRequests).toMatchObject([{ state: 'sent', client: null }]);
     expect(lateServer.paths()).toEqual(['/impression']);
     await lateServer.close();
   });
@@ -180,13 +182,13 @@ describe.each(engines)('on %s', (engine) => {
 
   test('only billing notices are retried after a failed response', async () => {
     const heldResponses: ServerResponse[] = [];
-    let notices = 0;
-    const faulty = await startTrackerServer((path, response) => {
+    let noticeCount = 0;
+    const faultyServer = await startTrackerServer((path, response) => {
       if (path === '/hang') heldResponses.push(response);
       else if (path === '/reset') response.destroy();
       else if (path === '/burl') {
-        notices += 1;
-        response.writeHead(notices < 3 ? 503 : 200).end();
+        noticeCount += 1;
+        response.writeHead(noticeCount < 3 ? 503 : 200).end();
       } else if (path === '/loop') response.writeHead(302, { location: '/loop' }).end();
       else if (path === '/moved') response.writeHead(302, { location: '/target' }).end();
       else if (path === '/private')
@@ -195,16 +197,16 @@ describe.each(engines)('on %s', (engine) => {
     });
     const names = ['hang', 'reset', 'error', 'loop', 'moved', 'private'];
     const decision = await decide('odd', {
-      byEvent: { impression: names.map((name) => `${faulty.url}/${name}`) },
-      burl: `${faulty.url}/burl`,
+      byEvent: { impression: names.map((name) => `${faultyServer.url}/${name}`) },
+      burl: `${faultyServer.url}/burl`,
     });
     await watch(decision);
-    const rows = () =>
+    const readRows = () =>
       game.service.database.query<object>(
         `SELECT tracker, state, reason, status FROM tracker_requests WHERE decision_id = $1 ORDER BY tracker`,
         [decision.id],
       );
-    await pollLater(rows).toEqual([
+    await pollLater(readRows).toEqual([
       { tracker: 'burl/0', state: 'sent', reason: null, status: 200 },
       { tracker: 'impression/0', state: 'failed', reason: 'timeout', status: null },
       { tracker: 'impression/1', state: 'failed', reason: 'connection', status: null },
@@ -214,19 +216,19 @@ describe.each(engines)('on %s', (engine) => {
       { tracker: 'impression/5', state: 'failed', reason: 'blocked_address', status: null },
     ]);
     const countRequests = (path: string) =>
-      faulty.paths().filter((requestPath) => requestPath === path).length;
+      faultyServer.paths().filter((requestPath) => requestPath === path).length;
     expect(
       ['/hang', '/reset', '/error', '/moved', '/target', '/private'].map(countRequests),
     ).toEqual(Array(6).fill(1));
     expect(countRequests('/loop')).toBeLessThanOrEqual(4);
     expect(countRequests('/burl')).toBe(3);
     for (const response of heldResponses) response.destroy();
-    await faulty.close();
+    await faultyServer.close();
   }, 60_000);
 
   test('reports contain the revenue and tracker counts of verified impressions', async () => {
     const fromMs = Math.floor(game.clock.nowMs() / 3_600_000) * 3_600_000;
-    const read = async () => {
+    const readReport = async () => {
       const [start, end] = [fromMs, fromMs + 7_200_000].map((ms) => new Date(ms).toISOString());
       const { body } = await game.client.call<Report>(
         'GET',
@@ -242,7 +244,7 @@ describe.each(engines)('on %s', (engine) => {
         failed: row?.trackers_failed ?? 0,
       };
     };
-    const reportBefore = await read();
+    const reportBefore = await readReport();
     for (const [user, priceMicros, currency] of [
       ['a', 400, 'EUR'],
       ['b', 1_100, 'EUR'],
@@ -259,7 +261,7 @@ describe.each(engines)('on %s', (engine) => {
       { priceMicros: 9_000_000, currency: 'EUR' },
     );
     await game.report(game.createEvent(unseenDecision, 'start'));
-    await expect.poll(read).toEqual({
+    await expect.poll(readReport).toEqual({
       ...reportBefore,
       all: expect.any(Number) as number,
       eur: reportBefore.eur + 2,
@@ -267,7 +269,7 @@ describe.each(engines)('on %s', (engine) => {
     });
   });
 
-  test('a decision with a house ad executes no statements about external demand', async () => {
+  test('a decision with a house ad runs no statements on the tables for external demand', async () => {
     const { database } = game.service;
     const statements: string[] = [];
     const { transaction, execute } = database;

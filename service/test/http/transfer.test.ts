@@ -25,7 +25,7 @@ test.skipIf(!hasPostgres)(
     const folder = mkdtempSync(join(tmpdir(), 'trueward-'));
     const file = join(folder, 'all.jsonl');
     const env = { TRUEWARD_DATA_DIR: folder };
-    const target = { ...env, DATABASE_URL: url };
+    const targetEnv = { ...env, DATABASE_URL: url };
     await copyMigratedDatabase(join(folder, 'database'));
     const embeddedDatabase = await openPGlite(join(folder, 'database'), () => undefined);
     for (const statement of manyRows) await embeddedDatabase.query(statement);
@@ -34,25 +34,25 @@ test.skipIf(!hasPostgres)(
 
     const changedFile = join(folder, 'changed.jsonl');
     writeFileSync(changedFile, readFileSync(file, 'utf8').replace('plc_77"', 'plc_78"'));
-    expect((await runInProcess(['import', changedFile], target)).err).toContain(
+    expect((await runInProcess(['import', changedFile], targetEnv)).err).toContain(
       'was modified or is truncated (audit_entries)',
     );
 
-    const importing = startCommand(['import', file], target);
-    await importing.line(/^5000 of 12500 rows imported/);
-    await importing.interrupt();
-    await expect(startInProcess(target, { dataDirectory: folder })).rejects.toThrow(
+    const interruptedImport = startCommand(['import', file], targetEnv);
+    await interruptedImport.waitForLine(/^5000 of 12500 rows imported/);
+    await interruptedImport.interrupt();
+    await expect(startInProcess(targetEnv, { dataDirectory: folder })).rejects.toThrow(
       /is incomplete/,
     );
     const database = openPostgres(url, () => undefined);
     const [progress] = await database.query<{ rows: number }>('SELECT rows FROM import_progress');
     expect([5_000, 10_000, 12_500]).toContain(progress?.rows);
-    await database.query(`UPDATE audit_entries SET actor = 'somebody else' WHERE id = 'aud_1'`);
-    expect((await runInProcess(['import', file], target)).err).toContain(
+    await database.query(`UPDATE audit_entries SET actor = 'another actor' WHERE id = 'aud_1'`);
+    expect((await runInProcess(['import', file], targetEnv)).err).toContain(
       'differs from the file in audit_entries',
     );
     await database.query(`UPDATE audit_entries SET actor = 'key_1' WHERE id = 'aud_1'`);
-    const resumedImport = await runInProcess(['import', file], target);
+    const resumedImport = await runInProcess(['import', file], targetEnv);
     expect([resumedImport.code, resumedImport.err]).toEqual([
       0,
       expect.stringContaining('Imported 12500 rows'),
@@ -60,10 +60,10 @@ test.skipIf(!hasPostgres)(
     expect(resumedImport.err).not.toContain('5000 of 12500');
 
     // Exporting the imported data again produces an identical file.
-    const exportedAgain = join(folder, 'back.jsonl');
-    expect((await runInProcess(['export', '--out', exportedAgain], target)).code).toBe(0);
-    const trailer = (path: string) => readFileSync(path, 'utf8').trimEnd().split('\n').at(-1);
-    expect(trailer(exportedAgain)).toBe(trailer(file));
+    const secondExport = join(folder, 'back.jsonl');
+    expect((await runInProcess(['export', '--out', secondExport], targetEnv)).code).toBe(0);
+    const readTrailer = (path: string) => readFileSync(path, 'utf8').trimEnd().split('\n').at(-1);
+    expect(readTrailer(secondExport)).toBe(readTrailer(file));
     await database.close();
     rmSync(folder, { recursive: true, force: true });
   },

@@ -12,17 +12,17 @@ import { type PanelClient, signInOwner } from './panel-client.ts';
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const clock = createManualClock(Date.now());
-let running: InProcessService;
+let runningService: InProcessService;
 let owner: PanelClient;
 let folder: string;
 beforeAll(async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  running = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
-  folder = join(running.config.dataDirectory, 'media');
-  owner = await signInOwner(running);
+  runningService = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
+  folder = join(runningService.config.dataDirectory, 'media');
+  owner = await signInOwner(runningService);
 });
 afterAll(async () => {
-  await running.stop();
+  await runningService.stop();
   vi.useRealTimers();
 });
 
@@ -41,11 +41,11 @@ async function upload(file: string): Promise<{ url: string; name: string }> {
   const { url } = response.body;
   return { url, name: url.split('/').at(-1) ?? '' };
 }
-const listStored = () => readdirSync(folder).toSorted();
-/** Deletes unused uploads from this store, like the service does. */
+const listStoredFiles = () => readdirSync(folder).toSorted();
+/** Deletes unused uploads from this store, the way the service does. */
 const removeUnusedUploads = (store: MediaStore = createFolderStore(folder)) =>
   createUploads({
-    database: running.service.database,
+    database: runningService.service.database,
     store,
     clock,
     log: pino({ level: 'silent' }),
@@ -59,40 +59,40 @@ async function advance(ms: number): Promise<void> {
 test('a file is deleted 30 days after the last creative stopped using it', async () => {
   const [usedFile, unusedFile] = [await upload('harbour.png'), await upload('lobby-banner.png')];
   const { body: list } = await owner.send<{ data: { id: string }[] }>('GET', '/v1/creatives');
-  const change = (url: string) =>
+  const changeMediaUrl = (url: string) =>
     owner.send('PATCH', `/v1/creatives/${list.data[0]?.id}`, {
       media: {
         format: 'image',
         files: [{ url, mime: 'image/png', width: 1_200, height: 675 }],
       },
     });
-  expect((await change(usedFile.url)).status).toBe(200);
+  expect((await changeMediaUrl(usedFile.url)).status).toBe(200);
   expect(await removeUnusedUploads()).toEqual([]);
   await advance(30 * dayMs - 1);
   expect(await removeUnusedUploads()).toEqual([]);
   await advance(1);
   // The service looks for unused uploads every hour.
   vi.advanceTimersByTime(hourMs);
-  await expect.poll(listStored).toEqual([usedFile.name]);
-  expect((await fetch(`${running.url}/media/${unusedFile.name}`)).status).toBe(404);
-  expect((await fetch(`${running.url}/media/${usedFile.name}`)).status).toBe(200);
+  await expect.poll(listStoredFiles).toEqual([usedFile.name]);
+  expect((await fetch(`${runningService.url}/media/${unusedFile.name}`)).status).toBe(404);
+  expect((await fetch(`${runningService.url}/media/${usedFile.name}`)).status).toBe(200);
 
   // The 30 days begin when the creative stops using the file, not when the file is uploaded.
-  expect((await change('https://cdn.example/other.png')).status).toBe(200);
+  expect((await changeMediaUrl('https://cdn.example/other.png')).status).toBe(200);
   expect(await removeUnusedUploads()).toEqual([]);
   await advance(29 * dayMs);
   expect(await removeUnusedUploads()).toEqual([]);
-  expect((await change(usedFile.url)).status).toBe(200);
+  expect((await changeMediaUrl(usedFile.url)).status).toBe(200);
   await advance(dayMs);
   expect(await removeUnusedUploads()).toEqual([]);
-  expect((await change('https://cdn.example/other.png')).status).toBe(200);
+  expect((await changeMediaUrl('https://cdn.example/other.png')).status).toBe(200);
   await removeUnusedUploads();
   await advance(30 * dayMs);
   expect(await removeUnusedUploads()).toEqual([usedFile.name]);
-  expect(listStored()).toEqual([]);
+  expect(listStoredFiles()).toEqual([]);
 });
 
-test('a file that is uploaded again during its deletion is kept', async () => {
+test('a file uploaded again during its deletion is kept', async () => {
   const { name } = await upload('lobby-banner.png');
   await advance(30 * dayMs);
   const folderStore = createFolderStore(folder);
@@ -106,27 +106,27 @@ test('a file that is uploaded again during its deletion is kept', async () => {
   });
   expect(removedFiles).toEqual([name]);
   await repeatedUpload;
-  expect(listStored()).toEqual([name]);
+  expect(listStoredFiles()).toEqual([name]);
   expect(await removeUnusedUploads()).toEqual([]);
 });
 
 test('a failed deletion is retried and does not affect other files', async () => {
-  const { name: undeletable } = await upload('lobby-banner.png');
+  const { name: undeletableFile } = await upload('lobby-banner.png');
   await advance(1);
   const { name } = await upload('harbour.png');
   await advance(30 * dayMs);
   const folderStore = createFolderStore(folder);
-  const failing: MediaStore = {
+  const failingStore: MediaStore = {
     ...folderStore,
     remove: (file) =>
-      file === undeletable ? Promise.reject(new Error('403')) : folderStore.remove(file),
+      file === undeletableFile ? Promise.reject(new Error('403')) : folderStore.remove(file),
   };
-  expect(await removeUnusedUploads(failing)).toEqual([name]);
-  expect(await removeUnusedUploads()).toEqual([undeletable]);
+  expect(await removeUnusedUploads(failingStore)).toEqual([name]);
+  expect(await removeUnusedUploads()).toEqual([undeletableFile]);
 });
 
 test('each run deletes at most 100 files', async () => {
-  await running.service.database.query(
+  await runningService.service.database.query(
     `INSERT INTO uploads (account_id, name, unused_since)
       SELECT 'service', 'file-' || n, $1 FROM generate_series(1, 130) AS n`,
     [new Date(clock.nowMs() - 31 * dayMs)],

@@ -12,7 +12,7 @@ import { startReceiver } from './receiver.ts';
 const postgres = await startPrivatePostgres();
 
 /** The number of players whose devices go offline after an ad is loaded. */
-const offlineDevices = 10;
+const offlineDeviceCount = 10;
 /** The number of rewards that online players must earn before the next process is replaced. */
 const rewardsBetweenSteps = 20;
 const watchMs = 5_100;
@@ -20,17 +20,17 @@ const watchMs = 5_100;
 describe.skipIf(postgres === undefined)(
   'the previous and the current release on one PostgreSQL server',
   () => {
-    let previous: string;
+    let previousMain: string;
     let cluster: Cluster;
     let players: Players;
     let receiver: Awaited<ReturnType<typeof startReceiver>>;
     beforeAll(async () => {
-      previous = await buildPrevious();
+      previousMain = await buildPrevious();
       cluster = await startCluster({
         databaseUrl: postgres?.url ?? '',
         processes: 2,
         env: { DRAIN_S: '1' },
-        main: previous,
+        main: previousMain,
       });
       receiver = await startReceiver();
       const client = getClient(0);
@@ -50,33 +50,33 @@ describe.skipIf(postgres === undefined)(
     const getClient = (index: number) =>
       createClient({ url: cluster.urls[index] ?? '', keys: cluster.keys });
 
-    let count = 0;
+    let playerCount = 0;
     /**
-     * Requests ads from the process `decider` for devices that then go offline. Returns a function that reports the
-     * events. With `starter`, the start events are reported to that process before the devices go offline.
+     * Requests ads from the process `decisionProcess` for devices that then go offline. Returns a function that reports
+     * the events. If `startProcess` is set, the start events are reported to it before the devices go offline.
      */
-    async function watch(decider: number, starter?: number) {
+    async function watch(decisionProcess: number, startProcess?: number) {
       const decide = async () => {
-        count += 1;
-        return getClient(decider).decideImage(`offline-${count}`);
+        playerCount += 1;
+        return getClient(decisionProcess).decideImage(`offline-${playerCount}`);
       };
-      const decisions = await Promise.all(Array.from({ length: offlineDevices }, decide));
-      const client = getClient(decider);
+      const decisions = await Promise.all(Array.from({ length: offlineDeviceCount }, decide));
+      const client = getClient(decisionProcess);
       const startEvents = decisions.map((decision) => client.createEvent(decision, 'start'));
-      if (starter !== undefined)
-        await Promise.all(startEvents.map((start) => getClient(starter).report(start)));
+      if (startProcess !== undefined)
+        await Promise.all(startEvents.map((start) => getClient(startProcess).report(start)));
       await sleep(watchMs);
       const queuedEvents = decisions.map((decision, index): AdEvent[] => [
-        ...(starter === undefined ? startEvents.slice(index, index + 1) : []),
+        ...(startProcess === undefined ? startEvents.slice(index, index + 1) : []),
         client.createImpression(decision),
         client.createEvent(decision, 'complete', { watched_ms: 5_000 }),
       ]);
-      return async (reporter: number): Promise<(string | undefined)[]> => {
-        const responses = queuedEvents.map((events) => getClient(reporter).report(...events));
+      return async (reportProcess: number): Promise<(string | undefined)[]> => {
+        const responses = queuedEvents.map((events) => getClient(reportProcess).report(...events));
         return (await Promise.all(responses)).map(({ body }) => body.decisions[0]?.state);
       };
     }
-    const allEarned = Array<string>(offlineDevices).fill('earned');
+    const allEarned = Array<string>(offlineDeviceCount).fill('earned');
 
     test('rolling upgrades and rollbacks lose no reward', async () => {
       const [firstProcess, secondProcess] = [0, 1];
@@ -110,10 +110,10 @@ describe.skipIf(postgres === undefined)(
       ];
       await players.waitForRewards(rewardsBetweenSteps);
 
-      await cluster.roll(firstProcess, previous);
+      await cluster.roll(firstProcess, previousMain);
       await players.waitForRewards(rewardsBetweenSteps);
       expect(await reportsAfterRollback[0]?.(firstProcess)).toEqual(allEarned);
-      await cluster.roll(secondProcess, previous);
+      await cluster.roll(secondProcess, previousMain);
       expect(await reportsAfterRollback[1]?.(secondProcess)).toEqual(allEarned);
       const reportAfterSecondUpgrade = await watch(secondProcess);
       await players.waitForRewards(rewardsBetweenSteps);
@@ -125,7 +125,7 @@ describe.skipIf(postgres === undefined)(
 
       await players.stop();
       await waitUntilDelivered(postgres?.url ?? '');
-      const verdict = await verify(postgres?.url ?? '', players.acknowledged, receiver.received);
+      const verdict = await verify(postgres?.url ?? '', players.acknowledged, receiver.requests);
       expect({ ...verdict, unexpectedResponses: players.unexpectedResponses }).toEqual({
         lost: [],
         duplicated: [],

@@ -24,21 +24,23 @@ afterAll(() => database.close());
 
 const dayMs = 86_400_000;
 const nowMs = Date.UTC(2026, 10, 19, 12);
-const days = (count: number): string =>
+const daysAgo = (count: number): string =>
   `'${new Date(nowMs - count * dayMs).toISOString()}'::timestamptz`;
-/** Returns an SQL expression for ids of this age, which the column `n` makes unique. */
+/** Returns an SQL expression for ids of this age. The column `n` makes them unique. */
 const createIdExpression = (
   kind: 'webhookEvent' | 'delivery' | 'auditEntry',
   age: number,
 ): string => `'${firstIdAt(kind, nowMs - age * dayMs).slice(0, 14)}' || lpad(n::text, 16, '0')`;
-const count = async (table: string): Promise<number> => {
+const countRows = async (table: string): Promise<number> => {
   const [row] = await database.query<{ count: number }>(
     `SELECT count(*)::bigint AS count FROM ${table}`,
   );
   return row?.count ?? -1;
 };
-const counts = async (tables: readonly string[]): Promise<Record<string, number>> =>
-  Object.fromEntries(await Promise.all(tables.map(async (table) => [table, await count(table)])));
+const countTables = async (tables: readonly string[]): Promise<Record<string, number>> =>
+  Object.fromEntries(
+    await Promise.all(tables.map(async (table) => [table, await countRows(table)])),
+  );
 
 async function storeWebhookEvents(age: number, events: number, state: string): Promise<void> {
   const numbers = `generate_series(1, ${events}) AS n`;
@@ -47,10 +49,10 @@ async function storeWebhookEvents(age: number, events: number, state: string): P
     createIdExpression('delivery', age),
   ];
   for (const statement of [
-    `INSERT INTO webhook_events SELECT 'acc_1', ${event}, 'live', 'decision.rewarded', '{}', ${days(age)} FROM ${numbers}`,
+    `INSERT INTO webhook_events SELECT 'acc_1', ${event}, 'live', 'decision.rewarded', '{}', ${daysAgo(age)} FROM ${numbers}`,
     `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
-      SELECT 'acc_1', ${delivery}, 'live', ${event}, 'whk_1', '${state}', 1, now(), ${days(age)} FROM ${numbers}`,
-    `INSERT INTO delivery_attempts SELECT 'acc_1', ${delivery}, 1, ${days(age)}, 5, 200, NULL, 'received' FROM ${numbers}`,
+      SELECT 'acc_1', ${delivery}, 'live', ${event}, 'whk_1', '${state}', 1, now(), ${daysAgo(age)} FROM ${numbers}`,
+    `INSERT INTO delivery_attempts SELECT 'acc_1', ${delivery}, 1, ${daysAgo(age)}, 5, 200, NULL, 'received' FROM ${numbers}`,
   ])
     await database.query(statement);
 }
@@ -79,16 +81,16 @@ test('old rows are deleted in batches', async () => {
   for (const [rows, age] of batches) {
     const numbers = `generate_series(1, ${rows}) AS n`;
     for (const statement of [
-      `INSERT INTO idempotency_keys SELECT 'acc_1', 'live', ${age} || '-' || n, 'h', 200, 'a', ${days(age)} FROM ${numbers}`,
-      `INSERT INTO sessions SELECT 'acc_2', ${age} || '-' || n, 'usr_1', ${days(age)}, ${days(age - 0.5)} FROM ${numbers}`,
-      `INSERT INTO user_links SELECT 'service', ${age} || '-' || n, NULL, ${days(age - 0.5)} FROM ${numbers}`,
-      `INSERT INTO sign_in_attempts SELECT 'service', ${age} || '-' || n, 1, now(), ${days(age)} FROM ${numbers}`,
-      `INSERT INTO limit_uses SELECT 'service', 'process', ${age} || '-' || n, 1, ${days(age)} FROM ${numbers}`,
-      `INSERT INTO live_tails SELECT 'acc_1', ${age} || '-' || n, ${days(age)} FROM ${numbers}`,
-      `INSERT INTO live_lines SELECT 'acc_1', 'process', ${age} * 10000 + n, 'e', 'd', ${days(age)} FROM ${numbers}`,
+      `INSERT INTO idempotency_keys SELECT 'acc_1', 'live', ${age} || '-' || n, 'h', 200, 'a', ${daysAgo(age)} FROM ${numbers}`,
+      `INSERT INTO sessions SELECT 'acc_2', ${age} || '-' || n, 'usr_1', ${daysAgo(age)}, ${daysAgo(age - 0.5)} FROM ${numbers}`,
+      `INSERT INTO user_links SELECT 'service', ${age} || '-' || n, NULL, ${daysAgo(age - 0.5)} FROM ${numbers}`,
+      `INSERT INTO sign_in_attempts SELECT 'service', ${age} || '-' || n, 1, now(), ${daysAgo(age)} FROM ${numbers}`,
+      `INSERT INTO limit_uses SELECT 'service', 'process', ${age} || '-' || n, 1, ${daysAgo(age)} FROM ${numbers}`,
+      `INSERT INTO live_tails SELECT 'acc_1', ${age} || '-' || n, ${daysAgo(age)} FROM ${numbers}`,
+      `INSERT INTO live_lines SELECT 'acc_1', 'process', ${age} * 10000 + n, 'e', 'd', ${daysAgo(age)} FROM ${numbers}`,
       `INSERT INTO audit_entries (account_id, id, environment, actor, action, target_id, created_at)
-        SELECT 'acc_2', ${createIdExpression('auditEntry', age)}, 'live', 'a', 'placement.updated', 't', ${days(age)} FROM ${numbers}`,
-      `INSERT INTO viewers SELECT 'acc_1', 'live', ${age} || '-' || n, ${days(age)} FROM ${numbers}`,
+        SELECT 'acc_2', ${createIdExpression('auditEntry', age)}, 'live', 'a', 'placement.updated', 't', ${daysAgo(age)} FROM ${numbers}`,
+      `INSERT INTO viewers SELECT 'acc_1', 'live', ${age} || '-' || n, ${daysAgo(age)} FROM ${numbers}`,
     ])
       await database.query(statement);
     await storeWebhookEvents(age, rows, 'delivered');
@@ -108,9 +110,13 @@ test('old rows are deleted in batches', async () => {
       new AbortController().signal,
     );
   // Without a retention period, audit entries and webhook events are kept.
-  const { audit_entries: audit, webhook_events: webhookEvents, ...rest } = await deleteOld({});
+  const {
+    audit_entries: audit,
+    webhook_events: webhookEvents,
+    ...deletedCounts
+  } = await deleteOld({});
   expect([audit, webhookEvents]).toEqual([undefined, undefined]);
-  expect(rest).toEqual({
+  expect(deletedCounts).toEqual({
     idempotency_keys: 1_500,
     sessions: 1_500,
     user_links: 1_500,
@@ -124,9 +130,9 @@ test('old rows are deleted in batches', async () => {
     audit_entries: 1_500,
     webhook_events: 1_500,
   });
-  const remaining = Object.fromEntries(growingTables.map((table) => [table, 5]));
-  expect(await counts(growingTables)).toEqual({
-    ...remaining,
+  const remainingCounts = Object.fromEntries(growingTables.map((table) => [table, 5]));
+  expect(await countTables(growingTables)).toEqual({
+    ...remainingCounts,
     webhook_events: 6,
     deliveries: 6,
     delivery_attempts: 6,
@@ -134,7 +140,7 @@ test('old rows are deleted in batches', async () => {
   expect(await deleteOld({ decisionsMs: 90 * dayMs, auditMs: 99 * dayMs })).toEqual({});
 });
 
-test('the retention of every table is defined', async () => {
+test('every table has a defined retention', async () => {
   const rows = await database.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
       AND relkind IN ('r', 'p') AND NOT relispartition`,
@@ -147,7 +153,7 @@ test('the retention of every table is defined', async () => {
     'tracker_requests',
   ];
   // One row per hour, placement and creative. These rows are kept forever.
-  const sums = ['rollups'];
+  const permanentTables = ['rollups'];
   // Rows that are folded into the roll-ups every ten seconds.
   const foldedTables = ['rollup_deltas'];
   // One row per object that an operator created, or per chore.
@@ -156,7 +162,13 @@ test('the retention of every table is defined', async () => {
       .concat(' archived_weeks migrations migration_lock uploads creative_origins')
       .split(' ');
   expect(rows.map(({ name }) => name).toSorted()).toEqual(
-    [...growingTables, ...weeklyTables, ...sums, ...foldedTables, ...operatorTables].toSorted(),
+    [
+      ...growingTables,
+      ...weeklyTables,
+      ...permanentTables,
+      ...foldedTables,
+      ...operatorTables,
+    ].toSorted(),
   );
 });
 
@@ -165,14 +177,14 @@ test('only one process can claim a chore until the claim expires', async () => {
     Array.from({ length: 8 }, () => claimChore(database, 'a chore', 60_000)),
   );
   expect(claimResults.filter(Boolean)).toHaveLength(1);
-  // A claim is not released. It expires.
+  // A claim is not released; it expires.
   await database.query(
     `UPDATE chores SET begun_at = begun_at - interval '61 seconds' WHERE name = 'a chore'`,
   );
   expect(await claimChore(database, 'a chore', 60_000)).toBe(true);
 });
 
-test('folding keeps the table of deltas small on the embedded database', async () => {
+test('folding keeps the deltas table small on the embedded database', async () => {
   const dimensions = {
     placement: 'revive',
     creativeId: null,
@@ -186,7 +198,7 @@ test('folding keeps the table of deltas small on the embedded database', async (
     atMs: nowMs - index * 3_600_000,
     metric: 'filled',
   }));
-  const round = async (): Promise<number> => {
+  const runRound = async (): Promise<number> => {
     await addToRollups(database, 'acc_1', counts);
     expect(
       await foldRollups(database, new AbortController().signal, (_, error) => {
@@ -199,7 +211,7 @@ test('folding keeps the table of deltas small on the embedded database', async (
     return row?.bytes ?? 0;
   };
   const sizes: number[] = [];
-  for (let rounds = 0; rounds < 25; rounds += 1) sizes.push(await round());
+  for (let rounds = 0; rounds < 25; rounds += 1) sizes.push(await runRound());
   // Empty index pages are reused one round later. Without a vacuum, the table would grow by 620 kB in 20 rounds.
   expect((sizes.at(-1) ?? Infinity) - (sizes[4] ?? 0)).toBeLessThanOrEqual(3 * 8_192);
   const [sums] = await database.query<{ rows: number; count: number }>(
@@ -217,6 +229,6 @@ test('the service deletes old rows when it starts', async () => {
     tracing: noTracing,
     retention: { decisionsMs: 90 * dayMs, auditMs: undefined, archiveDirectory: undefined },
   });
-  await expect.poll(() => count('webhook_events')).toBe(6);
+  await expect.poll(() => countRows('webhook_events')).toBe(6);
   await upkeep.stop();
 });

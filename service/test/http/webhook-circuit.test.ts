@@ -6,13 +6,13 @@ import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
 import { startReceiver } from './receiver.ts';
 
-let running: InProcessService;
+let runningService: InProcessService;
 let client: Client;
 beforeAll(async () => {
-  running = await startInProcess({ RATE_LIMITS: 'off' });
-  client = createClient(running);
+  runningService = await startInProcess({ RATE_LIMITS: 'off' });
+  client = createClient(runningService);
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
 const call = <T>(method: string, path: string, body?: unknown) =>
   client.call<T>(method, path, client.secret, body);
@@ -22,27 +22,27 @@ const sendTestEvent = (id: string) => call<Delivery>('POST', `/v1/webhooks/${id}
 
 /** Starts a receiver that holds all requests until the test calls `respond`. */
 async function startSlowReceiver() {
-  const open: ServerResponse[] = [];
-  let announce: () => void = () => undefined;
+  const openResponses: ServerResponse[] = [];
+  let notify: () => void = () => undefined;
   let [maxInFlight, requestCount] = [0, 0];
   const server: Server = createServer((request, response) => {
     request.resume().on('end', () => {
-      open.push(response);
+      openResponses.push(response);
       requestCount += 1;
-      maxInFlight = Math.max(maxInFlight, open.length);
-      announce();
+      maxInFlight = Math.max(maxInFlight, openResponses.length);
+      notify();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    most: () => maxInFlight,
+    readMaxInFlight: () => maxInFlight,
     /** Resolves when the receiver has received this many requests in total. */
-    async waitForRequests(wanted: number): Promise<void> {
-      while (requestCount < wanted) await new Promise<void>((resolve) => (announce = resolve));
+    async waitForRequests(targetCount: number): Promise<void> {
+      while (requestCount < targetCount) await new Promise<void>((resolve) => (notify = resolve));
     },
     respond(status: number): void {
-      for (const response of open.splice(0)) response.writeHead(status).end();
+      for (const response of openResponses.splice(0)) response.writeHead(status).end();
     },
     close: () =>
       new Promise<void>((resolve) => {
@@ -55,13 +55,13 @@ async function startSlowReceiver() {
 test('a hanging endpoint gets only four requests and does not delay other endpoints', async () => {
   const slowReceiver = await startSlowReceiver();
   const quickReceiver = await startReceiver();
-  const slowHook = await registerWebhook(slowReceiver.url);
-  const quickHook = await registerWebhook(quickReceiver.url);
-  for (let count = 0; count < 10; count += 1) await sendTestEvent(slowHook.id);
+  const slowWebhook = await registerWebhook(slowReceiver.url);
+  const quickWebhook = await registerWebhook(quickReceiver.url);
+  for (let count = 0; count < 10; count += 1) await sendTestEvent(slowWebhook.id);
   await slowReceiver.waitForRequests(4);
-  for (let count = 0; count < 10; count += 1) await sendTestEvent(quickHook.id);
+  for (let count = 0; count < 10; count += 1) await sendTestEvent(quickWebhook.id);
   await quickReceiver.waitForRequests(10);
-  expect(slowReceiver.most()).toBe(4);
+  expect(slowReceiver.readMaxInFlight()).toBe(4);
   for (const expectedCount of [8, 10]) {
     slowReceiver.respond(200);
     await slowReceiver.waitForRequests(expectedCount);
@@ -73,48 +73,51 @@ test('a hanging endpoint gets only four requests and does not delay other endpoi
 test('a failing endpoint gets a single probe before further deliveries', async () => {
   const receiver = await startSlowReceiver();
   const webhook = await registerWebhook(receiver.url);
-  await running.service.database.query(
+  await runningService.service.database.query(
     `INSERT INTO webhook_failures SELECT account_id, id, now(), 5 FROM resources WHERE id = $1`,
     [webhook.id],
   );
   for (let count = 0; count < 5; count += 1) await sendTestEvent(webhook.id);
   // A delivery to another endpoint shows that the dispatcher has claimed all due deliveries.
-  const other = await startReceiver();
-  await sendTestEvent((await registerWebhook(other.url)).id);
-  await other.waitForRequests(1);
-  expect(receiver.most()).toBe(1);
+  const otherReceiver = await startReceiver();
+  await sendTestEvent((await registerWebhook(otherReceiver.url)).id);
+  await otherReceiver.waitForRequests(1);
+  expect(receiver.readMaxInFlight()).toBe(1);
   receiver.respond(200);
   await receiver.waitForRequests(5);
   receiver.respond(200);
-  await Promise.all([receiver.close(), other.close()]);
+  await Promise.all([receiver.close(), otherReceiver.close()]);
 });
 
 test('an endpoint gets no requests until its Retry-After time has passed', async () => {
   const receiver = await startReceiver(() => 503, { 'retry-after': '60' });
   const webhook = await registerWebhook(receiver.url);
-  const { body: first } = await sendTestEvent(webhook.id);
-  const read = async () => (await call<Delivery>('GET', `/v1/deliveries/${first.id}`)).body;
-  await expect.poll(async () => (await read()).attempts).toHaveLength(1);
-  const delivery = await read();
+  const { body: firstDelivery } = await sendTestEvent(webhook.id);
+  const readDelivery = async () =>
+    (await call<Delivery>('GET', `/v1/deliveries/${firstDelivery.id}`)).body;
+  await expect.poll(async () => (await readDelivery()).attempts).toHaveLength(1);
+  const delivery = await readDelivery();
   const [attempt] = delivery.attempts;
   const waitMs = Date.parse(delivery.next_attempt_at ?? '') - Date.parse(attempt?.started_at ?? '');
   expect(waitMs).toBeGreaterThanOrEqual(60_000);
 
-  const { body: second } = await sendTestEvent(webhook.id);
+  const { body: secondDelivery } = await sendTestEvent(webhook.id);
   // A delivery to another endpoint shows that the dispatcher has claimed all due deliveries.
-  const other = await startReceiver();
-  await sendTestEvent((await registerWebhook(other.url)).id);
-  await other.waitForRequests(1);
-  expect((await call<Delivery>('GET', `/v1/deliveries/${second.id}`)).body.attempts).toEqual([]);
-  expect(receiver.received).toHaveLength(1);
-  await Promise.all([receiver.close(), other.close()]);
+  const otherReceiver = await startReceiver();
+  await sendTestEvent((await registerWebhook(otherReceiver.url)).id);
+  await otherReceiver.waitForRequests(1);
+  expect(
+    (await call<Delivery>('GET', `/v1/deliveries/${secondDelivery.id}`)).body.attempts,
+  ).toEqual([]);
+  expect(receiver.requests).toHaveLength(1);
+  await Promise.all([receiver.close(), otherReceiver.close()]);
 });
 
 test('deliveries are claimed and recorded in batches', async () => {
   const receiver = await startReceiver();
   const webhook = await registerWebhook(receiver.url);
-  const { database } = running.service;
-  const { body: first } = await sendTestEvent(webhook.id);
+  const { database } = runningService.service;
+  const { body: firstDelivery } = await sendTestEvent(webhook.id);
   await receiver.waitForRequests(1);
   let statements = 0;
   const count = (text: string): void => {
@@ -126,7 +129,7 @@ test('deliveries are claimed and recorded in batches', async () => {
     `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
       SELECT account_id, 'del_' || n, environment, event_id, webhook_id, 'pending', 0, now(), now()
       FROM deliveries, generate_series(1, 200) AS n WHERE id = $1`,
-    [first.id],
+    [firstDelivery.id],
   );
   await receiver.waitForRequests(201);
   const countPending = async () =>
@@ -139,7 +142,7 @@ test('deliveries are claimed and recorded in batches', async () => {
   for (const { calls } of [query.mock, execute.mock]) for (const [text] of calls) count(text);
   vi.restoreAllMocks();
   await expect.poll(countPending).toBe(0);
-  // Without batches, each of the 200 deliveries would need five statements: to claim it, to read its body, to record
+  // Without batching, each of the 200 deliveries would need five statements: to claim it, to read its body, to record
   // the attempt (two) and to commit.
   expect(statements).toBeLessThan(100);
   await receiver.close();
@@ -149,29 +152,29 @@ test('enabling an endpoint after five days of failures starts a new five-day per
   const receiver = await startReceiver(() => 500);
   const webhook = await registerWebhook(receiver.url);
   const path = `/v1/webhooks/${webhook.id}`;
-  await running.service.database.query(
+  await runningService.service.database.query(
     `INSERT INTO webhook_failures SELECT account_id, id, now() - interval '5 days', 9 FROM resources WHERE id = $1`,
     [webhook.id],
   );
-  const { body: first } = await sendTestEvent(webhook.id);
+  const { body: firstDelivery } = await sendTestEvent(webhook.id);
   const waitForAttempt = async (id: string): Promise<void> => {
     let attempts = 0;
     while (attempts === 0)
       attempts = (await call<Delivery>('GET', `/v1/deliveries/${id}`)).body.attempts.length;
   };
-  await waitForAttempt(first.id);
-  let read: Webhook;
-  do read = (await call<Webhook>('GET', path)).body;
-  while (read.status === 'enabled');
-  expect(read.disabled_reason).toBe('failing');
-  // Polls, because the configuration of a process may be up to half a second old.
-  const readMetrics = async () => (await fetch(`${running.url}/metrics`)).text();
+  await waitForAttempt(firstDelivery.id);
+  let updatedWebhook: Webhook;
+  do updatedWebhook = (await call<Webhook>('GET', path)).body;
+  while (updatedWebhook.status === 'enabled');
+  expect(updatedWebhook.disabled_reason).toBe('failing');
+  // Polls, because a process's configuration may be up to half a second old.
+  const readMetrics = async () => (await fetch(`${runningService.url}/metrics`)).text();
   await expect.poll(readMetrics).toContain('trueward_webhooks_disabled 1');
 
   await call('PATCH', path, { status: 'enabled' });
-  const { body: second } = await sendTestEvent(webhook.id);
-  await waitForAttempt(second.id);
-  const [row] = await running.service.database.query<{ attempts: number }>(
+  const { body: secondDelivery } = await sendTestEvent(webhook.id);
+  await waitForAttempt(secondDelivery.id);
+  const [row] = await runningService.service.database.query<{ attempts: number }>(
     'SELECT attempts FROM webhook_failures WHERE webhook_id = $1',
     [webhook.id],
   );

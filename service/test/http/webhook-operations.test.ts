@@ -5,13 +5,13 @@ import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
 import { startReceiver } from './receiver.ts';
 
-let running: InProcessService;
+let runningService: InProcessService;
 let client: Client;
 beforeAll(async () => {
-  running = await startInProcess();
-  client = createClient(running);
+  runningService = await startInProcess();
+  client = createClient(runningService);
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
 const call = <T>(method: string, path: string, body?: unknown) =>
   client.call<T>(method, path, client.secret, body);
@@ -32,10 +32,10 @@ test('a test event is signed, and its attempt is listed', async () => {
   const webhook = await registerWebhook(receiver.url);
   const { status, body: delivery } = await sendTestEvent(webhook.id);
   expect([status, delivery.state]).toEqual([202, 'pending']);
-  const [received] = await receiver.waitForRequests(1);
+  const [request] = await receiver.waitForRequests(1);
   const event = await verifyWebhook(
-    received?.body ?? '',
-    received?.headers ?? {},
+    request?.body ?? '',
+    request?.headers ?? {},
     webhook.secret ?? '',
   );
   expect(event).toMatchObject({ id: delivery.event_id, type: 'kill_switch.changed' });
@@ -48,7 +48,7 @@ test('a test event is signed, and its attempt is listed', async () => {
   await receiver.close();
 });
 
-test('every secret is valid during the overlap of rotations', async () => {
+test('every secret is valid while rotations overlap', async () => {
   const receiver = await startReceiver();
   const webhook = await registerWebhook(receiver.url);
   const rotate = async (overlap_s: number) =>
@@ -56,18 +56,18 @@ test('every secret is valid during the overlap of rotations', async () => {
       .secret ?? '';
   const secrets = [webhook.secret ?? '', await rotate(600), await rotate(600)];
   await sendTestEvent(webhook.id);
-  const [first] = await receiver.waitForRequests(1);
-  expect(first?.headers['service-signature']?.split(',').length).toBe(3);
+  const [firstRequest] = await receiver.waitForRequests(1);
+  expect(firstRequest?.headers['service-signature']?.split(',').length).toBe(3);
   for (const secret of secrets)
-    await verifyWebhook(first?.body ?? '', first?.headers ?? {}, secret);
+    await verifyWebhook(firstRequest?.body ?? '', firstRequest?.headers ?? {}, secret);
 
   const lastSecret = await rotate(0);
   await sendTestEvent(webhook.id);
-  const second = (await receiver.waitForRequests(2))[1];
-  expect(second?.headers['service-signature']?.split(',').length).toBe(1);
-  await verifyWebhook(second?.body ?? '', second?.headers ?? {}, lastSecret);
+  const secondRequest = (await receiver.waitForRequests(2))[1];
+  expect(secondRequest?.headers['service-signature']?.split(',').length).toBe(1);
+  await verifyWebhook(secondRequest?.body ?? '', secondRequest?.headers ?? {}, lastSecret);
   await expect(
-    verifyWebhook(second?.body ?? '', second?.headers ?? {}, secrets[2] ?? ''),
+    verifyWebhook(secondRequest?.body ?? '', secondRequest?.headers ?? {}, secrets[2] ?? ''),
   ).rejects.toMatchObject({ code: 'mismatch' });
   await receiver.close();
 });
@@ -78,25 +78,25 @@ test('a webhook can have at most five valid secrets', async () => {
   const rotate = (overlap_s: number) =>
     call<{ code?: string }>('POST', `/v1/webhooks/${webhook.id}/rotate_secret`, { overlap_s });
   for (let rotation = 0; rotation < 4; rotation += 1) expect((await rotate(600)).status).toBe(200);
-  const rejected = await rotate(600);
-  expect([rejected.status, rejected.body.code]).toEqual([409, 'conflict']);
+  const rejection = await rotate(600);
+  expect([rejection.status, rejection.body.code]).toEqual([409, 'conflict']);
   await sendTestEvent(webhook.id);
-  const [first] = await receiver.waitForRequests(1);
-  expect(first?.headers['service-signature']?.split(',').length).toBe(5);
-  expect(first?.headers['webhook-signature']?.split(' ').length).toBe(5);
+  const [firstRequest] = await receiver.waitForRequests(1);
+  expect(firstRequest?.headers['service-signature']?.split(',').length).toBe(5);
+  expect(firstRequest?.headers['webhook-signature']?.split(' ').length).toBe(5);
   // The rejected rotation must not invalidate any secret.
-  await verifyWebhook(first?.body ?? '', first?.headers ?? {}, webhook.secret ?? '');
+  await verifyWebhook(firstRequest?.body ?? '', firstRequest?.headers ?? {}, webhook.secret ?? '');
   expect((await rotate(0)).status).toBe(200);
   await receiver.close();
 });
 
-test('a webhook that a 410 response disabled can recover missed events', async () => {
+test('a webhook disabled by a 410 response can recover missed events', async () => {
   const receiver = await startReceiver((index) => (index === 0 ? 410 : 200));
   const webhook = await registerWebhook(receiver.url);
   const path = `/v1/webhooks/${webhook.id}`;
   const startTime = new Date(Date.now() - 1_000).toISOString();
-  const { body: rejected } = await sendTestEvent(webhook.id);
-  await waitForState(rejected.id, 'failed');
+  const { body: rejectedDelivery } = await sendTestEvent(webhook.id);
+  await waitForState(rejectedDelivery.id, 'failed');
   let disabledWebhook: Webhook;
   do disabledWebhook = (await call<Webhook>('GET', path)).body;
   while (disabledWebhook.status === 'enabled');
@@ -116,19 +116,19 @@ test('a webhook that a 410 response disabled can recover missed events', async (
     call<{ queued: number }>('POST', `${path}/recover?since=${encodeURIComponent(startTime)}`);
   const { body } = await recover();
   expect(body.queued).toBeGreaterThanOrEqual(2);
-  const received = await receiver.waitForRequests(1 + body.queued);
-  expect(received.slice(1).map(({ body: text }) => text)).toContain(received[0]?.body);
+  const requests = await receiver.waitForRequests(1 + body.queued);
+  expect(requests.slice(1).map(({ body: text }) => text)).toContain(requests[0]?.body);
   expect((await recover()).body.queued).toBe(0);
   await receiver.close();
 });
 
-test('a delivery can be redelivered as a new delivery', async () => {
+test('redelivering an event creates a new delivery', async () => {
   const receiver = await startReceiver();
   const webhook = await registerWebhook(receiver.url);
-  const { body: first } = await sendTestEvent(webhook.id);
-  await waitForState(first.id, 'delivered');
-  const redelivery = await call<Delivery>('POST', `/v1/deliveries/${first.id}/redeliver`);
-  expect(redelivery.body).toMatchObject({ event_id: first.event_id, state: 'pending' });
+  const { body: delivery } = await sendTestEvent(webhook.id);
+  await waitForState(delivery.id, 'delivered');
+  const redelivery = await call<Delivery>('POST', `/v1/deliveries/${delivery.id}/redeliver`);
+  expect(redelivery.body).toMatchObject({ event_id: delivery.event_id, state: 'pending' });
   const [firstRequest, secondRequest] = await receiver.waitForRequests(2);
   expect(secondRequest?.body).toBe(firstRequest?.body);
   await receiver.close();
@@ -137,23 +137,23 @@ test('a delivery can be redelivered as a new delivery', async () => {
 test('five days of failures disable a webhook', async () => {
   const receiver = await startReceiver(() => 500);
   const webhook = await registerWebhook(receiver.url);
-  await running.service.database.query(
+  await runningService.service.database.query(
     `INSERT INTO webhook_failures SELECT account_id, id, now() - interval '5 days', 3 FROM resources WHERE id = $1`,
     [webhook.id],
   );
   await sendTestEvent(webhook.id);
-  let read: Webhook;
-  do read = (await call<Webhook>('GET', `/v1/webhooks/${webhook.id}`)).body;
-  while (read.status === 'enabled');
-  expect(read.disabled_reason).toBe('failing');
+  let updatedWebhook: Webhook;
+  do updatedWebhook = (await call<Webhook>('GET', `/v1/webhooks/${webhook.id}`)).body;
+  while (updatedWebhook.status === 'enabled');
+  expect(updatedWebhook.disabled_reason).toBe('failing');
   await receiver.close();
 });
 
 test('updating a webhook validates the changes', async () => {
   const webhook = await registerWebhook('https://receiver.example/');
   const path = `/v1/webhooks/${webhook.id}`;
-  const rejected = await call<Problem>('PATCH', path, { url: 'https://169.254.169.254/' });
-  expect([rejected.status, rejected.body.errors?.[0]?.pointer]).toEqual([422, '/url']);
+  const rejection = await call<Problem>('PATCH', path, { url: 'https://169.254.169.254/' });
+  expect([rejection.status, rejection.body.errors?.[0]?.pointer]).toEqual([422, '/url']);
   const changedWebhook = await call<Webhook>('PATCH', path, { events: ['decision.served'] });
   expect(changedWebhook.body.events).toEqual(['decision.served']);
 });

@@ -6,13 +6,13 @@ import { type Client, createClient } from './client.ts';
 import { startReceiver } from './receiver.ts';
 
 const clock = createManualClock(Date.now());
-let running: InProcessService;
+let runningService: InProcessService;
 let client: Client;
 beforeAll(async () => {
-  running = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
-  client = createClient(running);
+  runningService = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
+  client = createClient(runningService);
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
 const hourMs = 3_600_000;
 const advance = (ms: number) => clock.set(clock.nowMs() + ms);
@@ -31,13 +31,13 @@ async function pollUntil<T>(read: () => Promise<T>, isMet: (value: T) => boolean
   }
 }
 const readWebhook = async (id: string) => (await call<Webhook>('GET', `/v1/webhooks/${id}`)).body;
-const waitForProbe = (id: string, wanted: number) =>
+const waitForProbe = (id: string, deliveryCount: number) =>
   pollUntil(
     () => listDeliveries(id),
-    // Deliveries and their attempts are read separately. Therefore, the list can contain a new attempt with the
-    // previous state of its delivery.
+    // Deliveries and their attempts are read separately. Therefore, the list can show a new attempt while its delivery
+    // still has the previous state.
     ([newest, ...otherDeliveries]) =>
-      otherDeliveries.length === wanted - 1 &&
+      otherDeliveries.length === deliveryCount - 1 &&
       newest?.attempts.length === 1 &&
       newest.state !== 'pending',
   );
@@ -52,43 +52,45 @@ async function startDisabledReceiver(respond: () => number) {
   await sendTestEvent(body.id);
   await pollUntil(
     () => listDeliveries(body.id),
-    ([first]) => first?.attempts.length === 1,
+    ([delivery]) => delivery?.attempts.length === 1,
   );
   // Postpones the retry, which would disable the webhook before the next event is queued.
-  await running.service.database.query(
+  await runningService.service.database.query(
     `UPDATE deliveries SET next_at = now() + interval '1 hour' WHERE webhook_id = $1`,
     [body.id],
   );
   advance(5 * 24 * hourMs);
-  const missed = await sendTestEvent(body.id);
+  const missedDelivery = await sendTestEvent(body.id);
   const webhook = await pollUntil(
     () => readWebhook(body.id),
     ({ status }) => status === 'disabled',
   );
   expect(webhook.disabled_reason).toBe('failing');
-  return { receiver, id: body.id, missed, attemptsBefore: receiver.received.length };
+  return { receiver, id: body.id, missedDelivery, attemptsBefore: receiver.requests.length };
 }
 
 test('a webhook disabled by failures is probed hourly until a probe succeeds', async () => {
   let status = 500;
-  const { receiver, id, missed, attemptsBefore } = await startDisabledReceiver(() => status);
+  const { receiver, id, missedDelivery, attemptsBefore } = await startDisabledReceiver(
+    () => status,
+  );
 
   advance(hourMs);
   await receiver.waitForRequests(attemptsBefore + 1);
-  const [failed] = await waitForProbe(id, 3);
-  expect(failed).toMatchObject({ state: 'failed', event_id: missed.event_id });
+  const [failedProbe] = await waitForProbe(id, 3);
+  expect(failedProbe).toMatchObject({ state: 'failed', event_id: missedDelivery.event_id });
   expect((await readWebhook(id)).status).toBe('disabled');
 
   status = 200;
   advance(hourMs);
-  const received = await receiver.waitForRequests(attemptsBefore + 2);
-  expect(JSON.parse(received.at(-1)?.body ?? '')).toMatchObject({ id: missed.event_id });
-  const enabled = await pollUntil(
+  const requests = await receiver.waitForRequests(attemptsBefore + 2);
+  expect(JSON.parse(requests.at(-1)?.body ?? '')).toMatchObject({ id: missedDelivery.event_id });
+  const enabledWebhook = await pollUntil(
     () => readWebhook(id),
     (webhook) => webhook.status === 'enabled',
   );
-  expect(enabled).not.toHaveProperty('disabled_reason');
-  expect(enabled).not.toHaveProperty('disabled_at');
+  expect(enabledWebhook).not.toHaveProperty('disabled_reason');
+  expect(enabledWebhook).not.toHaveProperty('disabled_at');
   const { body: audit } = await call<{ data: AuditEntry[] }>(
     'GET',
     `/v1/audit-entries?target_id=${id}`,
@@ -100,10 +102,11 @@ test('a webhook disabled by failures is probed hourly until a probe succeeds', a
   });
   expect((await waitForProbe(id, 4))[0]?.state).toBe('delivered');
 
-  const next = await sendTestEvent(id);
+  const newDelivery = await sendTestEvent(id);
   await pollUntil(
     () => listDeliveries(id),
-    (deliveries) => deliveries.some(({ id, state }) => id === next.id && state === 'delivered'),
+    (deliveries) =>
+      deliveries.some(({ id, state }) => id === newDelivery.id && state === 'delivered'),
   );
   await receiver.close();
 });

@@ -1,8 +1,8 @@
 /**
- * Verifies our deliveries with third-party packages. `stripe` and `@octokit/webhooks-methods` use the same scheme as we
- * do: HMAC-SHA256 in lowercase hex with the whole secret as the key. `stripe` signs `<timestamp>.<body>` like we do.
- * `@octokit/webhooks-methods` signs any payload, so the tests pass this text. `standardwebhooks` verifies the other set
- * of headers without any adaptation.
+ * Verifies the service's deliveries with third-party packages. `stripe` and `@octokit/webhooks-methods` use the same
+ * scheme as the service: HMAC-SHA256 in lowercase hex, with the whole secret as the key. Like the service, `stripe`
+ * signs `<timestamp>.<body>`. `@octokit/webhooks-methods` signs any payload, so the tests pass it this text.
+ * `standardwebhooks` verifies the Standard Webhooks headers, which the service also sends, without any adaptation.
  */
 import { verify as verifyOctokit } from '@octokit/webhooks-methods';
 import type { Webhook } from '@trueward/protocol/wire';
@@ -14,14 +14,14 @@ import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createClient } from './client.ts';
 import { startReceiver } from './receiver.ts';
 
-interface Signed {
+interface SignedDelivery {
   body: string;
   timestamp: string;
   /** The signatures in the received header, each in the form `v1=…`. */
   signature: string;
 }
 
-const verifyStripe = (secret: string, { body, timestamp, signature }: Signed): boolean => {
+const verifyStripe = (secret: string, { body, timestamp, signature }: SignedDelivery): boolean => {
   try {
     Stripe.webhooks.constructEvent(body, `t=${timestamp},${signature}`, secret);
     return true;
@@ -32,7 +32,10 @@ const verifyStripe = (secret: string, { body, timestamp, signature }: Signed): b
   }
 };
 
-const verifyOctokitSignature = async (secret: string, { body, timestamp, signature }: Signed) => {
+const verifyOctokitSignature = async (
+  secret: string,
+  { body, timestamp, signature }: SignedDelivery,
+) => {
   const values = signature.split(',').map((part) => part.replace('v1=', 'sha256='));
   const results = await Promise.all(
     values.map((value) => verifyOctokit(secret, `${timestamp}.${body}`, value)),
@@ -42,7 +45,7 @@ const verifyOctokitSignature = async (secret: string, { body, timestamp, signatu
 
 const verifyWithTrueward = (
   secret: string,
-  { body, timestamp, signature }: Signed,
+  { body, timestamp, signature }: SignedDelivery,
 ): Promise<boolean> =>
   verifyWebhook(
     body,
@@ -53,15 +56,15 @@ const verifyWithTrueward = (
     () => false,
   );
 
-let running: InProcessService;
+let runningService: InProcessService;
 let secret: string;
 let newSecret: string;
-let delivered: Signed;
+let delivery: SignedDelivery;
 /** The received Standard Webhooks headers. */
 let standardHeaders: Record<string, string>;
 beforeAll(async () => {
-  running = await startInProcess();
-  const client = createClient(running);
+  runningService = await startInProcess();
+  const client = createClient(runningService);
   const receiver = await startReceiver();
   const post = async <T>(path: string, body: object) =>
     (await client.call<T>('POST', path, client.secret, body)).body;
@@ -73,28 +76,28 @@ beforeAll(async () => {
   const path = `/v1/webhooks/${webhook.id}`;
   newSecret = (await post<Webhook>(`${path}/rotate_secret`, { overlap_s: 600 })).secret ?? '';
   await post(`${path}/test`, {});
-  const [received] = await receiver.waitForRequests(1);
-  delivered = {
-    body: received?.body ?? '',
-    timestamp: received?.headers['service-timestamp'] ?? '',
-    signature: received?.headers['service-signature'] ?? '',
+  const [request] = await receiver.waitForRequests(1);
+  delivery = {
+    body: request?.body ?? '',
+    timestamp: request?.headers['service-timestamp'] ?? '',
+    signature: request?.headers['service-signature'] ?? '',
   };
   standardHeaders = Object.fromEntries(
-    Object.entries(received?.headers ?? {}).filter(([name]) => name.startsWith('webhook-')),
+    Object.entries(request?.headers ?? {}).filter(([name]) => name.startsWith('webhook-')),
   );
   await receiver.close();
 });
-afterAll(() => running.stop());
+afterAll(() => runningService.stop());
 
 test.each([
   ['trueward/server', verifyWithTrueward],
   ['stripe', verifyStripe],
   ['@octokit/webhooks-methods', verifyOctokitSignature],
 ])('%s verifies a delivery only with the new or the old secret', async (_name, verify) => {
-  expect(delivered.signature.split(',')).toHaveLength(2);
-  expect(await verify(newSecret, delivered)).toBe(true);
-  expect(await verify(secret, delivered)).toBe(true);
-  expect(await verify(flipBit(secret, secret.length - 8), delivered)).toBe(false);
+  expect(delivery.signature.split(',')).toHaveLength(2);
+  expect(await verify(newSecret, delivery)).toBe(true);
+  expect(await verify(secret, delivery)).toBe(true);
+  expect(await verify(flipBit(secret, secret.length - 8), delivery)).toBe(false);
 });
 
 /** Flips the lowest bit of one character. */
@@ -104,24 +107,24 @@ const flipBit = (text: string, index: number): string =>
 test.each(['body', 'timestamp', 'signature'] as const)(
   'every verifier rejects a delivery with a changed byte in its %s',
   async (part) => {
-    const headers = await signWebhook(delivered.body, newSecret, Math.floor(Date.now() / 1_000));
-    const singleSigned: Signed = {
-      body: delivered.body,
+    const headers = await signWebhook(delivery.body, newSecret, Math.floor(Date.now() / 1_000));
+    const singleSignatureDelivery: SignedDelivery = {
+      body: delivery.body,
       timestamp: headers['service-timestamp'],
       signature: headers['service-signature'],
     };
-    expect(await verifyWithTrueward(newSecret, singleSigned)).toBe(true);
-    const text = singleSigned[part];
+    expect(await verifyWithTrueward(newSecret, singleSignatureDelivery)).toBe(true);
+    const text = singleSignatureDelivery[part];
     for (let index = 0; index < text.length; index += 1) {
-      const changed = { ...singleSigned, [part]: flipBit(text, index) };
+      const changedDelivery = { ...singleSignatureDelivery, [part]: flipBit(text, index) };
       expect([
         index,
-        await verifyWithTrueward(newSecret, changed),
-        verifyStripe(newSecret, changed),
+        await verifyWithTrueward(newSecret, changedDelivery),
+        verifyStripe(newSecret, changedDelivery),
         // The test adds the signature prefix for this package, so a changed prefix is not detected.
         part === 'signature' && index < 3
           ? false
-          : await verifyOctokitSignature(newSecret, changed),
+          : await verifyOctokitSignature(newSecret, changedDelivery),
       ]).toEqual([index, false, false, false]);
     }
   },
@@ -131,7 +134,7 @@ test.each(['body', 'timestamp', 'signature'] as const)(
 function verifyStandard(
   verificationSecret: string,
   headers: Record<string, string>,
-  body = delivered.body,
+  body = delivery.body,
 ): boolean {
   try {
     return Boolean(new StandardWebhook(verificationSecret).verify(body, headers));
@@ -144,7 +147,7 @@ function verifyStandard(
 const verifyStandardWithTrueward = (
   verificationSecret: string,
   headers: Record<string, string>,
-  body = delivered.body,
+  body = delivery.body,
 ) =>
   verifyWebhook(body, headers, verificationSecret).then(
     () => true,
@@ -157,29 +160,35 @@ test('`standardwebhooks` verifies a delivery only with the new or the old secret
     'webhook-signature',
     'webhook-timestamp',
   ]);
-  expect(standardHeaders['webhook-id']).toBe((JSON.parse(delivered.body) as { id: string }).id);
+  expect(standardHeaders['webhook-id']).toBe((JSON.parse(delivery.body) as { id: string }).id);
   for (const verify of [verifyStandard, verifyStandardWithTrueward]) {
     expect(await verify(newSecret, standardHeaders)).toBe(true);
     expect(await verify(secret, standardHeaders)).toBe(true);
-    const other = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
-    expect(await verify(other, standardHeaders)).toBe(false);
+    const otherSecret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+    expect(await verify(otherSecret, standardHeaders)).toBe(false);
   }
 });
 
 test('`standardwebhooks` rejects a delivery with a changed byte', async () => {
-  const timestampS = Number(delivered.timestamp);
+  const timestampS = Number(delivery.timestamp);
   const id = standardHeaders['webhook-id'] ?? '';
-  const signed = await signWebhook(delivered.body, newSecret, timestampS, id);
-  const { 'service-timestamp': _timestamp, 'service-signature': _signature, ...headers } = signed;
+  const allHeaders = await signWebhook(delivery.body, newSecret, timestampS, id);
+  const {
+    'service-timestamp': _timestamp,
+    'service-signature': _signature,
+    ...headers
+  } = allHeaders;
   expect([
     verifyStandard(newSecret, headers),
     await verifyStandardWithTrueward(newSecret, headers),
   ]).toEqual([true, true]);
-  for (const [name, value] of [...Object.entries(headers), ['body', delivered.body] as const]) {
+  for (const [name, value] of [...Object.entries(headers), ['body', delivery.body] as const]) {
     for (let index = 0; index < value.length; index += 1) {
-      const changed = flipBit(value, index);
+      const changedValue = flipBit(value, index);
       const [sentHeaders, body] =
-        name === 'body' ? [headers, changed] : [{ ...headers, [name]: changed }, delivered.body];
+        name === 'body'
+          ? [headers, changedValue]
+          : [{ ...headers, [name]: changedValue }, delivery.body];
       expect([name, index, await verifyStandardWithTrueward(newSecret, sentHeaders, body)]).toEqual(
         [name, index, false],
       );
@@ -192,24 +201,24 @@ test('`standardwebhooks` rejects a delivery with a changed byte', async () => {
   }
 });
 
-test('`verifyWebhook` accepts deliveries that were signed by `standardwebhooks`', async () => {
+test('`verifyWebhook` accepts deliveries signed by `standardwebhooks`', async () => {
   const signedAt = new Date();
   const headers = {
     'webhook-id': 'evt_1',
     'webhook-timestamp': String(Math.floor(signedAt.getTime() / 1_000)),
-    'webhook-signature': new StandardWebhook(secret).sign('evt_1', signedAt, delivered.body),
+    'webhook-signature': new StandardWebhook(secret).sign('evt_1', signedAt, delivery.body),
   };
   expect(await verifyStandardWithTrueward(secret, headers)).toBe(true);
   expect(await verifyStandardWithTrueward(newSecret, headers)).toBe(false);
 });
 
 test('a delivery with a truncated or extended body is rejected', async () => {
-  for (const body of [delivered.body.slice(1), delivered.body.slice(0, -1), `${delivered.body} `]) {
-    const changed = { ...delivered, body };
+  for (const body of [delivery.body.slice(1), delivery.body.slice(0, -1), `${delivery.body} `]) {
+    const changedDelivery = { ...delivery, body };
     expect([
-      await verifyWithTrueward(newSecret, changed),
-      verifyStripe(newSecret, changed),
-      await verifyOctokitSignature(newSecret, changed),
+      await verifyWithTrueward(newSecret, changedDelivery),
+      verifyStripe(newSecret, changedDelivery),
+      await verifyOctokitSignature(newSecret, changedDelivery),
     ]).toEqual([false, false, false]);
   }
 });

@@ -18,7 +18,7 @@ afterAll(() => service.stop());
 const registerWebhook = (url: string, events = ['decision.served']) =>
   client.call<Webhook>('POST', '/v1/webhooks', client.secret, { url, events });
 
-/** Requests a decision, which causes one `decision.served` event. */
+/** Requests a decision and reports its impression, which emits one `decision.served` event. */
 async function serve(userRef: string, sender: Client = client): Promise<void> {
   const decision = await sender.decideImage(userRef);
   clock.advance(1_000);
@@ -26,8 +26,7 @@ async function serve(userRef: string, sender: Client = client): Promise<void> {
 }
 
 /**
- * Skips the five seconds before the second attempt. Updates the row, because the delay depends on the clock of the
- * database.
+ * Skips the five seconds before the second attempt. Updates the row, because the delay depends on the database's clock.
  */
 async function skipWait(webhook: Webhook): Promise<void> {
   clock.advance(5_000);
@@ -47,12 +46,14 @@ test('a failed delivery is retried with a new signature', async () => {
   await serve('retry');
   await receiver.waitForRequests(1);
   await skipWait(webhook);
-  const [first, second] = await receiver.waitForRequests(2);
-  expect(second?.body).toBe(first?.body);
-  expect(second?.headers['service-timestamp']).not.toBe(first?.headers['service-timestamp']);
+  const [firstRequest, secondRequest] = await receiver.waitForRequests(2);
+  expect(secondRequest?.body).toBe(firstRequest?.body);
+  expect(secondRequest?.headers['service-timestamp']).not.toBe(
+    firstRequest?.headers['service-timestamp'],
+  );
   const event = await verifyWebhook(
-    second?.body ?? '',
-    second?.headers ?? {},
+    secondRequest?.body ?? '',
+    secondRequest?.headers ?? {},
     webhook.secret ?? '',
     { now: clock.nowMs },
   );
@@ -67,34 +68,35 @@ test('a failed delivery is retried with a new signature', async () => {
 test('a 410 response disables an endpoint, and redirects are not followed', async () => {
   const goneReceiver = await startReceiver(() => 410);
   const redirectingReceiver = await startReceiver(() => 302);
-  const { body: goneHook } = await registerWebhook(goneReceiver.url);
-  const { body: movedHook } = await registerWebhook(redirectingReceiver.url);
+  const { body: goneWebhook } = await registerWebhook(goneReceiver.url);
+  const { body: redirectingWebhook } = await registerWebhook(redirectingReceiver.url);
   await serve('gone');
   await Promise.all([goneReceiver.waitForRequests(1), redirectingReceiver.waitForRequests(1)]);
-  await skipWait(movedHook);
+  await skipWait(redirectingWebhook);
   await redirectingReceiver.waitForRequests(2); // the second is the retry, not the redirect
-  const read = (id: string) => client.call<Webhook>('GET', `/v1/webhooks/${id}`, client.secret);
+  const readWebhook = (id: string) =>
+    client.call<Webhook>('GET', `/v1/webhooks/${id}`, client.secret);
   // Polls, because the endpoint is disabled only once the attempt has been recorded.
   await expect
-    .poll(async () => (await read(goneHook.id)).body)
+    .poll(async () => (await readWebhook(goneWebhook.id)).body)
     .toMatchObject({ status: 'disabled', disabled_reason: 'gone' });
-  expect((await read(movedHook.id)).body).toMatchObject({ status: 'enabled' });
-  expect(redirectingReceiver.received.map(({ body }) => body)).toEqual([
-    redirectingReceiver.received[0]?.body,
-    redirectingReceiver.received[0]?.body,
+  expect((await readWebhook(redirectingWebhook.id)).body).toMatchObject({ status: 'enabled' });
+  expect(redirectingReceiver.requests.map(({ body }) => body)).toEqual([
+    redirectingReceiver.requests[0]?.body,
+    redirectingReceiver.requests[0]?.body,
   ]);
-  await client.call('DELETE', `/v1/webhooks/${movedHook.id}`, client.secret);
+  await client.call('DELETE', `/v1/webhooks/${redirectingWebhook.id}`, client.secret);
   await Promise.all([goneReceiver.close(), redirectingReceiver.close()]);
 });
 
-test('an endpoint gets only subscribed events of its environment', async () => {
+test('an endpoint gets only events that it subscribes to, from its own environment', async () => {
   const receiver = await startReceiver();
   const live = createClient(service, 'live');
   await registerWebhook(receiver.url, ['decision.served']);
   await serve('live', live);
   await serve('sandbox');
-  const received = await receiver.waitForRequests(1);
-  expect(received.map(({ body }) => JSON.parse(body) as object)).toMatchObject([
+  const requests = await receiver.waitForRequests(1);
+  expect(requests.map(({ body }) => JSON.parse(body) as object)).toMatchObject([
     { environment: 'sandbox', data: { user_ref: 'sandbox' } },
   ]);
   await receiver.close();
@@ -131,16 +133,16 @@ test.each([[[]], [['decision.served', 'decision.served']], [['decision.danced']]
   },
 );
 
-test('lists of webhooks do not contain secrets', async () => {
-  const { status, body: created } = await registerWebhook('https://example.com/hook');
+test('webhook lists do not contain secrets', async () => {
+  const { status, body: webhook } = await registerWebhook('https://example.com/hook');
   expect(status).toBe(201);
-  expect(created.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-  const { secret: _secret, ...shownWebhook } = created;
-  const path = `/v1/webhooks/${created.id}`;
-  expect((await client.call('GET', path, client.secret)).body).toEqual(shownWebhook);
+  expect(webhook.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  const { secret: _secret, ...webhookWithoutSecret } = webhook;
+  const path = `/v1/webhooks/${webhook.id}`;
+  expect((await client.call('GET', path, client.secret)).body).toEqual(webhookWithoutSecret);
   expect(
     (await client.call<{ data: Webhook[] }>('GET', '/v1/webhooks', client.secret)).body.data,
-  ).toContainEqual(shownWebhook);
+  ).toContainEqual(webhookWithoutSecret);
   expect((await client.call('DELETE', path, client.secret)).status).toBe(204);
   expect((await client.call('GET', path, client.secret)).status).toBe(404);
   expect((await client.call('DELETE', path, client.secret)).status).toBe(404);

@@ -78,7 +78,7 @@ await waitUntilDelivered(postgres.url);
 const { lost, duplicated, undelivered, inconsistent } = await verify(
   postgres.url,
   players.acknowledged,
-  receiver.received,
+  receiver.requests,
 );
 await cluster.stop();
 await receiver.close();

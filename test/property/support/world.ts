@@ -135,12 +135,12 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
   let read = 0;
 
   const readReceived = async (): Promise<void> => {
-    for (const { body, headers } of receiver.received.slice(read)) {
+    for (const { body, headers } of receiver.requests.slice(read)) {
       const signedAtMs = Number(headers['service-timestamp']) * 1_000;
       const event = await verifyWebhook(body, headers, webhook.secret, { now: () => signedAtMs });
       events.set(event.id, event);
     }
-    read = receiver.received.length;
+    read = receiver.requests.length;
   };
   const undelivered = async (): Promise<number> => {
     const [row] = await database.query<{ count: number }>(
