@@ -12,14 +12,14 @@ test('confirmation() resolves when the reward is final or after a timeout', asyn
   const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   await watch(rewards, 'dec_1');
   const lateConfirmation = rewards.confirmation('dec_1', 1_000);
-  // The timers of the confirmation and the first poll start after their chunk has loaded.
+  // The timers for the confirmation and the first poll start after their chunk has loaded.
   await eventually(() => expect(clock.timers()).toBe(2));
   await clock.advance(1_000);
   expect(await lateConfirmation).toMatchObject({ state: 'pending' });
-  const soon = rewards.confirmation('dec_1', 1_000);
+  const nextConfirmation = rewards.confirmation('dec_1', 1_000);
   await rewards.settle([{ id: 'dec_1', state: 'denied', reason: 'watched_too_little' }]);
-  expect(await soon).toMatchObject({ state: 'denied', reason: 'watched_too_little' });
-  expect(await rewards.confirmation('dec_1', 1_000)).toEqual(await soon);
+  expect(await nextConfirmation).toMatchObject({ state: 'denied', reason: 'watched_too_little' });
+  expect(await rewards.confirmation('dec_1', 1_000)).toEqual(await nextConfirmation);
   expect(clock.timers()).toBe(0);
 });
 
@@ -102,9 +102,9 @@ test('destroy() settles all promises and leaves no timers running', async () => 
   const clock = createManualClock();
   const { rewards } = openTab(clock);
   await watch(rewards, 'dec_1');
-  const waiting = rewards.confirmation('dec_1', 60_000);
+  const confirmation = rewards.confirmation('dec_1', 60_000);
   rewards.destroy();
-  expect(await waiting).toMatchObject({ state: 'pending' });
+  expect(await confirmation).toMatchObject({ state: 'pending' });
   expect(clock.timers()).toBe(0);
 });
 

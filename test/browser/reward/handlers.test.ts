@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { withoutDatabaseTimeouts, earn, earned, openTab, watch } from './open-tab.ts';
 
-test('calls a handler again with back-off after it threw an error', async () => {
+test('calls a handler again, with back-off, after it throws', async () => {
   const clock = createManualClock();
   const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   let calls = 0;
@@ -20,7 +20,7 @@ test('calls a handler again with back-off after it threw an error', async () => 
     lastError: 'Error: the save failed',
     storage: 'indexeddb',
   });
-  // This waits for the back-off. The handler's timeout is removed a moment later.
+  // Waits until the back-off has started. The handler's timeout is removed a moment later.
   await eventually(() => expect(clock.msToNextTimer()).toBe(1_000));
   await clock.advance(999);
   expect(calls).toBe(1);

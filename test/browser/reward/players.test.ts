@@ -14,7 +14,7 @@ import {
   watch,
 } from './open-tab.ts';
 
-/** Opens a tab of this player, and collects the rewards that its game receives. */
+/** Opens a tab for this player, and collects the rewards that its game receives. */
 function openTabFor(playerRef: string | null) {
   const tab = openTab(undefined, undefined, undefined, playerRef);
   const received: EarnedReward[] = [];
@@ -39,12 +39,12 @@ test('a reward is not delivered to another player on the same device', async () 
   expect(bob.requests).toEqual([]);
   bob.rewards.destroy();
 
-  const back = openTabFor('ann');
-  await eventually(() => expect(back.ids()).toEqual(['dec_1', 'dec_2']));
-  expect(back.received).toMatchObject([{ userRef: 'ann' }, { userRef: 'ann' }]);
+  const returned = openTabFor('ann');
+  await eventually(() => expect(returned.ids()).toEqual(['dec_1', 'dec_2']));
+  expect(returned.received).toMatchObject([{ userRef: 'ann' }, { userRef: 'ann' }]);
 });
 
-test('pending rewards of another player are not polled', async () => {
+test('another player’s pending rewards are not polled', async () => {
   const oldTab = openTab(undefined, undefined, undefined, 'ann');
   await watch(oldTab.rewards, 'dec_1', 'ann');
   oldTab.rewards.destroy();
@@ -102,9 +102,9 @@ test('a guest’s rewards wait for the guest when a player signs in', async () =
 });
 
 test('transferred rewards are delivered to the new player', async () => {
-  const frozen = openTab(undefined, undefined, undefined, 'guest');
-  await earn(frozen.rewards, 'dec_1', 'guest');
-  frozen.rewards.destroy();
+  const earlierTab = openTab(undefined, undefined, undefined, 'guest');
+  await earn(earlierTab.rewards, 'dec_1', 'guest');
+  earlierTab.rewards.destroy();
   const { rewards, received, ids, setPlayer, stopFrames, frames } = openTabFor('guest');
   stopFrames();
   await watch(rewards, 'dec_2', 'guest');
