@@ -62,10 +62,10 @@ describe('the frame queue', () => {
     expect(calls).toBe(3);
   });
 
-  it('reports the error of a callback and runs the next one', async () => {
+  it('reports a callback’s error and runs the next callback', async () => {
     const { clock, driver, frame } = setUp();
     const queue = createFrameQueue(driver, clock);
-    const surfaced = new Promise((resolve) => {
+    const uncaughtError = new Promise((resolve) => {
       const previousListeners = process.listeners('uncaughtException');
       process.removeAllListeners('uncaughtException');
       process.once('uncaughtException', (error) => {
@@ -81,7 +81,7 @@ describe('the frame queue', () => {
     queue.push(() => (called = true));
     frame();
     expect(called).toBe(true);
-    expect(await surfaced).toBe(gameError);
+    expect(await uncaughtError).toBe(gameError);
   });
 
   it('runs callbacks beyond the limit on the next frame', () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createDeferred } from '../../support/deferred.ts';
 import { createAdEvent } from '../../support/event-service.ts';
 import { runPendingWork } from '../../support/manual-clock.ts';
-import { openBrowser, recordsIn } from './open-browser.ts';
+import { openBrowser, countRecords } from './open-browser.ts';
 
 test('one tab sends at a time, and another one takes over when that tab closes', async () => {
   const { service, store, openTab } = openBrowser();
@@ -18,7 +18,7 @@ test('one tab sends at a time, and another one takes over when that tab closes',
   await second.outbox.enqueue(createAdEvent());
   await runPendingWork();
   expect(sent()).toBe(2);
-  expect(await recordsIn(store)).toBe(0);
+  expect(await countRecords(store)).toBe(0);
 });
 
 test('a frozen tab stops leading, and can lead again when it returns', async () => {
@@ -49,18 +49,18 @@ test('all tabs receive the rewards and count the stored events, no matter which 
   await runPendingWork();
   expect([first, second].map(({ outbox }) => outbox.diagnostics().stored)).toEqual([4, 4]);
   service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
-  const later = openTab();
+  const third = openTab();
   await runPendingWork();
-  expect(later.outbox.diagnostics().stored).toBe(4);
+  expect(third.outbox.diagnostics().stored).toBe(4);
   await clock.advance(2_000);
-  for (const { outbox } of [first, second, later]) expect(outbox.diagnostics().stored).toBe(0);
+  for (const { outbox } of [first, second, third]) expect(outbox.diagnostics().stored).toBe(0);
   expect(received).toEqual([[{ id: 'dec_1', state: 'pending' }]]);
 });
 
 test('ignores unknown messages from another release in another tab', async () => {
-  const { openTab, signal } = openBrowser();
+  const { openTab, openTabChannel } = openBrowser();
   const { outbox } = openTab();
-  for (const message of [0, 'news', { something: 1 }]) signal('test:outbox').send(message);
+  for (const message of [0, 'news', { something: 1 }]) openTabChannel('test:outbox').send(message);
   await outbox.enqueue(createAdEvent());
   await runPendingWork();
   expect(outbox.diagnostics()).toMatchObject({ stored: 0, sent: 1 });

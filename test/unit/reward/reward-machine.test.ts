@@ -29,7 +29,7 @@ const watched: RewardEvent = { type: 'watched' };
 const delivered: RewardEvent = { type: 'delivered' };
 
 /**
- * The expected states. The rows are the previous states. The columns are the event `watched` and each status from the
+ * The expected states. Each row is a previous state. The columns are the `watched` event and each status from the
  * service.
  */
 const table: Record<RewardState, RewardState[]> = {
@@ -82,14 +82,14 @@ test.each(states)('only a reward that is due can be claimed, not a reward in sta
 });
 
 test.each(states)(
-  'a reward in state %s is transferred from its player only while it is open',
+  'a reward in state %s is transferred from its player unless it is denied, expired or delivered',
   (state) => {
-    const held = { ...entry(state), earnedBy: 'guest', heldFor: 'guest' };
-    expect(transferEntry(held, 'bob', 'ann')).toBe(held);
-    const isOpen = state !== 'denied' && state !== 'expired';
-    const after = transferEntry(held, 'guest', 'ann');
-    expect(after).toEqual({ ...held, heldFor: isOpen ? 'ann' : 'guest' });
-    const delivered = { ...held, delivered: true };
+    const guestEntry = { ...entry(state), earnedBy: 'guest', heldFor: 'guest' };
+    expect(transferEntry(guestEntry, 'bob', 'ann')).toBe(guestEntry);
+    const isTransferable = state !== 'denied' && state !== 'expired';
+    const after = transferEntry(guestEntry, 'guest', 'ann');
+    expect(after).toEqual({ ...guestEntry, heldFor: isTransferable ? 'ann' : 'guest' });
+    const delivered = { ...guestEntry, delivered: true };
     if (state === 'earned') expect(transferEntry(delivered, 'guest', 'ann')).toBe(delivered);
   },
 );
