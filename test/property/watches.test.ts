@@ -28,7 +28,7 @@ test('denies none of 10,000 honest ad views on slow, lossy and sleeping devices'
 });
 
 describe('a cheater who', () => {
-  test.each(Object.keys(cheats))('%s earns no more than the elapsed time allows', (name) => {
+  test.each(Object.keys(cheats))('%s earns no more than the elapsed time justifies', (name) => {
     let [claimed, earned] = [0, 0];
     for (let player = 0; player < 300; player += 1) {
       const random = createRandom(seed + player);
