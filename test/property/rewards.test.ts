@@ -45,12 +45,12 @@ describe.each<[string, string | undefined]>([
     async ({ skip }) => {
       if (databaseUrl === '')
         return skip('There is no PostgreSQL on this machine, and no DATABASE_URL.');
-      let earned = 0;
+      let earnedCount = 0;
       for (let batch = 0; batch < batches; batch += 1) {
         const seed = firstSeed + batch;
         const result = await fc.check(
           fc.asyncProperty(batchPlan, async (plan) => {
-            earned += await runBatch(world, plan);
+            earnedCount += await runBatch(world, plan);
           }),
           { seed, numRuns: 1, endOnFailure: process.env['TRUEWARD_SHRINK'] !== '1' },
         );
@@ -60,10 +60,12 @@ describe.each<[string, string | undefined]>([
           });
         }
         if ((batch + 1) % 20 === 0)
-          console.log(`${name}: ${(batch + 1) * playersPerBatch} sequences, ${earned} rewards.`);
+          console.log(
+            `${name}: ${(batch + 1) * playersPerBatch} sequences, ${earnedCount} rewards.`,
+          );
       }
       // The test is meaningful only if enough rewards were earned.
-      expect(earned).toBeGreaterThan(batches * 5);
+      expect(earnedCount).toBeGreaterThan(batches * 5);
     },
   );
 });

@@ -11,8 +11,8 @@ const startAtMs = Date.UTC(2026, 5, 1, 12);
 
 test('denies none of 10,000 honest ad views on slow, lossy and sleeping devices', () => {
   const outcomes = new Map<string, number>();
-  let watched = 0;
-  for (let player = 0; watched < 10_000; player += 1) {
+  let adViewCount = 0;
+  for (let player = 0; adViewCount < 10_000; player += 1) {
     const { ads, arrivals } = playHonestly(createRandom(seed + player), startAtMs);
     for (const judged of judgePlayer(ads, arrivals)) {
       const { rewardState, rewardReason, invalidReason } = judged;
@@ -20,11 +20,11 @@ test('denies none of 10,000 honest ad views on slow, lossy and sleeping devices'
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
       if (/denied|impossible_order/.test(outcome))
         throw new Error(`Player ${player}: ${JSON.stringify({ judged, arrivals })}`);
-      watched += 1;
+      adViewCount += 1;
     }
   }
   console.log(Object.fromEntries(outcomes));
-  expect((outcomes.get('earned') ?? 0) / watched).toBeGreaterThan(0.99);
+  expect((outcomes.get('earned') ?? 0) / adViewCount).toBeGreaterThan(0.99);
 });
 
 describe('a cheater who', () => {

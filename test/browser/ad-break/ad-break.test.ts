@@ -266,7 +266,7 @@ it('the game receives no keys pressed during the ad', async () => {
   window.removeEventListener('keyup', listener);
 });
 
-it('repeated presses of Escape do not close the ad', async () => {
+it('pressing Escape repeatedly does not close the ad', async () => {
   const stage = setStage();
   const clock = createManualClock();
   const running = stage.run(decide(image, { close_after_ms: 60_000 }), {}, { clock });

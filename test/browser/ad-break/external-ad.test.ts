@@ -107,8 +107,8 @@ it('pauses the ad while the AdChoices page is open', async () => {
 it('shows an icon’s text if its image fails to load', async () => {
   const stage = setStage();
   const abort = new AbortController();
-  const broken = { ...icon, url: 'data:image/png,', click_url: 'javascript:alert(1)' };
-  const running = stage.run(decideExternal({ icon: broken }), { signal: abort.signal });
+  const brokenIcon = { ...icon, url: 'data:image/png,', click_url: 'javascript:alert(1)' };
+  const running = stage.run(decideExternal({ icon: brokenIcon }), { signal: abort.signal });
   await waitForElement('.icon');
   await eventually(() => expect(overlay().findVisible('.icon')?.textContent).toBe('AdChoices'));
   expect(overlay().root?.querySelector('.icon a')).toBeNull();

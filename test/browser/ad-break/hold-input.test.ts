@@ -23,7 +23,7 @@ function openAd() {
   };
 }
 
-it('the game does not receive the release of the key that closed the ad', () => {
+it('the game does not receive the keyup event for the key that closed the ad', () => {
   const { ad, canvas, received, key, release, end } = openAd();
   key('keydown', 'Enter', ad);
   release();

@@ -177,7 +177,7 @@ export function setStage() {
 /** The page state after an ad break. */
 export const restoredState = { nodes: 1, top: true, focus: true };
 
-/** Returns the content of the overlay, or `undefined` if there is no overlay. */
+/** Returns the overlay's content, or `undefined` if there is no overlay. */
 export function overlay() {
   const root = [...document.body.children].find((child) => child.shadowRoot)?.shadowRoot;
   const findVisible = (selector: string) =>

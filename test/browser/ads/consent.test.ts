@@ -9,7 +9,7 @@ import {
 import { eventually } from '../../support/eventually.ts';
 
 const requests: DecisionRequest[] = [];
-const sent: string[] = [];
+const sentUrls: string[] = [];
 let service: StubService;
 let ads: Ads | undefined;
 
@@ -21,7 +21,7 @@ function start(options: Partial<AdsOptions>): Ads {
     fetch: (input, init) => {
       const { url } = new Request(input);
       const body = init?.body;
-      sent.push(url);
+      sentUrls.push(url);
       if (url.endsWith('/v1/decisions') && typeof body === 'string')
         requests.push(JSON.parse(body) as DecisionRequest);
       return service.fetch(input, init);
@@ -32,7 +32,7 @@ function start(options: Partial<AdsOptions>): Ads {
 }
 
 beforeEach(() => {
-  requests.length = sent.length = 0;
+  requests.length = sentUrls.length = 0;
   service = createStubService();
 });
 afterEach(() => {
@@ -87,7 +87,7 @@ describe('an SDK that reads the page’s consent', () => {
     const banner = mountBanner('lobby', document.body);
     expect((await banner.result).outcome).toBe('not_ready');
     expect(onOpen).not.toHaveBeenCalled();
-    expect(sent).toEqual([]);
+    expect(sentUrls).toEqual([]);
   });
 
   it.each([

@@ -58,7 +58,7 @@ function start(options: { confirmationTimeoutMs?: number } = {}) {
   return { ads, service, onReward };
 }
 
-/** Calls every method of the public API and waits for every promise to settle. */
+/** Calls every method in the public API and waits for every promise to settle. */
 async function callEverything(ads: Ads): Promise<void> {
   ads.once('change', () => undefined);
   ads.on('close', () => undefined)();

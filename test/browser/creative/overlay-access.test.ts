@@ -75,13 +75,13 @@ it.each([
   expect((await findTabStops()).filter((name) => name !== '').sort()).toEqual(stops.sort());
 });
 
-it('keyboard focus reaches the controls of an external ad', async () => {
+it('keyboard focus reaches an external ad’s controls', async () => {
   fixture = await openInState(kinds['image'] as never, 'en', { creative: requirements });
   fixture.overlay.allowClose();
   fixture.overlay.progress(5_000, 12_000);
   const stops = await findTabStops();
   expect(stops.filter((name) => name !== '').sort()).toEqual(['Close ad', 'Learn more', 'Skip ad']);
-  // The link's accessible name is the alternative text of the image.
+  // The link's accessible name is the image's alternative text.
   const icon = fixture.findVisible('.icon a') as HTMLElement;
   icon.focus();
   expect(fixture.root?.activeElement).toBe(icon);
@@ -110,7 +110,7 @@ it('the Tab key moves from the controls into an HTML creative', async () => {
   expect(document.activeElement).toBe(document.querySelector('iframe'));
 });
 
-it('names the advertiser of an external ad for screen readers', async () => {
+it('names an external ad’s advertiser for screen readers', async () => {
   fixture = await openInState(kinds['image'] as never, 'en', { creative: requirements });
   expect(fixture.dialog?.ariaLabel).toBe(
     'Advertisement: Meadow Games: Watch to get \u206850\u00a0coins\u2069',

@@ -42,25 +42,28 @@ describe.each([
   [568, 320],
   [320, 256],
   [240, 160],
-])('On a screen of %i × %i', (width, height) => {
+])('On a %i × %i screen', (width, height) => {
   beforeEach(() => page.viewport(width, height));
 
-  it.each(languages)('each label in “%s” fits and every control can be clicked', async (language) => {
-    for (const [state, enterState] of Object.entries(states)) {
-      fixture = await openInState(image, language, {
-        creative: { alt: 'Meadow, a quiet game about sheep and the wind' },
-        reward: { type: 'legendary dragon scales', amount: 12_500 },
-      });
-      enterState(fixture.overlay);
-      fixture.root?.getAnimations().forEach((animation) => animation.finish());
-      expect(findFlaws(), state).toEqual([]);
-      if (state === 'on the end card') expect(canBeHit('.end button'), state).toBe(true);
-      if (state === 'asking whether to close')
-        expect(canBeHit('.ask button:last-child'), state).toBe(true);
-      else if (state !== 'at first') expect(canBeHit('button.close'), state).toBe(true);
-      fixture.end();
-    }
-  });
+  it.each(languages)(
+    'each label in “%s” fits and every control can be clicked',
+    async (language) => {
+      for (const [state, enterState] of Object.entries(states)) {
+        fixture = await openInState(image, language, {
+          creative: { alt: 'Meadow, a quiet game about sheep and the wind' },
+          reward: { type: 'legendary dragon scales', amount: 12_500 },
+        });
+        enterState(fixture.overlay);
+        fixture.root?.getAnimations().forEach((animation) => animation.finish());
+        expect(findFlaws(), state).toEqual([]);
+        if (state === 'on the end card') expect(canBeHit('.end button'), state).toBe(true);
+        if (state === 'asking whether to close')
+          expect(canBeHit('.ask button:last-child'), state).toBe(true);
+        else if (state !== 'at first') expect(canBeHit('button.close'), state).toBe(true);
+        fixture.end();
+      }
+    },
+  );
 });
 
 describe.each([
@@ -69,7 +72,7 @@ describe.each([
   [568, 320],
   [320, 256],
   [240, 160],
-])('An external ad on a screen of %i × %i', (width, height) => {
+])('An external ad on a %i × %i screen', (width, height) => {
   beforeEach(() => page.viewport(width, height));
 
   it.each(languages)('every control in “%s” fits and can be clicked', async (language) => {

@@ -158,7 +158,7 @@ describe.each(games)('With $name', ({ start }) => {
 
   it('errors in the game’s handlers do not stop the ad break', async () => {
     const uncaughtMessages: string[] = [];
-    const stop = new AbortController();
+    const abortController = new AbortController();
     window.addEventListener(
       'error',
       (event) => {
@@ -166,7 +166,7 @@ describe.each(games)('With $name', ({ start }) => {
         event.preventDefault();
         event.stopImmediatePropagation();
       },
-      { capture: true, signal: stop.signal },
+      { capture: true, signal: abortController.signal },
     );
     const fail = () => {
       throw new Error('an error in the game');
@@ -175,7 +175,7 @@ describe.each(games)('With $name', ({ start }) => {
     expect(outcome).toBe('rewarded');
     await expectRestored();
     await eventually(() => expect(rewards).toHaveLength(1));
-    stop.abort();
+    abortController.abort();
     expect(uncaughtMessages).toHaveLength(2);
   });
 });

@@ -164,7 +164,7 @@ const withPhaser =
     };
   };
 
-/** One game for each driver, and for each tested version of Phaser. */
+/** One game per driver and per tested Phaser version. */
 export const games: { name: string; start: Start }[] = [
   { name: 'no engine', start: withoutEngine },
   { name: 'Cocos Creator', start: withCocos },

@@ -115,14 +115,14 @@ it('the game in the canvas guide pauses during an ad and credits coins for it', 
   const ads = startCanvasGame(canvas, options());
   cleanups.push(() => ads.destroy());
   await eventually(() => expect(write).toHaveBeenCalled());
-  const shown = new Promise<void>((resolve) => {
+  const adStarted = new Promise<void>((resolve) => {
     ads.on('start', () => {
       write.mockClear();
       resolve();
     });
   });
   const running = ads.showRewarded('revive');
-  await shown;
+  await adStarted;
   expect(write).not.toHaveBeenCalled();
   expect((await running).outcome).toBe('rewarded');
   await eventually(() => expect(write).toHaveBeenCalledWith('Coins: 50', 16, 24));

@@ -43,9 +43,9 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
 
   async function openAd(): Promise<HTMLElement> {
     abortController = new AbortController();
-    const shown = new Promise<void>((resolve) => void game.ads.on('start', () => resolve()));
+    const adStarted = new Promise<void>((resolve) => void game.ads.on('start', () => resolve()));
     running = game.ads.showRewarded('revive', { signal: abortController.signal });
-    await shown;
+    await adStarted;
     const dialog = overlay().dialog;
     if (!dialog) throw new Error('There is no ad on the screen.');
     return dialog;

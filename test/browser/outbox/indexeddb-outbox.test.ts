@@ -190,8 +190,8 @@ test.each([
     ...systemClock,
     after: (ms: number, callback: () => void) => systemClock.after(Math.min(ms, 20), callback),
   };
-  const broken = factory() as unknown as IDBFactory;
-  const store = createIndexedDbStore({ name, clock, indexedDB: broken });
+  const brokenFactory = factory() as unknown as IDBFactory;
+  const store = createIndexedDbStore({ name, clock, indexedDB: brokenFactory });
   const outbox = openTab({ store });
   await outbox.enqueue(createAdEvent());
   await waitForEvents(1);

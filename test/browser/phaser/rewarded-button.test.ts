@@ -129,8 +129,8 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
 
   it('preloads the next ad on waking if the cooldown ended while the scene slept', async () => {
     const retryAt = Date.now() + 1500;
-    const blocked = { status: 'blocked', reason: 'cooldown' } as const;
-    service.respond = () => ({ ...blocked, retry_at: new Date(retryAt).toISOString() });
+    const blockedDecision = { status: 'blocked', reason: 'cooldown' } as const;
+    service.respond = () => ({ ...blockedDecision, retry_at: new Date(retryAt).toISOString() });
     add();
     await expectLabel(/^Next ad in 0:0[12]$/);
     service.respond = () => picture(200);

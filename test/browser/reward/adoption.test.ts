@@ -13,7 +13,7 @@ import {
   createSharedTabChannel,
   createTestNetwork,
 } from '../../support/ports.ts';
-import { decision, earn, earned, openTabWithLedger, watch } from './open-tab.ts';
+import { decision, earn, earnedStatus, openTabWithLedger, watch } from './open-tab.ts';
 
 /** Each test has its own host. The host is part of its database names. */
 let host: string;
@@ -87,7 +87,7 @@ function page(
   const refresh = vi.fn(() => Promise.resolve());
   const settle = vi.fn<(statuses: RewardStatus[]) => Promise<void>>(() => Promise.resolve());
   const flush = vi.fn(() => Promise.resolve());
-  const closed = new AbortController();
+  const abortController = new AbortController();
   const parts = {
     name: databasePrefix(key),
     client: { call },
@@ -99,15 +99,15 @@ function page(
     rewards: { refresh, settle },
     changed: () => undefined,
   };
-  const adopt = () => adoptAll(parts, closed.signal);
+  const adopt = () => adoptAll(parts, abortController.signal);
   return { adopt, network, locks, readReward, refresh, settle, flush };
 }
 
 test('events and rewards left under an earlier key are adopted', async () => {
-  const old = openTabWithKey('old');
-  await earn(old.rewards, 'dec_1');
-  await watch(old.rewards, 'dec_2');
-  old.rewards.destroy();
+  const oldTab = openTabWithKey('old');
+  await earn(oldTab.rewards, 'dec_1');
+  await watch(oldTab.rewards, 'dec_2');
+  oldTab.rewards.destroy();
   await storeEvents('old', ['1', '2', '3']);
   await storeEvents('new', ['4']);
   const { adopt, flush, refresh } = page();
@@ -121,19 +121,19 @@ test('events and rewards left under an earlier key are adopted', async () => {
   listen();
   await eventually(() => expect(received).toEqual(['dec_1']));
   expect(await rewards.list()).toMatchObject([{ decisionId: 'dec_2', state: 'pending' }]);
-  const returned = openTabWithKey('old');
-  returned.listen();
-  expect(await returned.rewards.list()).toEqual([]);
-  expect(returned.received).toEqual([]);
+  const returnedTab = openTabWithKey('old');
+  returnedTab.listen();
+  expect(await returnedTab.rewards.list()).toEqual([]);
+  expect(returnedTab.received).toEqual([]);
 });
 
 test.each([reject('token_invalid'), reject('environment_mismatch')])(
   'another account’s data is left untouched and not checked again for a week ($problem.code)',
   async (response) => {
     const clock = createManualClock(Date.now());
-    const old = openTabWithKey('old');
-    await earn(old.rewards, 'dec_1');
-    old.rewards.destroy();
+    const oldTab = openTabWithKey('old');
+    await earn(oldTab.rewards, 'dec_1');
+    oldTab.rewards.destroy();
     await storeEvents('old', ['1']);
     const { adopt, readReward, locks } = page(response, 'new', { ...systemClock, now: clock.now });
     const acquire = vi.spyOn(locks, 'acquire');
@@ -154,12 +154,12 @@ test.each([reject('token_invalid'), reject('environment_mismatch')])(
 );
 
 test('no request is sent if there is nothing to adopt', async () => {
-  const old = openTabWithKey('old');
-  const delivered = new Promise((resolve) => old.rewards.onReward(resolve));
-  await earn(old.rewards, 'dec_1');
+  const oldTab = openTabWithKey('old');
+  const delivered = new Promise((resolve) => oldTab.rewards.onReward(resolve));
+  await earn(oldTab.rewards, 'dec_1');
   await delivered;
-  await eventually(async () => expect(await old.rewards.list()).toEqual([]));
-  old.rewards.destroy();
+  await eventually(async () => expect(await oldTab.rewards.list()).toEqual([]));
+  oldTab.rewards.destroy();
   const { adopt, readReward } = page();
   await adopt();
   expect(readReward).not.toHaveBeenCalled();
@@ -198,54 +198,54 @@ test('events and rewards are not moved while a tab with the old key is sending',
 });
 
 test('an open tab with the old key does not deliver a reward again', async () => {
-  const old = openTabWithKey('old');
-  await earn(old.rewards, 'dec_1');
+  const oldTab = openTabWithKey('old');
+  await earn(oldTab.rewards, 'dec_1');
   await page().adopt();
   // The reward is due according to this tab's cache, but not according to the database.
-  old.listen();
+  oldTab.listen();
   const { received, listen } = openTabWithKey('new');
   listen();
   await eventually(() => expect(received).toEqual(['dec_1']));
-  await eventually(async () => expect(await old.rewards.list()).toEqual([]));
-  expect(old.received).toEqual([]);
+  await eventually(async () => expect(await oldTab.rewards.list()).toEqual([]));
+  expect(oldTab.received).toEqual([]);
 });
 
 test('a reward is not moved while a tab with the old key delivers it', async () => {
-  const old = openTabWithKey('old');
+  const oldTab = openTabWithKey('old');
   let finish!: () => void;
   const handler = vi.fn(() => new Promise<void>((resolve) => (finish = resolve)));
-  old.rewards.onReward(handler);
-  await earn(old.rewards, 'dec_1');
+  oldTab.rewards.onReward(handler);
+  await earn(oldTab.rewards, 'dec_1');
   await eventually(() => expect(handler).toHaveBeenCalled());
   await page().adopt();
   finish();
-  await eventually(async () => expect(await old.rewards.list()).toEqual([]));
+  await eventually(async () => expect(await oldTab.rewards.list()).toEqual([]));
   expect(await openTabWithKey('new').rewards.list()).toEqual([]);
 });
 
 test('polls the reward for an ad without events unless the ad may be on the screen', async () => {
   const hourMs = 3_600_000;
   const clock = { ...systemClock, now: () => Date.now() - hourMs - 1 };
-  const old = openTabWithKey('old', clock);
-  await old.rewards.track(decision('dec_1'));
-  old.rewards.destroy();
-  const recent = openTabWithKey('old');
-  await recent.rewards.track(decision('dec_2'));
-  recent.rewards.destroy();
-  const { adopt, settle } = page({ kind: 'ok', body: earned('dec_1') });
+  const oldTab = openTabWithKey('old', clock);
+  await oldTab.rewards.track(decision('dec_1'));
+  oldTab.rewards.destroy();
+  const recentTab = openTabWithKey('old');
+  await recentTab.rewards.track(decision('dec_2'));
+  recentTab.rewards.destroy();
+  const { adopt, settle } = page({ kind: 'ok', body: earnedStatus('dec_1') });
   await adopt();
   const { rewards } = openTabWithKey('new');
   await rewards.list();
   for (const [statuses] of settle.mock.calls) await rewards.settle(statuses);
   expect(await rewards.list()).toMatchObject([{ decisionId: 'dec_1', state: 'earned' }]);
-  await rewards.settle([earned('dec_2')]);
+  await rewards.settle([earnedStatus('dec_2')]);
   expect(await rewards.list()).toHaveLength(1);
 });
 
 test('rewards move back when the old key is used again', async () => {
-  const old = openTabWithKey('old');
-  await earn(old.rewards, 'dec_1');
-  old.rewards.destroy();
+  const oldTab = openTabWithKey('old');
+  await earn(oldTab.rewards, 'dec_1');
+  oldTab.rewards.destroy();
   await page().adopt();
   await page(pendingStatus, 'old').adopt();
   expect(await openTabWithKey('new').rewards.list()).toEqual([]);
@@ -257,10 +257,10 @@ test.each(['new', 'old'] as const)(
   async (key) => {
     for (let killedWrite = 1; ; killedWrite += 1) {
       host = `${crypto.randomUUID()}.test`;
-      const old = openTabWithKey('old');
-      await earn(old.rewards, 'dec_1');
-      await earn(old.rewards, 'dec_2');
-      old.rewards.destroy();
+      const oldTab = openTabWithKey('old');
+      await earn(oldTab.rewards, 'dec_1');
+      await earn(oldTab.rewards, 'dec_2');
+      oldTab.rewards.destroy();
       await storeEvents('old', ['1']);
       const put = IDBObjectStore.prototype.put;
       let writes = 0;

@@ -21,7 +21,7 @@ export const decision = (id: string): Decision => ({
   issued_at: '2026-01-01T00:00:00.000Z',
   expires_at: '2026-01-01T00:10:00.000Z',
 });
-export const earned = (id: string): RewardStatus => ({
+export const earnedStatus = (id: string): RewardStatus => ({
   id,
   state: 'earned',
   reward: { type: 'coins', amount: 10 },
@@ -112,7 +112,7 @@ export const watch = async (rewards: Rewards, id: string, playerRef?: string) =>
 /** Watches an ad to the end and confirms its reward. */
 export const earn = async (rewards: Rewards, id: string, playerRef?: string) => {
   await watch(rewards, id, playerRef);
-  await rewards.settle([earned(id)]);
+  await rewards.settle([earnedStatus(id)]);
 };
 
 /** Opens the object store on the device. */
@@ -128,13 +128,13 @@ export async function openLedgerStore(): Promise<{ store: IDBObjectStore; close(
 export async function lockLedger(): Promise<() => void> {
   const connection = await promisifyRequest(indexedDB.open(name));
   const store = connection.transaction('rewards', 'readwrite').objectStore('rewards');
-  let held = true;
+  let isHeld = true;
   const hold = (): void => {
-    if (held) store.get('none').onsuccess = hold;
+    if (isHeld) store.get('none').onsuccess = hold;
     else connection.close();
   };
   hold();
-  return () => (held = false);
+  return () => (isHeld = false);
 }
 
 beforeEach(() => {

@@ -4,7 +4,15 @@ import type { EarnedReward } from '../../../src/outcome.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
-import { decision, earn, earned, openLedgerStore, lockLedger, openTab, watch } from './open-tab.ts';
+import {
+  decision,
+  earn,
+  earnedStatus,
+  openLedgerStore,
+  lockLedger,
+  openTab,
+  watch,
+} from './open-tab.ts';
 
 test('delivers a reward once if the database is read-only', async () => {
   const { rewards } = openTab();
@@ -35,12 +43,12 @@ test('a tab with a failed write does not deliver a reward that another tab has d
   expect(put).toHaveBeenCalledOnce();
   second.rewards.onReward(() => void received.push('second'));
   await second.rewards.list();
-  await second.rewards.settle([earned('dec_1')]);
+  await second.rewards.settle([earnedStatus('dec_1')]);
   await eventually(async () => expect(await second.rewards.list()).toEqual([]));
-  await first.rewards.settle([earned('dec_1')]);
+  await first.rewards.settle([earnedStatus('dec_1')]);
   await watch(first.rewards, 'dec_2');
   first.rewards.onReward(({ decisionId }) => void received.push(decisionId));
-  await first.rewards.settle([earned('dec_2')]);
+  await first.rewards.settle([earnedStatus('dec_2')]);
   await eventually(async () => expect(await first.rewards.list()).toEqual([]));
   expect(received).toEqual(['second', 'dec_2']);
 });

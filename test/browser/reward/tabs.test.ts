@@ -3,7 +3,7 @@ import type { EarnedReward } from '../../../src/outcome.ts';
 import { claimMs } from '../../../src/reward/reward-machine.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
-import { decision, earn, earned, openTab, watch } from './open-tab.ts';
+import { decision, earn, earnedStatus, openTab, watch } from './open-tab.ts';
 
 test('another tab delivers a reward if its tab died before the confirmation', async () => {
   const { rewards } = openTab();
@@ -13,7 +13,7 @@ test('another tab delivers a reward if its tab died before the confirmation', as
   const dyingTab = openTab();
   await dyingTab.rewards.track(decision('dec_1'));
   dyingTab.rewards.destroy();
-  await rewards.settle([earned('dec_1')]);
+  await rewards.settle([earnedStatus('dec_1')]);
   await eventually(() => expect(received.map(({ decisionId }) => decisionId)).toEqual(['dec_1']));
 });
 
@@ -30,8 +30,8 @@ test('two tabs never deliver the same reward', async () => {
   first.rewards.onReward(handler('first'));
   second.rewards.onReward(handler('second'));
   await Promise.all([
-    first.rewards.settle([earned('dec_1')]),
-    second.rewards.settle([earned('dec_1')]),
+    first.rewards.settle([earnedStatus('dec_1')]),
+    second.rewards.settle([earnedStatus('dec_1')]),
   ]);
   await eventually(async () => {
     expect(await first.rewards.list()).toEqual([]);
@@ -69,7 +69,7 @@ test('if a tab dies during a delivery, another tab delivers the reward after the
       return new Promise(() => undefined);
     });
   });
-  await dyingTab.rewards.settle([earned('dec_1')]);
+  await dyingTab.rewards.settle([earnedStatus('dec_1')]);
   await called;
   dyingTab.rewards.destroy();
   const claimedAtMs = clock.now();

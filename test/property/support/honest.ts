@@ -6,7 +6,7 @@ import type { Arrival, ServedAd } from './judge.ts';
 interface Device {
   /** Converts a time on the service's clock to the device's clock. */
   clock(ms: number): number;
-  /** Latency of a request. */
+  /** Request latency. */
   latency(): number;
   /** The probability that a request is lost. The same probability applies to responses. */
   loss: number;

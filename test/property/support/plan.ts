@@ -26,7 +26,7 @@ export interface WatchPlan {
   parallel: boolean;
   /** Delays after which each event is sent and repeated. Copies with the same delay are sent in parallel. */
   sendDelays: { start: number[]; quartiles: number[]; seen: number[]; complete: number[] };
-  /** Latency of a request. */
+  /** Request latency. */
   latencyMs: number;
 }
 

@@ -74,7 +74,7 @@ const everyEvent: BreakEvent[] = [
   report('pending'),
 ];
 
-/** For each kind of state, a sequence of events that leads to it. */
+/** An event sequence that leads to each kind of state. */
 const pathsTo: Record<string, [Start, ...BreakEvent[]]> = {
   opening: [startOptions('rewarded')],
   'opening while hidden': [startOptions('rewarded', { hidden: true })],

@@ -105,7 +105,7 @@ describe('custom data and segments for one call', () => {
     },
   );
 
-  test('keep the ads of concurrent callers with different values apart', async () => {
+  test('keep ads apart for concurrent callers with different values', async () => {
     const { responses, decisions } = setUp();
     const first = createDeferred<Partial<Decision>>();
     responses.push(first.promise);

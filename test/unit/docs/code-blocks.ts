@@ -9,7 +9,7 @@ export interface CodeBlock {
   /** The line number of the block's first line of code, counted from 1. */
   line: number;
   language: string;
-  /** The text of the comment before the block, such as `tested` or `runs: php`. Empty if there is no comment. */
+  /** The text in the comment before the block, such as `tested` or `runs: php`. Empty if there is no comment. */
   mark: string;
   code: string;
 }

@@ -112,9 +112,9 @@ test.each(['foreign_answer', 'network', 'timeout'] as const)(
 
 test('retries if a back-off ends while the store is being read', async () => {
   const { clock, service, store, openTab } = openBrowser();
-  const slow = createDeferred();
+  const storeReady = createDeferred();
   const read: typeof store.read = async (after, limit) => {
-    if (after > 0) await slow.promise;
+    if (after > 0) await storeReady.promise;
     return store.read(after, limit);
   };
   const { outbox } = openTab({ store: { ...store, read, close: () => undefined } });
@@ -122,7 +122,7 @@ test('retries if a back-off ends while the store is being read', async () => {
   await runPendingWork();
   await outbox.enqueue(createAdEvent());
   await clock.advance(1_000);
-  slow.resolve();
+  storeReady.resolve();
   await runPendingWork();
   expect(service.counted).toHaveLength(1);
 });

@@ -161,9 +161,9 @@ test('never reads many more events than a few requests can contain', async () =>
 test('when the page is closed, sends recent events in a keepalive request within the keepalive quota', async () => {
   const { service, store, openTab } = openBrowser();
   const { outbox, lifecycle } = openTab();
-  const blocked = createDeferred();
+  const unblocked = createDeferred();
   service.faults.push(async (batch) => {
-    await blocked.promise;
+    await unblocked.promise;
     return service.accept(batch);
   });
   await outbox.enqueue(createAdEvent('start'));
@@ -177,7 +177,7 @@ test('when the page is closed, sends recent events in a keepalive request within
   expect(JSON.stringify(keepaliveRequest?.batch).length).toBeLessThan(16_000);
   expect(keepaliveRequest?.batch.events.at(-1)?.id).toBe('event-0081');
   await Promise.all(stored);
-  blocked.resolve();
+  unblocked.resolve();
   lifecycle.emit('returned');
   await runPendingWork();
   await runPendingWork();

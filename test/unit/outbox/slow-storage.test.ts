@@ -33,9 +33,9 @@ test('sends events from memory while the database opens, with their original tim
   await clock.advance(1_000);
   const stored = outbox.enqueue(createAdEvent('complete'));
   await clock.advance(1_000);
-  const sent = service.requests.flatMap(({ batch }) => batch.events);
-  expect(sent.map(({ type }) => type)).toEqual(['start', 'midpoint', 'complete']);
-  expect(sent.map((event) => Date.parse(event.occurred_at) - startedAtMs)).toEqual([
+  const sentEvents = service.requests.flatMap(({ batch }) => batch.events);
+  expect(sentEvents.map(({ type }) => type)).toEqual(['start', 'midpoint', 'complete']);
+  expect(sentEvents.map((event) => Date.parse(event.occurred_at) - startedAtMs)).toEqual([
     0, 1_000, 2_000,
   ]);
   opened.resolve();
@@ -86,8 +86,10 @@ test('a delayed event keeps its time and its position', async () => {
   void outbox.enqueue(createAdEvent('close'), storable.promise);
   storable.resolve();
   await runPendingWork();
-  const sent = service.requests.flatMap(({ batch }) => batch.events);
-  expect(sent.map(({ type, occurred_at: at }) => [type, Date.parse(at) - startedAtMs])).toEqual([
+  const sentEvents = service.requests.flatMap(({ batch }) => batch.events);
+  expect(
+    sentEvents.map(({ type, occurred_at: at }) => [type, Date.parse(at) - startedAtMs]),
+  ).toEqual([
     ['complete', 0],
     ['close', 3_000],
   ]);

@@ -57,7 +57,7 @@ describe('The emitter', () => {
     expect(log).toEqual(['kept 1']);
   });
 
-  it('off() removes a handler, a handler with a given context, or all handlers of an event', () => {
+  it('off() removes a handler, a handler with a given context, or all handlers for an event', () => {
     const events = createEmitter<Events>();
     const log: string[] = [];
     const handler = recordCallsIn(log, 'kept');

@@ -63,8 +63,8 @@ describe('verifyReceipt', () => {
     for (let at = 0; at < receipt.length; at += 1) {
       // The last character of base64url has unused bits. The replacement has to differ in the other bits.
       const other = receipt[at] === 'A' ? 'Q' : 'A';
-      const changed = receipt.slice(0, at) + other + receipt.slice(at + 1);
-      expect(await verifyAndGetCode(changed), `at ${at}`).not.toBe('accepted');
+      const tampered = receipt.slice(0, at) + other + receipt.slice(at + 1);
+      expect(await verifyAndGetCode(tampered), `at ${at}`).not.toBe('accepted');
     }
   });
 
@@ -146,15 +146,15 @@ describe('verifyReceipt', () => {
     ]);
     const next = await makeSigner('key-2');
     keySet = { keys: [next.jwk, signer.jwk] };
-    const fresh = await next.sign();
+    const nextReceipt = await next.sign();
     // Receipts with made-up key ids must not each cause a request.
-    expect([await verify(fresh), requests]).toEqual(['key_unknown', 1]);
+    expect([await verify(nextReceipt), requests]).toEqual(['key_unknown', 1]);
     nowS += 31;
-    expect([await verify(fresh), requests]).toEqual(['accepted', 2]);
+    expect([await verify(nextReceipt), requests]).toEqual(['accepted', 2]);
     await new Promise((resolve) => server.close(resolve));
     nowS += 3_601;
-    // While the service is down, known keys work. For an unknown key id, the error has a code of its own.
-    expect(await verify(fresh)).toBe('accepted');
+    // While the service is down, known keys work. An unknown key id fails with a separate error code.
+    expect(await verify(nextReceipt)).toBe('accepted');
     expect(await verify(await (await makeSigner('key-3')).sign())).toBe('keys_unavailable');
   });
 });

@@ -55,7 +55,7 @@ describe('signWebhook', () => {
   });
 
   test('adds the Standard Webhooks headers if it receives an id', async () => {
-    // The example from the tests of the Standard Webhooks libraries.
+    // The example from the Standard Webhooks libraries' tests.
     const headers = await signWebhook(
       '{"test": 2432232314}',
       'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
