@@ -15,8 +15,8 @@ const usuallyConstant = <T>(commonValue: T, other: fc.Arbitrary<T>): fc.Arbitrar
   fc.oneof({ weight: 3, arbitrary: fc.constant(commonValue) }, { weight: 1, arbitrary: other });
 
 /**
- * Three kinds of values: all common validators accept the first kind as a `date-time`, some accept the second, and none
- * accepts the third.
+ * Generates three kinds of values: all common validators accept the first kind as a `date-time`, some accept the
+ * second, and none accepts the third.
  */
 const timeText: fc.Arbitrary<string> = fc
   .tuple(
@@ -72,13 +72,13 @@ const watches = fc.array(
 const cap = { max: 3, per_s: 86_400 };
 const cooldownS = 20;
 
-test('stored times are plausible and caps are enforced for any times that a client reports', async () => {
+test('stored times are plausible and caps are enforced, whatever times a client reports', async () => {
   await updatePlacement(game, 'revive', { frequency_cap: undefined, cooldown_s: 0 });
   let player = 0;
   await fc.assert(
     fc.asyncProperty(watches, async (plan) => {
       const userRef = `player-${(player += 1)}`;
-      const startedMs = game.clock.nowMs();
+      const startedAtMs = game.clock.nowMs();
       await updatePlacement(game, 'revive', { frequency_cap: undefined, cooldown_s: 0 });
       const ads = [];
       for (const watch of plan) ads.push({ watch, decision: await game.decide(userRef) });
@@ -110,10 +110,10 @@ test('stored times are plausible and caps are enforced for any times that a clie
         game.advance(5_000);
         await send(event('seen'), event('complete'));
       }
-      await expectPlausible(startedMs);
+      await expectPlausible(startedAtMs);
       await expectWithinCaps(
         ads.map(({ decision }) => decision.id),
-        startedMs,
+        startedAtMs,
       );
       game.advance(3_600_000);
     }),
@@ -121,7 +121,7 @@ test('stored times are plausible and caps are enforced for any times that a clie
   );
 });
 
-async function expectPlausible(startedMs: number): Promise<void> {
+async function expectPlausible(startedAtMs: number): Promise<void> {
   const { database } = game.service;
   const now = new Date(game.clock.nowMs());
   const events = await database.query(
@@ -139,19 +139,19 @@ async function expectPlausible(startedMs: number): Promise<void> {
   );
   expect(decisions).toEqual([]);
   const sums = await database.query(`SELECT * FROM rollup_counts WHERE hour < $1 OR hour > $2`, [
-    new Date(Math.min(startedMs, Date.UTC(2026, 5, 1))),
+    new Date(Math.min(startedAtMs, Date.UTC(2026, 5, 1))),
     now,
   ]);
   expect(sums).toEqual([]);
 }
 
-async function expectWithinCaps(ids: string[], startedMs: number): Promise<void> {
+async function expectWithinCaps(ids: string[], startedAtMs: number): Promise<void> {
   const rows = await game.service.database.query<{ served_at: Date }>(
     `SELECT served_at FROM decisions WHERE reward_state = 'earned' AND id = ANY($1::text[]) ORDER BY served_at`,
     [ids],
   );
   expect(rows.length).toBeLessThanOrEqual(cap.max);
-  expect(rows.length * 4_750).toBeLessThanOrEqual(game.clock.nowMs() - startedMs);
+  expect(rows.length * 4_750).toBeLessThanOrEqual(game.clock.nowMs() - startedAtMs);
   const times = rows.map((row) => row.served_at.getTime());
   for (const [index, ms] of times.slice(1).entries())
     expect(ms - (times[index] ?? 0)).toBeGreaterThanOrEqual(cooldownS * 1_000);

@@ -8,9 +8,9 @@ import { batchPlan, playersPerBatch, type BatchPlan } from './support/plan.ts';
 import { schedule, type Action } from './support/schedule.ts';
 import { createWorld, type World } from './support/world.ts';
 
-/** Number of sequences for each database. `npm run property:rewards` runs 10,000. */
+/** Number of sequences per database. `npm run property:rewards` runs 10,000. */
 const sequences = Number(process.env['TRUEWARD_SEQUENCES'] ?? (inject('full') ? '300' : '120'));
-/** Seed of the batch to replay. `TRUEWARD_SHRINK=1` also shrinks the batch. */
+/** The seed of the batch to replay. `TRUEWARD_SHRINK=1` also shrinks a failing batch. */
 const replay = process.env['TRUEWARD_SEED'];
 const firstSeed = replay === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(replay);
 console.log(`First seed: ${firstSeed}.`);
@@ -21,7 +21,7 @@ const postgres: Pick<PrivatePostgres, 'url' | 'stop'> | undefined =
   databaseUrl === undefined
     ? await startPrivatePostgres()
     : {
-        // Each batch has a new database, because reports include all accounts of a database.
+        // Each run has a new database, because reports cover all accounts in a database.
         url: await createDatabaseOn(databaseUrl, `players_${randomBytes(6).toString('hex')}`),
         stop: async () => undefined,
       };
@@ -45,12 +45,12 @@ describe.each<[string, string | undefined]>([
     async ({ skip }) => {
       if (databaseUrl === '')
         return skip('There is no PostgreSQL on this machine, and no DATABASE_URL.');
-      let earned = 0;
+      let earnedCount = 0;
       for (let batch = 0; batch < batches; batch += 1) {
         const seed = firstSeed + batch;
         const result = await fc.check(
           fc.asyncProperty(batchPlan, async (plan) => {
-            earned += await runBatch(world, plan);
+            earnedCount += await runBatch(world, plan);
           }),
           { seed, numRuns: 1, endOnFailure: process.env['TRUEWARD_SHRINK'] !== '1' },
         );
@@ -60,18 +60,20 @@ describe.each<[string, string | undefined]>([
           });
         }
         if ((batch + 1) % 20 === 0)
-          console.log(`${name}: ${(batch + 1) * playersPerBatch} sequences, ${earned} rewards.`);
+          console.log(
+            `${name}: ${(batch + 1) * playersPerBatch} sequences, ${earnedCount} rewards.`,
+          );
       }
-      // The test proves something only if enough rewards were earned.
-      expect(earned).toBeGreaterThan(batches * 5);
+      // The test is meaningful only if enough rewards were earned.
+      expect(earnedCount).toBeGreaterThan(batches * 5);
     },
   );
 });
 
 /** Runs one batch and compares its results with the expected results. Returns the number of earned rewards. */
 async function runBatch(world: World, plan: BatchPlan): Promise<number> {
-  const startMs = world.clock.nowMs() + 1_000;
-  const { actions, tracks } = schedule(world, plan, startMs);
+  const startAtMs = world.clock.nowMs() + 1_000;
+  const { actions, tracks } = schedule(world, plan, startAtMs);
   for (const group of groupByTime(actions)) {
     world.clock.set(Math.max(group[0].atMs, world.clock.nowMs()));
     await Promise.all(group.map(({ run }) => run()));

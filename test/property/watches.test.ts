@@ -1,38 +1,38 @@
 import { describe, expect, test } from 'vitest';
 import { cheats, playCheat } from './support/cheats.ts';
 import { playHonestly } from './support/honest.ts';
-import { judgePlayer, type Judged } from './support/judge.ts';
+import { judgePlayer, type JudgedAd } from './support/judge.ts';
 import { createRandom } from './support/random.ts';
 
-/** Replays a run: `TRUEWARD_SEED=… npx vitest run --project property watches`. */
+/** To replay a run: `TRUEWARD_SEED=… npx vitest run --project property watches`. */
 const seed = Number(process.env['TRUEWARD_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 console.log(`Seed: ${seed}.`);
-const startMs = Date.UTC(2026, 5, 1, 12);
+const startAtMs = Date.UTC(2026, 5, 1, 12);
 
 test('denies none of 10,000 honest ad views on slow, lossy and sleeping devices', () => {
   const outcomes = new Map<string, number>();
-  let watched = 0;
-  for (let player = 0; watched < 10_000; player += 1) {
-    const { ads, arrivals } = playHonestly(createRandom(seed + player), startMs);
+  let adViewCount = 0;
+  for (let player = 0; adViewCount < 10_000; player += 1) {
+    const { ads, arrivals } = playHonestly(createRandom(seed + player), startAtMs);
     for (const judged of judgePlayer(ads, arrivals)) {
       const { rewardState, rewardReason, invalidReason } = judged;
       const outcome = [rewardState, rewardReason, invalidReason].filter(Boolean).join(' ');
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
       if (/denied|impossible_order/.test(outcome))
         throw new Error(`Player ${player}: ${JSON.stringify({ judged, arrivals })}`);
-      watched += 1;
+      adViewCount += 1;
     }
   }
   console.log(Object.fromEntries(outcomes));
-  expect((outcomes.get('earned') ?? 0) / watched).toBeGreaterThan(0.99);
+  expect((outcomes.get('earned') ?? 0) / adViewCount).toBeGreaterThan(0.99);
 });
 
 describe('a cheater who', () => {
-  test.each(Object.keys(cheats))('%s earns nothing beyond the time that has passed', (name) => {
+  test.each(Object.keys(cheats))('%s earns no more than the elapsed time justifies', (name) => {
     let [claimed, earned] = [0, 0];
     for (let player = 0; player < 300; player += 1) {
       const random = createRandom(seed + player);
-      const { ads, arrivals } = playCheat(random, name, startMs);
+      const { ads, arrivals } = playCheat(random, name, startAtMs);
       const rewarded = judgePlayer(ads, arrivals).filter(
         ({ rewardState }) => rewardState === 'earned',
       );
@@ -44,15 +44,15 @@ describe('a cheater who', () => {
   });
 });
 
-/** Expects that no player earns rewards for more watch time in a period than the period has. */
-function expectPossible(rewarded: readonly Judged[], about: string): void {
+/** Asserts that no player earns rewards for more watch time in a period than the period lasts. */
+function expectPossible(rewarded: readonly JudgedAd[], details: string): void {
   for (const { issuedAtMs: fromMs } of rewarded) {
     for (const { settledAtMs: toMs } of rewarded) {
-      const inside = rewarded.filter(
+      const within = rewarded.filter(
         (ad) => ad.issuedAtMs >= fromMs && (ad.settledAtMs ?? 0) <= (toMs ?? 0),
       );
-      if (inside.length > 0)
-        expect(inside.length * 5_000 * 0.95, about).toBeLessThanOrEqual((toMs ?? 0) - fromMs);
+      if (within.length > 0)
+        expect(within.length * 5_000 * 0.95, details).toBeLessThanOrEqual((toMs ?? 0) - fromMs);
     }
   }
 }

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { type AdsOptions, checkOptions, OptionError } from '../../src/options.ts';
 import { keyChecksum } from '../../src/platform/key-format.ts';
 
-const key = (start: string): string => {
-  const unchecked = `${start}${'0aB'.repeat(10)}`;
+const createKey = (prefix: string): string => {
+  const unchecked = `${prefix}${'0aB'.repeat(10)}`;
   return unchecked + keyChecksum(unchecked);
 };
 const validOptions: AdsOptions = {
-  publishableKey: key('pk_sandbox_'),
+  publishableKey: createKey('pk_sandbox_'),
   serviceUrl: 'https://ads.example/',
 };
 
@@ -29,13 +29,13 @@ describe('checkOptions', () => {
       loadTimeoutMs: 8_000,
       confirmationTimeoutMs: 3_000,
     });
-    expect(checkOptions({ ...validOptions, publishableKey: key('pk_live_') }).environment).toBe(
-      'live',
-    );
+    expect(
+      checkOptions({ ...validOptions, publishableKey: createKey('pk_live_') }).environment,
+    ).toBe('live');
   });
 
-  it.each([key('sk_live_'), key('sk_sandbox_'), 'sk_typing error', 'whsec_abc'])(
-    'rejects the secret %s without repeating it, and says to rotate it',
+  it.each([createKey('sk_live_'), createKey('sk_sandbox_'), 'sk_typing error', 'whsec_abc'])(
+    'rejects the secret %s without repeating it, and tells the developer to rotate it',
     (secret) => {
       const error = catchError({ ...validOptions, publishableKey: secret });
       expect(error.code).toBe('secret_key_in_browser');

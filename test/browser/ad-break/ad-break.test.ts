@@ -7,11 +7,11 @@ import { systemClock } from '../../../src/platform/clock.ts';
 import { passTime } from './pass-time.ts';
 import {
   decide,
-  restored,
+  restoredState,
   html,
   image,
   load,
-  missing,
+  missingMedia,
   overlay,
   setStage,
   video,
@@ -21,7 +21,7 @@ import { createManualClock } from '../../support/manual-clock.ts';
 
 const waitForElement = (selector: string) =>
   eventually(() => {
-    const element = overlay().shown(selector);
+    const element = overlay().findVisible(selector);
     if (element === undefined) throw new Error(`${selector} is not shown`);
     return element;
   });
@@ -45,7 +45,7 @@ for (const [name, media] of [
       decisionId: 'dec_01jabcdefghjkmnpqrstvwxyz0',
       reward: { type: 'coins', amount: 50 },
     });
-    expect(stage.readPageState()).toEqual(restored);
+    expect(stage.readPageState()).toEqual(restoredState);
     expect(stage.log.slice(0, 3)).toEqual(['hold', 'onOpen', 'track']);
     for (const once of [
       'start',
@@ -68,7 +68,7 @@ for (const [name, media] of [
   });
 }
 
-it('counts only the played time of a video as watched', async () => {
+it('counts only the time a video actually plays as watched', async () => {
   const stage = setStage();
   const running = stage.run(decide(video, { min_watch_ms: 2700 }));
   await waitForElement('dialog');
@@ -87,24 +87,24 @@ it('asks for confirmation before the player loses a reward', async () => {
   await waitForElement('.ask');
   expect(document.querySelector('video')?.paused).toBe(true);
   await userEvent.click(await waitForElement('.ask .main'));
-  expect(overlay().shown('.ask')).toBeUndefined();
+  expect(overlay().findVisible('.ask')).toBeUndefined();
   await eventually(() => expect(document.querySelector('video')?.paused).toBe(false));
   await userEvent.keyboard('{Escape}');
   await userEvent.click(await waitForElement('.ask button:last-child'));
   expect((await running).outcome).toBe('dismissed');
   expect(stage.count('complete')).toBe(0);
   expect(stage.log.slice(-4)).toEqual(['skip', 'close', 'release', 'onClose']);
-  expect(stage.readPageState()).toEqual(restored);
+  expect(stage.readPageState()).toEqual(restoredState);
 });
 
-it('an interstitial that the player closes early has the outcome completed', async () => {
+it('returns completed for an interstitial that the player closes early', async () => {
   const stage = setStage();
   const decision = decide(image, { format: 'interstitial', min_watch_ms: 60_000 });
   const running = stage.run(decision, { kind: 'interstitial' });
   await userEvent.click(await waitForElement('button.close'));
   expect((await running).outcome).toBe('completed');
   expect(stage.count('confirmation')).toBe(0);
-  expect(stage.readPageState()).toEqual(restored);
+  expect(stage.readPageState()).toEqual(restoredState);
 });
 
 it('shows an end card until the player closes it', async () => {
@@ -112,14 +112,14 @@ it('shows an end card until the player closes it', async () => {
   const running = stage.run(decide(image, {}, 'https://advertiser.test/'));
   const link = (await waitForElement('.end a')) as HTMLAnchorElement;
   expect([link.target, link.rel]).toEqual(['_blank', 'noopener']);
-  // Keeps the test on its own page.
+  // Prevents navigation away from the test page.
   link.addEventListener('click', (event) => event.preventDefault());
   link.click();
   link.click();
   await userEvent.click(await waitForElement('.end button'));
   expect((await running).outcome).toBe('rewarded');
   expect(stage.count('click')).toBe(1);
-  expect(stage.readPageState()).toEqual(restored);
+  expect(stage.readPageState()).toEqual(restoredState);
 });
 
 it('renders no link for a URL that would run a script', async () => {
@@ -132,22 +132,22 @@ it('renders no link for a URL that would run a script', async () => {
 });
 
 for (const [name, media] of [
-  ['a video', missing('video')],
-  ['an image', missing('image')],
+  ['a video', missingMedia('video')],
+  ['an image', missingMedia('image')],
 ] as const) {
   it(`does not pause the game if ${name} fails to load`, async () => {
     const stage = setStage();
     const result = await stage.run(decide(media));
     expect(result.outcome).toBe('error');
     expect(stage.log).toEqual([]);
-    expect(stage.readPageState()).toEqual(restored);
+    expect(stage.readPageState()).toEqual(restoredState);
   });
 }
 
 it('changes nothing on the page if there is no ad', async () => {
   const stage = setStage();
-  const mutated = vi.fn();
-  const observer = new MutationObserver(mutated);
+  const onMutation = vi.fn();
+  const observer = new MutationObserver(onMutation);
   observer.observe(document, { subtree: true, childList: true, attributes: true });
   const retryAt = new Date(Date.now() + 60_000);
   const noAd = { outcome: 'cooldown', retryAt } as const;
@@ -155,16 +155,16 @@ it('changes nothing on the page if there is no ad', async () => {
   expect(result).toEqual(noAd);
   await new Promise(requestAnimationFrame);
   observer.disconnect();
-  expect(mutated).not.toHaveBeenCalled();
+  expect(onMutation).not.toHaveBeenCalled();
   expect(stage.log).toEqual([]);
-  expect(stage.readPageState()).toEqual(restored);
+  expect(stage.readPageState()).toEqual(restoredState);
 });
 
 it('times out if an HTML creative never becomes ready', async () => {
   const stage = setStage();
   const result = await stage.run(decide(html('')), {}, { loadTimeoutMs: 100 });
   expect(result.outcome).toBe('timeout');
-  await eventually(() => expect(stage.readPageState()).toEqual(restored));
+  await eventually(() => expect(stage.readPageState()).toEqual(restoredState));
   expect(stage.log).toEqual([]);
 });
 
@@ -178,16 +178,16 @@ it('disconnects an HTML creative that floods the page with messages', async () =
     ),
   );
   expect(result).toMatchObject({ outcome: 'error', reason: 'message_flood' });
-  expect(stage.readPageState()).toEqual(restored);
+  expect(stage.readPageState()).toEqual(restoredState);
 });
 
 it('isolates an HTML creative from the page', async () => {
   const stage = setStage();
   const result = await stage.run(
     decide(
-      html(`let read = 'nothing'; try { read = parent.document.title } catch { /* refused */ }
-        try { top.location = 'about:blank' } catch { /* refused */ }
-        try { open('about:blank') } catch { /* refused */ }
+      html(`let read = 'nothing'; try { read = parent.document.title } catch { /* blocked */ }
+        try { top.location = 'about:blank' } catch { /* blocked */ }
+        try { open('about:blank') } catch { /* blocked */ }
         port.postMessage({ type: read === 'nothing' ? 'ready' : 'close' })`),
     ),
   );
@@ -217,11 +217,11 @@ it('ends immediately when aborted during the ad', async () => {
   await eventually(() => expect(stage.count('start')).toBe(1));
   controller.abort();
   expect((await running).outcome).toBe('aborted');
-  expect(stage.readPageState()).toEqual(restored);
+  expect(stage.readPageState()).toEqual(restoredState);
   expect(document.querySelector('video')).toBeNull();
 });
 
-it('shows no ad if it is aborted while it opens', async () => {
+it('shows no ad if the call is aborted while the ad opens', async () => {
   const stage = setStage();
   const controller = new AbortController();
   const result = await stage.run(decide(video), {
@@ -229,24 +229,24 @@ it('shows no ad if it is aborted while it opens', async () => {
     onOpen: () => controller.abort(),
   });
   expect(result.outcome).toBe('aborted');
-  expect(stage.readPageState()).toEqual(restored);
+  expect(stage.readPageState()).toEqual(restoredState);
 });
 
-it('requests no ad if the signal has already aborted', async () => {
+it('requests no ad if the signal is already aborted', async () => {
   const stage = setStage();
   const result = await stage.run(decide(video), { signal: AbortSignal.abort() });
   expect(result).toEqual({ outcome: 'aborted' });
   expect(stage.log).toEqual([]);
 });
 
-it('returns invalid_placement for an ad of another format', async () => {
+it('returns invalid_placement for an ad in a different format', async () => {
   const stage = setStage();
   const result = await stage.run(decide(image, { format: 'banner' }));
   expect(result).toMatchObject({ outcome: 'invalid_placement', reason: 'wrong_format' });
   expect(stage.log).toEqual([]);
 });
 
-it('the game receives no keys that were pressed during the ad', async () => {
+it('the game receives no keys pressed during the ad', async () => {
   const stage = setStage();
   const received: string[] = [];
   const listener = (event: KeyboardEvent) => received.push(`${event.type} ${event.code}`);
@@ -266,7 +266,7 @@ it('the game receives no keys that were pressed during the ad', async () => {
   window.removeEventListener('keyup', listener);
 });
 
-it('repeated presses of Escape do not close the ad', async () => {
+it('pressing Escape repeatedly does not close the ad', async () => {
   const stage = setStage();
   const clock = createManualClock();
   const running = stage.run(decide(image, { close_after_ms: 60_000 }), {}, { clock });
@@ -297,9 +297,9 @@ it('pauses while the page is hidden and counts no watch time', async () => {
 
 it('completes the ad if the game’s handlers throw', async () => {
   const stage = setStage();
-  const surfaced: string[] = [];
+  const uncaughtMessages: string[] = [];
   const catchError = (event: ErrorEvent) => {
-    surfaced.push(event.message);
+    uncaughtMessages.push(event.message);
     event.preventDefault();
     event.stopImmediatePropagation();
   };
@@ -310,10 +310,10 @@ it('completes the ad if the game’s handlers throw', async () => {
   const result = await stage.run(decide(image), { onOpen: fail, onStart: fail, onClose: fail });
   window.removeEventListener('error', catchError, true);
   expect(result.outcome).toBe('rewarded');
-  expect(surfaced).toHaveLength(3);
+  expect(uncaughtMessages).toHaveLength(3);
 });
 
-it('distinguishes pending from denied', async () => {
+it('distinguishes a pending reward from a denied one', async () => {
   const stage = setStage();
   stage.confirmAs('pending');
   expect((await stage.run(decide(image))).outcome).toBe('pending');
@@ -321,7 +321,7 @@ it('distinguishes pending from denied', async () => {
   expect((await stage.run(decide(image))).outcome).toBe('denied');
 });
 
-it('the first frame of a loaded ad waits for neither storage nor requests', async () => {
+it('shows the first frame of a loaded ad without waiting for storage or requests', async () => {
   const stage = setStage();
   // The ad cannot complete during the test.
   const decision = decide(image, { min_watch_ms: 60_000 });
@@ -348,11 +348,11 @@ it('the first frame of a loaded ad waits for neither storage nor requests', asyn
   expect(requests).not.toHaveBeenCalled();
 });
 
-it('returns an error and has no other effect if its code cannot be loaded', async () => {
+it('returns an error and has no other effect if the chunk that shows ads cannot be loaded', async () => {
   const stage = setStage();
-  stage.loseCode();
+  stage.failChunkLoad();
   const result = await stage.run(decide(image));
   expect(result).toMatchObject({ outcome: 'error', reason: 'chunk_not_loaded' });
   expect(stage.log).toEqual([]);
-  expect(stage.readPageState()).toEqual(restored);
+  expect(stage.readPageState()).toEqual(restoredState);
 });

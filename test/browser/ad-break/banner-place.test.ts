@@ -3,7 +3,7 @@ import type { DecisionCreative } from '../../../protocol/wire.ts';
 import { showBanner } from '../../../src/ad-break/show-banner.ts';
 import type { ReadyAd } from '../../../src/decision/request-ad.ts';
 import type { NoAd } from '../../../src/decision/no-ad.ts';
-import { decide, html, image, load, missing } from './stage-set.ts';
+import { decide, html, image, load, missingMedia } from './stage-set.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { waitUntilObserved } from '../creative/until-observed.ts';
@@ -56,12 +56,12 @@ it('does not change the element if there is no ad', async () => {
 });
 
 it('leaves the element empty if the image fails to load', async () => {
-  expect((await showMedia(missing('image'))).outcome).toBe('error');
+  expect((await showMedia(missingMedia('image'))).outcome).toBe('error');
   expect(bannerElement.childNodes).toHaveLength(0);
   expect(events).toEqual([]);
 });
 
-it('removes and reports a banner that fails later', async () => {
+it('removes a banner that fails later and reports the error', async () => {
   const result = await showMedia(
     html(`port.postMessage({ type: 'ready' });
       addEventListener('message', () => { for (let i = 0; i < 300; i++) port.postMessage({}) })`),

@@ -2,11 +2,11 @@ import { expect, it } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import type { DecisionCreative } from '../../../protocol/wire.ts';
 import { eventually } from '../../support/eventually.ts';
-import { adChoices, decide, restored, overlay, setStage, video } from './stage-set.ts';
+import { adChoices, decide, restoredState, overlay, setStage, video } from './stage-set.ts';
 
 const icon = { url: adChoices, width: 77, height: 15, click_url: 'https://choices.test/' };
 
-/** Creates a decision for a video from an external source. Without a reward, the ad is an interstitial. */
+/** Creates a decision for a video from an external source: a rewarded ad by default, or an interstitial. */
 function decideExternal(
   more: Partial<DecisionCreative>,
   format: 'rewarded' | 'interstitial' = 'rewarded',
@@ -17,12 +17,13 @@ function decideExternal(
 
 const waitForElement = (selector: string) =>
   eventually(() => {
-    const element = overlay().shown(selector);
+    const element = overlay().findVisible(selector);
     if (element === undefined) throw new Error(`${selector} is not shown`);
     return element;
   });
 
-const playing = () => eventually(() => expect(document.querySelector('video')?.paused).toBe(false));
+const waitUntilPlaying = () =>
+  eventually(() => expect(document.querySelector('video')?.paused).toBe(false));
 
 it('gives no reward for an ad that the player skips', async () => {
   const stage = setStage();
@@ -30,13 +31,13 @@ it('gives no reward for an ad that the player skips', async () => {
   await userEvent.click(await waitForElement('.skip'));
   // The prompt warns that the reward would be lost. The player keeps watching.
   await userEvent.click(await waitForElement('.ask .main'));
-  await playing();
+  await waitUntilPlaying();
   await userEvent.click(await waitForElement('.skip'));
   await userEvent.click(await waitForElement('.ask button:last-child'));
   expect((await running).outcome).toBe('dismissed');
   expect(stage.log.slice(-4)).toEqual(['skip', 'close', 'release', 'onClose']);
   for (const never of ['complete', 'watched', 'confirmation']) expect(stage.count(never)).toBe(0);
-  expect(stage.readPageState()).toEqual(restored);
+  expect(stage.readPageState()).toEqual(restoredState);
 });
 
 it('can be skipped with the Escape key, but not before the skip control appears', async () => {
@@ -44,17 +45,17 @@ it('can be skipped with the Escape key, but not before the skip control appears'
   const decision = decideExternal({ skip_after_ms: 1_000 }, 'interstitial');
   const running = stage.run(decision, { kind: 'interstitial' });
   await eventually(() => expect(stage.count('start')).toBe(1));
-  expect(overlay().shown('.skip')).toBeUndefined();
+  expect(overlay().findVisible('.skip')).toBeUndefined();
   await userEvent.keyboard('{Escape}');
   await waitForElement('.skip');
   await userEvent.keyboard('{Escape}');
   expect((await running).outcome).toBe('completed');
   const skip = stage.events.find(({ type }) => type === 'skip');
   expect(skip?.watched_ms).toBeGreaterThanOrEqual(1_000);
-  expect(stage.readPageState()).toEqual(restored);
+  expect(stage.readPageState()).toEqual(restoredState);
 });
 
-it('keeps the reward if the player skips after it is due', async () => {
+it('keeps the reward if the player skips the ad once the reward is due', async () => {
   const stage = setStage();
   const decision = { ...decideExternal({ skip_after_ms: 500 }), min_watch_ms: 500 };
   const running = stage.run(decision);
@@ -70,7 +71,7 @@ it('has no skip control unless the ad requires one', async () => {
   const external = stage.run(decideExternal({ icon }), { signal: abort.signal });
   await waitForElement('.icon');
   await eventually(() => expect(stage.count('first_quartile')).toBe(1));
-  expect(overlay().shown('.skip')).toBeUndefined();
+  expect(overlay().findVisible('.skip')).toBeUndefined();
   abort.abort();
   await external;
   const secondAbort = new AbortController();
@@ -81,7 +82,7 @@ it('has no skip control unless the ad requires one', async () => {
   await house;
 });
 
-it('pauses the ad while the ad choices page is open', async () => {
+it('pauses the ad while the AdChoices page is open', async () => {
   const stage = setStage();
   const abort = new AbortController();
   const running = stage.run(decideExternal({ icon }), { signal: abort.signal });
@@ -92,24 +93,24 @@ it('pauses the ad while the ad choices page is open', async () => {
     'noopener',
   ]);
   await eventually(() => expect(stage.count('start')).toBe(1));
-  // Keeps the test on its own page.
+  // Prevents navigation away from the test page.
   link.addEventListener('click', (event) => event.preventDefault());
   link.click();
   expect(document.querySelector('video')?.paused).toBe(true);
   window.dispatchEvent(new Event('focus'));
-  await playing();
+  await waitUntilPlaying();
   abort.abort();
   await running;
   expect(stage.count('click')).toBe(0);
 });
 
-it('shows an icon’s text if its image does not load', async () => {
+it('shows an icon’s text if its image fails to load', async () => {
   const stage = setStage();
   const abort = new AbortController();
-  const broken = { ...icon, url: 'data:image/png,', click_url: 'javascript:alert(1)' };
-  const running = stage.run(decideExternal({ icon: broken }), { signal: abort.signal });
+  const brokenIcon = { ...icon, url: 'data:image/png,', click_url: 'javascript:alert(1)' };
+  const running = stage.run(decideExternal({ icon: brokenIcon }), { signal: abort.signal });
   await waitForElement('.icon');
-  await eventually(() => expect(overlay().shown('.icon')?.textContent).toBe('AdChoices'));
+  await eventually(() => expect(overlay().findVisible('.icon')?.textContent).toBe('AdChoices'));
   expect(overlay().root?.querySelector('.icon a')).toBeNull();
   abort.abort();
   await running;

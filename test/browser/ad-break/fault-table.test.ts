@@ -8,14 +8,14 @@ import { createManualClock, runPendingWork } from '../../support/manual-clock.ts
 import type { BreakDeps } from '../../../src/ad-break/run-ad-break.ts';
 import type { NewAdEvent } from '../../../src/outbox/outbox.ts';
 import { passTime } from './pass-time.ts';
-import { decide, restored, html, image, overlay, setStage, video } from './stage-set.ts';
-import { watchTraces } from './traces.ts';
+import { decide, restoredState, html, image, overlay, setStage, video } from './stage-set.ts';
+import { trackLeaks } from './traces.ts';
 
-const full = inject('full');
+const isFullRun = inject('full');
 
 // Tests every fault in every phase of an ad break, with a player who does nothing. The ad break must end by itself with
-// the expected outcome, and leave nothing on the page. Faults that do not depend on the media are tested with an image,
-// and by `npm run test:full` with every kind of media.
+// the expected outcome, and leave nothing on the page. Faults that do not depend on the media are tested with an image
+// by default, and with every kind of media by `npm run test:full`.
 
 const kinds: Record<string, DecisionCreative['media']> = {
   video,
@@ -39,21 +39,22 @@ const phases = [
   'confirming',
 ] as const;
 /**
- * `seen` is the time between the impression and the moment when the reward is due. Only some faults need it: those
- * whose outcome depends on the impression.
+ * `seen` is the phase after the impression and before the reward is due. It is tested only with faults whose outcome
+ * depends on the impression.
  */
 type Phase = (typeof phases)[number] | 'seen';
 
 /**
- * The maximum duration of an ad break, in milliseconds. It is the sum of the creative (3 s), a stall (8 s), a prompt
- * without a response (20 s), an end card (10 s) and the wait for the confirmation (1.5 s).
+ * The maximum duration of an ad break, in milliseconds. It is the sum of the creative's duration (3 s), a stall (8 s),
+ * a prompt that the player ignores (20 s), an end card (10 s) and the wait for the confirmation (1.5 s).
  */
 const longestMs = 42_500;
 
-/** The phases before the reward is due, and those after it. */
+/** The phases before the reward is due. */
 const earlyPhases: readonly Phase[] = ['requesting', 'opening', 'playing', 'prompting'];
-const withAd: readonly Phase[] = ['playing', 'prompting', 'watched'];
-const onceOpen = phases.filter((phase) => phase !== 'requesting');
+/** The phases in which the creative is on the screen. */
+const mediaPhases: readonly Phase[] = ['playing', 'prompting', 'watched'];
+const openPhases = phases.filter((phase) => phase !== 'requesting');
 /** The phases before the impression. An ad that expires in one of these phases can no longer earn a reward. */
 const unseenPhases: readonly Phase[] = ['opening', 'playing', 'prompting'];
 const minuteMs = 60_000;
@@ -65,8 +66,10 @@ interface Fault {
   /** Injects the fault when the phase is reached. */
   inject?(scene: Scene): unknown;
   outcome(phase: Phase): string;
-  in?: readonly Phase[];
-  of?: string[];
+  /** The phases in which the fault is injected. The default is every phase except `seen`. */
+  phases?: readonly Phase[];
+  /** The kinds of media with which the fault is tested. */
+  media?: string[];
 }
 
 type Scene = ReturnType<typeof play>;
@@ -134,19 +137,19 @@ const faults: Record<string, Fault> = {
   'is rotated to portrait': {
     inject: () => page.viewport(320, 640),
     outcome: () => 'rewarded',
-    of: full ? ['image', 'html'] : ['image'],
+    media: isFullRun ? ['image', 'html'] : ['image'],
   },
-  'loses its media': {
+  'has a media error': {
     inject: () => document.querySelector('video')?.dispatchEvent(new Event('error')),
     outcome: (phase) => (earlyPhases.includes(phase) ? 'error' : 'rewarded'),
-    in: withAd,
-    of: ['video'],
+    phases: mediaPhases,
+    media: ['video'],
   },
   'is paused by the operating system and never resumed': {
     inject: () => document.querySelector('video')?.pause(),
     outcome: (phase) => (phase === 'playing' ? 'stalled' : 'rewarded'),
-    in: withAd,
-    of: ['video'],
+    phases: mediaPhases,
+    media: ['video'],
   },
   'floods the page with messages': {
     async inject() {
@@ -154,8 +157,8 @@ const faults: Record<string, Fault> = {
       await waitForHtmlRemoval();
     },
     outcome: (phase) => (earlyPhases.includes(phase) ? 'error' : 'rewarded'),
-    in: withAd,
-    of: ['html'],
+    phases: mediaPhases,
+    media: ['html'],
   },
   'stops loading': {
     inject() {
@@ -163,58 +166,58 @@ const faults: Record<string, Fault> = {
       if (element) element.playbackRate = 0;
     },
     outcome: (phase) => (earlyPhases.includes(phase) ? 'stalled' : 'rewarded'),
-    in: withAd,
-    of: ['video'],
+    phases: mediaPhases,
+    media: ['video'],
   },
   'is blocked from playing with sound': {
     deps: () => rejectPlay((element) => !element.muted),
     outcome: () => 'rewarded',
-    in: ['opening'],
-    of: ['video'],
+    phases: ['opening'],
+    media: ['video'],
   },
   'needs a tap that never comes': {
     deps: () => rejectPlay(() => true),
     // The video never starts.
     async inject({ time }) {
-      await eventually(() => expect(overlay().shown('button.play')).toBeDefined());
+      await eventually(() => expect(overlay().findVisible('button.play')).toBeDefined());
       time.start();
     },
     outcome: () => 'stalled',
-    in: ['opening'],
-    of: ['video'],
+    phases: ['opening'],
+    media: ['video'],
   },
   'is interrupted by five minutes of device sleep': {
     inject: ({ clock }) => clock.sleep(5 * minuteMs),
     outcome: () => 'rewarded',
-    in: [...onceOpen, 'seen'],
-    of: Object.keys(kinds),
+    phases: [...openPhases, 'seen'],
+    media: Object.keys(kinds),
   },
   'is interrupted by nine hours of device sleep, and its ad expires': {
     inject: ({ clock }) => clock.sleep(9 * hourMs),
     outcome: (phase) => (unseenPhases.includes(phase) ? 'error' : 'rewarded'),
-    in: [...onceOpen, 'seen'],
-    of: Object.keys(kinds),
+    phases: [...openPhases, 'seen'],
+    media: Object.keys(kinds),
   },
   'is frozen for five minutes': {
     inject: (scene) => scene.freeze(5 * minuteMs),
     outcome: () => 'rewarded',
-    in: [...onceOpen, 'seen'],
+    phases: [...openPhases, 'seen'],
   },
   'is frozen for an hour, and its ad expires': {
     inject: (scene) => scene.freeze(hourMs),
     outcome: (phase) => (unseenPhases.includes(phase) ? 'error' : 'rewarded'),
-    in: [...onceOpen, 'seen'],
+    phases: [...openPhases, 'seen'],
   },
-  'sees its clock change by a day': {
+  'has its clock set back by a day': {
     inject: ({ clock }) => clock.setWallTime(clock.now() - 24 * hourMs),
     outcome: () => 'rewarded',
-    in: onceOpen,
+    phases: openPhases,
   },
   'never receives a decision': {
     deps: () => ({ take: never, loadTimeoutMs: 300 }),
     inject: ({ clock }) => clock.advance(300),
     outcome: () => 'timeout',
-    in: ['requesting'],
+    phases: ['requesting'],
   },
   'has storage that never responds': {
     deps: () => ({
@@ -223,7 +226,7 @@ const faults: Record<string, Fault> = {
       rewards: { track: never, setWatched: never, confirmation: never },
     }),
     outcome: () => 'pending',
-    in: ['opening'],
+    phases: ['opening'],
   },
   'repeatedly requests to be closed': {
     async inject({ clock, phase }) {
@@ -234,58 +237,58 @@ const faults: Record<string, Fault> = {
       for (let times = 0; times < 3; times += 1) {
         await postAndWait('close');
         if (times === 0 && phase === 'playing')
-          await eventually(() => expect(overlay().shown('.ask')).toBeDefined());
+          await eventually(() => expect(overlay().findVisible('.ask')).toBeDefined());
         // The prompt times out after 20 s.
-        if (overlay().shown('.ask')) await clock.advance(20_000);
+        if (overlay().findVisible('.ask')) await clock.advance(20_000);
       }
     },
     outcome: () => 'rewarded',
-    in: withAd,
-    of: ['html'],
+    phases: mediaPhases,
+    media: ['html'],
   },
   'navigates away from its own page': {
     async inject() {
       const frame = document.querySelector('iframe');
-      const remaining = new Promise((resolve) =>
+      const navigated = new Promise((resolve) =>
         frame?.addEventListener('load', resolve, { once: true }),
       );
       await postAndWait('leave');
-      await remaining;
+      await navigated;
     },
     outcome: () => 'rewarded',
-    in: withAd,
-    of: ['html'],
+    phases: mediaPhases,
+    media: ['html'],
   },
-  'is closed with the Escape key': {
+  'receives presses of the Escape key': {
     inject: () => userEvent.keyboard('{Escape}{Escape}{Escape}'),
     outcome: () => 'rewarded',
-    in: ['opening'],
+    phases: ['opening'],
   },
 };
 
 /** Calls back when the end card appears. */
 function onEndCard(callback: () => void): void {
-  const { dialog, shown } = overlay();
+  const { dialog, findVisible } = overlay();
   if (!dialog) return;
   new MutationObserver((_changes, observer) => {
-    if (shown('.end') === undefined) return;
+    if (findVisible('.end') === undefined) return;
     observer.disconnect();
     callback();
   }).observe(dialog, { subtree: true, attributes: true });
 }
 
-/** Runs an ad break until `phase`, and stops the page's time until the fault is injected. */
+/** Runs an ad break up to `phase`, then stops the page's clock until the fault has been injected. */
 function play(kind: string, phase: Phase, fault: Fault) {
   const stage = setStage();
   const clock = createManualClock();
   // Viewability is checked every 200 ms. A fast video can end between two checks.
   const time = passTime(clock, { fastVideo: phase !== 'seen' });
-  const traces = watchTraces();
+  const leaks = trackLeaks();
   const deps = fault.deps?.();
   const abort = new AbortController();
   const confirmed = createDeferred<RewardReport>();
   const reached = createDeferred<void>();
-  const ends: string[] = [];
+  const outcomes: string[] = [];
   const events: NewAdEvent[] = [];
   let frozenMs = 0;
   let started = false;
@@ -299,9 +302,9 @@ function play(kind: string, phase: Phase, fault: Fault) {
   async function start(): Promise<void> {
     started = true;
     onEndCard(() => reachPhase('endCard'));
-    // The close button also appears on a timer.
+    // Even without a delay, the close button appears on a timer.
     await clock.advance(0);
-    if (phase === 'prompting') overlay().shown('button.close')?.click();
+    if (phase === 'prompting') overlay().findVisible('button.close')?.click();
     if (phase === 'playing' || phase === 'prompting') reachPhase(phase);
     else if (injected || phase !== 'opening') time.start();
   }
@@ -324,7 +327,7 @@ function play(kind: string, phase: Phase, fault: Fault) {
         events.push(event);
         if (event.type === 'impression') reachPhase('seen');
       },
-      // The confirmation arrives after the fault, or too late.
+      // In the phase `confirming`, the confirmation arrives only after the fault.
       rewards: {
         async track() {},
         async setWatched() {
@@ -341,25 +344,25 @@ function play(kind: string, phase: Phase, fault: Fault) {
       ...deps,
     },
   );
-  void running.then(({ outcome }) => ends.push(outcome));
+  void running.then(({ outcome }) => outcomes.push(outcome));
   const earned = (decisionId: string): RewardReport => ({ decisionId, state: 'earned' });
   if (phase === 'requesting') reached.resolve();
   return {
     abort,
     clock,
     phase,
-    ends,
+    outcomes,
     events,
     stage,
     time,
-    traces,
+    leaks,
     freeze(ms: number) {
       frozenMs += ms;
       clock.freeze(ms);
     },
     /** How long the page has been running without being frozen, in milliseconds. */
     passedMs: () => clock.monotonic() - frozenMs,
-    until: () => reached.promise,
+    waitForPhase: () => reached.promise,
     end: () => {
       injected = true;
       if (started) time.start();
@@ -375,12 +378,12 @@ describe.each(Object.keys(kinds))('an ad break with %s', (kind) => {
   beforeEach(() => page.viewport(640, 360));
   afterEach(() => {
     scene?.abort.abort();
-    scene?.traces.stop();
+    scene?.leaks.stop();
   });
 
   const cells = Object.entries(faults).flatMap(([name, fault]) =>
-    (fault.in ?? phases)
-      .filter(() => (fault.of ?? (full ? Object.keys(kinds) : ['image'])).includes(kind))
+    (fault.phases ?? phases)
+      .filter(() => (fault.media ?? (isFullRun ? Object.keys(kinds) : ['image'])).includes(kind))
       .map((phase) => ({ name, phase, fault, outcome: fault.outcome(phase) })),
   );
 
@@ -388,15 +391,15 @@ describe.each(Object.keys(kinds))('an ad break with %s', (kind) => {
     'that $name while $phase ends with $outcome',
     async ({ fault, outcome, phase }) => {
       scene = play(kind, phase, fault);
-      const { clock, ends, stage, time, traces } = scene;
-      await scene.until();
+      const { clock, outcomes, stage, time, leaks } = scene;
+      await scene.waitForPhase();
       await fault.inject?.(scene);
       const result = await scene.end();
       time.stop();
       expect(result.outcome).toBe(outcome);
       expect(scene.passedMs()).toBeLessThan(longestMs);
-      await eventually(() => expect(stage.readPageState()).toEqual(restored));
-      expect(ends).toEqual([outcome]);
+      await eventually(() => expect(stage.readPageState()).toEqual(restoredState));
+      expect(outcomes).toEqual([outcome]);
       expect(stage.count('hold')).toBe(stage.count('release'));
       // An aborted ad break does not wait for its events. They are complete after this task.
       await new Promise((resolve) => setTimeout(resolve));
@@ -406,7 +409,7 @@ describe.each(Object.keys(kinds))('an ad break with %s', (kind) => {
         expect(watchedMs).toBeLessThan(longestMs);
         expect(visible?.ms ?? 0).toBeLessThan(longestMs);
       }
-      expect(traces.remaining()).toEqual([]);
+      expect(leaks.remaining()).toEqual([]);
       expect(clock.timers()).toBe(0);
       const onKeydown = vi.fn();
       window.addEventListener('keydown', onKeydown, { once: true });

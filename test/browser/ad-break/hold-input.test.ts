@@ -8,23 +8,23 @@ function openAd() {
   const ad = document.body.appendChild(document.createElement('div'));
   const canvas = document.body.appendChild(document.createElement('canvas'));
   const received: string[] = [];
-  const ended = new AbortController();
+  const abortController = new AbortController();
   for (const type of ['keydown', 'keyup'] as const)
-    window.addEventListener(type, ({ code }) => received.push(`${type} ${code}`), ended);
+    window.addEventListener(type, ({ code }) => received.push(`${type} ${code}`), abortController);
   const key = (type: 'keydown' | 'keyup', code: string, on: HTMLElement, repeat = false) =>
     on.dispatchEvent(new KeyboardEvent(type, { code, repeat, bubbles: true }));
   return {
     ad,
     canvas,
-    heard: received,
+    received,
     key,
     release: holdInput(ad, canvas),
-    end: () => ended.abort(),
+    end: () => abortController.abort(),
   };
 }
 
-it('the game does not receive the release of the key that closed the ad', () => {
-  const { ad, canvas, heard: received, key, release, end } = openAd();
+it('the game does not receive the keyup event for the key that closed the ad', () => {
+  const { ad, canvas, received, key, release, end } = openAd();
   key('keydown', 'Enter', ad);
   release();
   key('keydown', 'Enter', canvas, true);
@@ -36,8 +36,8 @@ it('the game does not receive the release of the key that closed the ad', () => 
   end();
 });
 
-it('the game receives exactly one keyup event for a key that was already down and then closed the ad', () => {
-  const { ad, canvas, heard: received, key, release, end } = openAd();
+it('the game receives exactly one keyup event for a key that was already down when the ad opened and then closed it', () => {
+  const { ad, canvas, received, key, release, end } = openAd();
   key('keyup', 'Space', ad);
   key('keydown', 'Space', ad);
   release();

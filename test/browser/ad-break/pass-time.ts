@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { server } from 'vitest/browser';
 import type { ManualClock } from '../../support/manual-clock.ts';
 
-/** Playback rates for each browser. WebKitGTK can only pause a video with a playback rate of 1. */
+/** Playback rates for each browser. WebKitGTK can pause a video only if its playback rate is 1. */
 const playbackRates: Record<string, number> = { chromium: 8, firefox: 2, webkit: 1 };
 
 // Saved early, because tests that count frames replace `window.requestAnimationFrame`.
@@ -22,12 +22,12 @@ export function passTime(
   { fastVideo = false } = {},
 ): { start(): void; stop(): void } {
   const fastRate = fastVideo ? (playbackRates[server.browser] ?? 1) : 1;
-  const ended = new WeakSet<EventTarget>();
+  const endedVideos = new WeakSet<EventTarget>();
   const playedMs = new WeakMap<HTMLVideoElement, number>();
   let run: symbol | undefined;
 
   const isAdvancing = (video: HTMLVideoElement): boolean =>
-    !video.paused && !ended.has(video) && video.playbackRate > 0;
+    !video.paused && !endedVideos.has(video) && video.playbackRate > 0;
 
   function follow(video: HTMLVideoElement): void {
     const mediaMs = video.currentTime * 1_000;
@@ -35,17 +35,17 @@ export function passTime(
     playedMs.set(video, mediaMs);
   }
 
-  /** Changes the rate of videos, except for rates that the test has set. */
+  /** Changes the videos' playback rate, except where the test has set its own. */
   function changeRate(from: number, to: number): void {
     for (const video of document.querySelectorAll('video'))
       if (video.playbackRate === from) video.playbackRate = to;
   }
 
-  // The clock must match the video before any handler of the video's event runs.
+  // The clock must match the video before any handler for the video's event runs.
   function listener({ target, type }: Event): void {
     if (!(target instanceof HTMLVideoElement)) return;
     follow(target);
-    if (type === 'ended') ended.add(target);
+    if (type === 'ended') endedVideos.add(target);
   }
 
   async function pass(ownRun: symbol): Promise<void> {

@@ -6,10 +6,10 @@ import type { ServiceResult, Guard } from '../../../src/transport/service-client
 import { createManualClock } from '../../support/manual-clock.ts';
 import { decisionPorts } from '../../support/ports.ts';
 import { passTime } from './pass-time.ts';
-import { decide, restored, html, image, setStage, video } from './stage-set.ts';
+import { decide, restoredState, html, image, setStage, video } from './stage-set.ts';
 
-// Here, the device sleeps between `preload()` and showing the ad. `fault-table.test.ts` covers sleep during an ad
-// break.
+// In these tests, the device sleeps after `preload()` and before the ad is shown. `fault-table.test.ts` covers sleep
+// during an ad break.
 
 const minuteMs = 60_000;
 const media: Record<string, DecisionCreative['media']> = {
@@ -22,7 +22,7 @@ const never = new AbortController().signal;
 /** Opens a game that preloads an ad. The service's decisions are valid for ten minutes. */
 function open(kind: string) {
   const clock = createManualClock();
-  const loaded: string[] = [];
+  const loadedIds: string[] = [];
   let requests = 0;
   const decisions = createDecisions({
     ...decisionPorts(clock),
@@ -34,7 +34,7 @@ function open(kind: string) {
       },
     },
     loadCreative(decision, signal) {
-      loaded.push(decision.id);
+      loadedIds.push(decision.id);
       return loadCreative(decision, { clock, signal });
     },
   });
@@ -49,27 +49,27 @@ function open(kind: string) {
     time.stop();
     return result;
   };
-  return { clock, decisions, loaded, show, stage };
+  return { clock, decisions, loadedIds, show, stage };
 }
 
 describe.each(Object.keys(media))('A preloaded ad (%s)', (kind) => {
   it.each([
-    ['is shown after a short sleep of the device', 1_000, 'dec_1', ['dec_1']],
+    ['is shown after the device has slept briefly', 1_000, 'dec_1', ['dec_1']],
     [
-      'is requested again and keeps its media after a sleep of five minutes',
+      'gets a new decision but keeps its media after five minutes of sleep',
       5 * minuteMs,
       'dec_2',
       ['dec_1'],
     ],
-    ['is replaced after a sleep of nine hours', 540 * minuteMs, 'dec_2', ['dec_1', 'dec_2']],
+    ['is replaced after nine hours of sleep', 540 * minuteMs, 'dec_2', ['dec_1', 'dec_2']],
   ])('%s', async (_, sleptMs, shown, loads) => {
-    const { clock, decisions, loaded, show, stage } = open(kind);
+    const { clock, decisions, loadedIds, show, stage } = open(kind);
     expect(await decisions.preload('revive', never)).toEqual({ available: true });
     clock.sleep(sleptMs);
     expect(decisions.availability('revive')).toEqual({ available: true });
     expect(await show()).toMatchObject({ outcome: 'rewarded', decisionId: shown });
-    expect(loaded).toEqual(loads);
-    expect(stage.readPageState()).toEqual(restored);
+    expect(loadedIds).toEqual(loads);
+    expect(stage.readPageState()).toEqual(restoredState);
     decisions.destroy();
   });
 });

@@ -33,7 +33,7 @@ export const adChoices = `data:image/svg+xml,${encodeURIComponent(
   `<svg xmlns="http://www.w3.org/2000/svg" width="77" height="15"><rect width="77" height="15" fill="#fff"/>
     <path d="M65 2l9 5.5-9 5.5z" fill="#00aecd"/></svg>`,
 )}`;
-export const missing = (format: 'video' | 'image'): DecisionCreative['media'] =>
+export const missingMedia = (format: 'video' | 'image'): DecisionCreative['media'] =>
   format === 'video'
     ? { format, files: [file('missing.mp4', 'video/mp4')], duration_ms: 3000 }
     : { format, files: [file('missing.png', 'image/png')] };
@@ -74,7 +74,7 @@ export function decide(
   };
 }
 
-/** Loads the ad of a decision, as a preload does. */
+/** Loads a decision's ad, as a preload does. */
 export async function load(
   decision: FilledDecision,
   options: { clock: Clock; signal: AbortSignal },
@@ -84,7 +84,7 @@ export async function load(
   return { decision, creative: await loadCreative(decision, options), expiry };
 }
 
-/** Sets up a page with a game, for running ad breaks. */
+/** Sets up a page with a game in which a test can run ad breaks. */
 export function setStage() {
   const canvas = document.createElement('canvas');
   canvas.style.cssText = 'position:fixed;inset:0;width:100vw;height:100vh';
@@ -162,10 +162,10 @@ export function setStage() {
     log,
     events,
     run,
-    loseCode: () => (loadShowAd = () => Promise.reject(new TypeError('Failed to fetch'))),
+    failChunkLoad: () => (loadShowAd = () => Promise.reject(new TypeError('Failed to fetch'))),
     confirmAs: (state: RewardReport['state']) => (confirmed = state),
     count: (name: string) => log.filter((entry) => entry === name).length,
-    /** The state of a page after an ad: the game is playable, and nothing from the SDK remains. */
+    /** Reads what an ad break must restore: the game is on top and has focus, and nothing from the SDK remains. */
     readPageState: () => ({
       nodes: document.body.children.length,
       top: document.elementFromPoint(innerWidth / 2, innerHeight / 2) === canvas,
@@ -174,14 +174,15 @@ export function setStage() {
   };
 }
 
-export const restored = { nodes: 1, top: true, focus: true };
+/** The page state after an ad break. */
+export const restoredState = { nodes: 1, top: true, focus: true };
 
-/** Returns the content of the overlay, or `undefined` if there is no overlay. */
+/** Returns the overlay's content, or `undefined` if there is no overlay. */
 export function overlay() {
   const root = [...document.body.children].find((child) => child.shadowRoot)?.shadowRoot;
-  const shown = (selector: string) =>
+  const findVisible = (selector: string) =>
     [...(root?.querySelectorAll<HTMLElement>(selector) ?? [])].find((element) =>
       element.checkVisibility(),
     );
-  return { root, shown, dialog: root?.querySelector('dialog') };
+  return { root, findVisible, dialog: root?.querySelector('dialog') };
 }

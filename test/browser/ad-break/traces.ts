@@ -1,5 +1,5 @@
-/** Counts requested animation frames, and listeners on objects that outlive an ad. */
-export function watchTraces(): { remaining(): string[]; stop(): void } {
+/** Tracks requested animation frames, and listeners on objects that outlive an ad. */
+export function trackLeaks(): { remaining(): string[]; stop(): void } {
   const remaining = new Set<string>();
   const names = new Map<unknown, number>();
   const { addEventListener: add, removeEventListener: remove } = EventTarget.prototype;
@@ -9,7 +9,7 @@ export function watchTraces(): { remaining(): string[]; stop(): void } {
     target === window || target === document || target instanceof AbortSignal;
   const describeListener = (type: string, listener: unknown): string => {
     if (!names.has(listener)) names.set(listener, names.size);
-    return `listener of ${type}, number ${names.get(listener)}`;
+    return `${type} listener ${names.get(listener)}`;
   };
 
   EventTarget.prototype.addEventListener = function (type, listener, options) {

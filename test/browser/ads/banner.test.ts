@@ -29,15 +29,15 @@ async function show(ad: ReadyAd, element: HTMLElement) {
   return { result, destroyed, events: events.map(({ type }) => type) };
 }
 
-it('immediately removes a creative that failed while it was preloaded', async () => {
+it('immediately removes a creative that failed during preloading', async () => {
   const slot = document.createElement('div');
   document.body.replaceChildren(slot);
   const flood = html(
     `port.postMessage({ type: 'ready' }); for (let i = 0; i < 300; i++) port.postMessage({});`,
   );
-  const cutOff = vi.spyOn(MessagePort.prototype, 'close');
+  const closePort = vi.spyOn(MessagePort.prototype, 'close');
   const ad = await loadMedia(flood);
-  await eventually(() => expect(cutOff).toHaveBeenCalled());
+  await eventually(() => expect(closePort).toHaveBeenCalled());
   const { destroyed, events, result } = await show(ad, slot);
   expect(result).toMatchObject({ outcome: 'error', reason: 'message_flood' });
   expect(events).toEqual(['error', 'close']);

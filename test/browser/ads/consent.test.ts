@@ -9,7 +9,7 @@ import {
 import { eventually } from '../../support/eventually.ts';
 
 const requests: DecisionRequest[] = [];
-const sent: string[] = [];
+const sentUrls: string[] = [];
 let service: StubService;
 let ads: Ads | undefined;
 
@@ -21,7 +21,7 @@ function start(options: Partial<AdsOptions>): Ads {
     fetch: (input, init) => {
       const { url } = new Request(input);
       const body = init?.body;
-      sent.push(url);
+      sentUrls.push(url);
       if (url.endsWith('/v1/decisions') && typeof body === 'string')
         requests.push(JSON.parse(body) as DecisionRequest);
       return service.fetch(input, init);
@@ -32,7 +32,7 @@ function start(options: Partial<AdsOptions>): Ads {
 }
 
 beforeEach(() => {
-  requests.length = sent.length = 0;
+  requests.length = sentUrls.length = 0;
   service = createStubService();
 });
 afterEach(() => {
@@ -69,7 +69,7 @@ function openTcfDialog() {
   };
 }
 
-const knownPlayers = () =>
+const waitUntilReady = () =>
   eventually(() => expect(ads?.availability('revive').reason).not.toBe('not_ready'));
 
 describe('an SDK that reads the page’s consent', () => {
@@ -79,15 +79,15 @@ describe('an SDK that reads the page’s consent', () => {
     await eventually(() => expect(dialog.listeners.size).toBe(1));
     expect(availability('revive')).toEqual({ available: false, reason: 'not_ready' });
     expect(await preload('revive')).toEqual({ available: false, reason: 'not_ready' });
-    const opened = vi.fn();
-    expect(await showRewarded('revive', { onOpen: opened })).toEqual({
+    const onOpen = vi.fn();
+    expect(await showRewarded('revive', { onOpen })).toEqual({
       outcome: 'not_ready',
       reason: 'consent_unknown',
     });
     const banner = mountBanner('lobby', document.body);
     expect((await banner.result).outcome).toBe('not_ready');
-    expect(opened).not.toHaveBeenCalled();
-    expect(sent).toEqual([]);
+    expect(onOpen).not.toHaveBeenCalled();
+    expect(sentUrls).toEqual([]);
   });
 
   it.each([
@@ -109,13 +109,13 @@ describe('an SDK that reads the page’s consent', () => {
     const dialog = openTcfDialog();
     await eventually(() => expect(dialog.listeners.size).toBe(1));
     dialog.choose([1, 2, 7]);
-    await knownPlayers();
+    await waitUntilReady();
   });
 
   it.each([
     [0, 'unknown'],
     [1, 'denied'],
-  ])('reads an opt-out of %i from GPP as %s', async (SaleOptOut, status) => {
+  ])('reads the GPP opt-out value %i as %s', async (SaleOptOut, status) => {
     window.__gpp = (command, callback) => {
       if (command !== 'addEventListener') return;
       callback({ listenerId: 1, pingData: { signalStatus: 'not ready' } });
@@ -129,7 +129,7 @@ describe('an SDK that reads the page’s consent', () => {
       });
     };
     start({ consent: 'page' });
-    await knownPlayers();
+    await waitUntilReady();
     await ads?.preload('revive');
     expect(requests[0]?.consent).toEqual({ status, gpp_string: 'DBgpp' });
   });
@@ -138,13 +138,13 @@ describe('an SDK that reads the page’s consent', () => {
     const dialog = openTcfDialog();
     start({ consent: 'page' });
     await eventually(() => expect(dialog.listeners.size).toBe(1));
-    const changed = vi.fn();
-    ads?.on('change', changed);
+    const onChange = vi.fn();
+    ads?.on('change', onChange);
     dialog.choose([1, 2, 7]);
-    expect(changed).toHaveBeenCalledTimes(1);
+    expect(onChange).toHaveBeenCalledTimes(1);
     await ads?.preload('revive');
     dialog.choose([]);
-    expect(changed).toHaveBeenCalledTimes(3);
+    expect(onChange).toHaveBeenCalledTimes(3);
     await ads?.preload('revive');
     expect(requests.map(({ consent }) => consent?.status)).toEqual(['granted', 'denied']);
   });
@@ -165,7 +165,7 @@ describe('an SDK that reads the page’s consent', () => {
   });
 });
 
-it('sends the changed consent with the next request', async () => {
+it('sends updated consent with the next request', async () => {
   start({ consent: { status: 'granted', tcfString: 'one' } });
   await ads?.preload('revive');
   ads?.setConsent({ status: 'denied' });

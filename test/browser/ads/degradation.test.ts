@@ -5,7 +5,7 @@ import { createPublishableKey, picture, createStubService } from '../../support/
 import { html, overlay, video } from '../ad-break/stage-set.ts';
 
 // A browser, a policy or another script may disable some of the browser APIs that the SDK uses. For each API, there are
-// tests in which it is missing, throws, or never responds. An uncaught error fails a test too.
+// tests in which it is missing, throws, or never responds. An uncaught error also fails the test.
 
 const undo: (() => void)[] = [];
 afterEach(() => {
@@ -53,12 +53,12 @@ function start(options: { confirmationTimeoutMs?: number } = {}) {
     ...options,
   });
   undo.push(ads.destroy);
-  const rewarded = vi.fn();
-  ads.on('reward', rewarded);
-  return { ads, service, rewarded };
+  const onReward = vi.fn();
+  ads.on('reward', onReward);
+  return { ads, service, onReward };
 }
 
-/** Calls every method of the public API and waits for every promise to settle. */
+/** Calls every method in the public API and waits for every promise to settle. */
 async function callEverything(ads: Ads): Promise<void> {
   ads.once('change', () => undefined);
   ads.on('close', () => undefined)();
@@ -77,7 +77,7 @@ async function callEverything(ads: Ads): Promise<void> {
   await ads.showInterstitial('level-end', { signal: AbortSignal.abort() });
 }
 
-describe.each<[name: string, ruin: () => void]>([
+describe.each<[name: string, disable: () => void]>([
   ['without BroadcastChannel', makeMissing(globalThis, 'BroadcastChannel')],
   [
     'with cookies blocked in Firefox: no BroadcastChannel',
@@ -125,19 +125,19 @@ describe.each<[name: string, ruin: () => void]>([
 ])('a page %s', (name, disable) => {
   it('earns and delivers a reward', async () => {
     disable();
-    const { ads, rewarded } = start();
+    const { ads, onReward } = start();
     await callEverything(ads);
     const { decisionId, outcome } = await ads.showRewarded('revive');
     expect(outcome).toBe('rewarded');
-    await eventually(() => expect(rewarded).toHaveBeenCalledTimes(1));
-    expect(rewarded.mock.calls[0]?.[0]).toMatchObject({ decisionId });
+    await eventually(() => expect(onReward).toHaveBeenCalledTimes(1));
+    expect(onReward.mock.calls[0]?.[0]).toMatchObject({ decisionId });
     expect(ads.diagnostics().outbox.storage).toBe(
       name.includes('IndexedDB') ? 'memory' : 'indexeddb',
     );
   });
 });
 
-it.each<[name: string, ruin: () => void]>([
+it.each<[name: string, disable: () => void]>([
   ['absent', makeMissing(globalThis, 'IntersectionObserver')],
   ['throwing', makeThrowing(globalThis, 'IntersectionObserver')],
   ['silent', makeReplacement(globalThis, 'IntersectionObserver', unresponsive)],
@@ -150,10 +150,10 @@ it.each<[name: string, ruin: () => void]>([
   expect(impression?.visible).toMatchObject({ ratio: 1 });
 });
 
-it.each<[name: string, ruin: () => void]>([
+it.each<[name: string, disable: () => void]>([
   ['absent', makeMissing(globalThis, 'matchMedia')],
   ['throwing', makeThrowing(globalThis, 'matchMedia')],
-  ['available but no user activation', makeMissing(navigator, 'userActivation')],
+  ['available but without userActivation', makeMissing(navigator, 'userActivation')],
 ])('shows an HTML creative with matchMedia %s', async (_, disable) => {
   disable();
   const { ads, service } = start();
@@ -165,24 +165,24 @@ it.each<[name: string, ruin: () => void]>([
   expect((await ads.showRewarded('revive')).outcome).toBe('rewarded');
 });
 
-describe.each<[name: string, ruin: () => void]>([
+describe.each<[name: string, disable: () => void]>([
   ['absent', makeMissing(globalThis, 'requestAnimationFrame')],
   ['throwing', makeThrowing(globalThis, 'requestAnimationFrame')],
   ['silent', makeReplacement(globalThis, 'requestAnimationFrame', () => 0)],
 ])('with requestAnimationFrame %s', (_, disable) => {
-  it('a timer delivers the reward of a video', async () => {
+  it('falls back to a timer to earn a video’s reward', async () => {
     disable();
-    const { ads, rewarded, service } = start();
+    const { ads, onReward, service } = start();
     service.respond = () => {
       const { creative, ...rest } = picture(200);
       return { ...rest, ...(creative && { creative: { ...creative, media: video } }) };
     };
     const result = ads.showRewarded('revive');
     await eventually(() => expect(service.events.map(({ type }) => type)).toContain('complete'));
-    expect(rewarded).not.toHaveBeenCalled();
-    overlay().shown('button.close')?.click();
+    expect(onReward).not.toHaveBeenCalled();
+    overlay().findVisible('button.close')?.click();
     expect((await result).outcome).toBe('rewarded');
-    await eventually(() => expect(rewarded).toHaveBeenCalledTimes(1));
+    await eventually(() => expect(onReward).toHaveBeenCalledTimes(1));
   });
 });
 
@@ -202,9 +202,9 @@ it('works if element ids on the page shadow globals', async () => {
     document.body.append(element);
     undo.push(() => element.remove());
   }
-  const { ads, rewarded } = start();
+  const { ads, onReward } = start();
   expect((await ads.showRewarded('revive')).outcome).toBe('rewarded');
-  await eventually(() => expect(rewarded).toHaveBeenCalledTimes(1));
+  await eventually(() => expect(onReward).toHaveBeenCalledTimes(1));
 });
 
 it('shows no ad and resumes the game immediately without <dialog>', async () => {
@@ -224,13 +224,13 @@ it('shows no ad and resumes the game immediately without <dialog>', async () => 
 });
 
 it('reports an impression without IntersectionObserver v2', async () => {
-  const observed: (IntersectionObserverInit | undefined)[] = [];
+  const observerOptions: (IntersectionObserverInit | undefined)[] = [];
   const Observer = IntersectionObserver;
   vi.stubGlobal(
     'IntersectionObserver',
     class extends Observer {
       constructor(callback: IntersectionObserverCallback, options?: IntersectionObserverInit) {
-        observed.push(options);
+        observerOptions.push(options);
         super((entries, observer) => {
           for (const entry of entries) Reflect.deleteProperty(entry, 'isVisible');
           callback(entries, observer);
@@ -243,5 +243,5 @@ it('reports an impression without IntersectionObserver v2', async () => {
   service.respond = () => picture(1_500);
   await ads.showRewarded('revive');
   expect(service.events.map(({ type }) => type)).toContain('impression');
-  expect(observed.filter((options) => options && 'trackVisibility' in options)).toEqual([]);
+  expect(observerOptions.filter((options) => options && 'trackVisibility' in options)).toEqual([]);
 });

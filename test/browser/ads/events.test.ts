@@ -8,8 +8,8 @@ import {
   type StubService,
 } from '../../support/stub-service.ts';
 
-const open: Ads[] = [];
-afterEach(() => open.splice(0).forEach((ads) => ads.destroy()));
+const instances: Ads[] = [];
+afterEach(() => instances.splice(0).forEach((ads) => ads.destroy()));
 
 const start = (service: StubService, more: Partial<AdsOptions> = {}): Ads => {
   const ads = createAds({
@@ -19,7 +19,7 @@ const start = (service: StubService, more: Partial<AdsOptions> = {}): Ads => {
     fetch: service.fetch,
     ...more,
   });
-  open.push(ads);
+  instances.push(ads);
   return ads;
 };
 
@@ -67,14 +67,14 @@ it('an error in one handler does not prevent the others from being called', asyn
   addEventListener('error', listener, { capture: true });
   const log: string[] = [];
   ads.on('open', () => {
-    throw new Error('of a handler');
+    throw new Error('a handler failed');
   });
   ads.once('open', (placement) => log.push(placement));
   await ads.showRewarded('revive');
   await ads.showRewarded('revive');
   removeEventListener('error', listener, { capture: true });
   expect(log).toEqual(['revive']);
-  expect(errors).toEqual(['of a handler', 'of a handler']);
+  expect(errors).toEqual(['a handler failed', 'a handler failed']);
 });
 
 it('delivers a reward again until no handler fails', async () => {
@@ -82,17 +82,17 @@ it('delivers a reward again until no handler fails', async () => {
   const log: string[] = [];
   const wallet = {
     coins: 0,
-    take({ reward }: EarnedReward) {
+    add({ reward }: EarnedReward) {
       this.coins += reward.amount;
     },
   };
   const coinsAtFailure: number[] = [];
-  ads.on('reward', wallet.take, wallet);
+  ads.on('reward', wallet.add, wallet);
   ads.on('reward', async ({ decisionId }) => {
     await Promise.resolve();
     if (coinsAtFailure.length === 0) {
       coinsAtFailure.push(wallet.coins);
-      throw new Error('the save game is full');
+      throw new Error('the save file is full');
     }
     log.push(decisionId);
   });
@@ -103,16 +103,16 @@ it('delivers a reward again until no handler fails', async () => {
   expect(ads.diagnostics().rewards.handlerErrors).toBe(1);
 });
 
-it('keeps a reward until there is a handler again', async () => {
+it('keeps a reward until a handler is registered again', async () => {
   const ads = start(createStubService());
-  const never = vi.fn();
-  ads.on('reward', never);
-  ads.off('reward', never);
+  const removedHandler = vi.fn();
+  ads.on('reward', removedHandler);
+  ads.off('reward', removedHandler);
   const { decisionId } = await ads.showRewarded('revive');
   expect((await ads.rewards()).map((report) => report.decisionId)).toEqual([decisionId]);
   const rewarded = new Promise<EarnedReward>((resolve) => ads.once('reward', resolve));
   expect((await rewarded).decisionId).toBe(decisionId);
-  expect(never).not.toHaveBeenCalled();
+  expect(removedHandler).not.toHaveBeenCalled();
 });
 
 it('emits `result` but not `close` if there was no ad', async () => {
@@ -147,10 +147,10 @@ it('returns a boolean from canShow() and the details from availability()', async
 it('shows a second ad while the first one waits for its confirmation', async () => {
   const { service, respond } = createSlowService();
   const ads = start(service, { confirmationTimeoutMs: 60_000 });
-  const responses: unknown[] = [];
+  const observations: unknown[] = [];
   const closed = createDeferred<void>();
   const first = ads.showRewarded('revive', {
-    onOpen: () => responses.push(ads.availability('revive').reason, ads.diagnostics().showing),
+    onOpen: () => observations.push(ads.availability('revive').reason, ads.diagnostics().showing),
     onClose: closed.resolve,
   });
   expect(ads.canShow('revive')).toBe(false);
@@ -159,7 +159,7 @@ it('shows a second ad while the first one waits for its confirmation', async () 
     detail: 'The ad for revive has not ended.',
   });
   await closed.promise;
-  expect(responses).toEqual(['already_showing', 'revive']);
+  expect(observations).toEqual(['already_showing', 'revive']);
   expect([ads.canShow('revive'), ads.diagnostics().showing]).toEqual([true, null]);
   const reopened = createDeferred<void>();
   const second = ads.showRewarded('revive', { onClose: reopened.resolve });

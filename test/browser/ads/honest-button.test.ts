@@ -33,7 +33,7 @@ function start(more: Partial<AdsOptions> = {}): void {
     fetch: service.fetch,
     ...more,
   });
-  // oxlint-disable-next-line typescript/no-implied-eval -- The code under test is the text of the guide.
+  // oxlint-disable-next-line typescript/no-implied-eval -- The code under test comes from the text of the guide.
   new Function('ads', 'reviveButton', recipe)(ads, button);
 }
 
@@ -42,7 +42,7 @@ const expectButton = (text: string | RegExp, enabled: boolean) =>
     expect(button.textContent).toMatch(text);
     expect(button.disabled).toBe(!enabled);
   });
-const offer = /Watch an ad/;
+const offerText = /Watch an ad/;
 
 it('the button is enabled when a cooldown ends', async () => {
   const now = Date.now();
@@ -55,7 +55,7 @@ it('the button is enabled when a cooldown ends', async () => {
   start();
   await expectButton(/^Again at /, false);
   service.respond = () => picture(200);
-  await expectButton(offer, true);
+  await expectButton(offerText, true);
 });
 
 it('the button is enabled again after a pending result', async () => {
@@ -67,21 +67,21 @@ it('the button is enabled again after a pending result', async () => {
     return fetch(input, init);
   };
   start({ confirmationTimeoutMs: 100 });
-  await expectButton(offer, true);
+  await expectButton(offerText, true);
   const running = ads.showRewarded('revive', { onOpen: () => expect(button.disabled).toBe(true) });
   expect((await running).outcome).toBe('pending');
-  await expectButton(offer, true);
+  await expectButton(offerText, true);
   responded.resolve();
 });
 
 it('the button is disabled while the device is offline', async () => {
   start();
-  await expectButton(offer, true);
+  await expectButton(offerText, true);
   await ads.showRewarded('revive');
   Object.defineProperty(navigator, 'onLine', { value: false, configurable: true });
   dispatchEvent(new Event('offline'));
   await expectButton('Needs a connection', false);
   Reflect.deleteProperty(navigator, 'onLine');
   dispatchEvent(new Event('online'));
-  await expectButton(offer, true);
+  await expectButton(offerText, true);
 });

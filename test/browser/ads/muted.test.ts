@@ -10,8 +10,8 @@ import {
 import { decide, html, overlay, video } from '../ad-break/stage-set.ts';
 
 let service: StubService;
-let open: Ads[];
-/** Whether the sound was off, for each attempt to play. */
+let instances: Ads[];
+/** Whether each attempt to play was muted, in order. */
 let mutedPlays: boolean[];
 const { play } = HTMLMediaElement.prototype;
 
@@ -19,7 +19,7 @@ beforeEach(() => {
   document.body.replaceChildren();
   service = createStubService();
   service.respond = () => ({ creative: decide(video).creative, min_watch_ms: 2_000 });
-  open = [];
+  instances = [];
   mutedPlays = [];
   vi.spyOn(HTMLMediaElement.prototype, 'play').mockImplementation(function (
     this: HTMLMediaElement,
@@ -28,7 +28,7 @@ beforeEach(() => {
     return play.call(this);
   });
 });
-afterEach(() => open.forEach((ads) => ads.destroy()));
+afterEach(() => instances.forEach((ads) => ads.destroy()));
 
 function show(options: Partial<AdsOptions>, call: ShowOptions = {}): Ads {
   const ads = createAds({
@@ -38,29 +38,29 @@ function show(options: Partial<AdsOptions>, call: ShowOptions = {}): Ads {
     fetch: service.fetch,
     ...options,
   });
-  open.push(ads);
+  instances.push(ads);
   void ads.showRewarded('revive', call);
   return ads;
 }
 const soundButton = (label: string) =>
   eventually(() => {
-    const button = overlay().shown(`button[aria-label="${label}"]`);
+    const button = overlay().findVisible(`button[aria-label="${label}"]`);
     if (!button) throw new Error(`There is no button “${label}”.`);
     return button;
   });
 
 it.each<[string, Partial<AdsOptions>, ShowOptions, boolean]>([
   ['with sound by default', {}, {}, false],
-  ['muted by the option of createAds()', { muted: true }, {}, true],
-  ['muted by the option of the call', {}, { muted: true }, true],
-  ['with sound by the option of the call', { muted: true }, { muted: false }, false],
+  ['muted by the createAds() option', { muted: true }, {}, true],
+  ['muted by the option for the call', {}, { muted: true }, true],
+  ['with sound by the option for the call', { muted: true }, { muted: false }, false],
 ])('starts %s', async (_description, options, call, muted) => {
   show(options, call);
   await eventually(() => expect(mutedPlays[0]).toBe(muted));
 });
 
 it('lets the player unmute an ad that started muted', async () => {
-  // On a busy machine, the one-second clip could end before the test clicks.
+  // On a busy machine, the short clip could end before the test clicks.
   vi.mocked(HTMLMediaElement.prototype.play).mockImplementation(function (this: HTMLMediaElement) {
     mutedPlays.push(this.muted);
     this.playbackRate = 0.1;
@@ -94,6 +94,7 @@ it('mutes an HTML creative before it is shown', async () => {
   `);
   service.respond = () => ({ creative: decide(creative).creative, close_after_ms: 0 });
   show({ muted: true });
-  // The frame is sandboxed. It can only tell the SDK something by requesting to be closed.
+  // The frame is sandboxed, so the test cannot look inside. The creative shows that it received the message by
+  // requesting to be closed.
   await eventually(() => expect(overlay().root?.textContent).toContain('lose the reward'));
 });

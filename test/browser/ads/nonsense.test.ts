@@ -3,10 +3,10 @@ import type { DecisionRequest } from '../../../protocol/wire.ts';
 import { createAds, type Ads, type AdsOptions } from '../../../src/index.ts';
 import { createPublishableKey, picture, createStubService } from '../../support/stub-service.ts';
 
-// In a plain JavaScript game, no types prevent such calls.
+// A plain JavaScript game has no types that would prevent such calls.
 
-const open: Ads[] = [];
-afterEach(() => open.splice(0).forEach((ads) => ads.destroy()));
+const instances: Ads[] = [];
+afterEach(() => instances.splice(0).forEach((ads) => ads.destroy()));
 
 function start(options: Partial<AdsOptions> = {}) {
   const service = createStubService();
@@ -21,7 +21,7 @@ function start(options: Partial<AdsOptions> = {}) {
     fetch: service.fetch,
     ...options,
   });
-  open.push(ads);
+  instances.push(ads);
   return { ads, requests };
 }
 

@@ -104,7 +104,7 @@ describe('detecting a framework', () => {
   });
 });
 
-describe('a framework that misbehaves', () => {
+describe('a misbehaving framework', () => {
   it.each<[name: string, args: Parameters<Callback>]>([
     ['fails', [null, false]],
     ['fails with data', [tcData([1, 2, 7]), false]],
@@ -143,7 +143,7 @@ describe('a framework that misbehaves', () => {
     expect(statuses()).toEqual([status]);
   });
 
-  it('passes on no consent string that the service would reject', () => {
+  it('does not pass on a consent string that the service would reject', () => {
     const tcf = openTcf();
     followConsent();
     tcf.callback({ ...tcData([1, 2, 7]), tcString: 'C'.repeat(4_097) }, true);
@@ -152,7 +152,7 @@ describe('a framework that misbehaves', () => {
   });
 
   it.each([[null], [{}], [{ usnat: null }], [{ usnat: [null, 1, 'x'] }], ['text']])(
-    'has no opt-out in the GPP sections %j',
+    'finds no opt-out in the GPP sections %j',
     (parsedSections) => {
       const gpp = openGpp();
       followConsent();
@@ -190,7 +190,7 @@ describe('TCF and GPP together', () => {
 });
 
 describe('Global Privacy Control', () => {
-  it('is an opt-out until a framework responds', async () => {
+  it('counts as an opt-out until a framework responds', async () => {
     setGpc(true);
     followConsent();
     await clock.advance(4_999);
@@ -212,7 +212,7 @@ describe('Global Privacy Control', () => {
     expect(reported).toEqual([]);
   });
 
-  it.each<[name: string, say: () => void, status: string]>([
+  it.each<[name: string, reply: () => void, status: string]>([
     ['consent given under the GDPR', () => openTcfAndReply(tcData([1, 2, 7])), 'granted'],
     [
       'TCF where the GDPR does not apply',
@@ -220,7 +220,7 @@ describe('Global Privacy Control', () => {
       'denied',
     ],
     ['GPP without an opt-out', () => openGppAndReply(gppData(2)), 'denied'],
-  ])('is replaced by %s', (_, reply, status) => {
+  ])('is combined with %s', (_, reply, status) => {
     setGpc(true);
     reply();
     followConsent();
@@ -286,18 +286,18 @@ describe('in a frame', () => {
       locator.remove();
     });
     // Messages from an earlier test may still arrive.
-    const added = () => calls.filter(({ command }) => command === 'addEventListener');
-    return { calls, added, reply: (data: unknown, success = true) => reply(data, success) };
+    const listenerCalls = () => calls.filter(({ command }) => command === 'addEventListener');
+    return { calls, listenerCalls, reply: (data: unknown, success = true) => reply(data, success) };
   }
 
   it.each([
     ['objects', false],
     ['text', true],
-  ])('reads TCF from the parent page through messages that are %s', async (_, asText) => {
+  ])('reads TCF from the parent page through messages sent as %s', async (_, asText) => {
     const tcf = openInParent('__tcfapi', asText);
     followConsent();
     await eventually(() =>
-      expect(tcf.added()).toEqual([
+      expect(tcf.listenerCalls()).toEqual([
         { command: 'addEventListener', version: 2, parameter: undefined },
       ]),
     );
@@ -311,7 +311,7 @@ describe('in a frame', () => {
   it('removes its listener from the parent page', async () => {
     const tcf = openInParent('__tcfapi');
     const stop = followPageConsent(clock, (consent) => reported.push(consent), page);
-    await eventually(() => expect(tcf.added()).toHaveLength(1));
+    await eventually(() => expect(tcf.listenerCalls()).toHaveLength(1));
     tcf.reply(tcData([1, 2, 7]));
     await eventually(() => expect(reported).toHaveLength(1));
     stop();
@@ -327,8 +327,8 @@ describe('in a frame', () => {
   it('reads GPP from the parent page', async () => {
     const gpp = openInParent('__gpp');
     followConsent();
-    await eventually(() => expect(gpp.added()).toHaveLength(1));
-    expect(gpp.added()[0]).toMatchObject({ command: 'addEventListener', version: '1.1' });
+    await eventually(() => expect(gpp.listenerCalls()).toHaveLength(1));
+    expect(gpp.listenerCalls()[0]).toMatchObject({ command: 'addEventListener', version: '1.1' });
     gpp.reply(gppData(1));
     await eventually(() => expect(reported).toEqual([{ status: 'denied', gppString: 'DBgpp' }]));
   });
@@ -359,11 +359,11 @@ describe('in a frame', () => {
   it('queries the framework again after an error in the parent page', async () => {
     const tcf = openInParent('__tcfapi');
     followConsent();
-    await eventually(() => expect(tcf.added()).toHaveLength(1));
+    await eventually(() => expect(tcf.listenerCalls()).toHaveLength(1));
     tcf.reply(null, false);
     await eventually(async () => {
       await clock.advance(1_000);
-      expect(tcf.added().length).toBeGreaterThan(1);
+      expect(tcf.listenerCalls().length).toBeGreaterThan(1);
     });
     tcf.reply(tcData([1, 2, 7]));
     await eventually(() => expect(statuses()).toEqual(['granted']));

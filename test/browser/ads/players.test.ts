@@ -6,8 +6,8 @@ import { createDeferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createPublishableKey, picture, createStubService } from '../../support/stub-service.ts';
 
-const open: Ads[] = [];
-afterEach(() => open.splice(0).forEach((ads) => ads.destroy()));
+const instances: Ads[] = [];
+afterEach(() => instances.splice(0).forEach((ads) => ads.destroy()));
 
 const signToken = (userRef: string) => signUserToken(userRef, `utk_sandbox_${'x'.repeat(32)}`);
 
@@ -28,7 +28,7 @@ function game() {
       },
       ...options,
     });
-    open.push(ads);
+    instances.push(ads);
     const received: EarnedReward[] = [];
     return {
       ads,
@@ -53,7 +53,7 @@ it('delivers a reward to the player who earned it, on a device with several play
   await eventually(() => expect(second.received).toMatchObject([{ decisionId, userRef: 'ann' }]));
 });
 
-it('never sends the user references that distinguish children', async () => {
+it('never sends the user references that tell children apart', async () => {
   const { requests, start } = game();
   const { ads, received, listen } = start({ userRef: 'ann', childDirected: true });
   await ads.showRewarded('revive');
@@ -69,7 +69,7 @@ it('never sends the user references that distinguish children', async () => {
   expect(JSON.stringify(requests)).not.toMatch(/ann|bob/);
 });
 
-it('never sends the user tokens that distinguish children', async () => {
+it('never sends the user tokens that tell children apart', async () => {
   const { requests, start } = game();
   const ann = await signToken('ann');
   const first = start({ userToken: () => ann, childDirected: true });
@@ -89,11 +89,11 @@ it('waits for the token function to identify the player', async () => {
   const first = start({ userToken: await signToken('ann') });
   const { decisionId } = await first.ads.showRewarded('revive');
   first.ads.destroy();
-  const session = createDeferred<string>();
-  const second = start({ userToken: () => session.promise });
+  const pendingToken = createDeferred<string>();
+  const second = start({ userToken: () => pendingToken.promise });
   second.listen();
   expect(await second.ads.rewards()).toEqual([]);
-  session.resolve(await signToken('ann'));
+  pendingToken.resolve(await signToken('ann'));
   await eventually(() => expect(second.received).toMatchObject([{ decisionId, userRef: 'ann' }]));
 });
 
@@ -108,14 +108,14 @@ it('switches players when a user token names another player', async () => {
   await eventually(() => expect(received).toMatchObject([{ decisionId, userRef: 'bob' }]));
 });
 
-it('discards the old player’s preloaded ads', async () => {
+it('discards the previous player’s preloaded ads', async () => {
   const { requests, start } = game();
   const { ads } = start({ userRef: 'guest', customData: 'level 1', segments: ['newcomer'] });
   await ads.preload('revive');
-  const changed = vi.fn();
-  ads.on('change', changed);
+  const onChange = vi.fn();
+  ads.on('change', onChange);
   ads.setUser({ userRef: 'ann' });
-  expect(changed).toHaveBeenCalled();
+  expect(onChange).toHaveBeenCalled();
   await ads.showRewarded('revive');
   expect(requests).toHaveLength(2);
   expect(requests[0]).toMatchObject({ user_ref: 'guest', custom_data: 'level 1' });
@@ -162,7 +162,7 @@ it.each([
   expect(requests).toMatchObject([{ user_ref: 'ann' }]);
 });
 
-it('adopts rewards left by an earlier publishable key and delivers them once', async () => {
+it('adopts rewards left under an earlier publishable key and delivers them once', async () => {
   const { service, start } = game();
   let revoked = true;
   const respond = service.fetch;
@@ -184,14 +184,14 @@ it('adopts rewards left by an earlier publishable key and delivers them once', a
 
 it('rejects a user token if a later token names another player', async () => {
   const { requests, start } = game();
-  const slow = createDeferred<string>();
+  const slowToken = createDeferred<string>();
   const bob = await signToken('bob');
-  const tokens = [slow.promise];
+  const tokens = [slowToken.promise];
   const { ads } = start({ userToken: () => tokens.shift() ?? bob });
-  // The player switches accounts while the first call of the function is in flight.
+  // The player switches accounts while the first call to the token function is in flight.
   const first = ads.showRewarded('revive');
   expect(await ads.preload('double-coins')).toMatchObject({ available: true });
-  slow.resolve(await signToken('ann'));
+  slowToken.resolve(await signToken('ann'));
   expect(await first).toMatchObject({ outcome: 'error', reason: 'user_token_failed' });
   expect(requests.map(({ user_token: token }) => token)).toEqual([bob]);
   // Bob is still the player, so his preloaded ad is still available.
@@ -201,35 +201,35 @@ it('rejects a user token if a later token names another player', async () => {
 
 it('accepts a user token if a later token names the same player', async () => {
   const { requests, start } = game();
-  const slow = createDeferred<string>();
+  const slowToken = createDeferred<string>();
   const ann = await signToken('ann');
-  const tokens = [slow.promise];
+  const tokens = [slowToken.promise];
   const { ads } = start({ userToken: () => tokens.shift() ?? ann });
   const first = ads.preload('revive');
   await ads.preload('double-coins');
-  slow.resolve(ann);
+  slowToken.resolve(ann);
   expect(await first).toMatchObject({ available: true });
   expect(requests).toHaveLength(2);
 });
 
 /** Shows an ad that the game's server requested. At this point, the token function has not named the player yet. */
 async function showBeforeIdentified({ service, start }: ReturnType<typeof game>) {
-  const session = createDeferred<string>();
-  const visit = start({ userToken: () => session.promise });
+  const pendingToken = createDeferred<string>();
+  const visit = start({ userToken: () => pendingToken.promise });
   const response = await service.fetch('https://ads.test/v1/decisions', {
     method: 'POST',
     body: JSON.stringify({ placement: 'revive' }),
   });
   await visit.ads.preload('revive', { decision: (await response.json()) as Decision });
   const { decisionId = '' } = await visit.ads.showRewarded('revive');
-  return { ...visit, decisionId, session };
+  return { ...visit, decisionId, pendingToken };
 }
 
-it('keeps the reward of a server-side decision for the player that the token names later', async () => {
+it('keeps the reward from a server-side decision for the player that the token names later', async () => {
   const device = game();
-  const { ads, decisionId, session } = await showBeforeIdentified(device);
+  const { ads, decisionId, pendingToken } = await showBeforeIdentified(device);
   expect(await ads.rewards()).toEqual([]);
-  session.resolve(await signToken('ann'));
+  pendingToken.resolve(await signToken('ann'));
   await eventually(async () => expect(await ads.rewards()).toMatchObject([{ decisionId }]));
   ads.destroy();
   const second = device.start({ userRef: 'bob' });
@@ -239,12 +239,12 @@ it('keeps the reward of a server-side decision for the player that the token nam
   await eventually(() => expect(second.received).toMatchObject([{ decisionId, userRef: 'ann' }]));
 });
 
-it('does not deliver the reward of a server-side decision to a player who signs in before the token arrives', async () => {
-  const { ads, decisionId, received, listen, session } = await showBeforeIdentified(game());
+it('does not deliver the reward from a server-side decision to a player who signs in before the token arrives', async () => {
+  const { ads, decisionId, received, listen, pendingToken } = await showBeforeIdentified(game());
   ads.setUser({ userRef: 'bob' });
   listen();
   expect(await ads.rewards()).toEqual([]);
-  session.resolve(await signToken('ann'));
+  pendingToken.resolve(await signToken('ann'));
   expect(await ads.rewards()).toEqual([]);
   ads.setUser({ userRef: 'ann' });
   await eventually(() => expect(received).toMatchObject([{ decisionId, userRef: 'ann' }]));

@@ -29,7 +29,7 @@ beforeEach(() => {
 });
 afterEach(() => ads.destroy());
 
-it('does not show an ad that was preloaded with other options', async () => {
+it('does not show an ad that was preloaded with different options', async () => {
   await ads.preload('revive');
   const call: ShowOptions = { customData: 'level-7', segments: ['newcomer'] };
   expect((await ads.showRewarded('revive', call)).outcome).toBe('rewarded');
@@ -45,7 +45,7 @@ it('shows an ad that was preloaded with the same options', async () => {
   expect(requests).toHaveLength(1);
 });
 
-it('waits for the user token of each request', async () => {
+it('waits for a user token before each request', async () => {
   await ads.preload('revive');
   await ads.preload('lobby');
   expect(requests.map(({ user_token }) => user_token)).toEqual(['token-1', 'token-2']);

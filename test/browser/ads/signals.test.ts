@@ -3,8 +3,8 @@ import { type Ads, createAds } from '../../../src/index.ts';
 import { createPublishableKey, picture, createStubService } from '../../support/stub-service.ts';
 import { eventually } from '../../support/eventually.ts';
 
-const open: Ads[] = [];
-afterEach(() => open.splice(0).forEach((ads) => ads.destroy()));
+const instances: Ads[] = [];
+afterEach(() => instances.splice(0).forEach((ads) => ads.destroy()));
 
 it('a preload can be aborted after the request options have changed', async () => {
   const onRequest = vi.fn<(signal: AbortSignal) => void>();
@@ -35,16 +35,16 @@ it('does not lose a completion if the game destroys the SDK when the ad closes',
       userRef: 'player-1',
       fetch: service.fetch,
     });
-    open.push(ads);
+    instances.push(ads);
     return ads;
   };
   const ads = start();
   const { outcome, decisionId } = await ads.showRewarded('revive', { onClose: ads.destroy });
   expect(outcome).toBe('pending');
-  const rewarded = vi.fn();
-  start().on('reward', rewarded);
-  await eventually(() => expect(rewarded).toHaveBeenCalled());
-  expect(rewarded.mock.calls[0]?.[0]).toMatchObject({ decisionId });
+  const onReward = vi.fn();
+  start().on('reward', onReward);
+  await eventually(() => expect(onReward).toHaveBeenCalled());
+  expect(onReward.mock.calls[0]?.[0]).toMatchObject({ decisionId });
 });
 
 it('returns an error for an invalid signal and does not block later ads', async () => {
@@ -53,7 +53,7 @@ it('returns an error for an invalid signal and does not block later ads', async 
     serviceUrl: 'https://ads.test',
     fetch: () => Promise.reject(new TypeError('offline')),
   });
-  open.push(ads);
+  instances.push(ads);
   const signal = { aborted: false } as AbortSignal;
   const { reason } = await ads.showRewarded('revive', { signal });
   expect(reason).toBe('option_invalid');

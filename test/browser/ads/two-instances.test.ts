@@ -38,7 +38,8 @@ async function loadSecondCopy(): Promise<typeof createAds> {
   return (window as unknown as { Trueward: { createAds: typeof createAds } }).Trueward.createAds;
 }
 
-const started = (ads: Ads) => new Promise<void>((resolve) => void ads.on('start', () => resolve()));
+const waitForStart = (ads: Ads) =>
+  new Promise<void>((resolve) => void ads.on('start', () => resolve()));
 
 const overlays = () =>
   Array.from(document.body.children).filter(({ shadowRoot }) =>
@@ -48,14 +49,14 @@ const overlays = () =>
 it.each([
   ['another instance', async () => createAds],
   ['another copy of the script', loadSecondCopy],
-])('shows no ad during an ad of %s', async (_name, other) => {
+])('shows no ad while %s is showing one', async (_name, other) => {
   const first = createInstance(createAds);
   const second = createInstance(await other());
   service.respond = () => picture(60_000);
-  const ending = new AbortController();
-  const onScreen = started(first);
-  const running = first.showRewarded('revive', { signal: ending.signal });
-  // Tests an ad that is loading and an ad that is on the screen.
+  const abortController = new AbortController();
+  const onScreen = waitForStart(first);
+  const running = first.showRewarded('revive', { signal: abortController.signal });
+  // Covers both an ad that is loading and an ad that is on the screen.
   await eventually(() => expect(service.requested).toEqual(['revive']));
   expect((await second.showRewarded('double')).outcome).toBe('already_showing');
   await onScreen;
@@ -64,7 +65,7 @@ it.each([
     detail: 'The ad for revive has not ended.',
   });
   expect(overlays()).toHaveLength(1);
-  ending.abort();
+  abortController.abort();
   await running;
   service.respond = () => picture(200);
   expect((await second.showRewarded('double')).outcome).toBe('rewarded');
@@ -75,7 +76,7 @@ it('shows an ad after another instance was destroyed during its ad', async () =>
   const first = createInstance(createAds);
   const second = createInstance(createAds);
   service.respond = () => picture(60_000);
-  const onScreen = started(first);
+  const onScreen = waitForStart(first);
   const running = first.showRewarded('revive');
   await onScreen;
   first.destroy();

@@ -70,8 +70,8 @@ describe('hold()', () => {
     let updates = 0;
     engine.onUpdate = () => (updates += 1);
     const music = engine.playSound();
-    const silenced = engine.playSound();
-    silenced.pause();
+    const pausedSound = engine.playSound();
+    pausedSound.pause();
 
     hold();
     engine.tick();
@@ -81,7 +81,7 @@ describe('hold()', () => {
     release();
     engine.tick();
     expect(updates).toBe(1);
-    expect([music.state, silenced.state]).toEqual(['playing', 'paused']);
+    expect([music.state, pausedSound.state]).toEqual(['playing', 'paused']);
   });
 
   test('keeps a paused game paused', () => {
@@ -112,7 +112,7 @@ describe('hold()', () => {
     expect(music.state).toBe('playing');
   });
 
-  test('delays a resume by the game until the release', () => {
+  test('postpones the game’s own resume until the release', () => {
     hold();
     engine.game.resume();
     expect(engine.game.isPaused()).toBe(true);

@@ -11,7 +11,7 @@ import { type CocosEngine, createCocosEngine } from '../../fakes/cocos-engine.ts
 const body = 'pk_sandbox_0123456789ABCDEFGHIJabcdefghij';
 const options: CocosAdsOptions = {
   publishableKey: body + keyChecksum(body),
-  // These tests need no response from a service. This URL refuses connections immediately.
+  // These tests need no response from a service. Connections to this URL are refused immediately.
   serviceUrl: 'http://127.0.0.1:9',
 };
 
@@ -35,7 +35,7 @@ function call(
   (instance as unknown as Record<typeof method, () => void>)[method]();
 }
 
-function gameAds(initialOptions: CocosAdsOptions) {
+function createGameAds(initialOptions: CocosAdsOptions) {
   class GameAds extends createTruewardComponent(engine) {
     received: EarnedReward[] = [];
     override adsOptions(): CocosAdsOptions {
@@ -51,20 +51,20 @@ function gameAds(initialOptions: CocosAdsOptions) {
 }
 
 test('the component survives a scene change', () => {
-  const component = gameAds(options);
+  const component = createGameAds(options);
   call(component, 'onLoad');
   expect(engine.persistent).toEqual([component.node]);
 });
 
-test('the component has ads before it loads, and keeps them', () => {
-  const component = gameAds(options);
+test('the component has its ads before it loads, and keeps the same ones', () => {
+  const component = createGameAds(options);
   const { ads } = component;
   call(component, 'onLoad');
   expect(component.ads).toBe(ads);
 });
 
 test('the component receives rewards only while it is enabled', () => {
-  const component = gameAds(options);
+  const component = createGameAds(options);
   const stop = vi.fn();
   const listen = vi.spyOn(component.ads, 'on').mockReturnValue(stop);
   call(component, 'onLoad');
@@ -92,7 +92,7 @@ test('a component without onReward does not receive rewards', () => {
 });
 
 test('destroying the component destroys its ads', async () => {
-  const component = gameAds(options);
+  const component = createGameAds(options);
   call(component, 'onLoad');
   call(component, 'onDestroy');
   expect(await component.ads.showRewarded('revive')).toMatchObject({ outcome: 'aborted' });
@@ -100,7 +100,7 @@ test('destroying the component destroys its ads', async () => {
 
 test('invalid options are reported once and disable only the ads', async () => {
   const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
-  const component = gameAds({ ...options, publishableKey: 'sk_sandbox_x' });
+  const component = createGameAds({ ...options, publishableKey: 'sk_sandbox_x' });
   call(component, 'onLoad');
   call(component, 'onEnable');
   expect(report).toHaveBeenCalledOnce();

@@ -32,7 +32,7 @@ it('reports one impression after a second and leaves nothing on the page after r
   expect(slot.childNodes).toHaveLength(0);
 });
 
-it('counts a banner below the fold when the player has scrolled to it', async () => {
+it('counts a banner below the fold once the player scrolls to it', async () => {
   const clock = createManualClock();
   const { hooks, remove, slot } = await mount(undefined, { clock, top: '4000px' });
   await eventually(() => expect(hooks.painted).toHaveBeenCalled());

@@ -4,15 +4,15 @@ import { eventually } from '../../support/eventually.ts';
 import { requirements, kinds, languages, states, openInState } from './overlay-set.ts';
 
 const image = kinds['image'] as never;
-let shown: Awaited<ReturnType<typeof openInState>>;
+let fixture: Awaited<ReturnType<typeof openInState>>;
 
-afterEach(() => shown.end());
+afterEach(() => fixture.end());
 
 /** Lists the labels that a player could not read and the controls that a player could not reach. */
 function findFlaws(): string[] {
   const problems: string[] = [];
-  const visible = [...(shown.dialog?.querySelectorAll<HTMLElement>('*') ?? [])].filter((element) =>
-    element.checkVisibility({ visibilityProperty: true }),
+  const visible = [...(fixture.dialog?.querySelectorAll<HTMLElement>('*') ?? [])].filter(
+    (element) => element.checkVisibility({ visibilityProperty: true }),
   );
   for (const element of visible) {
     if (element.closest('.live')) continue;
@@ -23,17 +23,17 @@ function findFlaws(): string[] {
     if (element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0)
       problems.push(`${name} is too small for its text`);
     if (element.matches('button, a') && (width < 44 || height < 44))
-      problems.push(`${name} is too small for a thumb`);
+      problems.push(`${name} is too small to tap`);
   }
   return problems;
 }
 
 /** Returns whether a touch in the middle of the control hits the control. */
 function canBeHit(selector: string): boolean {
-  const control = shown.shown(selector);
+  const control = fixture.findVisible(selector);
   if (control === undefined) return false;
   const { height, left, top, width } = control.getBoundingClientRect();
-  const hit = shown.root?.elementFromPoint(left + width / 2, top + height / 2) ?? null;
+  const hit = fixture.root?.elementFromPoint(left + width / 2, top + height / 2) ?? null;
   return control.contains(hit);
 }
 
@@ -42,25 +42,25 @@ describe.each([
   [568, 320],
   [320, 256],
   [240, 160],
-])('On a screen of %i × %i', (width, height) => {
+])('On a %i × %i screen', (width, height) => {
   beforeEach(() => page.viewport(width, height));
 
   it.each(languages)(
-    'every text in “%s” fits and every control can be clicked',
+    'each label in “%s” fits and every control can be clicked',
     async (language) => {
-      for (const [look, enterState] of Object.entries(states)) {
-        shown = await openInState(image, language, {
+      for (const [state, enterState] of Object.entries(states)) {
+        fixture = await openInState(image, language, {
           creative: { alt: 'Meadow, a quiet game about sheep and the wind' },
           reward: { type: 'legendary dragon scales', amount: 12_500 },
         });
-        enterState(shown.opened);
-        shown.root?.getAnimations().forEach((animation) => animation.finish());
-        expect(findFlaws(), look).toEqual([]);
-        if (look === 'on the end card') expect(canBeHit('.end button'), look).toBe(true);
-        if (look === 'asking whether to close')
-          expect(canBeHit('.ask button:last-child'), look).toBe(true);
-        else if (look !== 'at first') expect(canBeHit('button.close'), look).toBe(true);
-        shown.end();
+        enterState(fixture.overlay);
+        fixture.root?.getAnimations().forEach((animation) => animation.finish());
+        expect(findFlaws(), state).toEqual([]);
+        if (state === 'on the end card') expect(canBeHit('.end button'), state).toBe(true);
+        if (state === 'asking whether to close')
+          expect(canBeHit('.ask button:last-child'), state).toBe(true);
+        else if (state !== 'at first') expect(canBeHit('button.close'), state).toBe(true);
+        fixture.end();
       }
     },
   );
@@ -72,32 +72,32 @@ describe.each([
   [568, 320],
   [320, 256],
   [240, 160],
-])('An external ad on a screen of %i × %i', (width, height) => {
+])('An external ad on a %i × %i screen', (width, height) => {
   beforeEach(() => page.viewport(width, height));
 
   it.each(languages)('every control in “%s” fits and can be clicked', async (language) => {
     for (const x of ['left', 'right'] as const)
       for (const y of ['top', 'bottom'] as const) {
         const at = `the icon at the ${y} ${x}`;
-        shown = await openInState(image, language, {
+        fixture = await openInState(image, language, {
           creative: { ...requirements, icon: { ...requirements.icon, x, y } },
         });
-        const { opened, root } = shown;
+        const { overlay, root } = fixture;
         await root?.querySelector<HTMLImageElement>('.icon img')?.decode();
-        opened.progress(4_999, 12_000);
-        expect(shown.shown('.skip'), at).toBeUndefined();
-        opened.allowClose();
-        opened.setMuted(true);
-        opened.progress(5_000, 12_000);
+        overlay.progress(4_999, 12_000);
+        expect(fixture.findVisible('.skip'), at).toBeUndefined();
+        overlay.allowClose();
+        overlay.setMuted(true);
+        overlay.progress(5_000, 12_000);
         root?.getAnimations().forEach((animation) => animation.finish());
         expect(findFlaws(), at).toEqual([]);
         for (const control of ['.skip', '.icon a', 'footer a', 'button.mute', 'button.close'])
           expect(canBeHit(control), `${control}, ${at}`).toBe(true);
-        opened.setTapPrompt(true);
+        overlay.setTapPrompt(true);
         expect(canBeHit('.play'), at).toBe(true);
-        opened.showEndCard();
-        expect(shown.shown('.skip') ?? shown.shown('.icon'), at).toBeUndefined();
-        shown.end();
+        overlay.showEndCard();
+        expect(fixture.findVisible('.skip') ?? fixture.findVisible('.icon'), at).toBeUndefined();
+        fixture.end();
       }
   });
 });
@@ -106,15 +106,15 @@ it.each([
   ['left', 'top'],
   ['right', 'bottom'],
   [undefined, undefined],
-] as const)('shows the icon of an external ad at the %s %s', async (x, y) => {
+] as const)('shows an external ad’s icon at the %s %s', async (x, y) => {
   await page.viewport(640, 360);
-  shown = await openInState(image, 'en', {
+  fixture = await openInState(image, 'en', {
     creative: { ...requirements, icon: { ...requirements.icon, ...(x && { x }), ...(y && { y }) } },
   });
-  const icon = shown.shown('.icon img') as HTMLImageElement;
+  const icon = fixture.findVisible('.icon img') as HTMLImageElement;
   await icon.decode();
   const at = icon.getBoundingClientRect();
-  const stage = shown.shown('.stage')?.getBoundingClientRect() ?? new DOMRect();
+  const stage = fixture.findVisible('.stage')?.getBoundingClientRect() ?? new DOMRect();
   expect([at.width, at.height]).toEqual([77, 15]);
   expect(at.left).toBe(x === 'left' ? stage.left : stage.right - 77);
   expect(at.top).toBe(y === 'bottom' ? stage.bottom - 15 : stage.top);
@@ -123,18 +123,18 @@ it.each([
 it('a large icon does not cover the ad', async () => {
   await page.viewport(640, 360);
   const huge = { ...requirements.icon, width: 5_000, height: 5_000 };
-  shown = await openInState(image, 'en', { creative: { ...requirements, icon: huge } });
-  await (shown.shown('.icon img') as HTMLImageElement).decode();
-  const icon = shown.shown('.icon')?.getBoundingClientRect() ?? new DOMRect();
-  const stage = shown.shown('.stage')?.getBoundingClientRect() ?? new DOMRect();
+  fixture = await openInState(image, 'en', { creative: { ...requirements, icon: huge } });
+  await (fixture.findVisible('.icon img') as HTMLImageElement).decode();
+  const icon = fixture.findVisible('.icon')?.getBoundingClientRect() ?? new DOMRect();
+  const stage = fixture.findVisible('.stage')?.getBoundingClientRect() ?? new DOMRect();
   expect(icon.width * icon.height).toBeLessThan((stage.width * stage.height) / 10);
 });
 
 it('in a tiny frame, most of the space is left for the ad', async () => {
   await page.viewport(240, 160);
-  shown = await openInState(image, 'en');
-  shown.opened.allowClose();
-  shown.opened.setMuted(true);
+  fixture = await openInState(image, 'en');
+  fixture.overlay.allowClose();
+  fixture.overlay.setMuted(true);
   const { height } = document.querySelector('img')?.getBoundingClientRect() ?? new DOMRect();
   expect(height).toBeGreaterThan(90);
 });
@@ -144,16 +144,16 @@ it.each([
   ['on the end card', ['.end a', '.end button', 'button.close']],
   ['with sound', ['button.mute', 'button.close', 'footer a']],
 ] as const)(
-  'every control %s is reachable on a 320 px screen with text at twice its size',
-  async (look, selectors) => {
+  'every control %s is reachable on a 320 px screen with text at twice its normal size',
+  async (state, selectors) => {
     await page.viewport(320, 568);
-    shown = await openInState(image, 'de');
-    shown.dialog?.style.setProperty('--unit', '28px');
-    states[look]?.(shown.opened);
-    shown.root?.getAnimations().forEach((animation) => animation.finish());
+    fixture = await openInState(image, 'de');
+    fixture.dialog?.style.setProperty('--unit', '28px');
+    states[state]?.(fixture.overlay);
+    fixture.root?.getAnimations().forEach((animation) => animation.finish());
     for (const selector of selectors) {
-      // The Tab key scrolls the focused control into view, in WebKit after a short delay.
-      shown.shown(selector)?.focus();
+      // Moving focus to a control scrolls it into view. In WebKit, this happens after a short delay.
+      fixture.findVisible(selector)?.focus();
       await expect.poll(() => canBeHit(selector), { message: selector }).toBe(true);
     }
   },
@@ -163,15 +163,15 @@ it.each([
 it.runIf(server.browser === 'chromium')(
   'draws a border around every control in forced-colors mode',
   async () => {
-    const force = (value: string) =>
+    const setForcedColors = (value: string) =>
       cdp().send('Emulation.setEmulatedMedia', { features: [{ name: 'forced-colors', value }] });
-    await force('active');
-    shown = await openInState(image, 'en');
-    shown.opened.allowClose();
-    shown.opened.setClosePrompt(true);
-    for (const control of shown.dialog?.querySelectorAll('button, a') ?? [])
+    await setForcedColors('active');
+    fixture = await openInState(image, 'en');
+    fixture.overlay.allowClose();
+    fixture.overlay.setClosePrompt(true);
+    for (const control of fixture.dialog?.querySelectorAll('button, a') ?? [])
       expect(getComputedStyle(control).borderTopStyle).toBe('solid');
-    await force('');
+    await setForcedColors('');
   },
 );
 
@@ -180,10 +180,11 @@ it.each([
   [3840, 2160],
 ])('text is larger and the ad fills the screen on a %i × %i screen', async (width, height) => {
   await page.viewport(width, height);
-  shown = await openInState(image, 'en');
-  shown.opened.allowClose();
+  fixture = await openInState(image, 'en');
+  fixture.overlay.allowClose();
   expect(findFlaws()).toEqual([]);
-  const { height: control } = shown.shown('button.close')?.getBoundingClientRect() ?? new DOMRect();
+  const { height: control } =
+    fixture.findVisible('button.close')?.getBoundingClientRect() ?? new DOMRect();
   expect(control).toBeGreaterThanOrEqual(height / 30);
   const { height: picture } =
     document.querySelector('img')?.getBoundingClientRect() ?? new DOMRect();
@@ -192,13 +193,13 @@ it.each([
 
 it('updates the layout when the screen is rotated', async () => {
   const cardPadding = async () => {
-    const card = shown.shown('.end .card') as Element;
+    const card = fixture.findVisible('.end .card') as Element;
     await eventually(() => expect(findFlaws()).toEqual([]));
     return parseFloat(getComputedStyle(card).paddingTop);
   };
   const open = async () => {
-    shown = await openInState(image, 'de');
-    shown.opened.showEndCard();
+    fixture = await openInState(image, 'de');
+    fixture.overlay.showEndCard();
   };
   await page.viewport(568, 320);
   await open();
@@ -206,20 +207,20 @@ it('updates the layout when the screen is rotated', async () => {
   await page.viewport(320, 568);
   const portraitPadding = await cardPadding();
   expect(portraitPadding).toBeGreaterThan(landscapePadding);
-  shown.end();
+  fixture.end();
   await page.viewport(568, 320);
   await open();
   expect(await cardPadding()).toBe(landscapePadding);
-  shown.end();
+  fixture.end();
   await page.viewport(320, 568);
   await open();
   expect(await cardPadding()).toBe(portraitPadding);
 });
 
-it('stays inside the safe area of a screen with a notch', async () => {
+it('stays inside the safe area on a screen with a notch', async () => {
   await page.viewport(640, 360);
-  shown = await openInState(image, 'en');
-  const sheet = shown.root?.adoptedStyleSheets[0];
+  fixture = await openInState(image, 'en');
+  const sheet = fixture.root?.adoptedStyleSheets[0];
   const rule = [...(sheet?.cssRules ?? [])].find((candidate) =>
     candidate.cssText.startsWith('dialog {'),
   );
@@ -227,7 +228,7 @@ it('stays inside the safe area of a screen with a notch', async () => {
     expect(rule?.cssText).toContain(`env(safe-area-inset-${side})`);
 });
 
-it('uses the colors and font of the game', async () => {
+it('uses the game’s colors and font', async () => {
   await page.viewport(640, 360);
   const { style } = document.documentElement;
   style.setProperty('--trueward-accent', 'rgb(1, 2, 3)');
@@ -235,15 +236,15 @@ it('uses the colors and font of the game', async () => {
   style.setProperty('--trueward-background', 'rgb(4, 5, 6)');
   style.setProperty('--trueward-text', 'rgb(7, 8, 9)');
   style.setProperty('--trueward-font', 'monospace');
-  shown = await openInState(image, 'en');
-  shown.opened.setClosePrompt(true);
-  const { backgroundColor, color, fontFamily } = getComputedStyle(shown.dialog as Element);
+  fixture = await openInState(image, 'en');
+  fixture.overlay.setClosePrompt(true);
+  const { backgroundColor, color, fontFamily } = getComputedStyle(fixture.dialog as Element);
   expect([backgroundColor, color, fontFamily]).toEqual([
     'rgb(4, 5, 6)',
     'rgb(7, 8, 9)',
     'monospace',
   ]);
-  const main = getComputedStyle(shown.shown('.ask .main') as Element);
+  const main = getComputedStyle(fixture.findVisible('.ask .main') as Element);
   expect([main.backgroundColor, main.color]).toEqual(['rgb(1, 2, 3)', 'rgb(250, 251, 252)']);
   style.cssText = '';
 });
@@ -252,20 +253,20 @@ it('uses the colors and font of the game', async () => {
 it.runIf(server.browser === 'chromium')(
   'animates nothing if the player prefers reduced motion',
   async () => {
-    const still = (value: string) =>
+    const setReducedMotion = (value: string) =>
       cdp().send('Emulation.setEmulatedMedia', {
         features: [{ name: 'prefers-reduced-motion', value }],
       });
-    shown = await openInState(image, 'en');
-    expect(shown.root?.getAnimations().length).toBeGreaterThan(0);
-    shown.end();
-    await still('reduce');
-    shown = await openInState(image, 'en');
-    shown.opened.setClosePrompt(true);
-    expect(shown.root?.getAnimations()).toEqual([]);
-    expect(getComputedStyle(shown.dialog?.querySelector('progress') as Element).animationName).toBe(
-      'none',
-    );
-    await still('');
+    fixture = await openInState(image, 'en');
+    expect(fixture.root?.getAnimations().length).toBeGreaterThan(0);
+    fixture.end();
+    await setReducedMotion('reduce');
+    fixture = await openInState(image, 'en');
+    fixture.overlay.setClosePrompt(true);
+    expect(fixture.root?.getAnimations()).toEqual([]);
+    expect(
+      getComputedStyle(fixture.dialog?.querySelector('progress') as Element).animationName,
+    ).toBe('none');
+    await setReducedMotion('');
   },
 );

@@ -6,60 +6,60 @@ import { systemClock } from '../../../src/platform/clock.ts';
 import type { DecisionCreative } from '../../../protocol/wire.ts';
 import { adChoices, decide, html, image, overlay, video } from '../ad-break/stage-set.ts';
 
-/** The three kinds of creatives. */
+/** One creative of each kind. */
 export const kinds: Record<string, DecisionCreative['media']> = {
   video,
   image,
   html: html(`port.postMessage({ type: 'ready' })`),
 };
 
-/** The states of an overlay, each with the calls that lead to it. */
-export const states: Record<string, (opened: ReturnType<typeof openOverlay>) => void> = {
+/** The states of an overlay, each with the calls that put the overlay into that state. */
+export const states: Record<string, (overlay: ReturnType<typeof openOverlay>) => void> = {
   'at first': () => {},
-  'when it can be closed': (opened) => opened.allowClose(),
-  'with sound': (opened) => {
-    opened.allowClose();
-    opened.setMuted(false);
+  'when it can be closed': (overlay) => overlay.allowClose(),
+  'with sound': (overlay) => {
+    overlay.allowClose();
+    overlay.setMuted(false);
   },
-  'waiting for a tap': (opened) => {
-    opened.allowClose();
-    opened.setMuted(true);
-    opened.setTapPrompt(true);
+  'waiting for a tap': (overlay) => {
+    overlay.allowClose();
+    overlay.setMuted(true);
+    overlay.setTapPrompt(true);
   },
-  'asking whether to close': (opened) => {
-    opened.allowClose();
-    opened.setMuted(true);
-    opened.setClosePrompt(true);
+  'asking whether to close': (overlay) => {
+    overlay.allowClose();
+    overlay.setMuted(true);
+    overlay.setClosePrompt(true);
   },
-  'when the reward is due': (opened) => {
-    opened.allowClose();
-    opened.setWatched();
+  'when the reward is due': (overlay) => {
+    overlay.allowClose();
+    overlay.setWatched();
   },
-  'on the end card': (opened) => {
-    opened.allowClose();
-    opened.setWatched();
-    opened.showEndCard();
+  'on the end card': (overlay) => {
+    overlay.allowClose();
+    overlay.setWatched();
+    overlay.showEndCard();
   },
 };
 
-/** The possible requirements of ads from external sources. */
+/** Everything that an external source may require for its ad. */
 export const requirements = {
   advertiser: 'Meadow Games',
   icon: { url: adChoices, width: 77, height: 15, click_url: 'https://choices.test/' },
   skip_after_ms: 5_000,
 } satisfies Partial<DecisionCreative>;
 
-/** Every language of the overlay. */
+/** Every language that the overlay supports. */
 export const languages = 'ar de en es fr he id it ja ko nl pl pt ru tr uk zh'.split(' ');
 
-const ignored = () => {};
+const ignore = () => {};
 
 /** Opens an overlay as an ad break does. The creative is loaded but does not play. */
 export async function openInState(
   media: DecisionCreative['media'],
   locale: string,
   {
-    creative: changed,
+    creative: creativeOverrides,
     reward,
   }: { creative?: Partial<DecisionCreative>; reward?: OverlayContent['reward'] } = {},
 ) {
@@ -67,12 +67,12 @@ export async function openInState(
   document.title = 'A game';
   document.body.replaceChildren();
   const decision = decide(media, {}, 'https://advertiser.test/');
-  const creative = { ...decision.creative, ...changed };
+  const creative = { ...decision.creative, ...creativeOverrides };
   const loaded = await loadCreative(
     { ...decision, creative },
     { clock: systemClock, signal: new AbortController().signal },
   );
-  const opened = openOverlay(
+  const adOverlay = openOverlay(
     {
       element: loaded.element,
       externalAd: loaded.externalAd,
@@ -81,21 +81,21 @@ export async function openInState(
       reward: reward ?? decision.reward,
     },
     {
-      closeRequested: ignored,
-      closeConfirmed: ignored,
-      closeCanceled: ignored,
-      clicked: ignored,
-      pageOpened: ignored,
-      muteToggled: ignored,
-      tapped: ignored,
+      closeRequested: ignore,
+      closeConfirmed: ignore,
+      closeCanceled: ignore,
+      clicked: ignore,
+      pageOpened: ignore,
+      muteToggled: ignore,
+      tapped: ignore,
     },
   );
-  opened.progress(0, 12_000);
+  adOverlay.progress(0, 12_000);
   return {
-    opened,
+    overlay: adOverlay,
     ...overlay(),
     end() {
-      opened.close();
+      adOverlay.close();
       loaded.destroy();
     },
   };

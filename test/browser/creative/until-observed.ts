@@ -1,6 +1,6 @@
 /**
  * Resolves when every existing IntersectionObserver has been notified of the current state. It creates a new observer
- * and waits for its first notification. The browser notifies observers in the order of their creation.
+ * and waits for its first notification. The browser notifies observers in the order in which they were created.
  */
 export const waitUntilObserved = (element: Element): Promise<void> =>
   new Promise((resolve) => {

@@ -10,7 +10,7 @@ let ad: HTMLElement;
 let onViewable: { (visibility: Visibility): void; mock: { calls: [Visibility][] } };
 let end: () => void = () => {};
 
-function put(css: string): HTMLElement {
+function addBox(css: string): HTMLElement {
   const element = document.createElement('div');
   element.style.cssText = `position: fixed; width: 200px; height: 100px; ${css}`;
   document.body.append(element);
@@ -18,16 +18,16 @@ function put(css: string): HTMLElement {
 }
 
 async function watch() {
-  const watched = watchViewability(ad, { clock, requiredMs, onViewable });
-  end = watched.destroy;
+  const watcher = watchViewability(ad, { clock, requiredMs, onViewable });
+  end = watcher.destroy;
   await waitUntilObserved(ad);
-  return watched;
+  return watcher;
 }
 
 /** Waits longer than an impression requires. */
 const wait = () => clock.advance(requiredMs * 2);
 
-/** Expects that an ad that is now visible is reported after the required time, and not earlier. */
+/** Asserts that an ad that has just become visible is reported after the required time and no earlier. */
 async function expectImpression(): Promise<void> {
   await waitUntilObserved(ad);
   await clock.advance(requiredMs - 1);
@@ -42,7 +42,7 @@ beforeEach(async () => {
   document.body.replaceChildren();
   clock = createManualClock();
   onViewable = vi.fn<(visibility: Visibility) => void>();
-  ad = put('left: 0; top: 0');
+  ad = addBox('left: 0; top: 0');
 });
 afterEach(() => {
   vi.restoreAllMocks();
@@ -50,10 +50,10 @@ afterEach(() => {
 });
 
 it('counts a visible ad once', async () => {
-  const watched = await watch();
+  const watcher = await watch();
   await clock.advance(requiredMs - 1);
   // Further checks must not report it again.
-  watched.setPlaying(true);
+  watcher.setPlaying(true);
   expect(onViewable).not.toHaveBeenCalled();
   await clock.advance(1);
   expect(onViewable.mock.calls[0]?.[0]).toEqual({ ratio: 1, ms: requiredMs });
@@ -63,14 +63,14 @@ it('counts a visible ad once', async () => {
 });
 
 it.each([
-  ['is covered', () => put('left: 0; top: 0; background: red')],
-  ['is mostly covered', () => put('left: 0; top: 0; height: 70px')],
+  ['is covered', () => addBox('left: 0; top: 0; background: red')],
+  ['is mostly covered', () => addBox('left: 0; top: 0; height: 70px')],
 ])('counts an ad that %s only after it is uncovered', async (_, coverAd) => {
-  const removeCover = coverAd();
+  const cover = coverAd();
   await watch();
   await wait();
   expect(onViewable).not.toHaveBeenCalled();
-  removeCover.remove();
+  cover.remove();
   await expectImpression();
 });
 
@@ -93,14 +93,14 @@ it('counts an ad that is half visible', async () => {
   expect(onViewable.mock.calls[0]?.[0].ratio).toBeCloseTo(0.55, 1);
 });
 
-it('restarts the time after the page was hidden or the video stalled', async () => {
-  const watched = await watch();
+it('restarts the timer after the page was hidden or the video stalled', async () => {
+  const watcher = await watch();
   await clock.advance(requiredMs - 1);
-  watched.setPlaying(false);
+  watcher.setPlaying(false);
   await wait();
   expect(onViewable).not.toHaveBeenCalled();
   vi.spyOn(document, 'hidden', 'get').mockReturnValue(true);
-  watched.setPlaying(true);
+  watcher.setPlaying(true);
   await wait();
   expect(onViewable).not.toHaveBeenCalled();
   vi.restoreAllMocks();
@@ -108,7 +108,7 @@ it('restarts the time after the page was hidden or the video stalled', async () 
   await expectImpression();
 });
 
-it('restarts the time after the device or the page slept', async () => {
+it('restarts the timer after the device slept or the page was frozen', async () => {
   await watch();
   await clock.advance(requiredMs - 1);
   clock.freeze(3_600_000);

@@ -18,7 +18,7 @@ function start(debug: boolean) {
     }
     return fetch(input, init);
   };
-  const written = vi.spyOn(console, 'info').mockReturnValue();
+  const info = vi.spyOn(console, 'info').mockReturnValue();
   ads = createAds({
     publishableKey: createPublishableKey(),
     serviceUrl: 'https://ads.test',
@@ -27,16 +27,16 @@ function start(debug: boolean) {
     debug,
   });
   ads.on('reward', () => undefined);
-  return { service, lines: () => written.mock.calls.map(([line]) => String(line)) };
+  return { service, lines: () => info.mock.calls.map(([line]) => String(line)) };
 }
 
-it('logs each request, response, ad break step, reward and failure in one line', async () => {
+it('logs each request, response, ad break step, reward and failure on one line', async () => {
   const { lines } = start(true);
   const { decisionId } = await ads.showRewarded('revive');
   await eventually(() => expect(lines().join('\n')).toContain('delivered to the game'));
   const log = lines();
   expect(log.filter((line) => !line.startsWith('[trueward] ') || line.includes('\n'))).toEqual([]);
-  const inOrder = [
+  const expectedLines = [
     '[trueward] ad break: begin',
     '[trueward] POST /v1/decisions',
     `[trueward] decision for revive: filled, image, ${decisionId}`,
@@ -45,7 +45,7 @@ it('logs each request, response, ad break step, reward and failure in one line',
     '[trueward] ad break: released',
     `[trueward] reward for ${decisionId}: pending, 50 coins`,
   ];
-  expect(log.filter((line) => inOrder.includes(line))).toEqual(inOrder);
+  expect(log.filter((line) => expectedLines.includes(line))).toEqual(expectedLines);
   expect(log).toContainEqual(
     expect.stringMatching(
       /POST \/v1\/events → TypeError: Failed to fetch after \d+ ms \(the events/,

@@ -35,10 +35,10 @@ it('shows the last ad break, the requests, the queue and the rewards', async () 
   await eventually(() => expect(text()).toContain('no_candidates'));
   expect(text()).toContain('not_approved');
   expect(text()).toContain('double-coins');
-  // The last ad break is the rejected one.
+  // The last ad break is the one without an ad.
   expect(text()).toMatch(/begin.*no_fill/);
   await ads.showRewarded('revive');
-  // The ad break did not wait for storage. Its steps and the stored events may be in any order.
+  // The ad break did not wait for storage. Its steps and the stored events may appear in any order.
   for (const step of ['begin', 'open', 'start', 'complete', 'released', 'rewarded'])
     await eventually(() => expect(text()).toContain(`ms${step}`));
   expect(panel()?.matches(':popover-open')).toBe(true);
@@ -46,7 +46,7 @@ it('shows the last ad break, the requests, the queue and the rewards', async () 
   await eventually(() => expect(panel()).toBeNull());
 });
 
-it('opens through the URL and leaves nothing on the page when it closes', async () => {
+it('opens via a URL parameter and leaves nothing on the page when it closes', async () => {
   history.replaceState(null, '', '?trueward-debug');
   const { ads } = start();
   await eventually(() => expect(panel()).not.toBeNull());

@@ -39,7 +39,7 @@ describe.each(games)('With $name', ({ start }) => {
     await game.end();
   });
 
-  const shown = () =>
+  const waitForStart = () =>
     new Promise<void>((resolve) => {
       game.ads.on('start', () => resolve());
     });
@@ -73,17 +73,17 @@ describe.each(games)('With $name', ({ start }) => {
 
   it('an ad that does not load never pauses the game', async () => {
     service.respond = () => picture(400, 'missing.png');
-    const opened = vi.fn();
-    const { outcome } = await game.ads.showRewarded('revive', { onOpen: opened });
+    const onOpen = vi.fn();
+    const { outcome } = await game.ads.showRewarded('revive', { onOpen });
     expect(outcome).toBe('error');
-    expect(opened).not.toHaveBeenCalled();
+    expect(onOpen).not.toHaveBeenCalled();
   });
 
-  it('a service that fails never pauses the game', async () => {
+  it('a failing service never pauses the game', async () => {
     service.respond = () => new Response('', { status: 503 });
-    const opened = vi.fn();
-    await game.ads.showRewarded('revive', { onOpen: opened });
-    expect(opened).not.toHaveBeenCalled();
+    const onOpen = vi.fn();
+    await game.ads.showRewarded('revive', { onOpen });
+    expect(onOpen).not.toHaveBeenCalled();
   });
 
   it('a stalled ad ends with `stalled`', async () => {
@@ -97,7 +97,7 @@ describe.each(games)('With $name', ({ start }) => {
     });
     service.respond = () => ({ ...picture(2900), creative: videoCreative() });
     const running = game.ads.showRewarded('revive');
-    await shown();
+    await waitForStart();
     const video = document.querySelector('video');
     // The video claims to be playing but makes no progress, as if no more data arrived.
     if (video) video.playbackRate = 0;
@@ -112,7 +112,7 @@ describe.each(games)('With $name', ({ start }) => {
     service.respond = () => picture(60_000);
     const controller = new AbortController();
     const running = game.ads.showRewarded('revive', { signal: controller.signal });
-    await shown();
+    await waitForStart();
     controller.abort();
     expect((await running).outcome).toBe('aborted');
     await expectRestored();
@@ -121,7 +121,7 @@ describe.each(games)('With $name', ({ start }) => {
   it('destroying the SDK during an ad resumes the game', async () => {
     service.respond = () => picture(60_000);
     const running = game.ads.showRewarded('revive');
-    await shown();
+    await waitForStart();
     game.ads.destroy();
     expect((await running).outcome).toBe('aborted');
     await expectRestored();
@@ -130,10 +130,10 @@ describe.each(games)('With $name', ({ start }) => {
   it('an ad that the player closes early earns nothing', async () => {
     service.respond = () => picture(60_000);
     const running = game.ads.showRewarded('revive');
-    await shown();
+    await waitForStart();
     const press = async (selector: string) => {
-      await eventually(() => expect(overlay().shown(selector)).toBeDefined());
-      const button = overlay().shown(selector);
+      await eventually(() => expect(overlay().findVisible(selector)).toBeDefined());
+      const button = overlay().findVisible(selector);
       if (button) await userEvent.click(button);
     };
     await press('button.close');
@@ -147,7 +147,7 @@ describe.each(games)('With $name', ({ start }) => {
     service.respond = () => picture(60_000);
     const controller = new AbortController();
     const running = game.ads.showRewarded('revive', { signal: controller.signal });
-    await shown();
+    await waitForStart();
     setHidden(true);
     setHidden(false);
     await expectHeld();
@@ -157,16 +157,16 @@ describe.each(games)('With $name', ({ start }) => {
   });
 
   it('errors in the game’s handlers do not stop the ad break', async () => {
-    const surfaced: string[] = [];
-    const stop = new AbortController();
+    const uncaughtMessages: string[] = [];
+    const abortController = new AbortController();
     window.addEventListener(
       'error',
       (event) => {
-        surfaced.push(event.message);
+        uncaughtMessages.push(event.message);
         event.preventDefault();
         event.stopImmediatePropagation();
       },
-      { capture: true, signal: stop.signal },
+      { capture: true, signal: abortController.signal },
     );
     const fail = () => {
       throw new Error('an error in the game');
@@ -175,8 +175,8 @@ describe.each(games)('With $name', ({ start }) => {
     expect(outcome).toBe('rewarded');
     await expectRestored();
     await eventually(() => expect(rewards).toHaveLength(1));
-    stop.abort();
-    expect(surfaced).toHaveLength(2);
+    abortController.abort();
+    expect(uncaughtMessages).toHaveLength(2);
   });
 });
 

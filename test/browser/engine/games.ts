@@ -36,11 +36,11 @@ function eachFrame(callback: () => void): () => void {
   return () => cancelAnimationFrame(frame);
 }
 
-/** Listens like a game without an engine: for presses on the canvas, and for releases on the window. */
+/** Listens the way a game without an engine does: for presses on the canvas, and for releases on the window. */
 function listenToInput(canvas: HTMLCanvasElement): { takeInput(): string[]; stop(): void } {
   const log: string[] = [];
-  const listening = new AbortController();
-  const { signal } = listening;
+  const abortController = new AbortController();
+  const { signal } = abortController;
   const logKey = ({ code, repeat, type }: KeyboardEvent) => {
     if (!repeat) log.push(`${type} ${code}`);
   };
@@ -50,7 +50,7 @@ function listenToInput(canvas: HTMLCanvasElement): { takeInput(): string[]; stop
   window.addEventListener('pointerup', () => log.push('release'), { signal });
   window.addEventListener('pointercancel', () => log.push('release away'), { signal });
   window.addEventListener('click', () => log.push('click'), { signal });
-  return { takeInput: () => log.splice(0), stop: () => listening.abort() };
+  return { takeInput: () => log.splice(0), stop: () => abortController.abort() };
 }
 
 /** Starts a game that has its own loop. The game's `EngineDriver` stops and restarts the loop. */
@@ -126,7 +126,7 @@ const withCocos: Start = async (options) => {
   };
 };
 
-/** Counts clicks on a button as large as the game. */
+/** Logs input, with clicks on a button that covers the whole game. */
 function listenToPhaser(game: Phaser.Game, { add, input }: Phaser.Scene): () => string[] {
   const log: string[] = [];
   const { height, width } = game.scale;
@@ -164,7 +164,7 @@ const withPhaser =
     };
   };
 
-/** One game for each driver, and for each tested version of Phaser. */
+/** One game per driver and per tested Phaser version. */
 export const games: { name: string; start: Start }[] = [
   { name: 'no engine', start: withoutEngine },
   { name: 'Cocos Creator', start: withCocos },

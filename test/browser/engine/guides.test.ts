@@ -33,12 +33,12 @@ const options = () => ({
   fetch: service.fetch,
 });
 
-const cleanUps: (() => void)[] = [];
+const cleanups: (() => void)[] = [];
 afterEach(() => {
-  for (const end of cleanUps.splice(0)) end();
+  for (const end of cleanups.splice(0)) end();
 });
 
-/** Reads the lines of code that a guide takes from a named source file, without indentation. */
+/** Returns the lines of code that a guide quotes from a source file, without indentation. */
 function readLines(guide: string): string[] {
   return [...guide.matchAll(/<!-- tested -->\n\n```ts\n(.*?)```/gs)]
     .flatMap(([, code = '']) => code.split('\n'))
@@ -89,7 +89,7 @@ async function runModule<Exports>(code = '', guide: object): Promise<Exports> {
 
 it('the game in the Phaser guide credits coins for an ad', async () => {
   const game = await startPhaserGame(options());
-  cleanUps.push(() => game.destroy(true));
+  cleanups.push(() => game.destroy(true));
   await eventually(() =>
     expect(document.querySelector('canvas button')?.textContent).toBe('Watch an ad'),
   );
@@ -99,10 +99,10 @@ it('the game in the Phaser guide credits coins for an ad', async () => {
   };
   await userEvent.click(game.canvas, { position: { x: 180, y: 120 } });
   await eventually(() => expect(scene.coins).toBe(50));
-  const runs = vi.fn();
-  scene.events.on('create', runs);
+  const onCreate = vi.fn();
+  scene.events.on('create', onCreate);
   await scene.die();
-  await eventually(() => expect(runs).toHaveBeenCalledOnce());
+  await eventually(() => expect(onCreate).toHaveBeenCalledOnce());
 });
 
 it('the game in the canvas guide pauses during an ad and credits coins for it', async () => {
@@ -113,16 +113,16 @@ it('the game in the canvas guide pauses during an ad and credits coins for it', 
   if (!context) throw new Error('The canvas has no 2D context.');
   const write = vi.spyOn(context, 'fillText');
   const ads = startCanvasGame(canvas, options());
-  cleanUps.push(() => ads.destroy());
+  cleanups.push(() => ads.destroy());
   await eventually(() => expect(write).toHaveBeenCalled());
-  const shown = new Promise<void>((resolve) => {
+  const adStarted = new Promise<void>((resolve) => {
     ads.on('start', () => {
       write.mockClear();
       resolve();
     });
   });
   const running = ads.showRewarded('revive');
-  await shown;
+  await adStarted;
   expect(write).not.toHaveBeenCalled();
   expect((await running).outcome).toBe('rewarded');
   await eventually(() => expect(write).toHaveBeenCalledWith('Coins: 50', 16, 24));

@@ -19,7 +19,7 @@ import { finger, keyboard, keys, mouse } from './real-input.ts';
 describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start }) => {
   let service: StubService;
   let game: GameWithAds;
-  let ending: AbortController;
+  let abortController: AbortController;
   let running: Promise<ShowResult>;
 
   beforeEach(async () => {
@@ -42,23 +42,23 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
   });
 
   async function openAd(): Promise<HTMLElement> {
-    ending = new AbortController();
-    const shown = new Promise<void>((resolve) => void game.ads.on('start', () => resolve()));
-    running = game.ads.showRewarded('revive', { signal: ending.signal });
-    await shown;
+    abortController = new AbortController();
+    const adStarted = new Promise<void>((resolve) => void game.ads.on('start', () => resolve()));
+    running = game.ads.showRewarded('revive', { signal: abortController.signal });
+    await adStarted;
     const dialog = overlay().dialog;
     if (!dialog) throw new Error('There is no ad on the screen.');
     return dialog;
   }
 
   async function endAd(): Promise<void> {
-    ending.abort();
+    abortController.abort();
     expect((await running).outcome).toBe('aborted');
   }
 
   /**
-   * Expects that the game has received exactly this input since the last check. Waits a few frames for unexpected
-   * input.
+   * Asserts that the game has received exactly this input since the last check. Then waits a few frames to catch
+   * unexpected input.
    */
   async function expectInput(...expected: string[]): Promise<void> {
     const received: string[] = [];
@@ -70,7 +70,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect(game.takeInput()).toEqual([]);
   }
 
-  it('the game receives one release of a repeating key that is released during the ad', async () => {
+  it('the game receives one release for a repeating key that is released during the ad', async () => {
     await keyboard.down(keys.right);
     await keyboard.repeat(keys.right);
     game.takeInput();
@@ -86,7 +86,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect(game.takeInput()).toEqual(['keydown ArrowRight', 'keyup ArrowRight']);
   });
 
-  it('the game receives one release of each of two keys that are released during the ad', async () => {
+  it('the game receives one release for each of two keys that are released during the ad', async () => {
     await keyboard.down(keys.right);
     await keyboard.down(keys.up);
     await frames(2);
@@ -112,12 +112,12 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
   it('the game does not receive a repeating key that closes the ad', async () => {
     await openAd();
     game.takeInput();
-    const close = () => overlay().shown('button.close');
+    const close = () => overlay().findVisible('button.close');
     await eventually(() => expect(close()).toBeDefined());
     close()?.focus();
     await keyboard.down(keys.enter);
     await keyboard.up(keys.enter);
-    overlay().shown('.ask button:last-child')?.focus();
+    overlay().findVisible('.ask button:last-child')?.focus();
     await keyboard.down(keys.enter);
     expect((await running).outcome).toBe('dismissed');
     await keyboard.repeat(keys.enter);
@@ -128,7 +128,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect(game.takeInput()).toEqual(['keydown Enter', 'keyup Enter']);
   });
 
-  it('a mouse button that is released during the ad clicks nothing in the game', async () => {
+  it('releasing a mouse button during the ad clicks nothing in the game', async () => {
     await mouse.down(game.canvas);
     expect(game.takeInput()).toEqual(['press']);
     const dialog = await openAd();
@@ -142,13 +142,13 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect(game.takeInput()).toEqual(['press', 'release', 'click']);
   });
 
-  it('the game receives the release of a mouse button over the iframe of an HTML ad', async () => {
+  it('the game receives the release when a mouse button is released over an HTML ad’s iframe', async () => {
     service.respond = () => ({ ...picture(60_000), creative: htmlCreative });
     await mouse.down(game.canvas);
     game.takeInput();
     await openAd();
     const frame = document.querySelector('iframe');
-    if (!frame) throw new Error('The ad has no frame.');
+    if (!frame) throw new Error('The ad has no iframe.');
     await mouse.drag(frame);
     await mouse.up(frame);
     await endAd();
@@ -187,21 +187,21 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
   it('the game receives no mouse or touch input during the ad', async () => {
     await openAd();
     game.takeInput();
-    const close = () => overlay().shown('button.close');
+    const close = () => overlay().findVisible('button.close');
     await eventually(() => expect(close()).toBeDefined());
     await mouse.down(close() as Element);
     await mouse.up(close() as Element);
-    const keep = overlay().shown('.ask .main');
+    const keep = overlay().findVisible('.ask .main');
     expect(keep).toBeDefined();
     await finger.down(keep as Element);
     await finger.up();
-    await eventually(() => expect(overlay().shown('.ask .main')).toBeUndefined());
+    await eventually(() => expect(overlay().findVisible('.ask .main')).toBeUndefined());
     expect(game.takeInput()).toEqual([]);
     await endAd();
     await expectInput();
   });
 
-  it('the ad unlocks a pointer that the game has locked', async () => {
+  it('the ad releases the game’s pointer lock', async () => {
     await mouse.down(game.canvas);
     await mouse.up(game.canvas);
     await game.canvas.requestPointerLock();

@@ -26,17 +26,17 @@ it('calls back on each frame unless the game is held', async () => {
   expect(calls).toBe(callsAfter);
 });
 
-it('calls back from a timer if the page runs no frames', () => {
+it('calls back from a timer if the page renders no frames', () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   vi.spyOn(window, 'requestAnimationFrame').mockReturnValue(0);
   const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(false);
   const driver = noEngine();
-  const called = vi.fn();
-  const stop = driver.onFrame(called);
+  const callback = vi.fn();
+  const stop = driver.onFrame(callback);
   vi.advanceTimersByTime(1_000);
-  expect(called).not.toHaveBeenCalled();
+  expect(callback).not.toHaveBeenCalled();
   vi.advanceTimersByTime(1_000);
-  expect(called).toHaveBeenCalledTimes(1);
+  expect(callback).toHaveBeenCalledTimes(1);
   const release = driver.hold();
   vi.advanceTimersByTime(10_000);
   release();
@@ -45,9 +45,9 @@ it('calls back from a timer if the page runs no frames', () => {
   // When a page becomes visible again, it first renders a frame.
   hidden.mockReturnValue(false);
   vi.advanceTimersByTime(1_000);
-  expect(called).toHaveBeenCalledTimes(1);
+  expect(callback).toHaveBeenCalledTimes(1);
   vi.advanceTimersByTime(1_000);
-  expect(called).toHaveBeenCalledTimes(2);
+  expect(callback).toHaveBeenCalledTimes(2);
   stop();
   expect(vi.getTimerCount()).toBe(0);
   vi.useRealTimers();

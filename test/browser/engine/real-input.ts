@@ -20,7 +20,7 @@ function toWindowPoint({ x, y }: Point): Point {
 const send = (method: 'Input.dispatchMouseEvent', params: object) =>
   cdp().send(method, params as never);
 
-/** The left button of the mouse. */
+/** The left mouse button. */
 export const mouse = {
   async down(element: Element): Promise<void> {
     const point = findCenter(element);
@@ -84,7 +84,7 @@ export const keyboard = {
   async down(key: Key): Promise<void> {
     await cdp().send('Input.dispatchKeyEvent', { type: 'keyDown', ...key });
   },
-  /** The repeated event that a keyboard sends while a key is held. */
+  /** Sends the event that a keyboard repeats while a key is held. */
   async repeat(key: Key): Promise<void> {
     await cdp().send('Input.dispatchKeyEvent', { type: 'keyDown', autoRepeat: true, ...key });
   },

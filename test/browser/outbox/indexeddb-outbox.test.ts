@@ -16,7 +16,7 @@ import { eventually } from '../../support/eventually.ts';
 
 let name: string;
 let service: EventService;
-const open: Outbox[] = [];
+const openOutboxes: Outbox[] = [];
 
 /** Opens another tab with the same database, but with its own connection, lock request and channel. */
 function openTab(deps: Partial<OutboxDeps> = {}): Outbox {
@@ -33,11 +33,12 @@ function openTab(deps: Partial<OutboxDeps> = {}): Outbox {
     store: createIndexedDbStore({ name, clock: systemClock }),
     ...deps,
   });
-  open.push(outbox);
+  openOutboxes.push(outbox);
   return outbox;
 }
-const arrived = (count: number) => eventually(() => expect(service.counted).toHaveLength(count));
-const stored = async (): Promise<number> => {
+const waitForEvents = (count: number) =>
+  eventually(() => expect(service.counted).toHaveLength(count));
+const countStored = async (): Promise<number> => {
   const store = createIndexedDbStore({ name, clock: systemClock });
   const records = await store.read(-1, 1e6);
   store.close();
@@ -51,50 +52,50 @@ beforeEach(() => {
   service = createEventService();
 });
 afterEach(async () => {
-  for (const outbox of open.splice(0)) outbox.destroy();
+  for (const outbox of openOutboxes.splice(0)) outbox.destroy();
   await deleteDatabase(name);
 });
 
-test('stores the events of one task in one transaction before it sends them', async () => {
+test('stores the events from one task in one transaction before it sends them', async () => {
   const transactions = vi.spyOn(IDBDatabase.prototype, 'transaction');
   const commits = vi.spyOn(IDBTransaction.prototype, 'commit');
   const outbox = openTab();
   await outbox.enqueue(createAdEvent('start'));
-  await arrived(1);
+  await waitForEvents(1);
   await outbox.flush();
   transactions.mockClear();
   commits.mockClear();
-  const task = Array.from({ length: 50 }, () => outbox.enqueue(createAdEvent()));
+  const enqueues = Array.from({ length: 50 }, () => outbox.enqueue(createAdEvent()));
   // The transaction starts in the task that enqueued the events.
   await Promise.resolve();
   await Promise.resolve();
   await new Promise<void>((resolve) => queueMicrotask(resolve));
-  await Promise.all(task);
+  await Promise.all(enqueues);
   const writes = transactions.mock.calls.filter(([, mode]) => mode === 'readwrite');
   expect(writes[0]).toEqual(['events', 'readwrite', { durability: 'relaxed' }]);
   expect(commits).toHaveBeenCalled();
-  await arrived(51);
+  await waitForEvents(51);
   expect(service.requests.map(({ batch }) => batch.events.length)).toEqual([1, 50]);
 });
 
 test('starts the write before the task ends', async () => {
   const outbox = openTab();
   await outbox.enqueue(createAdEvent());
-  await arrived(1);
+  await waitForEvents(1);
   await outbox.flush();
-  const began: string[] = [];
+  const transactionModes: string[] = [];
   const original = IDBDatabase.prototype.transaction;
   vi.spyOn(IDBDatabase.prototype, 'transaction').mockImplementation(function (
     this: IDBDatabase,
     ...parameters
   ) {
-    began.push(`${String(parameters[1])}`);
+    transactionModes.push(`${String(parameters[1])}`);
     return original.apply(this, parameters);
   });
   const done = outbox.enqueue(createAdEvent());
-  // Any number of microtasks belongs to the same task.
+  // All of these microtasks belong to the same task.
   for (let tick = 0; tick < 100; tick += 1) await Promise.resolve();
-  expect(began).toEqual(['readwrite']);
+  expect(transactionModes).toEqual(['readwrite']);
   await done;
 });
 
@@ -107,25 +108,25 @@ test('the next page sends stored events with the same ids', async () => {
   ]);
   await eventually(() => expect(service.requests).toHaveLength(1));
   outbox.destroy();
-  expect(await stored()).toBe(1);
+  expect(await countStored()).toBe(1);
   openTab();
-  await arrived(2);
+  await waitForEvents(2);
   const [lost, sent] = service.requests.map(({ batch }) => batch.events.map(({ id }) => id));
   expect(sent).toEqual(lost);
-  await eventually(async () => expect(await stored()).toBe(0));
+  await eventually(async () => expect(await countStored()).toBe(0));
 });
 
 test('two tabs together send each event once', async () => {
   const first = openTab();
   await first.enqueue(createAdEvent());
-  await arrived(1);
+  await waitForEvents(1);
   const second = openTab();
   await second.enqueue(createAdEvent());
-  await arrived(2);
+  await waitForEvents(2);
   await eventually(() => expect(first.diagnostics().sent + second.diagnostics().sent).toBe(2));
   first.destroy();
   await second.enqueue(createAdEvent());
-  await arrived(3);
+  await waitForEvents(3);
   await second.flush();
   const ids = service.requests.flatMap(({ batch }) => batch.events.map(({ id }) => id));
   expect(new Set(ids).size).toBe(ids.length);
@@ -150,18 +151,18 @@ test('sends thousands of stored events once and in order', async () => {
 test('recovers when the database is deleted while it is open', async () => {
   const outbox = openTab();
   await outbox.enqueue(createAdEvent());
-  await arrived(1);
+  await waitForEvents(1);
   await outbox.flush();
   await deleteDatabase(name);
   await outbox.enqueue(createAdEvent());
-  await arrived(2);
+  await waitForEvents(2);
   expect(outbox.diagnostics().storage).toBe('indexeddb');
 });
 
 test('keeps events in memory after closing the database for a newer release in another tab', async () => {
   const outbox = openTab();
   await outbox.enqueue(createAdEvent());
-  await arrived(1);
+  await waitForEvents(1);
   await outbox.flush();
   const newer = await new Promise<IDBDatabase>((resolve, reject) => {
     const request = indexedDB.open(name, 2);
@@ -169,14 +170,14 @@ test('keeps events in memory after closing the database for a newer release in a
     request.onblocked = () => reject(new Error('blocked by the older release'));
   });
   await outbox.enqueue(createAdEvent());
-  await arrived(2);
+  await waitForEvents(2);
   expect(outbox.diagnostics().storage).toBe('memory');
   newer.close();
 });
 
 test.each([
   [
-    'refuses',
+    'refuses to open',
     () => ({
       open: () => {
         throw new DOMException('denied', 'SecurityError');
@@ -189,15 +190,15 @@ test.each([
     ...systemClock,
     after: (ms: number, callback: () => void) => systemClock.after(Math.min(ms, 20), callback),
   };
-  const broken = factory() as unknown as IDBFactory;
-  const store = createIndexedDbStore({ name, clock, indexedDB: broken });
+  const brokenFactory = factory() as unknown as IDBFactory;
+  const store = createIndexedDbStore({ name, clock, indexedDB: brokenFactory });
   const outbox = openTab({ store });
   await outbox.enqueue(createAdEvent());
-  await arrived(1);
+  await waitForEvents(1);
   expect(outbox.diagnostics().storage).toBe('memory');
 });
 
-test('keeps the newest of the events that were set aside', async () => {
+test('keeps only the newest of the events that were set aside', async () => {
   const store = createIndexedDbStore({ name, clock: systemClock });
   for (let index = 0; index < 5; index++)
     await store.setAside(Array.from({ length: 50 }, () => ({ reason: 'late', value: index })));

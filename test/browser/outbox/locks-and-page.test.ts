@@ -8,15 +8,15 @@ import { eventually } from '../../support/eventually.ts';
 
 test('a lock has one holder and passes to the next waiting tab', async () => {
   const name = newRandomId();
-  const began: number[] = [];
+  const holders: number[] = [];
   const [first, second, third] = [1, 2, 3].map((tab) =>
-    browserLocks().acquire(name, () => began.push(tab)),
+    browserLocks().acquire(name, () => holders.push(tab)),
   );
-  await eventually(() => expect(began).toEqual([1]));
+  await eventually(() => expect(holders).toEqual([1]));
   second?.();
   first?.();
   first?.();
-  await eventually(() => expect(began).toEqual([1, 3]));
+  await eventually(() => expect(holders).toEqual([1, 3]));
   third?.();
   // This would never resolve if the lock were still held.
   expect(await navigator.locks.request(name, () => 'free')).toBe('free');
@@ -28,31 +28,31 @@ test('every tab acquires the lock if Web Locks are missing or reject the request
   } as unknown as LockManager;
   vi.spyOn(navigator, 'locks', 'get').mockReturnValue(undefined as unknown as LockManager);
   for (const locks of [browserLocks(), browserLocks(rejecting)]) {
-    const began = vi.fn();
-    locks.acquire('any', began);
-    await eventually(() => expect(began).toHaveBeenCalledOnce());
+    const onAcquired = vi.fn();
+    locks.acquire('any', onAcquired);
+    await eventually(() => expect(onAcquired).toHaveBeenCalledOnce());
   }
 });
 
 test('every tab acquires the lock after ten seconds if Web Locks do not respond', async () => {
   const clock = createManualClock();
   let grantLock: LockGrantedCallback<unknown> = () => undefined;
-  const silent = {
+  const unresponsive = {
     request: (_name: string, _options: LockOptions, granted: LockGrantedCallback<unknown>) => {
       grantLock = granted;
       return new Promise(() => undefined);
     },
     query: () => new Promise(() => undefined),
   } as unknown as LockManager;
-  const began = vi.fn();
+  const onAcquired = vi.fn();
   const released = vi.fn();
-  const release = browserLocks(silent, clock).acquire('any', began);
-  browserLocks(silent, clock).acquire('any', released)();
+  const release = browserLocks(unresponsive, clock).acquire('any', onAcquired);
+  browserLocks(unresponsive, clock).acquire('any', released)();
   await clock.advance(9_999);
-  expect(began).not.toHaveBeenCalled();
+  expect(onAcquired).not.toHaveBeenCalled();
   await clock.advance(1);
   void grantLock(null);
-  expect(began).toHaveBeenCalledTimes(1);
+  expect(onAcquired).toHaveBeenCalledTimes(1);
   expect(released).not.toHaveBeenCalled();
   expect(clock.timers()).toBe(0);
   release();
@@ -61,30 +61,30 @@ test('every tab acquires the lock after ten seconds if Web Locks do not respond'
 test('a tab waits indefinitely for a lock that another tab holds', async () => {
   const name = newRandomId();
   const clock = createManualClock();
-  const held = vi.fn();
-  const release = browserLocks().acquire(name, held);
-  await eventually(() => expect(held).toHaveBeenCalled());
-  const began = vi.fn();
-  browserLocks(navigator.locks, clock).acquire(name, began);
+  const onHeld = vi.fn();
+  const release = browserLocks().acquire(name, onHeld);
+  await eventually(() => expect(onHeld).toHaveBeenCalled());
+  const onAcquired = vi.fn();
+  browserLocks(navigator.locks, clock).acquire(name, onAcquired);
   await clock.advance(5_000);
   await navigator.locks.query();
   await eventually(() => expect(clock.timers()).toBe(0));
   await clock.advance(3_600_000);
-  expect(began).not.toHaveBeenCalled();
+  expect(onAcquired).not.toHaveBeenCalled();
   release();
-  await eventually(() => expect(began).toHaveBeenCalledTimes(1));
+  await eventually(() => expect(onAcquired).toHaveBeenCalledTimes(1));
 });
 
 test('a lock request that is released early never acquires the lock', async () => {
-  const began = vi.fn();
-  browserLocks().acquire(newRandomId(), began)?.();
+  const onAcquired = vi.fn();
+  browserLocks().acquire(newRandomId(), onAcquired)?.();
   await navigator.locks.query();
-  expect(began).not.toHaveBeenCalled();
+  expect(onAcquired).not.toHaveBeenCalled();
 });
 
 test('reports the page’s lifecycle events until it is unsubscribed', () => {
   const transitions: PageTransition[] = [];
-  const off = browserPageLifecycle.onTransition((moment) => transitions.push(moment));
+  const off = browserPageLifecycle.onTransition((transition) => transitions.push(transition));
   dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
   dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
   dispatchEvent(new PageTransitionEvent('pageshow', { persisted: false }));

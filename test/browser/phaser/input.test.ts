@@ -7,7 +7,7 @@ import { finger, keyboard, keys, mouse } from '../engine/real-input.ts';
 import { eventually } from '../../support/eventually.ts';
 import { bootGame, nextStep, phaserVersions } from './phaser-games.ts';
 
-// Tests what is specific to Phaser. `test/browser/engine/input.test.ts` tests the input of every engine.
+// Tests input behavior that is specific to Phaser. `test/browser/engine/input.test.ts` covers every engine.
 
 const arrowRight = 39;
 
@@ -106,7 +106,7 @@ describe.runIf(server.browser === 'chromium').each(phaserVersions)(
       },
     );
 
-    it('presses in the ad are not presses outside the canvas', async () => {
+    it('presses on the ad are not reported as presses outside the canvas', async () => {
       scene.input.on('pointerdownoutside', log('down')).on('pointerupoutside', log('up'));
       const release = openAd();
       await mouse.down(dialog);

@@ -1,4 +1,7 @@
-/** The type declarations of two Phaser versions conflict in one program. The tests use only what both versions have. */
+/**
+ * Type declarations from two Phaser versions would conflict in one program. The older versions therefore share the
+ * declarations of the current version, and the tests use only what all versions have.
+ */
 declare module 'phaser3' {
   import Phaser = require('phaser');
   export = Phaser;

@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts';
 import { overlay } from '../ad-break/stage-set.ts';
 import { bootGame, nextStep, olderPhasers } from './phaser-games.ts';
 
-// Plays one ad from start to end in each supported version of Phaser 3. With `npm run test:full`, all other tests in
+// Plays one ad from start to finish in each supported version of Phaser 3. With `npm run test:full`, all other tests in
 // this folder run with these versions too.
 
 it.each(olderPhasers)(

@@ -14,8 +14,8 @@ import {
 import { eventually } from '../../support/eventually.ts';
 
 async function wait(ms: number): Promise<void> {
-  const startMs = performance.now();
-  while (performance.now() - startMs < ms) await frames(1);
+  const startedAtMs = performance.now();
+  while (performance.now() - startedAtMs < ms) await frames(1);
 }
 
 describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
@@ -54,7 +54,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     expect(steps).toBe(1);
   });
 
-  it('delays a resume by the game until the ad has ended', async () => {
+  it('postpones the game’s own resume until the ad has ended', async () => {
     await boot();
     game.pause();
     const release = phaserDriver(game).hold();
@@ -71,7 +71,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     expect(game.isPaused).toBe(true);
   });
 
-  it('pauses the playing sounds and resumes only those', async () => {
+  it('pauses the sounds that are playing and resumes only those', async () => {
     await boot({ audio: audioSettings() });
     const manager = game.sound as Phaser.Sound.WebAudioSoundManager;
     game.cache.audio.add('tone', manager.context.createBuffer(1, 44_100, 44_100));
@@ -93,8 +93,8 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     await userEvent.click(game.canvas);
     await eventually(() => expect(context.state).toBe('running'));
     const release = phaserDriver(game).hold();
-    const started = game.sound.add('tone');
-    started.play();
+    const newSound = game.sound.add('tone');
+    newSound.play();
     await eventually(() => expect(context.state).toBe('suspended'));
     // Phaser does the same when the window regains focus.
     await context.resume();
@@ -104,7 +104,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     expect(context.currentTime).toBe(currentTime);
     release();
     await eventually(() => expect(context.state).toBe('running'));
-    expect(started.isPlaying).toBe(true);
+    expect(newSound.isPlaying).toBe(true);
   });
 
   it('a sound that the game stopped during the ad stays stopped', async () => {
@@ -141,14 +141,14 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     await boot();
     const release = phaserDriver(game).hold();
     await wait(800);
-    const releasedAt = performance.now();
+    const releasedAtMs = performance.now();
     release();
     const step = await nextStep(game);
-    // Frames can be slow on a busy machine. But no step may include the 800 ms of the ad.
-    expect(step).toBeLessThan(performance.now() - releasedAt + 200);
+    // Frames can be slow on a busy machine. But no step may include the ad's 800 ms.
+    expect(step).toBeLessThan(performance.now() - releasedAtMs + 200);
   });
 
-  it('does not change the volume or mute state of the game', async () => {
+  it('does not change the game’s volume or mute state', async () => {
     await boot({ audio: audioSettings() });
     const changes: string[] = [];
     for (const name of ['mute', 'volume', 'pauseall', 'resumeall', 'stopall'])
@@ -185,13 +185,12 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     const release = phaserDriver(game).hold();
     await wait(500);
     expect(target.x).toBe(before);
-    const releasedAt = performance.now();
+    const releasedAtMs = performance.now();
     release();
     await nextStep(game);
     await nextStep(game);
-    // The tween advances by one every 60 ms. If it had also run during the half-second ad, it would have advanced by 8
-    // more.
-    expect(target.x - before).toBeLessThan((performance.now() - releasedAt) / 60 + 4);
+    // The tween increases `x` by one every 60 ms. If it had also run during the half-second ad, `x` would be 8 higher.
+    expect(target.x - before).toBeLessThan((performance.now() - releasedAtMs) / 60 + 4);
     expect(fired).toBe(false);
   });
 

@@ -13,7 +13,7 @@ export const olderPhasers: PhaserVersion[] = [
   { version: '3.60', load: () => import('phaser360') },
 ];
 
-/** The current version. With `npm run test:full`, every supported version. */
+/** The current version, or every supported version with `npm run test:full`. */
 export const phaserVersions = inject('full') ? [phaser4, ...olderPhasers] : [phaser4];
 
 export interface RunningGame {
@@ -49,7 +49,7 @@ export async function bootGame(
  */
 export const audioSettings = (): Phaser.Types.Core.AudioConfig => ({ context: new AudioContext() });
 
-/** Resolves with the delta of the next step, in milliseconds. */
+/** Resolves with the next step's delta, in milliseconds. */
 export function nextStep(game: Phaser.Game): Promise<number> {
   return new Promise((resolve) => {
     game.events.once('step', (_time: number, delta: number) => resolve(delta));

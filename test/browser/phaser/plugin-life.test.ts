@@ -39,24 +39,24 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
   });
 
   const boot = async (config: Phaser.Types.Core.GameConfig = {}) => {
-    const booted = await bootGame(library, config);
-    endGames.push(booted.end);
-    return booted;
+    const running = await bootGame(library, config);
+    endGames.push(running.end);
+    return running;
   };
-  const configured = (): Phaser.Types.Core.GameConfig => ({
+  const configWithPlugins = (): Phaser.Types.Core.GameConfig => ({
     plugins: {
       global: [{ key: 'trueward', plugin: TruewardPlugin, mapping: 'ads', start: true, data }],
       scene: [{ key: 'truewardScene', plugin: TruewardScenePlugin, mapping: 'sceneAds' }],
     },
   });
-  const installed = async () => {
+  const bootWithPlugin = async () => {
     const running = await boot();
     return { ...running, ads: TruewardPlugin.install(running.game, data) };
   };
 
   describe('the plugin', () => {
     it('delivers a reward in a game step, before the scene’s update', async () => {
-      const { game, scene } = await boot(configured());
+      const { game, scene } = await boot(configWithPlugins());
       const order: string[] = [];
       let inStep = false;
       game.events.on('prestep', () => (inStep = true));
@@ -67,7 +67,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
     });
 
     it('supports contexts, once() and off() for handlers', async () => {
-      const { ads } = await installed();
+      const { ads } = await bootWithPlugin();
       const log: string[] = [];
       class Listener {
         name = 'context';
@@ -96,10 +96,10 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       const log: string[] = [];
       ads.on('open', (placement) => log.push(`open ${placement}`));
       ads.on('reward', ({ reward }) => void log.push(`${reward.amount} ${reward.type}`));
-      const removed = ads.on('open', () => log.push('never'));
+      const remove = ads.on('open', () => log.push('never'));
       ads.init(data);
       ads.start();
-      removed();
+      remove();
       await ads.showRewarded('revive');
       await eventually(() => expect(log).toEqual(['open revive', '50 coins']));
       ads.stop();
@@ -143,7 +143,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
     });
 
     it('repeated install() calls install it only once', async () => {
-      const { ads, game } = await installed();
+      const { ads, game } = await bootWithPlugin();
       expect(TruewardPlugin.install(game, data)).toBe(ads);
       ads.destroy();
       expect((await ads.showRewarded('revive')).outcome).toBe('aborted');
@@ -157,7 +157,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
         service.respond = () => picture(60_000);
         const { game, scene, end } = await bootGame(library, {
           audio: {},
-          ...(way === 'global' ? configured() : {}),
+          ...(way === 'global' ? configWithPlugins() : {}),
         });
         const ads = way === 'global' ? scene.ads : TruewardPlugin.install(game, data);
         const { context } = game.sound as Phaser.Sound.WebAudioSoundManager;
@@ -187,7 +187,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
 
     it('destroying the game during an ad leaves nothing on the page', async () => {
       service.respond = () => picture(60_000);
-      const { ads } = await installed();
+      const { ads } = await bootWithPlugin();
       const started = new Promise<void>((resolve) => ads.on('start', () => resolve()));
       const running = ads.showRewarded('revive');
       await started;
@@ -197,23 +197,23 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
     });
 
     it('works in a game that replaces another one during a hot reload', async () => {
-      await boot(configured());
+      await boot(configWithPlugins());
       await endGames.pop()?.();
-      const { scene } = await boot(configured());
+      const { scene } = await boot(configWithPlugins());
       expect((await scene.ads.showRewarded('revive')).outcome).toBe('rewarded');
     });
 
     it('works in a new game if the old game is destroyed later', async () => {
-      const first = await installed();
+      const first = await bootWithPlugin();
       const ended = endGames.pop()?.();
-      const second = await installed();
+      const second = await bootWithPlugin();
       await ended;
       expect((await first.ads.showRewarded('revive')).outcome).toBe('aborted');
       expect((await second.ads.showRewarded('revive')).outcome).toBe('rewarded');
     });
 
     it('survives a scene restart', async () => {
-      const { scene } = await boot(configured());
+      const { scene } = await boot(configWithPlugins());
       const { ads } = scene;
       scene.scene.restart();
       await new Promise((resolve) => scene.events.once('create', resolve));
@@ -252,7 +252,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
     };
 
     it('removes a scene’s handlers when the scene shuts down', async () => {
-      const { scene } = await boot(configured());
+      const { scene } = await boot(configWithPlugins());
       const log: string[] = [];
       for (const run of ['first', 'second', 'third']) {
         scene.sceneAds.on('open', () => log.push(run));
@@ -264,7 +264,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
     });
 
     it('leaves no listener on the scene after an ad or after removing a handler', async () => {
-      const { scene } = await boot(configured());
+      const { scene } = await boot(configWithPlugins());
       const count = () =>
         scene.events.listenerCount('shutdown') + scene.events.listenerCount('destroy');
       const before = count();
@@ -275,7 +275,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
 
     it('aborts an ad when its scene shuts down', async () => {
       service.respond = () => picture(60_000);
-      const { scene } = await boot(configured());
+      const { scene } = await boot(configWithPlugins());
       const started = new Promise<void>((resolve) => scene.ads.on('start', () => resolve()));
       const running = scene.sceneAds.showRewarded('revive');
       await started;
@@ -285,14 +285,14 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
 
     it('is disposed when the game is destroyed without shutting down its scenes', async () => {
       service.respond = () => picture(60_000);
-      const { scene } = await boot(configured());
-      const removed = vi.fn();
+      const { scene } = await boot(configWithPlugins());
+      const onSettled = vi.fn();
       const started = new Promise<void>((resolve) => scene.ads.on('start', () => resolve()));
-      const running = scene.sceneAds.showRewarded('revive').then(removed);
+      const running = scene.sceneAds.showRewarded('revive').then(onSettled);
       await started;
       await endGames.pop()?.();
       await running;
-      expect(removed).toHaveBeenCalledOnce();
+      expect(onSettled).toHaveBeenCalledOnce();
     });
 
     it('reports what is missing in a game without the plugin', async () => {

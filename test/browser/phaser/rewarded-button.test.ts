@@ -76,7 +76,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
   });
 
   it.each(['{Enter}', ' '])(
-    'shows the ad on the key “%s” and hides that key from the game',
+    'shows the ad when “%s” is pressed and hides that key from the game',
     async (key) => {
       let keydowns = 0;
       running.scene.input.keyboard?.createCursorKeys();
@@ -129,8 +129,8 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
 
   it('preloads the next ad on waking if the cooldown ended while the scene slept', async () => {
     const retryAt = Date.now() + 1500;
-    const blocked = { status: 'blocked', reason: 'cooldown' } as const;
-    service.respond = () => ({ ...blocked, retry_at: new Date(retryAt).toISOString() });
+    const blockedDecision = { status: 'blocked', reason: 'cooldown' } as const;
+    service.respond = () => ({ ...blockedDecision, retry_at: new Date(retryAt).toISOString() });
     add();
     await expectLabel(/^Next ad in 0:0[12]$/);
     service.respond = () => picture(200);
@@ -160,7 +160,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
   it.each([
     ['de-AT', 'Gerade keine Werbung', 'ltr', 'Gerade keine Werbung'],
     ['ar', 'لا يوجد إعلان الآن', 'rtl', '\u2067لا يوجد إعلان الآن\u2069'],
-  ])('shows its labels in %s when they have loaded', async (locale, text, direction, drawn) => {
+  ])('shows its labels in %s once they have loaded', async (locale, text, direction, drawn) => {
     service.respond = () => ({ status: 'no_fill', reason: 'no_candidates' });
     await running.end();
     running = await bootGame(library);
@@ -188,20 +188,20 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
 
   it('is destroyed and created together with its scene', async () => {
     const { scene } = running;
-    const listeners = () => running.game.canvas.querySelectorAll('button').length;
+    const buttonCount = () => running.game.canvas.querySelectorAll('button').length;
     add();
     await expectLabel('Watch an ad');
     scene.scene.restart();
-    await eventually(() => expect(listeners()).toBe(0));
+    await eventually(() => expect(buttonCount()).toBe(0));
     add();
     await expectLabel('Watch an ad');
-    expect(listeners()).toBe(1);
+    expect(buttonCount()).toBe(1);
   });
 
   it('aborts its ad when it is destroyed during the ad', async () => {
     service.respond = () => picture(60_000);
     const button = add();
-    const closed = new Promise<ShowResult>((resolve) => {
+    const adResult = new Promise<ShowResult>((resolve) => {
       running.scene.ads.on('result', (_placement, result) => resolve(result));
     });
     const started = new Promise<void>((resolve) => running.scene.ads.on('start', () => resolve()));
@@ -209,7 +209,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     element()?.click();
     await started;
     button.destroy();
-    expect((await closed).outcome).toBe('aborted');
+    expect((await adResult).outcome).toBe('aborted');
     expect(results).toEqual([]);
   });
 });

@@ -3,10 +3,10 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TruewardPlugin, type TruewardPluginData } from '../../../src/phaser/index.ts';
 import { bootGame, nextStep, phaserVersions } from './phaser-games.ts';
 
-/** These tests need no response from a service. This URL refuses connections immediately. */
+/** These tests need no response from a service. Connections to this URL are refused immediately. */
 const serviceUrl = 'http://127.0.0.1:9';
 
-const configured = (data: Partial<TruewardPluginData>): Phaser.Types.Core.GameConfig => ({
+const configWithPlugin = (data: Partial<TruewardPluginData>): Phaser.Types.Core.GameConfig => ({
   plugins: {
     global: [{ key: 'trueward', plugin: TruewardPlugin, mapping: 'ads', start: true, data }],
   },
@@ -17,9 +17,9 @@ describe.each(phaserVersions)('the plugin in Phaser $version', ({ load }) => {
   const endGames: (() => Promise<void>)[] = [];
 
   const boot = async (config?: Phaser.Types.Core.GameConfig) => {
-    const booted = await bootGame(library, config);
-    endGames.push(booted.end);
-    return booted;
+    const running = await bootGame(library, config);
+    endGames.push(running.end);
+    return running;
   };
 
   beforeAll(async () => {
@@ -32,7 +32,9 @@ describe.each(phaserVersions)('the plugin in Phaser $version', ({ load }) => {
 
   it('the game runs with a secret key, and the error is reported once', async () => {
     const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
-    const { game, scene } = await boot(configured({ publishableKey: 'sk_sandbox_x', serviceUrl }));
+    const { game, scene } = await boot(
+      configWithPlugin({ publishableKey: 'sk_sandbox_x', serviceUrl }),
+    );
     expect(report).toHaveBeenCalledOnce();
     expect(String(report.mock.calls[0]?.[0])).toContain('rotate it now');
     expect(scene.ads.availability('revive')).toEqual({ available: false, reason: 'error' });
@@ -61,19 +63,19 @@ describe.each(phaserVersions)('the plugin in Phaser $version', ({ load }) => {
     const first = await boot();
     const second = await boot();
     const data = { publishableKey: 'pk_wrong', serviceUrl };
-    const installed = TruewardPlugin.install(first.game, data);
+    const firstAds = TruewardPlugin.install(first.game, data);
     TruewardPlugin.install(second.game, data);
-    expect(first.scene.ads).toBe(installed);
+    expect(first.scene.ads).toBe(firstAds);
     expect(second.scene.ads).toBeInstanceOf(TruewardPlugin);
-    expect(second.scene.ads).not.toBe(installed);
-    expect(first.game.plugins.get('trueward')).toBe(installed);
+    expect(second.scene.ads).not.toBe(firstAds);
+    expect(first.game.plugins.get('trueward')).toBe(firstAds);
     first.game.scene.add('later', {}, true);
-    expect(first.game.scene.getScene('later').ads).toBe(installed);
+    expect(first.game.scene.getScene('later').ads).toBe(firstAds);
   });
 
   it('is destroyed together with its game', async () => {
     vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
-    const { scene } = await boot(configured({ publishableKey: 'pk_wrong', serviceUrl }));
+    const { scene } = await boot(configWithPlugin({ publishableKey: 'pk_wrong', serviceUrl }));
     const destroy = vi.spyOn(TruewardPlugin.prototype, 'destroy');
     scene.ads.destroy();
     for (const end of endGames.splice(0)) await end();

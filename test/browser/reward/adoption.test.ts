@@ -13,9 +13,9 @@ import {
   createSharedTabChannel,
   createTestNetwork,
 } from '../../support/ports.ts';
-import { decision, earn, earned, openTabWithLedger, watch } from './open-tab.ts';
+import { decision, earn, earnedStatus, openTabWithLedger, watch } from './open-tab.ts';
 
-/** Each test has its own host. The host is part of the names of its databases. */
+/** Each test has its own host. The host is part of its database names. */
 let host: string;
 let openedDatabases: string[];
 beforeEach(() => {
@@ -61,7 +61,7 @@ const readStored = async (key: 'old' | 'new') => {
   store.close();
   return records.map(({ value }) => value);
 };
-const store = async (key: 'old' | 'new', ids: string[]) => {
+const storeEvents = async (key: 'old' | 'new', ids: string[]) => {
   const events = openEventStore(key);
   await events.append(ids.map(record));
   events.close();
@@ -87,7 +87,7 @@ function page(
   const refresh = vi.fn(() => Promise.resolve());
   const settle = vi.fn<(statuses: RewardStatus[]) => Promise<void>>(() => Promise.resolve());
   const flush = vi.fn(() => Promise.resolve());
-  const closed = new AbortController();
+  const abortController = new AbortController();
   const parts = {
     name: databasePrefix(key),
     client: { call },
@@ -99,17 +99,17 @@ function page(
     rewards: { refresh, settle },
     onChange: () => undefined,
   };
-  const adopt = () => adoptAll(parts, closed.signal);
+  const adopt = () => adoptAll(parts, abortController.signal);
   return { adopt, network, locks, readReward, refresh, settle, flush };
 }
 
-test('events and rewards left by an earlier key are adopted', async () => {
-  const old = openTabWithKey('old');
-  await earn(old.rewards, 'dec_1');
-  await watch(old.rewards, 'dec_2');
-  old.rewards.destroy();
-  await store('old', ['1', '2', '3']);
-  await store('new', ['4']);
+test('events and rewards left under an earlier key are adopted', async () => {
+  const oldTab = openTabWithKey('old');
+  await earn(oldTab.rewards, 'dec_1');
+  await watch(oldTab.rewards, 'dec_2');
+  oldTab.rewards.destroy();
+  await storeEvents('old', ['1', '2', '3']);
+  await storeEvents('new', ['4']);
   const { adopt, flush, refresh } = page();
   await adopt();
   expect(flush).toHaveBeenCalled();
@@ -121,20 +121,20 @@ test('events and rewards left by an earlier key are adopted', async () => {
   listen();
   await eventually(() => expect(received).toEqual(['dec_1']));
   expect(await rewards.list()).toMatchObject([{ decisionId: 'dec_2', state: 'pending' }]);
-  const back = openTabWithKey('old');
-  back.listen();
-  expect(await back.rewards.list()).toEqual([]);
-  expect(back.received).toEqual([]);
+  const returnedTab = openTabWithKey('old');
+  returnedTab.listen();
+  expect(await returnedTab.rewards.list()).toEqual([]);
+  expect(returnedTab.received).toEqual([]);
 });
 
 test.each([reject('token_invalid'), reject('environment_mismatch')])(
-  'data of another account is untouched and not checked again for a week ($problem.code)',
+  'another account’s data is left untouched and not checked again for a week ($problem.code)',
   async (response) => {
     const clock = createManualClock(Date.now());
-    const old = openTabWithKey('old');
-    await earn(old.rewards, 'dec_1');
-    old.rewards.destroy();
-    await store('old', ['1']);
+    const oldTab = openTabWithKey('old');
+    await earn(oldTab.rewards, 'dec_1');
+    oldTab.rewards.destroy();
+    await storeEvents('old', ['1']);
     const { adopt, readReward, locks } = page(response, 'new', { ...systemClock, now: clock.now });
     const acquire = vi.spyOn(locks, 'acquire');
     await adopt();
@@ -144,7 +144,7 @@ test.each([reject('token_invalid'), reject('environment_mismatch')])(
     clock.setWallTime(clock.now() + 7 * 86_400_000);
     await adopt();
     expect(readReward).toHaveBeenCalledTimes(2 * calls);
-    // Tabs of the other account can still send.
+    // The other account's tabs can still send.
     expect(acquire).not.toHaveBeenCalled();
     expect(await readStored('old')).toHaveLength(1);
     expect(await readStored('new')).toEqual([]);
@@ -154,19 +154,19 @@ test.each([reject('token_invalid'), reject('environment_mismatch')])(
 );
 
 test('no request is sent if there is nothing to adopt', async () => {
-  const old = openTabWithKey('old');
-  const delivered = new Promise((resolve) => old.rewards.onReward(resolve));
-  await earn(old.rewards, 'dec_1');
+  const oldTab = openTabWithKey('old');
+  const delivered = new Promise((resolve) => oldTab.rewards.onReward(resolve));
+  await earn(oldTab.rewards, 'dec_1');
   await delivered;
-  await eventually(async () => expect(await old.rewards.list()).toEqual([]));
-  old.rewards.destroy();
+  await eventually(async () => expect(await oldTab.rewards.list()).toEqual([]));
+  oldTab.rewards.destroy();
   const { adopt, readReward } = page();
   await adopt();
   expect(readReward).not.toHaveBeenCalled();
 });
 
 test('the account is confirmed even if the service has deleted the decision', async () => {
-  await store('old', ['1']);
+  await storeEvents('old', ['1']);
   await page(reject('not_found')).adopt();
   expect(await readStored('new')).toHaveLength(1);
 });
@@ -176,7 +176,7 @@ test.each<ServiceResult<RewardStatus>>([
   { kind: 'retry', status: 503 },
   reject('key_revoked'),
 ])('nothing is moved until the service responds ($kind)', async (response) => {
-  await store('old', ['1']);
+  await storeEvents('old', ['1']);
   const { adopt, network, readReward } = page(response);
   await adopt();
   expect(await readStored('old')).toHaveLength(1);
@@ -186,7 +186,7 @@ test.each<ServiceResult<RewardStatus>>([
 });
 
 test('events and rewards are not moved while a tab with the old key is sending', async () => {
-  await store('old', ['1']);
+  await storeEvents('old', ['1']);
   const { adopt, locks, readReward } = page();
   const release = locks.acquire(`${databasePrefix('old')}:outbox`, () => undefined);
   const adopted = adopt();
@@ -198,54 +198,54 @@ test('events and rewards are not moved while a tab with the old key is sending',
 });
 
 test('an open tab with the old key does not deliver a reward again', async () => {
-  const old = openTabWithKey('old');
-  await earn(old.rewards, 'dec_1');
+  const oldTab = openTabWithKey('old');
+  await earn(oldTab.rewards, 'dec_1');
   await page().adopt();
   // The reward is due according to this tab's cache, but not according to the database.
-  old.listen();
+  oldTab.listen();
   const { received, listen } = openTabWithKey('new');
   listen();
   await eventually(() => expect(received).toEqual(['dec_1']));
-  await eventually(async () => expect(await old.rewards.list()).toEqual([]));
-  expect(old.received).toEqual([]);
+  await eventually(async () => expect(await oldTab.rewards.list()).toEqual([]));
+  expect(oldTab.received).toEqual([]);
 });
 
 test('a reward is not moved while a tab with the old key delivers it', async () => {
-  const old = openTabWithKey('old');
+  const oldTab = openTabWithKey('old');
   let finish!: () => void;
   const handler = vi.fn(() => new Promise<void>((resolve) => (finish = resolve)));
-  old.rewards.onReward(handler);
-  await earn(old.rewards, 'dec_1');
+  oldTab.rewards.onReward(handler);
+  await earn(oldTab.rewards, 'dec_1');
   await eventually(() => expect(handler).toHaveBeenCalled());
   await page().adopt();
   finish();
-  await eventually(async () => expect(await old.rewards.list()).toEqual([]));
+  await eventually(async () => expect(await oldTab.rewards.list()).toEqual([]));
   expect(await openTabWithKey('new').rewards.list()).toEqual([]);
 });
 
-test('polls the reward of an ad without events unless the ad may be on the screen', async () => {
+test('polls the reward for an ad without events unless the ad may be on the screen', async () => {
   const hourMs = 3_600_000;
   const clock = { ...systemClock, now: () => Date.now() - hourMs - 1 };
-  const old = openTabWithKey('old', clock);
-  await old.rewards.track(decision('dec_1'));
-  old.rewards.destroy();
-  const young = openTabWithKey('old');
-  await young.rewards.track(decision('dec_2'));
-  young.rewards.destroy();
-  const { adopt, settle } = page({ kind: 'ok', body: earned('dec_1') });
+  const oldTab = openTabWithKey('old', clock);
+  await oldTab.rewards.track(decision('dec_1'));
+  oldTab.rewards.destroy();
+  const recentTab = openTabWithKey('old');
+  await recentTab.rewards.track(decision('dec_2'));
+  recentTab.rewards.destroy();
+  const { adopt, settle } = page({ kind: 'ok', body: earnedStatus('dec_1') });
   await adopt();
   const { rewards } = openTabWithKey('new');
   await rewards.list();
   for (const [statuses] of settle.mock.calls) await rewards.settle(statuses);
   expect(await rewards.list()).toMatchObject([{ decisionId: 'dec_1', state: 'earned' }]);
-  await rewards.settle([earned('dec_2')]);
+  await rewards.settle([earnedStatus('dec_2')]);
   expect(await rewards.list()).toHaveLength(1);
 });
 
 test('rewards move back when the old key is used again', async () => {
-  const old = openTabWithKey('old');
-  await earn(old.rewards, 'dec_1');
-  old.rewards.destroy();
+  const oldTab = openTabWithKey('old');
+  await earn(oldTab.rewards, 'dec_1');
+  oldTab.rewards.destroy();
   await page().adopt();
   await page(pendingStatus, 'old').adopt();
   expect(await openTabWithKey('new').rewards.list()).toEqual([]);
@@ -253,15 +253,15 @@ test('rewards move back when the old key is used again', async () => {
 });
 
 test.each(['new', 'old'] as const)(
-  'a page that is killed at any write loses no reward if the next page has the %s key',
+  'a page killed during any write loses no reward if the next page has the %s key',
   async (key) => {
-    for (let kill = 1; ; kill += 1) {
+    for (let killedWrite = 1; ; killedWrite += 1) {
       host = `${crypto.randomUUID()}.test`;
-      const old = openTabWithKey('old');
-      await earn(old.rewards, 'dec_1');
-      await earn(old.rewards, 'dec_2');
-      old.rewards.destroy();
-      await store('old', ['1']);
+      const oldTab = openTabWithKey('old');
+      await earn(oldTab.rewards, 'dec_1');
+      await earn(oldTab.rewards, 'dec_2');
+      oldTab.rewards.destroy();
+      await storeEvents('old', ['1']);
       const put = IDBObjectStore.prototype.put;
       let writes = 0;
       const spy = vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementation(function (
@@ -269,23 +269,23 @@ test.each(['new', 'old'] as const)(
         ...write
       ) {
         writes += 1;
-        if (writes === kill) this.transaction.abort();
+        if (writes === killedWrite) this.transaction.abort();
         return put.apply(this, write);
       });
       await page().adopt();
       spy.mockRestore();
-      const allRecords = [...(await listed('old')), ...(await listed('new'))];
+      const allRecords = [...(await listRewardIds('old')), ...(await listRewardIds('new'))];
       expect(new Set(allRecords).size).toBe(allRecords.length);
       await page(pendingStatus, key).adopt();
-      expect(await listed(key)).toEqual(['dec_1', 'dec_2']);
-      expect(await listed(key === 'old' ? 'new' : 'old')).toEqual([]);
-      if (writes < kill) return;
+      expect(await listRewardIds(key)).toEqual(['dec_1', 'dec_2']);
+      expect(await listRewardIds(key === 'old' ? 'new' : 'old')).toEqual([]);
+      if (writes < killedWrite) return;
     }
   },
 );
 
 test('events that a crash left in both queues keep their ids when they are moved again', async () => {
-  await store('old', ['1', '2']);
+  await storeEvents('old', ['1', '2']);
   vi.spyOn(IDBObjectStore.prototype, 'delete').mockImplementationOnce(() => {
     throw new Error('killed');
   });
@@ -296,7 +296,7 @@ test('events that a crash left in both queues keep their ids when they are moved
   expect(new Set((await readStored('new')).map((value) => JSON.stringify(value))).size).toBe(2);
 });
 
-test('only databases of the same service and environment are predecessors', () => {
+test('only databases for the same service and environment are predecessors', () => {
   const ownName = 'trueward:live_000000000new@ads.test';
   const names = [
     `${ownName}:outbox`,
@@ -314,7 +314,7 @@ test('only databases of the same service and environment are predecessors', () =
   ]);
 });
 
-const listed = async (key: 'old' | 'new') => {
+const listRewardIds = async (key: 'old' | 'new') => {
   const tab = openTabWithKey(key);
   const ids = (await tab.rewards.list()).map(({ decisionId }) => decisionId);
   tab.rewards.destroy();

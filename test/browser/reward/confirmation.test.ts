@@ -5,21 +5,21 @@ import type { Rewards } from '../../../src/reward/rewards.ts';
 import type { ServiceResult } from '../../../src/transport/service-client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
-import { withoutDatabaseTimeouts, earned, openTab, watch } from './open-tab.ts';
+import { withoutDatabaseTimeouts, earnedStatus, openTab, watch } from './open-tab.ts';
 
 test('confirmation() resolves when the reward is final or after a timeout', async () => {
   const clock = createManualClock();
   const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   await watch(rewards, 'dec_1');
   const lateConfirmation = rewards.confirmation('dec_1', 1_000);
-  // The timers of the confirmation and the first poll start after their chunk has loaded.
+  // The timers for the confirmation and the first poll start after their chunk has loaded.
   await eventually(() => expect(clock.timers()).toBe(2));
   await clock.advance(1_000);
   expect(await lateConfirmation).toMatchObject({ state: 'pending' });
-  const soon = rewards.confirmation('dec_1', 1_000);
+  const nextConfirmation = rewards.confirmation('dec_1', 1_000);
   await rewards.settle([{ id: 'dec_1', state: 'denied', reason: 'watched_too_little' }]);
-  expect(await soon).toMatchObject({ state: 'denied', reason: 'watched_too_little' });
-  expect(await rewards.confirmation('dec_1', 1_000)).toEqual(await soon);
+  expect(await nextConfirmation).toMatchObject({ state: 'denied', reason: 'watched_too_little' });
+  expect(await rewards.confirmation('dec_1', 1_000)).toEqual(await nextConfirmation);
   expect(clock.timers()).toBe(0);
 });
 
@@ -32,7 +32,7 @@ test('long-polls the service with back-off until no reward is pending', async ()
   );
   responses.push({ kind: 'ok', body: { id: 'dec_1', state: 'pending' } });
   responses.push({ kind: 'retry', status: 503, retryAfterMs: 10_000 });
-  responses.push({ kind: 'ok', body: earned('dec_1') });
+  responses.push({ kind: 'ok', body: earnedStatus('dec_1') });
   await watch(rewards, 'dec_1');
   await eventually(() => expect(clock.timers()).toBe(1));
   await clock.advance(1_500);
@@ -64,7 +64,7 @@ test('a page that stays open delivers a reward that is earned hours later', asyn
   }
   expect(delivered).toEqual([]);
   expect(rewards.diagnostics().pending).toBe(1);
-  responses.unshift({ kind: 'ok', body: earned('dec_1') });
+  responses.unshift({ kind: 'ok', body: earnedStatus('dec_1') });
   await clock.advance(3_600_000);
   await eventually(() => expect(delivered).toMatchObject([{ decisionId: 'dec_1' }]));
 });
@@ -80,7 +80,7 @@ test('a long poll ends when the status arrives by another route', async () => {
   await watch(rewards, 'dec_1');
   await eventually(() => expect(clock.timers()).toBe(1));
   await clock.advance(1_500);
-  await rewards.settle([earned('dec_1')]);
+  await rewards.settle([earnedStatus('dec_1')]);
   expect(requests[0]?.signal?.aborted).toBe(true);
 });
 
@@ -90,7 +90,7 @@ test('pending rewards are polled again after a reload', async () => {
   oldTab.rewards.destroy();
   const clock = createManualClock();
   const { rewards, responses } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
-  responses.push({ kind: 'ok', body: earned('dec_1') });
+  responses.push({ kind: 'ok', body: earnedStatus('dec_1') });
   const deliveredReward = new Promise<EarnedReward>((resolve) => rewards.onReward(resolve));
   await eventually(() => expect(rewards.diagnostics().pending).toBe(1));
   await eventually(() => expect(clock.timers()).toBe(1));
@@ -102,9 +102,9 @@ test('destroy() settles all promises and leaves no timers running', async () => 
   const clock = createManualClock();
   const { rewards } = openTab(clock);
   await watch(rewards, 'dec_1');
-  const waiting = rewards.confirmation('dec_1', 60_000);
+  const confirmation = rewards.confirmation('dec_1', 60_000);
   rewards.destroy();
-  expect(await waiting).toMatchObject({ state: 'pending' });
+  expect(await confirmation).toMatchObject({ state: 'pending' });
   expect(clock.timers()).toBe(0);
 });
 

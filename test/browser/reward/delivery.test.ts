@@ -3,7 +3,7 @@ import type { EarnedReward } from '../../../src/outcome.ts';
 import { createDeferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
-import { decision, earn, earned, openTab, watch } from './open-tab.ts';
+import { decision, earn, earnedStatus, openTab, watch } from './open-tab.ts';
 
 test('delivers an earned reward once, even after a reload', async () => {
   const { rewards } = openTab();
@@ -11,8 +11,8 @@ test('delivers an earned reward once, even after a reload', async () => {
   rewards.onReward((reward) => void received.push(reward));
   await watch(rewards, 'dec_1');
   expect(await rewards.list()).toMatchObject([{ decisionId: 'dec_1', state: 'pending' }]);
-  await rewards.settle([earned('dec_1')]);
-  await rewards.settle([earned('dec_1')]);
+  await rewards.settle([earnedStatus('dec_1')]);
+  await rewards.settle([earnedStatus('dec_1')]);
   await eventually(async () => expect(await rewards.list()).toEqual([]));
   const reward = { type: 'coins', amount: 10 };
   expect(received).toEqual([{ decisionId: 'dec_1', placement: 'revive', reward, receipt: 'jws' }]);
@@ -30,7 +30,7 @@ test('showing a decision again does not earn a second reward', async () => {
   rewards.onReward(({ decisionId }) => void received.push(decisionId));
   for (let showCount = 1; showCount <= 2; showCount += 1) {
     await watch(rewards, 'dec_1');
-    await rewards.settle([earned('dec_1')]);
+    await rewards.settle([earnedStatus('dec_1')]);
     await eventually(async () => expect(await rewards.list()).toEqual([]));
   }
   expect(await rewards.confirmation('dec_1', 0)).toMatchObject({ state: 'earned' });

@@ -3,9 +3,9 @@ import { claimMs } from '../../../src/reward/reward-machine.ts';
 import { createDeferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
-import { withoutDatabaseTimeouts, earn, earned, openTab, watch } from './open-tab.ts';
+import { withoutDatabaseTimeouts, earn, earnedStatus, openTab, watch } from './open-tab.ts';
 
-test('calls a handler again with back-off after it threw an error', async () => {
+test('calls a handler again, with back-off, after it throws', async () => {
   const clock = createManualClock();
   const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   let calls = 0;
@@ -20,7 +20,7 @@ test('calls a handler again with back-off after it threw an error', async () => 
     lastError: 'Error: the save failed',
     storage: 'indexeddb',
   });
-  // This waits for the back-off. The handler's timeout is removed a moment later.
+  // Waits until the back-off has started. The handler's timeout is removed a moment later.
   await eventually(() => expect(clock.msToNextTimer()).toBe(1_000));
   await clock.advance(999);
   expect(calls).toBe(1);
@@ -40,7 +40,7 @@ test('waits for a handler’s promise before it delivers the next reward', async
   });
   await watch(rewards, 'dec_1');
   await watch(rewards, 'dec_2');
-  await rewards.settle([earned('dec_1'), earned('dec_2')]);
+  await rewards.settle([earnedStatus('dec_1'), earnedStatus('dec_2')]);
   await eventually(() => expect(rewards.diagnostics().undelivered).toBe(0));
   expect(log).toEqual(['dec_1 begins', 'dec_1 ends', 'dec_2 begins', 'dec_2 ends']);
 });
@@ -55,7 +55,7 @@ test('a handler that fails does not delay later rewards', async () => {
   });
   await watch(rewards, 'dec_1');
   await watch(rewards, 'dec_2');
-  await rewards.settle([earned('dec_1'), earned('dec_2')]);
+  await rewards.settle([earnedStatus('dec_1'), earnedStatus('dec_2')]);
   await eventually(() => expect(received).toEqual(['dec_2']));
   await eventually(() => expect(clock.timers()).toBe(1));
   await clock.advance(1_000);
@@ -74,7 +74,7 @@ test('a handler that never settles delays no other reward', async () => {
   });
   await watch(rewards, 'dec_1');
   await watch(rewards, 'dec_2');
-  await rewards.settle([earned('dec_1'), earned('dec_2')]);
+  await rewards.settle([earnedStatus('dec_1'), earnedStatus('dec_2')]);
   await eventually(() => expect(received).toEqual(['dec_1']));
   await clock.advance(claimMs);
   await eventually(() => expect(rewards.diagnostics().undelivered).toBe(1));

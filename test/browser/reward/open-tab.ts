@@ -10,7 +10,7 @@ import { deleteDatabase } from '../../support/delete-database.ts';
 import { createTestNetwork, createTestPage } from '../../support/ports.ts';
 
 let name: string;
-const open: Rewards[] = [];
+const openLedgers: Rewards[] = [];
 export const decision = (id: string): Decision => ({
   id,
   status: 'filled',
@@ -21,7 +21,7 @@ export const decision = (id: string): Decision => ({
   issued_at: '2026-01-01T00:00:00.000Z',
   expires_at: '2026-01-01T00:10:00.000Z',
 });
-export const earned = (id: string): RewardStatus => ({
+export const earnedStatus = (id: string): RewardStatus => ({
   id,
   state: 'earned',
   reward: { type: 'coins', amount: 10 },
@@ -37,7 +37,7 @@ export const openTab = (
   firstPlayer?: string | null,
 ) => {
   const tab = openTabWithLedger(name, clock, indexedDB, ledgerClock, firstPlayer);
-  open.push(tab.rewards);
+  openLedgers.push(tab.rewards);
   return tab;
 };
 
@@ -56,13 +56,13 @@ export function openTabWithLedger(
   const frames: (() => void)[] = [];
   let running = true;
   let player: { ref: string | undefined } = { ref: firstPlayer ?? undefined };
-  let identified = 0;
+  let identifyCalls = 0;
   const rewards = createRewards({
     clock,
     random: () => 1,
     lifecycle: page,
     connectivity: network,
-    player: { player: () => player, identify: () => void (identified += 1) },
+    player: { player: () => player, identify: () => void (identifyCalls += 1) },
     ledger: createLedger({ name: ledgerName, clock: ledgerClock, indexedDB }),
     deliver: (callback) => (running ? queueMicrotask(callback) : frames.push(callback)),
     client: {
@@ -82,8 +82,8 @@ export function openTabWithLedger(
     return rewards.setPlayer(transferRewards ? previousRef : undefined);
   };
   /** Identifies the player as a user token would. */
-  const identify = (as: string) => {
-    player.ref = as;
+  const identify = (playerRef: string) => {
+    player.ref = playerRef;
     return rewards.refresh();
   };
   return {
@@ -96,7 +96,7 @@ export function openTabWithLedger(
     stopFrames,
     setPlayer,
     identify,
-    identifyCalls: () => identified,
+    identifyCalls: () => identifyCalls,
   };
 }
 /** Returns a clock that ignores the database's timeouts, so that a test can wait for another timer. */
@@ -112,7 +112,7 @@ export const watch = async (rewards: Rewards, id: string, playerRef?: string) =>
 /** Watches an ad to the end and confirms its reward. */
 export const earn = async (rewards: Rewards, id: string, playerRef?: string) => {
   await watch(rewards, id, playerRef);
-  await rewards.settle([earned(id)]);
+  await rewards.settle([earnedStatus(id)]);
 };
 
 /** Opens the object store on the device. */
@@ -128,19 +128,19 @@ export async function openLedgerStore(): Promise<{ store: IDBObjectStore; close(
 export async function lockLedger(): Promise<() => void> {
   const connection = await promisifyRequest(indexedDB.open(name));
   const store = connection.transaction('rewards', 'readwrite').objectStore('rewards');
-  let held = true;
+  let isHeld = true;
   const hold = (): void => {
-    if (held) store.get('none').onsuccess = hold;
+    if (isHeld) store.get('none').onsuccess = hold;
     else connection.close();
   };
   hold();
-  return () => (held = false);
+  return () => (isHeld = false);
 }
 
 beforeEach(() => {
   name = `rewards-${newRandomId()}`;
 });
 afterEach(async () => {
-  for (const rewards of open.splice(0)) rewards.destroy();
+  for (const rewards of openLedgers.splice(0)) rewards.destroy();
   await deleteDatabase(name);
 });

@@ -8,13 +8,13 @@ import { createManualClock } from '../../support/manual-clock.ts';
 import {
   withoutDatabaseTimeouts,
   earn,
-  earned,
+  earnedStatus,
   openLedgerStore,
   openTab,
   watch,
 } from './open-tab.ts';
 
-/** Opens a tab of this player, and collects the rewards that its game receives. */
+/** Opens a tab for this player, and collects the rewards that its game receives. */
 function openTabFor(playerRef: string | null) {
   const tab = openTab(undefined, undefined, undefined, playerRef);
   const received: EarnedReward[] = [];
@@ -33,18 +33,18 @@ test('a reward is not delivered to another player on the same device', async () 
   expect(await bob.rewards.status('dec_1')).toEqual({ decisionId: 'dec_1', state: 'none' });
   expect(bob.rewards.diagnostics()).toMatchObject({ pending: 0, undelivered: 0 });
   // The service's status is stored for the player who earned the reward.
-  await bob.rewards.settle([earned('dec_2')]);
+  await bob.rewards.settle([earnedStatus('dec_2')]);
   await earn(bob.rewards, 'dec_3', 'bob');
   await eventually(() => expect(bob.ids()).toEqual(['dec_3']));
   expect(bob.requests).toEqual([]);
   bob.rewards.destroy();
 
-  const back = openTabFor('ann');
-  await eventually(() => expect(back.ids()).toEqual(['dec_1', 'dec_2']));
-  expect(back.received).toMatchObject([{ userRef: 'ann' }, { userRef: 'ann' }]);
+  const returned = openTabFor('ann');
+  await eventually(() => expect(returned.ids()).toEqual(['dec_1', 'dec_2']));
+  expect(returned.received).toMatchObject([{ userRef: 'ann' }, { userRef: 'ann' }]);
 });
 
-test('pending rewards of another player are not polled', async () => {
+test('another player’s pending rewards are not polled', async () => {
   const oldTab = openTab(undefined, undefined, undefined, 'ann');
   await watch(oldTab.rewards, 'dec_1', 'ann');
   oldTab.rewards.destroy();
@@ -94,7 +94,7 @@ test('a guest’s rewards wait for the guest when a player signs in', async () =
   const { rewards, received, ids, setPlayer } = openTabFor('guest');
   await watch(rewards, 'dec_1', 'guest');
   await setPlayer('ann');
-  await rewards.settle([earned('dec_1')]);
+  await rewards.settle([earnedStatus('dec_1')]);
   expect(await rewards.list()).toEqual([]);
   expect(received).toEqual([]);
   await setPlayer('guest');
@@ -102,9 +102,9 @@ test('a guest’s rewards wait for the guest when a player signs in', async () =
 });
 
 test('transferred rewards are delivered to the new player', async () => {
-  const frozen = openTab(undefined, undefined, undefined, 'guest');
-  await earn(frozen.rewards, 'dec_1', 'guest');
-  frozen.rewards.destroy();
+  const earlierTab = openTab(undefined, undefined, undefined, 'guest');
+  await earn(earlierTab.rewards, 'dec_1', 'guest');
+  earlierTab.rewards.destroy();
   const { rewards, received, ids, setPlayer, stopFrames, frames } = openTabFor('guest');
   stopFrames();
   await watch(rewards, 'dec_2', 'guest');
@@ -112,7 +112,7 @@ test('transferred rewards are delivered to the new player', async () => {
   await setPlayer('ann', true);
   // The rewards have been transferred, so this frame must not deliver them to the guest.
   frames.splice(0).forEach((frame) => frame());
-  await rewards.settle([earned('dec_2')]);
+  await rewards.settle([earnedStatus('dec_2')]);
   await eventually(() => {
     frames.splice(0).forEach((frame) => frame());
     expect(ids()).toEqual(['dec_1', 'dec_2']);
@@ -126,7 +126,7 @@ test('rewards are transferred as soon as a user token identifies the new player'
   const { rewards, ids, setPlayer, identify } = openTabFor('guest');
   await watch(rewards, 'dec_1', 'guest');
   await setPlayer(undefined, true);
-  await rewards.settle([earned('dec_1')]);
+  await rewards.settle([earnedStatus('dec_1')]);
   expect(ids()).toEqual([]);
   await identify('ann');
   await eventually(() => expect(ids()).toEqual(['dec_1']));

@@ -4,7 +4,15 @@ import type { EarnedReward } from '../../../src/outcome.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
-import { decision, earn, earned, openLedgerStore, lockLedger, openTab, watch } from './open-tab.ts';
+import {
+  decision,
+  earn,
+  earnedStatus,
+  openLedgerStore,
+  lockLedger,
+  openTab,
+  watch,
+} from './open-tab.ts';
 
 test('delivers a reward once if the database is read-only', async () => {
   const { rewards } = openTab();
@@ -28,49 +36,49 @@ test('a tab with a failed write does not deliver a reward that another tab has d
   const [first, second] = [openTab(), openTab()];
   const received: string[] = [];
   await first.rewards.track(decision('dec_1'));
-  const full = vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementationOnce(() => {
+  const put = vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementationOnce(() => {
     throw new DOMException('full', 'QuotaExceededError');
   });
   await first.rewards.setWatched('dec_1');
-  expect(full).toHaveBeenCalledOnce();
+  expect(put).toHaveBeenCalledOnce();
   second.rewards.onReward(() => void received.push('second'));
   await second.rewards.list();
-  await second.rewards.settle([earned('dec_1')]);
+  await second.rewards.settle([earnedStatus('dec_1')]);
   await eventually(async () => expect(await second.rewards.list()).toEqual([]));
-  await first.rewards.settle([earned('dec_1')]);
+  await first.rewards.settle([earnedStatus('dec_1')]);
   await watch(first.rewards, 'dec_2');
   first.rewards.onReward(({ decisionId }) => void received.push(decisionId));
-  await first.rewards.settle([earned('dec_2')]);
+  await first.rewards.settle([earnedStatus('dec_2')]);
   await eventually(async () => expect(await first.rewards.list()).toEqual([]));
   expect(received).toEqual(['second', 'dec_2']);
 });
 
 test('works without a database, and reports that it keeps rewards in memory', async () => {
-  const denied = {
+  const blockedDatabases = {
     open: () => {
       throw new DOMException('denied', 'SecurityError');
     },
   } as unknown as IDBFactory;
-  const { rewards } = openTab(systemClock, denied);
+  const { rewards } = openTab(systemClock, blockedDatabases);
   const deliveredReward = new Promise<EarnedReward>((resolve) => rewards.onReward(resolve));
   await earn(rewards, 'dec_1');
   expect(await deliveredReward).toMatchObject({ decisionId: 'dec_1' });
   expect(rewards.diagnostics().storage).toBe('memory');
 });
 
-test('a database that does not respond delays nothing', async () => {
+test('an unresponsive database delays nothing', async () => {
   const clock = createManualClock();
   const { rewards } = openTab(clock);
   await watch(rewards, 'dec_1');
   const unlock = await lockLedger();
-  const listed = rewards.list();
-  let watched = false;
-  void watch(rewards, 'dec_2').then(() => (watched = true));
+  const listing = rewards.list();
+  let hasWatched = false;
+  void watch(rewards, 'dec_2').then(() => (hasWatched = true));
   await eventually(async () => {
     await clock.advance(5_000);
-    expect(watched).toBe(true);
+    expect(hasWatched).toBe(true);
   });
-  expect(await listed).toMatchObject([{ decisionId: 'dec_1' }]);
+  expect(await listing).toMatchObject([{ decisionId: 'dec_1' }]);
   expect(rewards.diagnostics().storage).toBe('memory');
   unlock();
   await eventually(async () => {
@@ -79,7 +87,7 @@ test('a database that does not respond delays nothing', async () => {
   });
 });
 
-test('reads all rewards of a ledger that is larger than one page', async () => {
+test('reads all rewards from a ledger that is larger than one page', async () => {
   const oldTab = openTab();
   const ids = Array.from({ length: 401 }, (_, index) => `dec_${index}`);
   await Promise.all(ids.map((id) => watch(oldTab.rewards, id)));
@@ -107,8 +115,8 @@ test('a failed write is reported with its cause', async () => {
 });
 
 test('removes a settled reward after 30 days, but keeps a pending one', async () => {
-  const oldTime = { ...systemClock, now: () => Date.now() - 31 * 86_400_000 };
-  const oldTab = openTab(oldTime);
+  const pastClock = { ...systemClock, now: () => Date.now() - 31 * 86_400_000 };
+  const oldTab = openTab(pastClock);
   await watch(oldTab.rewards, 'dec_1');
   await watch(oldTab.rewards, 'dec_2');
   await oldTab.rewards.settle([{ id: 'dec_1', state: 'denied' }]);

@@ -1,4 +1,4 @@
-/** A browser page represents every runtime that has Web APIs but no Node APIs. */
+/** A browser page stands in for any runtime that has Web APIs but no Node APIs. */
 import { expect, test } from 'vitest';
 import { signWebhook, verifyWebhook } from '../../../src/server/index.ts';
 
@@ -19,7 +19,7 @@ const sign = async () => ({
   ...(await signWebhook(body, secret, Math.floor(Date.now() / 1_000))),
 });
 
-test('verifies a webhook that is text, bytes or a Request in a browser', async () => {
+test('verifies a webhook’s body as text or bytes in a browser', async () => {
   expect(globalThis).not.toHaveProperty('Buffer');
   const request = new Request('https://game.example/', {
     method: 'POST',

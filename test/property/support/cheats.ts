@@ -12,8 +12,8 @@ interface ClaimedEvent {
   occurredAtMs?: number;
 }
 
-/** A way to try to earn the rewards of several ads without watching all of the ads. */
-type Cheat = (random: Random, ads: readonly ServedAd[], startMs: number) => Arrival[];
+/** A way to try to earn rewards for several ads without watching all of them. */
+type Cheat = (random: Random, ads: readonly ServedAd[], startAtMs: number) => Arrival[];
 
 const visible = { ratio: 1, ms: 2_000 };
 const createEvent = (ad: ServedAd, type: AdEvent['type'], occurredAtMs: number): Event => ({
@@ -33,18 +33,18 @@ const request = (ad: ServedAd, types: readonly AdEvent['type'][], claim: Claimed
   };
 };
 
-/** Creates a cheat with a faster page. The page's timers are faster and, with `clockToo`, also its clock. */
+/** Creates a cheat whose page runs faster: its timers and, with `speedUpClock`, also its clock. */
 const speedUpPage =
-  (speed: number, clockToo: boolean, gapMs: number): Cheat =>
-  (_, ads, startMs) => {
-    let nowMs = startMs;
+  (speed: number, speedUpClock: boolean, gapMs: number): Cheat =>
+  (_, ads, startAtMs) => {
+    let nowMs = startAtMs;
     return ads.flatMap((ad) => {
-      const beganMs = (nowMs += gapMs);
+      const adStartAtMs = (nowMs += gapMs);
       nowMs += requiredMs / speed;
       const at = (share: number, types: readonly AdEvent['type'][]) => {
-        const passedMs = (requiredMs * share) / speed;
-        const sentAtMs = beganMs + (clockToo ? passedMs * speed : passedMs);
-        return request(ad, types, { receivedAtMs: beganMs + passedMs, sentAtMs });
+        const elapsedMs = (requiredMs * share) / speed;
+        const sentAtMs = adStartAtMs + (speedUpClock ? elapsedMs * speed : elapsedMs);
+        return request(ad, types, { receivedAtMs: adStartAtMs + elapsedMs, sentAtMs });
       };
       return [at(0, ['start']), at(0.5, ['impression', 'midpoint']), at(1, ['complete'])];
     });
@@ -52,59 +52,60 @@ const speedUpPage =
 
 const watchInTabs =
   (tabs: number): Cheat =>
-  (random, ads, startMs) =>
+  (random, ads, startAtMs) =>
     ads.flatMap((ad, index) => {
-      const beganMs = startMs + Math.floor(index / tabs) * (requiredMs + random.integer(0, 2_000));
+      const adStartAtMs =
+        startAtMs + Math.floor(index / tabs) * (requiredMs + random.integer(0, 2_000));
       return [
-        request(ad, ['start'], { receivedAtMs: beganMs + 100, sentAtMs: beganMs }),
+        request(ad, ['start'], { receivedAtMs: adStartAtMs + 100, sentAtMs: adStartAtMs }),
         request(ad, ['impression', 'complete'], {
-          receivedAtMs: beganMs + requiredMs + 100,
-          sentAtMs: beganMs + requiredMs,
+          receivedAtMs: adStartAtMs + requiredMs + 100,
+          sentAtMs: adStartAtMs + requiredMs,
         }),
       ];
     });
 
 /** The cheats by name: scripts, pages with manipulated clocks, and players with many tabs. */
 export const cheats: Record<string, Cheat> = {
-  'completes immediately': (_, ads, startMs) =>
+  'completes immediately': (_, ads, startAtMs) =>
     ads.map((ad) =>
-      request(ad, ['start', 'impression', 'complete'], { receivedAtMs: startMs + 200 }),
+      request(ad, ['start', 'impression', 'complete'], { receivedAtMs: startAtMs + 200 }),
     ),
-  'completes all ads after the time of one, without a start': (_, ads, startMs) =>
+  'completes all ads after the duration of one, without a start': (_, ads, startAtMs) =>
     ads.map((ad) =>
-      request(ad, ['impression', 'complete'], { receivedAtMs: startMs + requiredMs }),
+      request(ad, ['impression', 'complete'], { receivedAtMs: startAtMs + requiredMs }),
     ),
-  'claims that everything happened long ago': (_, ads, startMs) =>
+  'claims that everything happened long ago': (_, ads, startAtMs) =>
     ads.map((ad) =>
       request(ad, ['start', 'impression', 'complete'], {
-        receivedAtMs: startMs + 4_000,
-        occurredAtMs: startMs - 72_000_000,
+        receivedAtMs: startAtMs + 4_000,
+        occurredAtMs: startAtMs - 72_000_000,
       }),
     ),
-  'claims that its requests were slow': (_, ads, startMs) =>
+  'claims that its requests were slow': (_, ads, startAtMs) =>
     ads.map((ad, index) => {
-      const sentAtMs = startMs - 30_000 + index * requiredMs;
+      const sentAtMs = startAtMs - 30_000 + index * requiredMs;
       const late = request(ad, ['start', 'impression'], {
-        receivedAtMs: startMs + 3_000,
+        receivedAtMs: startAtMs + 3_000,
         sentAtMs,
       });
       const complete = createEvent(ad, 'complete', sentAtMs + requiredMs);
       return { ...late, events: [...late.events, complete] };
     }),
-  'sets its clock ahead': (_, ads, startMs) =>
+  'sets its clock ahead': (_, ads, startAtMs) =>
     ads.flatMap((ad, index) => [
-      request(ad, ['start'], { receivedAtMs: startMs + index * 500 }),
+      request(ad, ['start'], { receivedAtMs: startAtMs + index * 500 }),
       request(ad, ['impression', 'complete'], {
-        receivedAtMs: startMs + index * 500 + 300,
-        sentAtMs: startMs + 3_600_000,
+        receivedAtMs: startAtMs + index * 500 + 300,
+        sentAtMs: startAtMs + 3_600_000,
       }),
     ]),
-  'sets its clock back': (_, ads, startMs) =>
+  'sets its clock back': (_, ads, startAtMs) =>
     ads.flatMap((ad, index) => [
-      request(ad, ['start'], { receivedAtMs: startMs + index * 500 }),
+      request(ad, ['start'], { receivedAtMs: startAtMs + index * 500 }),
       request(ad, ['impression', 'complete'], {
-        receivedAtMs: startMs + index * 500 + 300,
-        sentAtMs: startMs - 3_600_000,
+        receivedAtMs: startAtMs + index * 500 + 300,
+        sentAtMs: startAtMs - 3_600_000,
       }),
     ]),
   'runs its page 16 times as fast': speedUpPage(16, true, 100),
@@ -113,16 +114,16 @@ export const cheats: Record<string, Cheat> = {
   'runs its timers 16 times as fast, and pauses': speedUpPage(16, false, 2_000),
   'opens ten tabs': watchInTabs(10),
   'has two devices': watchInTabs(2),
-  'claims as much as the service tolerates': (_, ads, startMs) =>
+  'claims as much as the service tolerates': (_, ads, startAtMs) =>
     ads.map((ad, index) =>
       request(ad, ['impression', 'complete'], {
-        receivedAtMs: startMs + requiredMs + index * 3_000,
-        occurredAtMs: startMs + index * 3_000,
+        receivedAtMs: startAtMs + requiredMs + index * 3_000,
+        occurredAtMs: startAtMs + index * 3_000,
       }),
     ),
-  'reports nonsense': (random, ads, startMs) =>
+  'reports nonsense': (random, ads, startAtMs) =>
     ads.map((ad) => {
-      const receivedAtMs = startMs + random.integer(0, 60_000);
+      const receivedAtMs = startAtMs + random.integer(0, 60_000);
       const types = ['start', 'impression', 'first_quartile', 'midpoint', 'complete'] as const;
       return {
         receivedAtMs,
@@ -135,18 +136,18 @@ export const cheats: Record<string, Cheat> = {
 };
 
 /**
- * Plays the ads of one cheat, and returns the ads with the times of their decisions. The decisions are made immediately
- * before the ads or minutes earlier.
+ * Plays the ads for one cheat. Returns the ads, with the times at which they were decided, and the requests that
+ * arrive. An ad is decided immediately before the cheat starts, or up to minutes earlier.
  */
-export function playCheat(random: Random, name: string, startMs: number): PlayedSession {
+export function playCheat(random: Random, name: string, startAtMs: number): PlayedSession {
   const cheat = cheats[name];
   if (!cheat) throw new Error(`There is no cheat named ${name}.`);
-  const aheadMs = random.pick([0, 0, 2_000, 30_000, 500_000]);
+  const maxLeadMs = random.pick([0, 0, 2_000, 30_000, 500_000]);
   const ads = Array.from({ length: random.integer(2, 20) }, (_, index): ServedAd => ({
     id: `dec_${index}`,
-    issuedAtMs: startMs - random.integer(0, aheadMs),
+    issuedAtMs: startAtMs - random.integer(0, maxLeadMs),
     requiredMs,
     mediaFormat: 'image',
   }));
-  return { ads, arrivals: cheat(random, ads, startMs) };
+  return { ads, arrivals: cheat(random, ads, startAtMs) };
 }

@@ -10,19 +10,21 @@ import type { World } from './world.ts';
  * browser is killed.
  */
 export interface Device {
-  /** The tab in the foreground. */
+  /** The rewards of the foreground tab. */
   page(): Rewards;
   /** Kills the browser at any point, and opens the game again. */
   kill(): void;
-  /** Lets the player return to the game. The game then polls all rewards. Resolves when every reward is delivered. */
+  /**
+   * Simulates the player's return to the game, which then polls all rewards. Resolves when every reward is delivered.
+   */
   returnToGame(): Promise<void>;
-  /** How often each reward was delivered to the game. */
+  /** How many times each reward was delivered to the game. */
   deliveryCount: ReadonlyMap<string, number>;
   kills(): number;
   entry(decisionId: string): LedgerEntry | undefined;
 }
 
-/** @param toDeviceTime - converts a time of the service's clock to the device's clock. */
+/** @param toDeviceTime - converts a time on the service's clock to the device's clock. */
 export function createDevice(
   world: World,
   toDeviceTime: (ms: number) => number,
@@ -46,7 +48,7 @@ export function createDevice(
       random: Math.random,
       lifecycle: page,
       connectivity: createTestNetwork(),
-      ledger: ledgerOn(disk, () => alive),
+      ledger: createSharedLedger(disk, () => alive),
       deliver: (callback) => setImmediate(callback),
       player: { player: () => ({ ref: '' }), identify() {} },
       client: {
@@ -88,7 +90,7 @@ export function createDevice(
     },
     async returnToGame() {
       restart();
-      // In a browser, the outbox of the next page would receive the responses that the killed page missed.
+      // In a browser, the next page's outbox would receive the responses that the killed page missed.
       for (const id of disk.keys()) await page().status(id);
       const isDue = ({ state, delivered }: LedgerEntry) => state === 'earned' && !delivered;
       for (let tick = 0; tick < 200 && [...disk.values()].some(isDue); tick += 1) {
@@ -104,7 +106,7 @@ export function createDevice(
 }
 
 /** Creates a ledger that several tabs share. A killed tab no longer writes to the ledger. */
-function ledgerOn(disk: Map<string, LedgerEntry>, isAlive: () => boolean): Ledger {
+function createSharedLedger(disk: Map<string, LedgerEntry>, isAlive: () => boolean): Ledger {
   const entriesById = new Map<string, LedgerEntry>();
   // Asynchronous and atomic, like a database.
   const nextTurn = () => new Promise(setImmediate);

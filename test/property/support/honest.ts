@@ -4,11 +4,11 @@ import type { Arrival, ServedAd } from './judge.ts';
 
 /** A player's device and its network. Times are in milliseconds. */
 interface Device {
-  /** Converts a time of the service's clock to the device's clock. */
+  /** Converts a time on the service's clock to the device's clock. */
   clock(ms: number): number;
-  /** Latency of a request. */
+  /** Request latency. */
   latency(): number;
-  /** Share of requests, and of responses, that are lost. */
+  /** The probability that a request is lost. The same probability applies to responses. */
   loss: number;
   /** How long slow storage delays an event. */
   storage(): number;
@@ -27,32 +27,32 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 /** Watches several ads to the end, one after the other, on one or two devices. */
-export function playHonestly(random: Random, startMs: number): PlayedSession {
-  const devices = [makeDevice(random, startMs)];
-  if (random.chance(0.1)) devices.push(makeDevice(random, startMs));
+export function playHonestly(random: Random, startAtMs: number): PlayedSession {
+  const devices = [makeDevice(random, startAtMs)];
+  if (random.chance(0.1)) devices.push(makeDevice(random, startAtMs));
   const ads: ServedAd[] = [];
   const arrivals: Arrival[] = [];
-  let freeMs = startMs;
+  let freeAtMs = startAtMs;
   for (let count = random.integer(1, 6); count > 0; count -= 1) {
     const device = random.pick(devices);
     const requiredMs = random.pick([5_000, 5_000, 6_000, 12_000, 15_000, 30_000]);
     const preloadedMs = random.chance(0.5) ? random.integer(30, 800) : random.integer(30, 590_000);
-    const beganMs = freeMs + random.integer(200, random.pick([1_000, 20_000, 120_000]));
+    const adStartAtMs = freeAtMs + random.integer(200, random.pick([1_000, 20_000, 120_000]));
     const ad: ServedAd = {
       id: `dec_${ads.length}`,
-      issuedAtMs: Math.max(startMs - 590_000, beganMs - preloadedMs),
+      issuedAtMs: Math.max(startAtMs - 590_000, adStartAtMs - preloadedMs),
       requiredMs,
       mediaFormat: random.pick(['video', 'image']),
     };
-    const happened = watch(random, ad, beganMs);
-    freeMs = Math.max(...happened.map(({ atMs }) => atMs));
+    const watchEvents = watch(random, ad, adStartAtMs);
+    freeAtMs = Math.max(...watchEvents.map(({ atMs }) => atMs));
     ads.push(ad);
-    arrivals.push(...send(random, device, ad, happened));
+    arrivals.push(...send(random, device, ad, watchEvents));
   }
   return { ads, arrivals };
 }
 
-function makeDevice(random: Random, startMs: number): Device {
+function makeDevice(random: Random, startAtMs: number): Device {
   const skewMs = random.pick([
     0,
     random.integer(-2_000, 2_000),
@@ -60,8 +60,8 @@ function makeDevice(random: Random, startMs: number): Device {
     7_200_000,
     -31_536_000_000,
   ]);
-  const setAtMs = startMs + random.integer(0, 60_000);
-  const setByMs = random.chance(0.05)
+  const jumpAtMs = startAtMs + random.integer(0, 60_000);
+  const jumpMs = random.chance(0.05)
     ? random.pick([-hourMs, hourMs, -5_000, 5_000, -1_500, 1_500, -20_000, 20_000])
     : 0;
   const [fastMs, slowMs] = random.pick([
@@ -72,17 +72,17 @@ function makeDevice(random: Random, startMs: number): Device {
     [50, 15_000],
   ] as const);
   const mayFreeze = random.chance(0.05);
-  const stores = random.chance(0.1);
+  const hasSlowStorage = random.chance(0.1);
   return {
-    clock: (ms) => ms + skewMs + (ms >= setAtMs ? setByMs : 0),
+    clock: (ms) => ms + skewMs + (ms >= jumpAtMs ? jumpMs : 0),
     // A sleeping device finishes the request when it wakes up.
     latency: () =>
       mayFreeze && random.chance(0.2)
         ? random.integer(minuteMs, 3 * hourMs)
         : random.integer(fastMs, slowMs),
     loss: random.pick([0, 0, 0.05, 0.3]),
-    storage: () => (stores ? random.integer(0, 6_000) : random.integer(0, 20)),
-    onlineAtMs: random.chance(0.1) ? startMs + random.integer(minuteMs, 12 * hourMs) : 0,
+    storage: () => (hasSlowStorage ? random.integer(0, 6_000) : random.integer(0, 20)),
+    onlineAtMs: random.chance(0.1) ? startAtMs + random.integer(minuteMs, 12 * hourMs) : 0,
     batching: random.pick([0, 0.3, 0.8]),
   };
 }
@@ -97,7 +97,7 @@ interface WatchEvent {
 function watch(
   random: Random,
   { requiredMs, mediaFormat }: ServedAd,
-  beganMs: number,
+  adStartAtMs: number,
 ): WatchEvent[] {
   const pauseAt = random.real();
   const pauseMs = random.chance(0.1)
@@ -105,14 +105,14 @@ function watch(
     : 0;
   const speed = 1 + random.real() * 0.02;
   const at = (share: number): number =>
-    Math.round(beganMs + requiredMs * share * speed + (share > pauseAt ? pauseMs : 0));
-  const seenMs = mediaFormat === 'video' ? 2_000 : 1_000;
+    Math.round(adStartAtMs + requiredMs * share * speed + (share > pauseAt ? pauseMs : 0));
+  const visibleMs = mediaFormat === 'video' ? 2_000 : 1_000;
   return [
     { type: 'start', atMs: at(0) },
     {
       type: 'impression',
-      atMs: at(seenMs / requiredMs),
-      more: { visible: { ratio: 1, ms: seenMs } },
+      atMs: at(visibleMs / requiredMs),
+      more: { visible: { ratio: 1, ms: visibleMs } },
     },
     { type: 'first_quartile', atMs: at(0.25) },
     { type: 'midpoint', atMs: at(0.5) },
@@ -130,31 +130,32 @@ function send(
   random: Random,
   device: Device,
   ad: ServedAd,
-  happened: readonly WatchEvent[],
+  watchEvents: readonly WatchEvent[],
 ): Arrival[] {
   const arrivals: Arrival[] = [];
-  let waiting: Arrival['events'] = [];
-  let readyMs = 0;
-  happened.forEach(({ type, atMs, more }, index) => {
-    waiting.push({
+  let pendingEvents: Arrival['events'] = [];
+  let readyAtMs = 0;
+  watchEvents.forEach(({ type, atMs, more }, index) => {
+    pendingEvents.push({
       id: `event-${ad.id}-${type}`,
       adId: ad.id,
       type,
       occurredAtMs: device.clock(atMs),
       ...more,
     });
-    readyMs = Math.max(readyMs, atMs + device.storage(), device.onlineAtMs);
-    if (index < happened.length - 1 && random.chance(device.batching)) return;
-    let sentMs = readyMs + random.integer(0, 50);
+    readyAtMs = Math.max(readyAtMs, atMs + device.storage(), device.onlineAtMs);
+    if (index < watchEvents.length - 1 && random.chance(device.batching)) return;
+    let sentAtMs = readyAtMs + random.integer(0, 50);
     for (let attempt = 0; attempt < 8; attempt += 1) {
       const arrived = attempt === 7 || !random.chance(device.loss);
       // The clocks of two service processes differ slightly.
-      const receivedAtMs = sentMs + device.latency() + random.integer(0, 100);
-      if (arrived) arrivals.push({ receivedAtMs, sentAtMs: device.clock(sentMs), events: waiting });
+      const receivedAtMs = sentAtMs + device.latency() + random.integer(0, 100);
+      if (arrived)
+        arrivals.push({ receivedAtMs, sentAtMs: device.clock(sentAtMs), events: pendingEvents });
       if (arrived && !random.chance(device.loss)) break;
-      sentMs += random.integer(1_000, 10_000) * (attempt + 1);
+      sentAtMs += random.integer(1_000, 10_000) * (attempt + 1);
     }
-    waiting = [];
+    pendingEvents = [];
   });
   return arrivals;
 }

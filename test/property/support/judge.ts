@@ -28,16 +28,19 @@ export interface Arrival {
   })[];
 }
 
-/** The result of an ad. */
-export type Judged = DecisionState;
+/** The final state of an ad. */
+export type JudgedAd = DecisionState;
 
 const scope = { accountId: 'acc_1', environment: 'live' } as const;
 const snapshot = compileSnapshot([]);
 const dayMs = 86_400_000;
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** Judges the reports of one player's devices. It uses the service's own functions, but keeps all data in memory. */
-export function judgePlayer(ads: readonly ServedAd[], arrivals: readonly Arrival[]): Judged[] {
+/**
+ * Judges the ads from the events that one player's devices report. It uses the service's own functions, but keeps all
+ * data in memory.
+ */
+export function judgePlayer(ads: readonly ServedAd[], arrivals: readonly Arrival[]): JudgedAd[] {
   const decisions = new Map(ads.map((ad) => [ad.id, createDecision(ad)]));
   const evidence = new Map(ads.map(({ id }): [string, RecordedEvent[]] => [id, []]));
   const adViews: (AdView & { id: string })[] = [];
@@ -70,8 +73,9 @@ export function judgePlayer(ads: readonly ServedAd[], arrivals: readonly Arrival
       history,
       rejectedCompletions,
     };
-    const judged = [...affected].toSorted().flatMap((id) => decisions.get(id) ?? []);
-    for (const { after } of judgeDecisions(context, judged)) decisions.set(after.id, after);
+    const affectedDecisions = [...affected].toSorted().flatMap((id) => decisions.get(id) ?? []);
+    for (const { after } of judgeDecisions(context, affectedDecisions))
+      decisions.set(after.id, after);
   }
   return [...decisions.values()];
 }
@@ -89,12 +93,12 @@ function record(
     issuedAtMs,
     expiresAtMs,
   };
-  const read = readEvent(
+  const result = readEvent(
     { ...event, decision_id: adId, token: 't', occurred_at: iso(occurredAtMs) },
     { scope, sentAtMs, receivedAtMs, claims },
   );
-  if ('code' in read) throw new Error(`Rejected: ${read.code}`);
-  return read.event;
+  if ('code' in result) throw new Error(`Rejected: ${result.code}`);
+  return result.event;
 }
 
 const createDecision = ({ id, issuedAtMs, requiredMs, mediaFormat }: ServedAd): DecisionState => ({

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** How an ad of five seconds is watched or faked. */
+/** How a five-second ad is watched or faked. */
 export type Behavior =
   | 'honest'
   | 'offline' // sends all events hours later
@@ -9,12 +9,12 @@ export type Behavior =
   | 'sped-up' // runs the page 16 times as fast
   | 'backdated' // claims an earlier start
   | 'unseen' // reports no impression
-  | 'hidden' // reports an impression of too few pixels
+  | 'hidden' // reports an impression with too few visible pixels
   | 'edited-token' // names another user in the token
-  | 'foreign-token' // sends the events with the token of another decision
+  | 'foreign-token' // sends the events with another decision's token
   | 'bot'; // identifies itself as a bot
 
-/** One ad of one player. Times are in milliseconds, by the service's clock. */
+/** One player's ad. Times are in milliseconds on the service's clock. */
 export interface WatchPlan {
   behavior: Behavior;
   placement: 'revive' | 'double-coins';
@@ -25,18 +25,18 @@ export interface WatchPlan {
   /** Whether the ad is watched at the same time as the previous ad, in another tab. */
   parallel: boolean;
   /** Delays after which each event is sent and repeated. Copies with the same delay are sent in parallel. */
-  sends: { start: number[]; quartiles: number[]; seen: number[]; complete: number[] };
-  /** Latency of a request. */
+  sendDelays: { start: number[]; quartiles: number[]; seen: number[]; complete: number[] };
+  /** Request latency. */
   latencyMs: number;
 }
 
 export interface PlayerPlan {
   /** Offset of the device's clock. */
   skewMs: number;
-  /** By how much the device's clock changes during the first ad. */
+  /** By how much the device's clock is set forward or back during the first ad. */
   jumpMs: number;
   watches: WatchPlan[];
-  /** Number of tabs with the game. */
+  /** Number of tabs in which the game is open. */
   tabs: number;
   /** Times at which the browser is killed and started again. */
   kills: number[];
@@ -46,13 +46,13 @@ export interface BatchPlan {
   players: PlayerPlan[];
   /** When a kill switch stops the placement double-coins, and for how long. */
   kill: { atMs: number; forMs: number };
-  /** Times at which all connections break: those of the players and those to the database server. */
+  /** Times at which all connections break: the players' connections and the connections to the database server. */
   cuts: number[];
 }
 
 const times = (maxMs: number, step = 500) =>
   fc.integer({ min: 0, max: maxMs / step }).map((count) => count * step);
-const sends = fc.array(times(8_000), { minLength: 1, maxLength: 3 });
+const delays = fc.array(times(8_000), { minLength: 1, maxLength: 3 });
 
 const behavior: fc.Arbitrary<Behavior> = fc.oneof(
   { weight: 10, arbitrary: fc.constant('honest' as const) },
@@ -82,7 +82,7 @@ const watchPlan: fc.Arbitrary<WatchPlan> = fc.record({
     { weight: 4, arbitrary: fc.constant(false) },
     { weight: 1, arbitrary: fc.constant(true) },
   ),
-  sends: fc.record({ start: sends, quartiles: sends, seen: sends, complete: sends }),
+  sendDelays: fc.record({ start: delays, quartiles: delays, seen: delays, complete: delays }),
   latencyMs: fc.oneof(
     { weight: 3, arbitrary: fc.integer({ min: 0, max: 1_000 }) },
     { weight: 1, arbitrary: fc.integer({ min: 1_000, max: 12_000 }) },
@@ -100,7 +100,7 @@ const playerPlan: fc.Arbitrary<PlayerPlan> = fc.record({
 /** Number of simultaneous players. */
 export const playersPerBatch = 50;
 
-/** The plans of many players of one service. The plan of each player is one sequence. */
+/** Plans for many players on one service. Each player's plan is one sequence. */
 export const batchPlan: fc.Arbitrary<BatchPlan> = fc.record({
   players: fc.array(playerPlan, { minLength: playersPerBatch, maxLength: playersPerBatch }),
   kill: fc.record({ atMs: times(60_000), forMs: times(15_000) }),

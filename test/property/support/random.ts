@@ -4,7 +4,7 @@ export interface Random {
   real(): number;
   /** Both bounds are inclusive. */
   integer(min: number, max: number): number;
-  chance(share: number): boolean;
+  chance(probability: number): boolean;
   pick<T>(values: readonly T[]): T;
 }
 
@@ -20,7 +20,7 @@ export function createRandom(seed: number): Random {
   return {
     real,
     integer: (min, max) => min + Math.floor(real() * (max - min + 1)),
-    chance: (share) => real() < share,
+    chance: (probability) => real() < probability,
     pick<T>(values: readonly T[]): T {
       return values[Math.floor(real() * values.length)] as T;
     },

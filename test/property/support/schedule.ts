@@ -4,20 +4,20 @@ import { createDevice, type Device } from './device.ts';
 import type { BatchPlan, PlayerPlan, WatchPlan } from './plan.ts';
 import type { World } from './world.ts';
 
-/** An action, and the time at which it happens by the service's clock. */
+/** An action, and the time on the service's clock at which it happens. */
 export interface Action {
   atMs: number;
   run(): Promise<unknown>;
 }
 
-/** The actual and the expected result of one planned ad. */
+/** The actual and expected result of one planned ad. */
 export interface Track {
   userRef: string;
   plan: WatchPlan;
   device: Device;
   /** Undefined if the kill switch stopped the ad. */
   decision?: Decision & { token: string };
-  /** States in the responses of the service. */
+  /** Reward states from the service's responses, in order. */
   reportedStates: string[];
   expected: 'earned' | 'not earned' | 'either';
   /** When the service first reported the reward as earned. */
@@ -34,9 +34,9 @@ const hourMs = 3_600_000;
 export function schedule(
   world: World,
   { players, kill, cuts }: BatchPlan,
-  startMs: number,
+  startAtMs: number,
 ): { actions: Action[]; tracks: Track[] } {
-  const window = { fromMs: startMs + kill.atMs, toMs: startMs + kill.atMs + kill.forMs };
+  const window = { fromMs: startAtMs + kill.atMs, toMs: startAtMs + kill.atMs + kill.forMs };
   const actions: Action[] = [];
   const tracks: Track[] = [];
   if (kill.forMs > 0) {
@@ -44,11 +44,11 @@ export function schedule(
     actions.push({ atMs: window.toMs, run: () => world.kill(false) });
   }
   for (const cutMs of cuts) {
-    const atMs = startMs + cutMs;
-    // The test does not retry changes of the kill switch, so no cut may happen during a change.
+    const atMs = startAtMs + cutMs;
+    // The test does not retry changes to the kill switch, so no cut may happen during a change.
     if (atMs !== window.fromMs && atMs !== window.toMs) actions.push({ atMs, run: world.cut });
   }
-  for (const player of players) schedulePlayer(world, player, startMs, window, actions, tracks);
+  for (const player of players) schedulePlayer(world, player, startAtMs, window, actions, tracks);
   return { actions: actions.toSorted((a, b) => a.atMs - b.atMs), tracks };
 }
 
@@ -60,25 +60,26 @@ interface Window {
 function schedulePlayer(
   world: World,
   player: PlayerPlan,
-  startMs: number,
+  startAtMs: number,
   kill: Window,
   actions: Action[],
   tracks: Track[],
 ): void {
   const userRef = `player-${randomUUID()}`;
-  // A device whose clock is changed has only one ad, because the service could not distinguish two ads.
+  // A device whose clock is changed has only one ad. With two, the service could not tell whether they were watched one
+  // after the other.
   const watches = player.jumpMs === 0 ? player.watches : player.watches.slice(0, 1);
-  const toDeviceTime = deviceClock(player, startMs);
+  const toDeviceTime = deviceClock(player, startAtMs);
   const device = createDevice(world, toDeviceTime, player.tabs);
   for (const killMs of player.kills)
-    actions.push({ atMs: startMs + killMs, run: async () => device.kill() });
+    actions.push({ atMs: startAtMs + killMs, run: async () => device.kill() });
   const playerTracks: Track[] = [];
-  let freeMs = startMs;
+  let freeAtMs = startAtMs;
   for (const plan of watches) {
     const previousTrack = playerTracks.at(-1);
     const parallel = plan.parallel && previousTrack !== undefined;
-    const fromMs = parallel ? previousTrack.fromMs : freeMs + plan.gapMs + plan.preloadedMs;
-    const decideMs = Math.max(startMs, fromMs - plan.preloadedMs);
+    const fromMs = parallel ? previousTrack.fromMs : freeAtMs + plan.gapMs + plan.preloadedMs;
+    const decideAtMs = Math.max(startAtMs, fromMs - plan.preloadedMs);
     const track: Track = {
       userRef,
       plan,
@@ -88,46 +89,51 @@ function schedulePlayer(
       fromMs,
       toMs: fromMs + adMs,
     };
-    const occurrences = planOccurrences(plan, decideMs, fromMs);
-    actions.push({ atMs: decideMs, run: () => decide(world, track) });
-    for (const { type, happenedMs, statedMs, sentMs, more } of occurrences) {
+    const occurrences = planOccurrences(plan, decideAtMs, fromMs);
+    actions.push({ atMs: decideAtMs, run: () => decide(world, track) });
+    for (const { type, occurredAtMs, claimedAtMs, sentAtMs, more } of occurrences) {
       // All copies of an event have the same id.
       const id = randomUUID();
       if (type === 'complete')
         actions.push({
-          atMs: Math.max(decideMs + 1, happenedMs),
+          atMs: Math.max(decideAtMs + 1, occurredAtMs),
           run: async () => track.decision && device.page().setWatched(track.decision.id),
         });
-      for (const atMs of sentMs) {
+      for (const atMs of sentAtMs) {
         actions.push({
           atMs,
           run: async () => {
-            const event = { id, type, occurred_at: toDeviceTime(statedMs ?? happenedMs), ...more };
+            const event = {
+              id,
+              type,
+              occurred_at: toDeviceTime(claimedAtMs ?? occurredAtMs),
+              ...more,
+            };
             await send(world, track, playerTracks, event, toDeviceTime(atMs - plan.latencyMs));
           },
         });
       }
     }
-    track.expected = expectation(plan, occurrences, decideMs, kill, parallel);
-    // The clock was changed after the event. The service therefore computes a wrong time for an offline event. It also
-    // can't know how long a cheat watched.
-    const isLongEnough = isCheat(plan) && passedAtComplete(occurrences, decideMs) >= minWatchMs;
+    track.expected = expectation(plan, occurrences, decideAtMs, kill, parallel);
+    // If the clock is changed after an offline event, the service computes the wrong time for that event. Nor can it
+    // know how long a cheat watched.
+    const isLongEnough = isCheat(plan) && passedAtComplete(occurrences, decideAtMs) >= minWatchMs;
     if (player.jumpMs !== 0 && (plan.behavior === 'offline' || isLongEnough))
       track.expected = 'either';
     if (parallel && previousTrack.expected === 'earned') previousTrack.expected = 'either';
-    freeMs = Math.max(freeMs, track.toMs);
+    freeAtMs = Math.max(freeAtMs, track.toMs);
     playerTracks.push(track);
     tracks.push(track);
   }
   if (!playerTracks.some(({ plan, expected }) => isCheat(plan) && expected === 'either')) return;
-  // An honest ad view could have the times that the cheat claims.
+  // The times that a cheat claims can overlap with an honest ad view, so either of the two may earn its reward.
   for (const track of playerTracks) if (track.expected === 'earned') track.expected = 'either';
 }
 
-/** Converts times to the device's clock. That clock is wrong, and may be changed during the first ad. */
-function deviceClock({ skewMs, jumpMs, watches }: PlayerPlan, startMs: number) {
+/** Converts times to the device's clock, which may be wrong and may be changed during the first ad. */
+function deviceClock({ skewMs, jumpMs, watches }: PlayerPlan, startAtMs: number) {
   const [first] = watches;
-  const jumpAtMs = startMs + (first ? first.gapMs + first.preloadedMs : 0) + adMs / 2;
+  const jumpAtMs = startAtMs + (first ? first.gapMs + first.preloadedMs : 0) + adMs / 2;
   return (ms: number): number => ms + skewMs + (ms >= jumpAtMs ? jumpMs : 0);
 }
 
@@ -137,16 +143,16 @@ export const isCheat = ({ behavior }: WatchPlan): boolean =>
 
 interface Occurrence {
   type: AdEvent['type'];
-  happenedMs: number;
-  /** The value that the device reports instead. */
-  statedMs?: number;
-  sentMs: number[];
+  occurredAtMs: number;
+  /** The time that the device reports instead. */
+  claimedAtMs?: number;
+  sentAtMs: number[];
   more: Pick<AdEvent, 'watched_ms' | 'visible'>;
 }
 
 /** Plans when the events happen on the device and when they are sent. */
-function planOccurrences(plan: WatchPlan, decideMs: number, fromMs: number): Occurrence[] {
-  const { behavior, sends, latencyMs } = plan;
+function planOccurrences(plan: WatchPlan, decideAtMs: number, fromMs: number): Occurrence[] {
+  const { behavior, sendDelays, latencyMs } = plan;
   const speed =
     behavior === 'sped-up' ? 16 : behavior === 'early' || behavior === 'backdated' ? 50 : 1;
   const laterMs = behavior === 'offline' ? 5 * hourMs : behavior === 'too-late' ? 25 * hourMs : 0;
@@ -156,42 +162,42 @@ function planOccurrences(plan: WatchPlan, decideMs: number, fromMs: number): Occ
     delays: number[],
     more: Occurrence['more'] = {},
   ): Occurrence => {
-    const happenedMs = fromMs + Math.round((adMs * share) / speed);
-    const backdated = behavior === 'backdated' ? { statedMs: happenedMs - 20 * hourMs } : {};
+    const occurredAtMs = fromMs + Math.round((adMs * share) / speed);
+    const backdated = behavior === 'backdated' ? { claimedAtMs: occurredAtMs - 20 * hourMs } : {};
     return {
       type,
-      happenedMs,
+      occurredAtMs,
       ...backdated,
       more,
-      sentMs: delays.map((delay) => sentAt(happenedMs, delay)),
+      sentAtMs: delays.map((delay) => toSentAtMs(occurredAtMs, delay)),
     };
   };
-  const sentAt = (happenedMs: number, delay: number): number => {
-    // A cheat does not wait. Otherwise, five seconds would really pass for the service.
-    const cheats = speed > 1;
-    const ms = happenedMs + (cheats ? 0 : delay) + laterMs + latencyMs;
-    return Math.max(decideMs + 1, Math.ceil(ms / 500) * 500);
+  const toSentAtMs = (occurredAtMs: number, delay: number): number => {
+    // A cheat does not wait. Otherwise, five seconds would actually pass on the service's clock.
+    const isCheating = speed > 1;
+    const ms = occurredAtMs + (isCheating ? 0 : delay) + laterMs + latencyMs;
+    return Math.max(decideAtMs + 1, Math.ceil(ms / 500) * 500);
   };
   const visible = { ratio: behavior === 'hidden' ? 0.3 : 1, ms: 1_000 };
   return [
-    at('start', 0, sends.start),
-    at('first_quartile', 0.25, sends.quartiles),
-    at('midpoint', 0.5, sends.quartiles),
-    ...(behavior === 'unseen' ? [] : [at('impression', 0.4, sends.seen, { visible })]),
-    at('complete', 1, sends.complete, { watched_ms: adMs }),
+    at('start', 0, sendDelays.start),
+    at('first_quartile', 0.25, sendDelays.quartiles),
+    at('midpoint', 0.5, sendDelays.quartiles),
+    ...(behavior === 'unseen' ? [] : [at('impression', 0.4, sendDelays.seen, { visible })]),
+    at('complete', 1, sendDelays.complete, { watched_ms: adMs }),
   ];
 }
 
 /** The minimum time between the decision and the end of an ad view. */
 const minWatchMs = adMs * 0.95;
 
-const passedAtComplete = (occurrences: Occurrence[], decideMs: number): number =>
-  Math.min(...(occurrences.at(-1)?.sentMs ?? [])) - decideMs;
+const passedAtComplete = (occurrences: Occurrence[], decideAtMs: number): number =>
+  Math.min(...(occurrences.at(-1)?.sentAtMs ?? [])) - decideAtMs;
 
 function expectation(
   plan: WatchPlan,
   occurrences: Occurrence[],
-  decideMs: number,
+  decideAtMs: number,
   kill: Window,
   parallel: boolean,
 ): Track['expected'] {
@@ -199,20 +205,22 @@ function expectation(
   if (isCheat(plan)) {
     const first = (type: AdEvent['type']) =>
       Math.min(
-        ...occurrences.flatMap((occurrence) => (occurrence.type === type ? occurrence.sentMs : [])),
+        ...occurrences.flatMap((occurrence) =>
+          occurrence.type === type ? occurrence.sentAtMs : [],
+        ),
       );
     const reportedStart = behavior !== 'backdated' && first('start') < first('complete');
     // Without a reported start, the service has no evidence of cheating if enough time has passed since the decision.
-    const passedMs = passedAtComplete(occurrences, decideMs);
+    const passedMs = passedAtComplete(occurrences, decideAtMs);
     return passedMs >= minWatchMs && !reportedStart ? 'either' : 'not earned';
   }
   if (behavior !== 'honest' && behavior !== 'offline') return 'not earned';
   if (placement === 'double-coins' && kill.toMs > kill.fromMs) {
     const whileKilled = (ms: number) => ms >= kill.fromMs && ms <= kill.toMs;
-    const sent = occurrences.flatMap(({ sentMs }) => sentMs);
-    const firstComplete = Math.min(...(occurrences.at(-1)?.sentMs ?? []));
+    const sent = occurrences.flatMap(({ sentAtMs }) => sentAtMs);
+    const firstComplete = Math.min(...(occurrences.at(-1)?.sentAtMs ?? []));
     if (firstComplete > kill.fromMs && firstComplete < kill.toMs) return 'not earned';
-    if (sent.some(whileKilled) || whileKilled(decideMs)) return 'either';
+    if (sent.some(whileKilled) || whileKilled(decideAtMs)) return 'either';
   }
   return parallel ? 'either' : 'earned';
 }
@@ -230,7 +238,7 @@ async function send(
   track: Track,
   playerTracks: Track[],
   event: { id: string; type: AdEvent['type']; occurred_at: number },
-  sentAt: number,
+  sentAtMs: number,
 ): Promise<void> {
   const { decision, plan } = track;
   if (!decision) return;
@@ -248,7 +256,7 @@ async function send(
       decision_id: decision.id,
       token,
     },
-    new Date(sentAt).toISOString(),
+    new Date(sentAtMs).toISOString(),
     plan.behavior === 'bot',
   );
   await page.settle(response);

@@ -26,25 +26,25 @@ export interface World {
     bot: boolean,
   ): Promise<(Decision & { token: string }) | undefined>;
   report(event: AdEvent, sentAt: string, bot: boolean): Promise<RewardStatus[]>;
-  /** Reads the status as the customer's server does. */
+  /** Reads the status the way the customer's server does. */
   status(id: string): Promise<RewardStatus>;
-  /** Reads the status as the device does, with the decision token. */
+  /** Reads the status the way the device does, with the decision token. */
   statusFor(id: string, token: string): Promise<RewardStatus>;
   /** Breaks every connection, even during a request or a transaction. */
   cut(): Promise<void>;
   kill(on: boolean): Promise<void>;
   /** Expires overdue rewards, and waits until every webhook has arrived. */
   settle(): Promise<void>;
-  /** The webhook events that the game server received and verified, without repetitions. */
+  /** The webhook events that the game server received and verified, without duplicates. */
   events: ReadonlyMap<string, WebhookEvent>;
-  /** Returns the sums of a metric, by reason. */
+  /** Returns a metric's sums by reason. */
   count(metric: string): Promise<Map<string, number>>;
   accountId: string;
   keysUrl: string;
   stop(): Promise<void>;
 }
 
-const bots = { 'user-agent': 'Mozilla/5.0 (compatible; Examplebot/1.0)' };
+const botHeaders = { 'user-agent': 'Mozilla/5.0 (compatible; Examplebot/1.0)' };
 
 /** Retries until there is a response, as a device does when its connection breaks. */
 async function retryUntilResponse<T>(
@@ -62,13 +62,13 @@ async function retryUntilResponse<T>(
   }
 }
 
-/** Database connections of the test itself, which are never broken. */
-const ownApplicationName = 'trueward-world';
+/** The application name of the test's own database connections, which are never broken. */
+const testApplicationName = 'trueward-world';
 
-function openOwn(databaseUrl: string): Database {
-  const address = new URL(databaseUrl);
-  address.searchParams.set('application_name', ownApplicationName);
-  return openPostgres(address.href, (error) => console.error(error));
+function openTestDatabase(databaseUrl: string): Database {
+  const url = new URL(databaseUrl);
+  url.searchParams.set('application_name', testApplicationName);
+  return openPostgres(url.href, (error) => console.error(error));
 }
 
 export async function createWorld(databaseUrl?: string): Promise<World> {
@@ -81,7 +81,7 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
   const first = await startInProcess(env, { clock });
   const processes: InProcessService[] = [first];
   if (databaseUrl !== undefined) {
-    // Starts a second process on the same database. Each request goes to one of the two.
+    // Starts a second process on the same database. Requests alternate between the two processes.
     const { dataDirectory } = first.config;
     processes.push(await startInProcess(env, { clock, dataDirectory }));
   }
@@ -120,9 +120,9 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
     events: ['decision.served', 'decision.rewarded'],
   });
   const { resources } = first.service;
-  const ownDatabase = databaseUrl === undefined ? undefined : openOwn(databaseUrl);
-  const database = ownDatabase ?? first.service.database;
-  // A cut may just have broken the connections of the process, so this is retried.
+  const testDatabase = databaseUrl === undefined ? undefined : openTestDatabase(databaseUrl);
+  const database = testDatabase ?? first.service.database;
+  // A cut may just have broken the process's connections, so this is retried.
   const refresh = () =>
     Promise.all(
       processes.map(({ service }) => retryUntilResponse(() => service.configuration.refresh())),
@@ -132,17 +132,17 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
   const accountId = account?.account_id ?? '';
   const scope = { accountId, environment: 'sandbox' } as const;
   const events = new Map<string, WebhookEvent>();
-  let read = 0;
+  let readCount = 0;
 
-  const readReceived = async (): Promise<void> => {
-    for (const { body, headers } of receiver.requests.slice(read)) {
+  const readReceivedWebhooks = async (): Promise<void> => {
+    for (const { body, headers } of receiver.requests.slice(readCount)) {
       const signedAtMs = Number(headers['service-timestamp']) * 1_000;
       const event = await verifyWebhook(body, headers, webhook.secret, { now: () => signedAtMs });
       events.set(event.id, event);
     }
-    read = receiver.requests.length;
+    readCount = receiver.requests.length;
   };
-  const undelivered = async (): Promise<number> => {
+  const countUndelivered = async (): Promise<number> => {
     const [row] = await database.query<{ count: number }>(
       "SELECT count(*) AS count FROM deliveries WHERE state <> 'delivered'",
     );
@@ -162,7 +162,7 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
         '/v1/decisions',
         publishable,
         request,
-        bot ? bots : {},
+        bot ? botHeaders : {},
       );
       if (decision.status !== 'filled' && decision.reason !== 'killed')
         throw new Error(`Expected an ad, got ${JSON.stringify(decision)}`);
@@ -172,7 +172,7 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
     async report(event, sentAt, bot) {
       const body = { sent_at: sentAt, events: [event] };
       return (
-        await call<EventBatchResult>('POST', '/v1/events', publishable, body, bot ? bots : {})
+        await call<EventBatchResult>('POST', '/v1/events', publishable, body, bot ? botHeaders : {})
       ).decisions;
     },
     status: (id) => call<RewardStatus>('GET', `/v1/decisions/${id}`, secret),
@@ -186,7 +186,7 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
       await database.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
           WHERE datname = current_database() AND application_name <> $1`,
-        [ownApplicationName],
+        [testApplicationName],
       );
     },
     async kill(on) {
@@ -208,8 +208,9 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
     },
     async settle() {
       while ((await expireRewards(database, clock)).length > 0);
-      while ((await undelivered()) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
-      await readReceived();
+      while ((await countUndelivered()) > 0)
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      await readReceivedWebhooks();
     },
     async count(metric) {
       const rows = await database.query<{ reason: string; count: number }>(
@@ -219,7 +220,7 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
       return new Map(rows.map(({ reason, count }) => [reason, count]));
     },
     async stop() {
-      await ownDatabase?.close();
+      await testDatabase?.close();
       for (const process of processes.toReversed()) await process.stop();
       await receiver.close();
     },

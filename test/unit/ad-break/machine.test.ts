@@ -74,7 +74,7 @@ const everyEvent: BreakEvent[] = [
   report('pending'),
 ];
 
-/** For each kind of state, a sequence of events that leads to it. */
+/** An event sequence that leads to each kind of state. */
 const pathsTo: Record<string, [Start, ...BreakEvent[]]> = {
   opening: [startOptions('rewarded')],
   'opening while hidden': [startOptions('rewarded', { hidden: true })],
@@ -92,7 +92,7 @@ const pathsTo: Record<string, [Start, ...BreakEvent[]]> = {
 const pathTo = (name: string): [Start, ...BreakEvent[]] =>
   pathsTo[name] ?? [startOptions('rewarded')];
 
-/** Asserts the invariants that hold for the effects of any sequence of events. */
+/** Asserts the invariants that must hold for the effects, whatever the sequence of events. */
 function checkHistory(effects: BreakEffect[], state: BreakState): void {
   const list = names(effects);
   const count = (name: string) => list.filter((other) => other === name).length;
@@ -121,7 +121,7 @@ function checkHistory(effects: BreakEffect[], state: BreakState): void {
   }
   if (state.phase === 'showing') {
     const last = list.filter((name) => name === 'pause' || name === 'resume').at(-1);
-    expect(last === 'pause', 'stands still').toBe(state.hidden || state.prompting);
+    expect(last === 'pause', 'is paused').toBe(state.hidden || state.prompting);
   }
   if (count('close') > 0) {
     expect(list.indexOf('close')).toBeLessThan(list.indexOf('release'));
@@ -174,7 +174,7 @@ describe('the ad break state machine, for every state and event', () => {
 });
 
 describe('the ad break state machine', () => {
-  it('emits the effects of a rewarded ad in this order', () => {
+  it('emits a rewarded ad’s effects in order', () => {
     const { effects } = run(
       startOptions('rewarded'),
       { type: 'painted' },
@@ -217,10 +217,10 @@ describe('the ad break state machine', () => {
   it('pauses the ad and asks for confirmation when closing would forfeit the reward', () => {
     const prompted = run(...pathTo('prompting'));
     expect(names(prompted.effects).slice(-2)).toEqual(['pause', 'setClosePrompt']);
-    const kept = transition(prompted.state, { type: 'closeCanceled' });
-    expect(names(kept.effects)).toEqual(['setClosePrompt', 'resume']);
-    const lost = transition(prompted.state, { type: 'closeConfirmed' });
-    expect(names(lost.effects)).toEqual(['skip', 'close', 'release', 'settle dismissed']);
+    const continued = transition(prompted.state, { type: 'closeCanceled' });
+    expect(names(continued.effects)).toEqual(['setClosePrompt', 'resume']);
+    const closed = transition(prompted.state, { type: 'closeConfirmed' });
+    expect(names(closed.effects)).toEqual(['skip', 'close', 'release', 'settle dismissed']);
   });
 
   it('asks for confirmation again when the page becomes visible', () => {

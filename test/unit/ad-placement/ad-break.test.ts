@@ -22,7 +22,7 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllGlobals());
 
 /** Requests a break with every callback set. Each callback logs its name. */
-function adBreak(type: BreakType, changes: Partial<AdBreakOptions> = {}): Promise<void> {
+function adBreak(type: BreakType, overrides: Partial<AdBreakOptions> = {}): Promise<void> {
   return new Promise((resolve) => {
     placement.adBreak({
       type,
@@ -39,7 +39,7 @@ function adBreak(type: BreakType, changes: Partial<AdBreakOptions> = {}): Promis
         log.push(`adBreakDone ${info.breakStatus}`);
         resolve();
       },
-      ...changes,
+      ...overrides,
     });
   });
 }
@@ -60,7 +60,7 @@ describe('interstitials', () => {
   });
 
   test('an interstitial that the player closes early counts as viewed', async () => {
-    ads.next.outcome = 'dismissed';
+    ads.nextAd.outcome = 'dismissed';
     await adBreak('next');
     expect(log).toEqual(['show level-end', 'beforeAd', 'ad', 'afterAd', 'adBreakDone viewed']);
   });
@@ -73,7 +73,7 @@ describe('interstitials', () => {
   ])(
     'without an ad (%s), adBreak() only calls adBreakDone, with breakStatus %s',
     async (outcome, status) => {
-      ads.next = { outcome, opens: false };
+      ads.nextAd = { outcome, opens: false };
       await adBreak('next');
       expect(log).toEqual(['show level-end', `adBreakDone ${status}`]);
     },
@@ -93,7 +93,7 @@ describe('interstitials', () => {
 
   test('a break that starts during another ad ends with status other', async () => {
     let close!: () => void;
-    ads.onScreen = new Promise((resolve) => (close = resolve));
+    ads.untilClosed = new Promise((resolve) => (close = resolve));
     const first = adBreak('next');
     await adBreak('next');
     expect(log).toEqual([
@@ -111,13 +111,13 @@ describe('interstitials', () => {
 
 describe('rewarded ads', () => {
   beforeEach(() => {
-    ads.next.outcome = 'rewarded';
+    ads.nextAd.outcome = 'rewarded';
   });
 
   test.each<Outcome>(['rewarded', 'pending'])(
     'a watched ad (%s) calls beforeReward, beforeAd, adViewed, afterAd and adBreakDone',
     async (outcome) => {
-      ads.next.outcome = outcome;
+      ads.nextAd.outcome = outcome;
       await adBreak('reward');
       expect(log).toEqual([
         'preload revive',
@@ -137,7 +137,7 @@ describe('rewarded ads', () => {
     ['denied', 'other'],
     ['stalled', 'other'],
   ])('an ad that earns no reward (%s) calls adDismissed, then afterAd', async (outcome, status) => {
-    ads.next.outcome = outcome;
+    ads.nextAd.outcome = outcome;
     await adBreak('reward');
     expect(log.slice(2)).toEqual([
       'show revive',
@@ -150,7 +150,7 @@ describe('rewarded ads', () => {
   });
 
   test('does not offer a reward when no ad is available', async () => {
-    ads.known = { available: false, reason: 'frequency_capped' };
+    ads.currentAvailability = { available: false, reason: 'frequency_capped' };
     await adBreak('reward');
     expect(log).toEqual(['adBreakDone frequencyCapped']);
   });
@@ -168,17 +168,17 @@ describe('rewarded ads', () => {
   });
 
   test('calls only adBreakDone if the ad is no longer available when the player accepts', async () => {
-    ads.next = { outcome: 'killed', opens: false };
+    ads.nextAd = { outcome: 'killed', opens: false };
     await adBreak('reward');
     expect(log.slice(2)).toEqual(['show revive', 'adBreakDone other']);
   });
 
   test('the next break ends an open offer with status ignored', async () => {
-    const offered = adBreak('reward', offerOnly);
+    const firstBreak = adBreak('reward', offerOnly);
     await runMicrotasks();
     expect(log).toEqual(['preload revive', 'beforeReward']);
     placement.adBreak({ type: 'browse' });
-    await offered;
+    await firstBreak;
     expect(log.slice(2)).toEqual(['adBreakDone ignored']);
   });
 
@@ -213,7 +213,7 @@ describe('rewarded ads', () => {
 
   test('the next break does not end a rewarded ad that is on the screen', async () => {
     let close!: () => void;
-    ads.onScreen = new Promise((resolve) => (close = resolve));
+    ads.untilClosed = new Promise((resolve) => (close = resolve));
     const first = adBreak('reward');
     await runMicrotasks();
     await adBreak('browse');
@@ -230,7 +230,7 @@ describe('rewarded ads', () => {
 
 describe('errors in the game', () => {
   test('a callback that throws ends the break with status error but does not skip the later callbacks', async () => {
-    ads.next.outcome = 'rewarded';
+    ads.nextAd.outcome = 'rewarded';
     await adBreak('reward', { adViewed: throwError });
     expect(log.slice(-2)).toEqual(['afterAd', 'adBreakDone error']);
     expect(reportedErrors).toEqual([new Error('an error in the game')]);
@@ -258,7 +258,7 @@ describe('errors in the game', () => {
     expect(reportedErrors).toEqual([]);
   });
 
-  test('a property name of Object.prototype is not a placement', async () => {
+  test('a property name from Object.prototype is not a placement', async () => {
     await adBreak('pause', { name: 'constructor' });
     expect(log).toEqual(['adBreakDone invalid']);
   });

@@ -11,18 +11,19 @@ beforeEach(() => {
   ads = createFakeAds(log);
 });
 
-const ready = (config: (onReady: () => void) => void) => new Promise<void>(config);
+const untilReady = (config: (onReady: () => void) => void) => new Promise<void>(config);
 
 test('with preloadAdBreaks on, preloads every placement once and then calls onReady', async () => {
   const { adConfig } = createAdPlacement(ads, { placements });
-  await ready((onReady) => adConfig({ preloadAdBreaks: 'on', onReady }));
+  await untilReady((onReady) => adConfig({ preloadAdBreaks: 'on', onReady }));
   expect(log).toEqual(['preload level-end', 'preload revive']);
 });
 
 test('onReady is called only after the ads have loaded', async () => {
-  let loaded!: () => void;
+  let finishLoading!: () => void;
   const onReady = vi.fn();
-  ads.preload = () => new Promise((resolve) => (loaded = () => resolve({ available: true })));
+  ads.preload = () =>
+    new Promise((resolve) => (finishLoading = () => resolve({ available: true })));
   createAdPlacement(ads, { placements: { next: 'level-end' } }).adConfig({
     preloadAdBreaks: 'on',
     onReady,
@@ -30,38 +31,38 @@ test('onReady is called only after the ads have loaded', async () => {
   await Promise.resolve();
   await Promise.resolve();
   expect(onReady).not.toHaveBeenCalled();
-  loaded();
+  finishLoading();
   await vi.waitFor(() => expect(onReady).toHaveBeenCalledOnce());
 });
 
 test('onReady is called immediately without preloading', async () => {
   const { adConfig } = createAdPlacement(ads, { placements });
-  await ready((onReady) => adConfig({ sound: 'off', onReady }));
+  await untilReady((onReady) => adConfig({ sound: 'off', onReady }));
   expect(log).toEqual([]);
 });
 
 test('only the first value of preloadAdBreaks takes effect', async () => {
   const { adConfig } = createAdPlacement(ads, { placements });
   adConfig({ preloadAdBreaks: 'auto' });
-  await ready((onReady) => adConfig({ preloadAdBreaks: 'on', onReady }));
+  await untilReady((onReady) => adConfig({ preloadAdBreaks: 'on', onReady }));
   expect(log).toEqual([]);
 });
 
 test('preloadAdBreaks has no effect after the first break', async () => {
   const { adBreak, adConfig } = createAdPlacement(ads, { placements });
   await new Promise((resolve) => adBreak({ type: 'browse', adBreakDone: resolve }));
-  await ready((onReady) => adConfig({ preloadAdBreaks: 'on', onReady }));
+  await untilReady((onReady) => adConfig({ preloadAdBreaks: 'on', onReady }));
   expect(log).toEqual([]);
 });
 
 test('ads start muted while the game’s sound is off', async () => {
   const { adBreak, adConfig } = createAdPlacement(ads, { placements });
-  const done = () => new Promise((resolve) => adBreak({ type: 'next', adBreakDone: resolve }));
-  await done();
+  const runBreak = () => new Promise((resolve) => adBreak({ type: 'next', adBreakDone: resolve }));
+  await runBreak();
   adConfig({ sound: 'off' });
-  await done();
+  await runBreak();
   adConfig({ sound: 'on' });
-  await done();
+  await runBreak();
   expect(log.filter((line) => line.startsWith('show'))).toEqual([
     'show level-end',
     'show level-end muted: true',

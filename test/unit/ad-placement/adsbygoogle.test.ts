@@ -35,7 +35,7 @@ test('runs queued pushes in order, and later pushes immediately', () => {
 
 test('ignores pushes for display ads', () => {
   installAdsbygoogle(placement);
-  const display = [
+  const displayAdPushes = [
     {},
     { google_ad_client: 'ca-pub-1' },
     { params: {} },
@@ -44,15 +44,15 @@ test('ignores pushes for display ads', () => {
     'text',
     () => {},
   ];
-  page.adsbygoogle?.push(...display);
+  page.adsbygoogle?.push(...displayAdPushes);
   expect(log).toEqual([]);
 });
 
 test('defines adBreak and adConfig unless the page already has them', () => {
-  const own = vi.fn<AdPlacement['adBreak']>();
-  page.adBreak = own;
+  const pageAdBreak = vi.fn<AdPlacement['adBreak']>();
+  page.adBreak = pageAdBreak;
   installAdsbygoogle(placement);
-  expect(page.adBreak).toBe(own);
+  expect(page.adBreak).toBe(pageAdBreak);
   expect(page.adConfig).toBe(placement.adConfig);
 });
 
@@ -68,14 +68,14 @@ test('a second call has no effect, even from another copy of the module', async 
 
 test('ignores a later assignment to window.adsbygoogle', () => {
   installAdsbygoogle(placement);
-  const installed = page.adsbygoogle;
+  const installedQueue = page.adsbygoogle;
   page.adsbygoogle = { push() {} };
-  expect(page.adsbygoogle).toBe(installed);
+  expect(page.adsbygoogle).toBe(installedQueue);
 });
 
 test('replaces a window.adsbygoogle that the page declared with `var`', () => {
-  const declared: unknown[] = [{ type: 'next' }];
-  Object.defineProperty(page, 'adsbygoogle', { value: declared, writable: true });
+  const pageQueue: unknown[] = [{ type: 'next' }];
+  Object.defineProperty(page, 'adsbygoogle', { value: pageQueue, writable: true });
   installAdsbygoogle(placement);
   page.adsbygoogle?.push({ type: 'pause' });
   expect(log).toEqual(['break next', 'break pause']);

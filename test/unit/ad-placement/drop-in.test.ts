@@ -16,11 +16,11 @@ beforeEach(async () => {
   api = await loadModule();
 });
 
-const done = (type: BreakType) =>
+const runBreak = (type: BreakType) =>
   new Promise<PlacementInfo>((adBreakDone) => api.adBreak({ type, adBreakDone }));
 
 test('a break before startAdPlacement ends with notReady', async () => {
-  expect(await done('next')).toMatchObject({ breakType: 'next', breakStatus: 'notReady' });
+  expect(await runBreak('next')).toMatchObject({ breakType: 'next', breakStatus: 'notReady' });
 });
 
 test('configuration set before startAdPlacement takes effect', async () => {
@@ -31,5 +31,5 @@ test('configuration set before startAdPlacement takes effect', async () => {
 
 test('a break after startAdPlacement shows its ad', async () => {
   api.startAdPlacement(createFakeAds(log), { placements: { next: 'level-end' } });
-  expect(await done('next')).toMatchObject({ breakStatus: 'viewed' });
+  expect(await runBreak('next')).toMatchObject({ breakStatus: 'viewed' });
 });

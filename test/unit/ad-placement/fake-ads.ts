@@ -4,11 +4,11 @@ import type { Availability, Outcome, ShowResult } from '../../../src/outcome.ts'
 
 /** Fake ads. A test sets their outcomes, and they write their calls to the test's `log`. */
 export interface FakeAds extends BreakAds {
-  known: Availability;
+  currentAvailability: Availability;
   /** The outcome of the next ad. `opens: false` means that the ad never covers the game. */
-  next: { outcome: Outcome; opens: boolean };
+  nextAd: { outcome: Outcome; opens: boolean };
   /** If set, an ad stays on the screen until this promise settles. */
-  onScreen: Promise<void> | undefined;
+  untilClosed: Promise<void> | undefined;
   showing: boolean;
 }
 
@@ -20,26 +20,27 @@ export function createFakeAds(log: string[]): FakeAds {
         : `show ${placement} muted: ${options.muted}`,
     );
     if (ads.showing) return { outcome: 'already_showing' };
-    if (!ads.next.opens) return { outcome: ads.next.outcome };
+    if (!ads.nextAd.opens) return { outcome: ads.nextAd.outcome };
     ads.showing = true;
     options.onOpen?.();
     if (!options.signal?.aborted) {
       log.push('ad');
-      await ads.onScreen;
+      await ads.untilClosed;
     }
     ads.showing = false;
     options.onClose?.();
-    return { outcome: options.signal?.aborted ? 'aborted' : ads.next.outcome };
+    return { outcome: options.signal?.aborted ? 'aborted' : ads.nextAd.outcome };
   }
   const ads: FakeAds = {
-    known: { available: true },
-    next: { outcome: 'completed', opens: true },
-    onScreen: undefined,
+    currentAvailability: { available: true },
+    nextAd: { outcome: 'completed', opens: true },
+    untilClosed: undefined,
     showing: false,
-    availability: () => (ads.showing ? { available: false, reason: 'already_showing' } : ads.known),
+    availability: () =>
+      ads.showing ? { available: false, reason: 'already_showing' } : ads.currentAvailability,
     preload(placement) {
       log.push(`preload ${placement}`);
-      return Promise.resolve(ads.known);
+      return Promise.resolve(ads.currentAvailability);
     },
     showRewarded: show,
     showInterstitial: show,

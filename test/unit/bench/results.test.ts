@@ -20,7 +20,7 @@ const round = (currentUs: number, previousUs: number): Round => ({
   sides: { 'this build': costs(currentUs), 'older build': costs(previousUs) },
 });
 
-test('computes each ratio from measurements of the same round', () => {
+test('computes each ratio from measurements in the same round', () => {
   const rounds = [round(10, 100), round(200, 1_000), round(30, 100)];
   expect(ratios(rounds, 'ad', 'serviceUs')).toEqual([0.1, 0.2, 0.3]);
   const [ad] = judge(rounds);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type CocosEngine, createCocosEngine } from '../../fakes/cocos-engine.ts';
 
-// The adapter's tests rely on this fake. It has to behave like the real engine, as measured with version 3.8.5 in
+// The adapter's tests rely on this fake, so it has to behave like the real engine, as measured with version 3.8.5 in
 // Chromium.
 
 let engine: CocosEngine;

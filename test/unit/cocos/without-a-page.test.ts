@@ -6,11 +6,11 @@ import { createCocosEngine } from '../../fakes/cocos-engine.ts';
 
 test('without a web page, every call returns a documented result', async () => {
   const ads = createCocosAds(createCocosEngine(), { publishableKey: '', serviceUrl: '' });
-  const rejected = { outcome: 'error', reason: 'no_dom' };
+  const noPage = { outcome: 'error', reason: 'no_dom' };
   expect(ads.canShow('revive')).toBe(false);
   expect((await ads.preload('revive')).available).toBe(false);
-  expect(await ads.showRewarded('revive')).toEqual(rejected);
-  expect(await ads.showInterstitial('level-end')).toEqual(rejected);
+  expect(await ads.showRewarded('revive')).toEqual(noPage);
+  expect(await ads.showInterstitial('level-end')).toEqual(noPage);
   expect(await ads.rewards()).toEqual([]);
   ads.on('reward', () => {})();
   ads.destroy();

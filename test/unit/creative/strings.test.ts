@@ -23,7 +23,7 @@ describe('the overlay strings', () => {
     expect((await loadStrings('fr@euro')).language).toBe('fr');
   });
 
-  it('exist in at least ten languages, of which two are written right to left', async () => {
+  it('exist in at least ten languages, two of them written right to left', async () => {
     expect(languages.length).toBeGreaterThanOrEqual(10);
     const translations = await Promise.all(languages.map(loadStrings));
     expect(translations.filter(({ direction }) => direction === 'rtl')).toHaveLength(2);

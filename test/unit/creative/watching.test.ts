@@ -18,57 +18,57 @@ function createJumpingClock() {
 describe('watched time', () => {
   function watch() {
     const { clock, pass } = createJumpingClock();
-    const watched = createWatchedTime(clock);
+    const watchedTime = createWatchedTime(clock);
     let media = 0;
     return {
-      watched,
+      watchedTime,
       async play(ms: number, speed = 1, counts = true) {
         await pass(ms);
         media += ms * speed;
-        watched.moveTo(media, counts);
+        watchedTime.moveTo(media, counts);
       },
       jump(ms: number) {
         media += ms;
-        watched.moveTo(media, true);
+        watchedTime.moveTo(media, true);
       },
     };
   }
 
   it('counts the time played', async () => {
-    const { play, watched } = watch();
+    const { play, watchedTime } = watch();
     for (let step = 0; step < 12; step += 1) await play(250);
-    expect(watched.ms).toBe(3000);
+    expect(watchedTime.ms).toBe(3000);
   });
 
   it('seeking forward credits no watch time', async () => {
-    const { jump, play, watched } = watch();
+    const { jump, play, watchedTime } = watch();
     await play(250);
     jump(10_000);
     await play(250);
-    expect(watched.ms).toBe(500);
+    expect(watchedTime.ms).toBe(500);
   });
 
   it('seeking forward after a stall credits no watch time', async () => {
-    const { jump, play, watched } = watch();
+    const { jump, play, watchedTime } = watch();
     await play(5000, 0);
     jump(5000);
-    expect(watched.ms).toBeLessThan(100);
+    expect(watchedTime.ms).toBeLessThan(100);
     await play(1000);
-    expect(watched.ms).toBeLessThan(1100);
+    expect(watchedTime.ms).toBeLessThan(1100);
   });
 
   it('counts real time when playback is sped up', async () => {
-    const { play, watched } = watch();
+    const { play, watchedTime } = watch();
     for (let step = 0; step < 8; step += 1) await play(250, 4);
-    expect(watched.ms).toBe(2000);
+    expect(watchedTime.ms).toBe(2000);
   });
 
-  it('does not count time while the ad was not visible', async () => {
-    const { play, watched } = watch();
+  it('does not count time while the ad is not visible', async () => {
+    const { play, watchedTime } = watch();
     await play(1000);
     await play(5000, 1, false);
     await play(1000);
-    expect(watched.ms).toBe(2000);
+    expect(watchedTime.ms).toBe(2000);
   });
 });
 

@@ -7,7 +7,7 @@ import type { ServiceResult, Call, Guard } from '../../../src/transport/service-
 import { createManualClock } from '../../support/manual-clock.ts';
 import { decisionPorts, createTestPage } from '../../support/ports.ts';
 
-export const filled = (id: string, creativeId = 'crv_1', livesS = 600): Decision => ({
+export const filledDecision = (id: string, creativeId = 'crv_1', lifetimeS = 600): Decision => ({
   id,
   status: 'filled',
   placement: 'revive',
@@ -19,10 +19,10 @@ export const filled = (id: string, creativeId = 'crv_1', livesS = 600): Decision
   },
   token: 'token',
   issued_at: '2026-01-01T00:00:00.000Z',
-  expires_at: new Date(Date.UTC(2026, 0, 1) + livesS * 1_000).toISOString(),
+  expires_at: new Date(Date.UTC(2026, 0, 1) + lifetimeS * 1_000).toISOString(),
 });
-export const unfilled = (retryAt?: string): Decision => {
-  const { creative: _, token: __, ...rest } = filled('dec_none');
+export const noFillDecision = (retryAt?: string): Decision => {
+  const { creative: _, token: __, ...rest } = filledDecision('dec_none');
   const reason = retryAt ? 'cooldown' : 'no_candidates';
   return { ...rest, status: 'no_fill', reason, ...(retryAt && { retry_at: retryAt }) };
 };
@@ -46,7 +46,8 @@ export function setUp() {
       async call<T>(_path: string, _guard: Guard<T>, { signal }: Call) {
         log.requests++;
         signal?.addEventListener('abort', () => log.aborted++);
-        return ((await responses.shift()) ?? ok(filled(`dec_${log.requests}`))) as ServiceResult<T>;
+        return ((await responses.shift()) ??
+          ok(filledDecision(`dec_${log.requests}`))) as ServiceResult<T>;
       },
     },
     async loadCreative() {
@@ -62,7 +63,7 @@ export function setUp() {
     log,
     decisions,
     goOffline: () => (online = false),
-    loadBy: (work: () => Promise<void>) => (loading = work),
+    loadWith: (work: () => Promise<void>) => (loading = work),
   };
 }
 export const getDecisionId = (result: ReadyAd | NoAd) =>

@@ -2,7 +2,14 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Decision } from '../../../protocol/wire.ts';
 import type { ServiceResult } from '../../../src/transport/service-client.ts';
 import { createDeferred } from '../../support/deferred.ts';
-import { filled, getDecisionId, never, ok, setUp, unfilled } from './decisions-setup.ts';
+import {
+  filledDecision,
+  getDecisionId,
+  never,
+  ok,
+  setUp,
+  noFillDecision,
+} from './decisions-setup.ts';
 
 beforeEach(() => void vi.stubGlobal('innerWidth', 800).stubGlobal('innerHeight', 600));
 afterEach(() => void vi.unstubAllGlobals());
@@ -11,7 +18,7 @@ const hourMs = 3_600_000;
 
 test('if a cooldown ends while the device sleeps, calls onChange within 30 s of waking', async () => {
   const { decisions, log, clock, responses } = setUp();
-  responses.push(ok(unfilled('2026-01-01T09:00:00.000Z')));
+  responses.push(ok(noFillDecision('2026-01-01T09:00:00.000Z')));
   await decisions.take('revive', never);
   await clock.advance(60_000);
   expect(log.changes).toBe(0);
@@ -43,26 +50,26 @@ test('requests a decision again if it expired in flight while the device slept',
   const request = decisions.take('revive', never);
   await vi.waitFor(() => expect(log.requests).toBe(1));
   clock.sleep(9 * hourMs);
-  response.resolve(ok(filled('dec_old')));
+  response.resolve(ok(filledDecision('dec_old')));
   expect(getDecisionId(await request)).toBe('dec_2');
   expect(log.destroyed).toBe(1);
 });
 
 test('requests an ad again if it expired while its media loaded and the device slept', async () => {
-  const { clock, decisions, loadBy, log } = setUp();
-  const slow = createDeferred();
-  loadBy(() => slow.promise);
+  const { clock, decisions, loadWith, log } = setUp();
+  const mediaLoaded = createDeferred();
+  loadWith(() => mediaLoaded.promise);
   const request = decisions.take('revive', never);
   await vi.waitFor(() => expect(log.loads).toBe(1));
   clock.sleep(9 * hourMs);
-  slow.resolve();
+  mediaLoaded.resolve();
   expect(getDecisionId(await request)).toBe('dec_2');
   expect(log.destroyed).toBe(1);
 });
 
 test('replaces a decision from the game’s server that expired while the device slept', async () => {
   const { decisions, clock } = setUp();
-  await decisions.preload('revive', never, { decision: filled('dec_given') });
+  await decisions.preload('revive', never, { decision: filledDecision('dec_given') });
   clock.sleep(9 * hourMs);
   expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_1');
 });
@@ -70,19 +77,16 @@ test('replaces a decision from the game’s server that expired while the device
 test.each([
   ['the device slept', 'sleep'],
   ['the page was frozen', 'freeze'],
-] as const)(
-  'a retry time does not block requests after it has passed while %s',
-  async (_, pass) => {
-    const { responses, clock, decisions } = setUp();
-    responses.push(ok(unfilled('2026-01-01T01:00:00.000Z')));
-    await decisions.take('revive', never);
-    clock[pass](hourMs - 1);
-    expect(decisions.availability('revive').available).toBe(false);
-    clock[pass](1);
-    expect(decisions.availability('revive')).toEqual({ available: true });
-    expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
-  },
-);
+] as const)('a retry time that has passed while %s no longer blocks requests', async (_, pass) => {
+  const { responses, clock, decisions } = setUp();
+  responses.push(ok(noFillDecision('2026-01-01T01:00:00.000Z')));
+  await decisions.take('revive', never);
+  clock[pass](hourMs - 1);
+  expect(decisions.availability('revive').available).toBe(false);
+  clock[pass](1);
+  expect(decisions.availability('revive')).toEqual({ available: true });
+  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
+});
 
 test('setting the device clock does not change when a preloaded ad expires', async () => {
   const { decisions, clock, log } = setUp();
@@ -98,7 +102,7 @@ test('setting the device clock does not change when a preloaded ad expires', asy
 
 test('if a cooldown ended during sleep, calls onChange as soon as the page is visible', async () => {
   const { responses, clock, decisions, log, page } = setUp();
-  responses.push(ok(unfilled('2026-01-01T01:00:00.000Z')));
+  responses.push(ok(noFillDecision('2026-01-01T01:00:00.000Z')));
   await decisions.take('revive', never);
   page.emit('hidden');
   clock.sleep(hourMs - 1);

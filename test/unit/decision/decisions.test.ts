@@ -3,7 +3,14 @@ import type { Decision } from '../../../protocol/wire.ts';
 import type { ServiceResult } from '../../../src/transport/service-client.ts';
 import { createDeferred } from '../../support/deferred.ts';
 import { runPendingWork } from '../../support/manual-clock.ts';
-import { filled, getDecisionId, never, ok, setUp, unfilled } from './decisions-setup.ts';
+import {
+  filledDecision,
+  getDecisionId,
+  never,
+  ok,
+  setUp,
+  noFillDecision,
+} from './decisions-setup.ts';
 
 beforeEach(() => void vi.stubGlobal('innerWidth', 800).stubGlobal('innerHeight', 600));
 afterEach(() => void vi.unstubAllGlobals());
@@ -29,7 +36,7 @@ test('concurrent calls for a placement share one request', async () => {
   responses.push(response.promise);
   const preloaded = decisions.preload('revive', never);
   const request = decisions.take('revive', never);
-  response.resolve(ok(filled('dec_shared')));
+  response.resolve(ok(filledDecision('dec_shared')));
   await preloaded;
   expect(getDecisionId(await request)).toBe('dec_shared');
   expect(log.requests).toBe(1);
@@ -48,7 +55,7 @@ test('a kill switch discards a preloaded ad', async () => {
   const { decisions, log, clock, responses } = setUp();
   await decisions.preload('revive', never);
   await clock.advance(60_000);
-  responses.push(ok({ ...unfilled(), reason: 'killed' }));
+  responses.push(ok({ ...noFillDecision(), reason: 'killed' }));
   expect(await decisions.take('revive', never)).toMatchObject({ outcome: 'killed' });
   expect(log.destroyed).toBe(1);
 });
@@ -57,14 +64,14 @@ test('replaces the preloaded creative if the new decision has a different one', 
   const { decisions, log, clock, responses } = setUp();
   await decisions.preload('revive', never);
   await clock.advance(60_000);
-  responses.push(ok(filled('dec_new', 'crv_2')));
+  responses.push(ok(filledDecision('dec_new', 'crv_2')));
   await decisions.preload('revive', never);
   expect(log).toMatchObject({ loads: 2, destroyed: 1 });
 });
 
 test('an expired decision is never shown', async () => {
   const { decisions, clock, responses } = setUp();
-  responses.push(ok(filled('dec_short', 'crv_1', 30)));
+  responses.push(ok(filledDecision('dec_short', 'crv_1', 30)));
   await decisions.preload('revive', never);
   await clock.advance(30_000);
   responses.push({ kind: 'unreachable', cause: 'network' });
@@ -73,7 +80,7 @@ test('an expired decision is never shown', async () => {
 
 test('sends no request before the retry time returned by the service', async () => {
   const { decisions, log, clock, responses } = setUp();
-  responses.push(ok(unfilled('2026-01-01T00:00:45.000Z')));
+  responses.push(ok(noFillDecision('2026-01-01T00:00:45.000Z')));
   const first = await decisions.take('revive', never);
   const retryAt = new Date(clock.now() + 45_000);
   expect(first).toMatchObject({ outcome: 'cooldown', retryAt });
@@ -92,7 +99,7 @@ test('sends no request before the retry time returned by the service', async () 
 
 test('calls onChange when a placement can be requested again', async () => {
   const { decisions, log, clock, responses } = setUp();
-  responses.push(ok(unfilled('2026-01-01T00:00:45.000Z')), ok(unfilled()));
+  responses.push(ok(noFillDecision('2026-01-01T00:00:45.000Z')), ok(noFillDecision()));
   await decisions.take('revive', never);
   await decisions.take('coins', never);
   await clock.advance(29_999);
@@ -110,7 +117,7 @@ test('calls onChange when a placement can be requested again', async () => {
 
 test('leaves no timers for a placement that does not exist or after destroy()', async () => {
   const { decisions, log, clock, responses } = setUp();
-  responses.push(ok(unfilled('2026-01-01T00:00:45.000Z')));
+  responses.push(ok(noFillDecision('2026-01-01T00:00:45.000Z')));
   await decisions.take('revive', never);
   expect(clock.timers()).toBe(1);
   decisions.destroy();
@@ -124,11 +131,11 @@ test('leaves no timers for a placement that does not exist or after destroy()', 
 
 test('after a no-fill without a retry time, a placement can be requested again immediately', async () => {
   const { decisions, clock, responses } = setUp();
-  responses.push(ok(unfilled()));
+  responses.push(ok(noFillDecision()));
   await decisions.take('revive', never);
   expect(decisions.availability('revive')).toEqual({ available: false, reason: 'no_fill' });
   expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
-  responses.push(ok(unfilled()));
+  responses.push(ok(noFillDecision()));
   await decisions.take('revive', never);
   await clock.advance(30_000);
   expect(decisions.availability('revive')).toEqual({ available: true });
@@ -160,16 +167,16 @@ test('offline, a stale preloaded ad is not available', async () => {
 });
 
 test('the outcome is error or timeout if the media does not load in time', async () => {
-  const { decisions, clock, loadBy } = setUp();
-  loadBy(() => Promise.reject(new Error('decode')));
+  const { decisions, clock, loadWith } = setUp();
+  loadWith(() => Promise.reject(new Error('decode')));
   expect(await decisions.take('revive', never)).toEqual({
     outcome: 'error',
     reason: 'load_failed',
     detail: 'decode',
     decisionId: 'dec_1',
   });
-  const slow = createDeferred();
-  loadBy(() => slow.promise);
+  const mediaLoaded = createDeferred();
+  loadWith(() => mediaLoaded.promise);
   const result = decisions.take('revive', never);
   await clock.advance(5_000);
   expect(await result).toEqual({
@@ -180,13 +187,13 @@ test('the outcome is error or timeout if the media does not load in time', async
 });
 
 test('a creative that loads after its timeout is destroyed', async () => {
-  const { decisions, clock, loadBy, log } = setUp();
-  const slow = createDeferred();
-  loadBy(() => slow.promise);
+  const { decisions, clock, loadWith, log } = setUp();
+  const mediaLoaded = createDeferred();
+  loadWith(() => mediaLoaded.promise);
   const result = decisions.take('revive', never);
   await clock.advance(5_000);
   await result;
-  slow.resolve();
+  mediaLoaded.resolve();
   await runPendingWork();
   expect(log.destroyed).toBe(1);
 });
@@ -211,45 +218,45 @@ test('a shared request is aborted when its last caller aborts', async () => {
 test('forget() discards preloaded ads and cooldowns, and restarts requests in flight', async () => {
   const { decisions, responses, log } = setUp();
   await decisions.preload('revive', never);
-  responses.push(ok(unfilled('2026-11-21T13:00:00.000Z')));
+  responses.push(ok(noFillDecision('2026-11-21T13:00:00.000Z')));
   await decisions.preload('lobby', never);
   const response = createDeferred<ServiceResult<Decision>>();
   responses.push(response.promise);
-  const waiting = decisions.take('double-coins', never);
+  const request = decisions.take('double-coins', never);
   await vi.waitFor(() => expect(log.requests).toBe(3));
   decisions.forget();
   expect(log.destroyed).toBe(1);
   expect(decisions.availability('lobby')).toEqual({ available: true });
-  response.resolve(ok(filled('dec_old_terms')));
-  expect(getDecisionId(await waiting)).toBe('dec_4');
+  response.resolve(ok(filledDecision('dec_old_terms')));
+  expect(getDecisionId(await request)).toBe('dec_4');
   expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_5');
   expect(log.destroyed).toBe(2);
 });
 
 test('rejects a supplied decision for another placement', async () => {
   const { decisions } = setUp();
-  const elsewhere = { ...filled('dec_given'), placement: 'lobby' };
-  const rejected = await decisions.preload('revive', never, { decision: elsewhere });
-  expect(rejected).toEqual({ available: false, reason: 'error' });
+  const lobbyDecision = { ...filledDecision('dec_given'), placement: 'lobby' };
+  const availability = await decisions.preload('revive', never, { decision: lobbyDecision });
+  expect(availability).toEqual({ available: false, reason: 'error' });
   expect(decisions.availability('revive')).toEqual({ available: true });
   expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_1');
 });
 
 test('no matter when a caller aborts, a loaded creative is either kept or destroyed', async () => {
   for (let ticks = 0; ticks < 12; ticks += 1) {
-    const { decisions, loadBy, log } = setUp();
-    const slow = createDeferred();
-    loadBy(() => slow.promise);
-    const caller = new AbortController();
-    const result = decisions.take('revive', caller.signal);
+    const { decisions, loadWith, log } = setUp();
+    const mediaLoaded = createDeferred();
+    loadWith(() => mediaLoaded.promise);
+    const abortController = new AbortController();
+    const result = decisions.take('revive', abortController.signal);
     await vi.waitFor(() => expect(log.loads).toBe(1));
-    slow.resolve();
+    mediaLoaded.resolve();
     for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
-    caller.abort();
+    abortController.abort();
     if ('creative' in (await result)) continue;
     await runPendingWork();
     decisions.destroy();
-    expect(log.destroyed, `after ${ticks} turns`).toBe(1);
+    expect(log.destroyed, `after ${ticks} microtasks`).toBe(1);
   }
 });
 
@@ -258,11 +265,11 @@ test('destroy() aborts requests and destroys preloaded creatives', async () => {
   await decisions.preload('revive', never);
   const response = createDeferred<ServiceResult<Decision>>();
   responses.push(response.promise);
-  const waiting = decisions.take('double-coins', never);
+  const request = decisions.take('double-coins', never);
   await vi.waitFor(() => expect(log.requests).toBe(2));
   decisions.destroy();
-  response.resolve(ok(filled('dec_late')));
-  expect(await waiting).toEqual({ outcome: 'aborted' });
+  response.resolve(ok(filledDecision('dec_late')));
+  expect(await request).toEqual({ outcome: 'aborted' });
   expect(log).toMatchObject({ destroyed: 1, aborted: 1 });
   expect(await decisions.take('revive', never)).toEqual({ outcome: 'aborted' });
   expect(clock.timers()).toBe(0);

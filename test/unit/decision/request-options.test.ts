@@ -65,8 +65,8 @@ function setUp(user: Profile['user'] = {}) {
 const getDecisionId = (result: ReadyAd | NoAd) =>
   'creative' in result ? result.decision.id : result;
 
-describe('custom data and segments of one call', () => {
-  test('override those in the options of the SDK', async () => {
+describe('custom data and segments for one call', () => {
+  test('override those in the SDK options', async () => {
     const { decisions, requests } = setUp({ customData: 'all', segments: ['newcomer'] });
     await decisions.take('revive', never);
     await decisions.take('revive', never, { customData: '', segments: [] });
@@ -105,7 +105,7 @@ describe('custom data and segments of one call', () => {
     },
   );
 
-  test('keep the ads of concurrent callers with different values apart', async () => {
+  test('keep ads apart for concurrent callers with different values', async () => {
     const { responses, decisions } = setUp();
     const first = createDeferred<Partial<Decision>>();
     responses.push(first.promise);
@@ -117,7 +117,7 @@ describe('custom data and segments of one call', () => {
     expect(getDecisionId(await decisions.take('revive', never, blue))).toBe('dec_blue');
   });
 
-  test('do not reuse the media of an ad that was shown while the request was in flight', async () => {
+  test('do not reuse media from an ad that was shown while the request was in flight', async () => {
     const { responses, decisions, log } = setUp();
     await decisions.preload('revive', never, blue);
     const second = createDeferred<Partial<Decision>>();

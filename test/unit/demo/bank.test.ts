@@ -17,16 +17,16 @@ afterEach(() => rm(folder, { recursive: true }));
 
 async function openBank() {
   const journal = await openJournal<Credit>(file);
-  const credited: string[] = [];
+  const creditedPlayers: string[] = [];
   const bank = createBank({
     journal,
     now: () => new Date(0),
-    onCredit: (player) => credited.push(player),
+    onCredit: (player) => creditedPlayers.push(player),
   });
-  return { bank, credited, close: () => journal.close() };
+  return { bank, creditedPlayers, close: () => journal.close() };
 }
 
-const rewarded = (id: string, decisionId: string, amount = 50): DecisionRewardedEvent => ({
+const rewardedEvent = (id: string, decisionId: string, amount = 50): DecisionRewardedEvent => ({
   id,
   type: 'decision.rewarded',
   created_at: '1970-01-01T00:00:00.000Z',
@@ -40,46 +40,46 @@ const rewarded = (id: string, decisionId: string, amount = 50): DecisionRewarded
 });
 
 it('credits a decision once, no matter how often its webhook arrives', async () => {
-  const { bank, credited, close } = await openBank();
+  const { bank, creditedPlayers, close } = await openBank();
   const results = await Promise.all([
-    bank.credit(rewarded('evt_1', 'dec_1')),
-    bank.credit(rewarded('evt_1', 'dec_1')),
-    bank.credit(rewarded('evt_2', 'dec_1')),
-    bank.credit(rewarded('evt_3', 'dec_3', 7)),
+    bank.credit(rewardedEvent('evt_1', 'dec_1')),
+    bank.credit(rewardedEvent('evt_1', 'dec_1')),
+    bank.credit(rewardedEvent('evt_2', 'dec_1')),
+    bank.credit(rewardedEvent('evt_3', 'dec_3', 7)),
   ]);
   expect(results).toEqual(['credited', 'already_credited', 'already_credited', 'credited']);
   expect(bank.account('player-1').coins).toBe(57);
   expect(bank.account('player-2')).toEqual({ coins: 0, credits: [] });
-  expect(credited).toEqual(['player-1', 'player-1']);
+  expect(creditedPlayers).toEqual(['player-1', 'player-1']);
   await close();
 });
 
 it('remembers its credits after a restart', async () => {
   const first = await openBank();
-  await first.bank.credit(rewarded('evt_1', 'dec_1'));
+  await first.bank.credit(rewardedEvent('evt_1', 'dec_1'));
   await first.close();
   const second = await openBank();
   expect(second.bank.account('player-1').coins).toBe(50);
-  expect(await second.bank.credit(rewarded('evt_9', 'dec_1'))).toBe('already_credited');
+  expect(await second.bank.credit(rewardedEvent('evt_9', 'dec_1'))).toBe('already_credited');
   await second.close();
 });
 
 it('ignores a journal entry that a crash left incomplete', async () => {
   const first = await openBank();
-  await first.bank.credit(rewarded('evt_1', 'dec_1'));
+  await first.bank.credit(rewardedEvent('evt_1', 'dec_1'));
   await first.close();
   const contents = await readFile(file, 'utf8');
   await writeFile(file, `${contents}{"eventId":"evt_2","decisi`);
   const second = await openBank();
   expect(second.bank.account('player-1').coins).toBe(50);
-  expect(await second.bank.credit(rewarded('evt_2', 'dec_2'))).toBe('credited');
+  expect(await second.bank.credit(rewardedEvent('evt_2', 'dec_2'))).toBe('credited');
   await second.close();
   const third = await openBank();
   expect(third.bank.account('player-1').coins).toBe(100);
   await third.close();
 });
 
-it('does not credit a reward if writing it to the journal failed', async () => {
+it('does not credit a reward if writing it to the journal fails', async () => {
   let shouldFail = true;
   const journal = {
     entries: [],
@@ -87,8 +87,8 @@ it('does not credit a reward if writing it to the journal failed', async () => {
     close: () => Promise.resolve(),
   };
   const bank = createBank({ journal, now: () => new Date(0), onCredit() {} });
-  await expect(bank.credit(rewarded('evt_1', 'dec_1'))).rejects.toThrow('disk full');
+  await expect(bank.credit(rewardedEvent('evt_1', 'dec_1'))).rejects.toThrow('disk full');
   expect(bank.account('player-1').coins).toBe(0);
   shouldFail = false;
-  expect(await bank.credit(rewarded('evt_1', 'dec_1'))).toBe('credited');
+  expect(await bank.credit(rewardedEvent('evt_1', 'dec_1'))).toBe('credited');
 });

@@ -3,18 +3,18 @@ import { join } from 'node:path';
 
 export const root = join(import.meta.dirname, '..', '..', '..');
 
-/** One fenced code block of a page. */
+/** A fenced code block on a page. */
 export interface CodeBlock {
   page: string;
-  /** The line number of its first line of code. Lines are counted from 1. */
+  /** The line number of the block's first line of code, counted from 1. */
   line: number;
   language: string;
-  /** The text of the comment before the block, such as `tested` or `runs: php`. Empty if there is no comment. */
+  /** The text in the comment before the block, such as `tested` or `runs: php`. Empty if there is no comment. */
   mark: string;
   code: string;
 }
 
-/** Reads all fenced code blocks of a page, in order. */
+/** Reads all fenced code blocks on a page, in order. */
 export function readCodeBlocks(page: string): CodeBlock[] {
   const text = readFileSync(join(root, page), 'utf8');
   return [...text.matchAll(/(?:<!-- ([^\n]*) -->\n\n)?^```(\w+)\n(.*?)^```$/gms)].map((match) => {
@@ -27,6 +27,6 @@ export function readCodeBlocks(page: string): CodeBlock[] {
 /** Finds the block that is marked `runs: <name>`. */
 export function findRunnableBlock(page: string, name: string): string {
   const block = readCodeBlocks(page).find(({ mark }) => mark === `runs: ${name}`);
-  if (!block) throw new Error(`${page} has no block tagged “runs: ${name}”.`);
+  if (!block) throw new Error(`${page} has no block marked “runs: ${name}”.`);
   return block.code;
 }

@@ -10,8 +10,8 @@ const pages = [
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
 ];
-// Blocks marked `tested` are excerpts of files that other tests compile and run. An e2e test builds and runs the page
-// and the script of the quick start.
+// Blocks marked `tested` are excerpts from files that other tests compile and run. An e2e test builds and runs the
+// quick start's page and script.
 const blocks = pages
   .flatMap(readCodeBlocks)
   .filter(({ mark }) => mark !== 'tested')
@@ -28,7 +28,7 @@ const blocks = pages
     return [...joined.slice(0, -1), { ...last, code: `${last.code}\n${block.code}` }];
   }, []);
 
-/** Extracts the inline scripts of an HTML block. */
+/** Extracts the inline scripts from an HTML block. */
 function extractInlineScripts(block: CodeBlock): CodeBlock[] {
   return [...block.code.matchAll(/<script>\n(.*?)<\/script>/gs)].map((match) => ({
     ...block,
@@ -61,7 +61,7 @@ test('the code in the guides compiles in a reader’s project', () => {
         types: ['node', '@cocos/creator-types/engine'],
         lib: ['ES2023', 'DOM', 'DOM.Iterable'],
         experimentalDecorators: true,
-        // Turns off compiler options that a reader's project may not have.
+        // Turns off compiler options that a reader's project may not use.
         noImplicitOverride: false,
         exactOptionalPropertyTypes: false,
       },

@@ -24,16 +24,16 @@ test('the Poki replacements resolve as the Poki SDK does', async () => {
   const ads = createFakeAds([]);
   const breaks = ((await evaluateBlock('poki', 'pokiBreaks')) as PokiBreaks)(ads);
   const onStart = vi.fn();
-  for (const [outcome, watched] of [
+  for (const [outcome, isRewarded] of [
     ['rewarded', true],
     ['pending', true],
     ['dismissed', false],
   ] as const) {
-    ads.next = { outcome, opens: true };
-    expect(await breaks.rewardedBreak({ onStart })).toBe(watched);
+    ads.nextAd = { outcome, opens: true };
+    expect(await breaks.rewardedBreak({ onStart })).toBe(isRewarded);
   }
   expect(onStart).toHaveBeenCalledTimes(3);
-  ads.next = { outcome: 'no_fill', opens: false };
+  ads.nextAd = { outcome: 'no_fill', opens: false };
   expect(await breaks.rewardedBreak()).toBe(false);
   await breaks.commercialBreak(onStart);
   expect(onStart).toHaveBeenCalledTimes(3);
@@ -48,13 +48,13 @@ test('the CrazyGames requestAd() calls its callbacks once, with CrazyGames error
     adFinished: () => calls.push('finished'),
     adError: (error: unknown) => calls.push(error),
   };
-  ads.next = { outcome: 'rewarded', opens: true };
+  ads.nextAd = { outcome: 'rewarded', opens: true };
   await requestAd(ads, 'rewarded', callbacks);
-  ads.next = { outcome: 'completed', opens: true };
+  ads.nextAd = { outcome: 'completed', opens: true };
   await requestAd(ads, 'midgame', callbacks);
-  ads.next = { outcome: 'ad_blocked', opens: false };
+  ads.nextAd = { outcome: 'ad_blocked', opens: false };
   await requestAd(ads, 'rewarded', callbacks);
-  ads.next = { outcome: 'dismissed', opens: true };
+  ads.nextAd = { outcome: 'dismissed', opens: true };
   await requestAd(ads, 'rewarded', callbacks);
   expect(calls).toEqual([
     'started',

@@ -45,8 +45,8 @@ declare global {
   const startPlaying: Call;
   interface Window {
     get Trueward(): ScriptTags;
-    // A page may create the queue before the script tags do.
-    set Trueward(made: { queue: object });
+    // A page may create the queue before the script tags run.
+    set Trueward(value: { queue: object });
   }
   const request: Request;
   const express: { raw(options: { type: string }): object };

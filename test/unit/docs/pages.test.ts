@@ -5,7 +5,7 @@ import { root } from './code-blocks.ts';
 
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
-/** Reads the members of a string union type from the sources. */
+/** Reads the members of a string union type from the source code. */
 function readMembers(file: string, type: string): string[] {
   const [, union = ''] = new RegExp(`type ${type} =([^;]+);`).exec(read(file)) ?? [];
   return [...union.matchAll(/'([a-z_0-9]+)'/g)].map(([, member = '']) => member);

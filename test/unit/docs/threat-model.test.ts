@@ -10,7 +10,7 @@ const files = new Map(
     path ?? '',
   ]),
 );
-/** Splits `B “one”, “two”; XR “three”` into pairs: the letters of a file and the name of a test. */
+/** Splits `B “one”, “two”; XR “three”` into pairs of a file's letters and a test's title. */
 const quotedTests = page
   .split('\n')
   .filter((line) => line.startsWith('| '))
@@ -24,17 +24,17 @@ test('the threat model lists its test files and tests', () => {
   expect(quotedTests.length).toBeGreaterThan(35);
 });
 
-test.each(quotedTests)('the test %s “%s” of the threat model exists', (letter, name) => {
+test.each(quotedTests)('the test %s “%s” that the threat model quotes exists', (letter, name) => {
   const path = files.get(letter);
   expect(path, `the file ${letter}`).toBeDefined();
   const text = readFileSync(join(root, path ?? ''), 'utf8');
-  // `%s` stands for the name of a case, so the text around it has to identify the test.
+  // `%s` stands for the name of a test case, so the text around it has to identify the test.
   const names = [...text.matchAll(/'((?:[^'\\\n]|\\.)+)'/g)]
-    .map(([, found = '']) => found)
-    .filter((found) => found.replaceAll('%s', '').length > 10)
+    .map(([, title = '']) => title)
+    .filter((title) => title.replaceAll('%s', '').length > 10)
     .map(
-      (found) =>
-        new RegExp(`^${found.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('%s', '.+')}$`),
+      (title) =>
+        new RegExp(`^${title.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('%s', '.+')}$`),
     );
   expect(
     names.some((pattern) => pattern.test(name)),

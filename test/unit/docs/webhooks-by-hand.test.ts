@@ -92,8 +92,8 @@ test('the worker returns 204 for genuine webhooks and 400 for others', async () 
   expect(await Promise.all(statuses)).toEqual(expected.map((accept) => (accept ? 204 : 400)));
 });
 
-test('the server with the library returns 204 for genuine webhooks and 400 for others', async () => {
-  // The import of the library resolves only from this folder.
+test('the server that uses the library returns 204 for genuine webhooks and 400 for others', async () => {
+  // The library's import resolves only from this folder.
   const file = join(import.meta.dirname, `with-library-${process.pid}.mjs`);
   const code = findRunnableBlock(page, 'standardwebhooks').replace(
     'process.env.WEBHOOK_SECRET',
@@ -122,7 +122,7 @@ test('the server with the library returns 204 for genuine webhooks and 400 for o
   await new Promise((resolve) => server.close(resolve));
 });
 
-/** How to run the function in one language as a standalone program. */
+/** How to run one language's function as a standalone program. */
 interface Language {
   name: string;
   version: string[];

@@ -37,13 +37,13 @@ describe('the frame queue', () => {
   it('runs callbacks in order, up to the limit per frame', () => {
     const { clock, driver, frame } = setUp();
     const queue = createFrameQueue(driver, clock);
-    const called: number[] = [];
-    for (let number = 1; number <= 9; number += 1) queue.push(() => called.push(number));
+    const numbers: number[] = [];
+    for (let number = 1; number <= 9; number += 1) queue.push(() => numbers.push(number));
     frame();
-    expect(called).toEqual([1, 2, 3, 4]);
+    expect(numbers).toEqual([1, 2, 3, 4]);
     frame();
     frame();
-    expect(called).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(numbers).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
   it('starts no callback after the frame’s time budget is used up', () => {
@@ -62,10 +62,10 @@ describe('the frame queue', () => {
     expect(calls).toBe(3);
   });
 
-  it('reports the error of a callback and runs the next one', async () => {
+  it('reports a callback’s error and runs the next callback', async () => {
     const { clock, driver, frame } = setUp();
     const queue = createFrameQueue(driver, clock);
-    const surfaced = new Promise((resolve) => {
+    const uncaughtError = new Promise((resolve) => {
       const previousListeners = process.listeners('uncaughtException');
       process.removeAllListeners('uncaughtException');
       process.once('uncaughtException', (error) => {
@@ -74,14 +74,14 @@ describe('the frame queue', () => {
       });
     });
     const gameError = new Error('an error in the game');
-    let called = false;
+    let nextRan = false;
     queue.push(() => {
       throw gameError;
     });
-    queue.push(() => (called = true));
+    queue.push(() => (nextRan = true));
     frame();
-    expect(called).toBe(true);
-    expect(await surfaced).toBe(gameError);
+    expect(nextRan).toBe(true);
+    expect(await uncaughtError).toBe(gameError);
   });
 
   it('runs callbacks beyond the limit on the next frame', () => {

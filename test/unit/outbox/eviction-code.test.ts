@@ -30,16 +30,16 @@ test('loads the eviction chunk long before a limit is reached', async () => {
 test('loses no event if the eviction chunk cannot be loaded', async () => {
   const { service, store, openTab } = openBrowser();
   service.faults.push(offline);
-  let full = false;
+  let isFull = false;
   const append: typeof store.append = (records) =>
-    full ? Promise.reject(new DOMException('full', 'QuotaExceededError')) : store.append(records);
+    isFull ? Promise.reject(new DOMException('full', 'QuotaExceededError')) : store.append(records);
   const { outbox } = openTab({
     bounds: { events: 5, bytes: 1e9 },
     store: { ...store, append, close: () => undefined },
   });
   for (let index = 0; index < 10; index++) await outbox.enqueue(createAdEvent('midpoint'));
   expect(outbox.diagnostics()).toMatchObject({ storage: 'indexeddb', stored: 10, dropped: {} });
-  full = true;
+  isFull = true;
   await outbox.enqueue(createAdEvent('complete'));
   expect(outbox.diagnostics()).toMatchObject({ storage: 'memory', stored: 11, dropped: {} });
 });

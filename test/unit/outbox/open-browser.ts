@@ -37,7 +37,7 @@ export function openBrowser() {
     });
     return { outbox, lifecycle, connectivity };
   };
-  return { clock, service, store, openTab, signal: openTabChannel };
+  return { clock, service, store, openTab, openTabChannel };
 }
-export const recordsIn = async (store: EventStore): Promise<number> =>
+export const countRecords = async (store: EventStore): Promise<number> =>
   (await store.read(-1, 1e6)).length;

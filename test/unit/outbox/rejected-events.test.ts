@@ -3,7 +3,7 @@ import type { Problem } from '../../../protocol/wire.ts';
 import { createDeferred } from '../../support/deferred.ts';
 import { createAdEvent } from '../../support/event-service.ts';
 import { runPendingWork } from '../../support/manual-clock.ts';
-import { openBrowser, recordsIn } from './open-browser.ts';
+import { openBrowser, countRecords } from './open-browser.ts';
 
 const problem = (status: number, code: Problem['code']): { kind: 'refused'; problem: Problem } => ({
   kind: 'refused',
@@ -21,7 +21,7 @@ test('a rejected event does not block the others', async () => {
   await runPendingWork();
   expect(service.counted).toEqual(['event-0002']);
   expect(outbox.diagnostics()).toMatchObject({ sent: 1, rejected: { token_invalid: 1 } });
-  expect(await recordsIn(store)).toBe(0);
+  expect(await countRecords(store)).toBe(0);
 });
 
 test.each([
@@ -46,7 +46,7 @@ test.each([
     expect(service.counted).toHaveLength(29);
     expect(service.requests.every(({ batch }) => batch.events.length > 0)).toBe(true);
     expect(outbox.diagnostics()).toMatchObject({ sent: 29, rejected: { [code]: 1 }, dropped: {} });
-    expect(await recordsIn(store)).toBe(0);
+    expect(await countRecords(store)).toBe(0);
   },
 );
 
@@ -112,9 +112,9 @@ test.each(['foreign_answer', 'network', 'timeout'] as const)(
 
 test('retries if a back-off ends while the store is being read', async () => {
   const { clock, service, store, openTab } = openBrowser();
-  const slow = createDeferred();
+  const storeReady = createDeferred();
   const read: typeof store.read = async (after, limit) => {
-    if (after > 0) await slow.promise;
+    if (after > 0) await storeReady.promise;
     return store.read(after, limit);
   };
   const { outbox } = openTab({ store: { ...store, read, close: () => undefined } });
@@ -122,7 +122,7 @@ test('retries if a back-off ends while the store is being read', async () => {
   await runPendingWork();
   await outbox.enqueue(createAdEvent());
   await clock.advance(1_000);
-  slow.resolve();
+  storeReady.resolve();
   await runPendingWork();
   expect(service.counted).toHaveLength(1);
 });

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { createDeferred } from '../../support/deferred.ts';
 import { createAdEvent, type EventService } from '../../support/event-service.ts';
 import { runPendingWork } from '../../support/manual-clock.ts';
-import { openBrowser, recordsIn } from './open-browser.ts';
+import { openBrowser, countRecords } from './open-browser.ts';
 
-test('sends the events of one task in one request and then empties the store', async () => {
+test('sends the events from one task in one request and then empties the store', async () => {
   const { clock, service, store, openTab } = openBrowser();
   const { outbox } = openTab();
   await Promise.all([1, 2, 3].map(() => outbox.enqueue(createAdEvent())));
@@ -12,7 +12,7 @@ test('sends the events of one task in one request and then empties the store', a
   await runPendingWork();
   expect(service.requests).toHaveLength(1);
   expect(service.counted).toEqual(['event-0001', 'event-0002', 'event-0003']);
-  expect(await recordsIn(store)).toBe(0);
+  expect(await countRecords(store)).toBe(0);
   expect(clock.timers()).toBe(0);
   expect(outbox.diagnostics()).toMatchObject({ stored: 0, sent: 3, dropped: {}, rejected: {} });
 });
@@ -108,13 +108,13 @@ test('sends a batch again with the same event ids if its response was lost', asy
   });
   await outbox.enqueue(createAdEvent('complete'));
   await runPendingWork();
-  expect(await recordsIn(store)).toBe(1);
+  expect(await countRecords(store)).toBe(1);
   await clock.advance(1_000);
   const [first, second] = service.requests.map(({ batch }) => batch);
   expect(second?.events).toEqual(first?.events);
   expect(second?.sent_at).not.toBe(first?.sent_at);
   expect(service.counted).toEqual(['event-0001']);
-  expect(await recordsIn(store)).toBe(0);
+  expect(await countRecords(store)).toBe(0);
 });
 
 test('reads the next records while a batch is in flight', async () => {
@@ -153,17 +153,17 @@ test('never reads many more events than a few requests can contain', async () =>
   // The initial count also reads everything, in separate pages.
   await runPendingWork();
   expect(service.counted).toHaveLength(5_000);
-  const [, , ...ofDrain] = limits;
+  const [, , ...drainLimits] = limits;
   // Each record has 50 events. The outbox learns that from the first read.
-  expect(Math.max(...ofDrain)).toBeLessThanOrEqual(25);
+  expect(Math.max(...drainLimits)).toBeLessThanOrEqual(25);
 });
 
-test('when the page is closed, sends recent events in a keepalive request within its quota', async () => {
+test('when the page is closed, sends recent events in a keepalive request within the keepalive quota', async () => {
   const { service, store, openTab } = openBrowser();
   const { outbox, lifecycle } = openTab();
-  const blocked = createDeferred();
+  const unblocked = createDeferred();
   service.faults.push(async (batch) => {
-    await blocked.promise;
+    await unblocked.promise;
     return service.accept(batch);
   });
   await outbox.enqueue(createAdEvent('start'));
@@ -171,20 +171,20 @@ test('when the page is closed, sends recent events in a keepalive request within
   const long = 'x'.repeat(200);
   const stored = Array.from({ length: 80 }, () => outbox.enqueue(createAdEvent('complete', long)));
   lifecycle.emit('leaving');
-  const [inFlight, leaving] = service.requests;
+  const [inFlight, keepaliveRequest] = service.requests;
   expect(inFlight?.batch.events).toHaveLength(1);
-  expect(leaving?.keepalive).toBe(true);
-  expect(JSON.stringify(leaving?.batch).length).toBeLessThan(16_000);
-  expect(leaving?.batch.events.at(-1)?.id).toBe('event-0081');
+  expect(keepaliveRequest?.keepalive).toBe(true);
+  expect(JSON.stringify(keepaliveRequest?.batch).length).toBeLessThan(16_000);
+  expect(keepaliveRequest?.batch.events.at(-1)?.id).toBe('event-0081');
   await Promise.all(stored);
-  blocked.resolve();
+  unblocked.resolve();
   lifecycle.emit('returned');
   await runPendingWork();
   await runPendingWork();
   expect(service.counted).toHaveLength(81);
   const sentIds = service.requests.flatMap(({ batch }) => batch.events.map(({ id }) => id));
   expect(sentIds).toHaveLength(81);
-  expect(await recordsIn(store)).toBe(0);
+  expect(await countRecords(store)).toBe(0);
 });
 
 test('destroy() leaves no timers running', async () => {

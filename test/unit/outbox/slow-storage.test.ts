@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createDeferred } from '../../support/deferred.ts';
 import { createAdEvent } from '../../support/event-service.ts';
 import { runPendingWork } from '../../support/manual-clock.ts';
-import { openBrowser, recordsIn } from './open-browser.ts';
+import { openBrowser, countRecords } from './open-browser.ts';
 
 /** Creates a browser whose database opens when `opened` resolves. */
 function openSlowBrowser() {
@@ -25,7 +25,7 @@ function openSlowBrowser() {
 test('sends events from memory while the database opens, with their original times', async () => {
   const { clock, opened, service, store, openTab } = openSlowBrowser();
   const { outbox } = openTab();
-  const began = clock.now();
+  const startedAtMs = clock.now();
   void outbox.enqueue(createAdEvent('start'));
   await clock.advance(1_000);
   expect(service.counted).toHaveLength(1);
@@ -33,15 +33,17 @@ test('sends events from memory while the database opens, with their original tim
   await clock.advance(1_000);
   const stored = outbox.enqueue(createAdEvent('complete'));
   await clock.advance(1_000);
-  const sent = service.requests.flatMap(({ batch }) => batch.events);
-  expect(sent.map(({ type }) => type)).toEqual(['start', 'midpoint', 'complete']);
-  expect(sent.map((event) => Date.parse(event.occurred_at) - began)).toEqual([0, 1_000, 2_000]);
+  const sentEvents = service.requests.flatMap(({ batch }) => batch.events);
+  expect(sentEvents.map(({ type }) => type)).toEqual(['start', 'midpoint', 'complete']);
+  expect(sentEvents.map((event) => Date.parse(event.occurred_at) - startedAtMs)).toEqual([
+    0, 1_000, 2_000,
+  ]);
   opened.resolve();
   await stored;
   await outbox.flush();
   // The events were stored and then removed. They were not sent again.
   expect(service.requests).toHaveLength(3);
-  expect(await recordsIn(store)).toBe(0);
+  expect(await countRecords(store)).toBe(0);
   expect(outbox.diagnostics()).toMatchObject({ storage: 'indexeddb', stored: 0, sent: 3 });
   expect(clock.timers()).toBe(0);
 });
@@ -62,7 +64,7 @@ test('sends each remaining event once when the database is open', async () => {
   expect(outbox.diagnostics()).toMatchObject({ stored: 0, sent: 2 });
 });
 
-test('sends the events of a page that is hidden while the database opens', async () => {
+test('sends a page’s events when the page is hidden while the database opens', async () => {
   const { service, openTab } = openSlowBrowser();
   const { outbox, lifecycle } = openTab();
   void outbox.enqueue(createAdEvent('start'));
@@ -76,16 +78,18 @@ test('sends the events of a page that is hidden while the database opens', async
 test('a delayed event keeps its time and its position', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox } = openTab();
-  const remembered = createDeferred();
-  const began = clock.now();
-  void outbox.enqueue(createAdEvent('complete'), remembered.promise);
+  const storable = createDeferred();
+  const startedAtMs = clock.now();
+  void outbox.enqueue(createAdEvent('complete'), storable.promise);
   await clock.advance(3_000);
   expect(service.counted).toEqual([]);
-  void outbox.enqueue(createAdEvent('close'), remembered.promise);
-  remembered.resolve();
+  void outbox.enqueue(createAdEvent('close'), storable.promise);
+  storable.resolve();
   await runPendingWork();
-  const sent = service.requests.flatMap(({ batch }) => batch.events);
-  expect(sent.map(({ type, occurred_at: at }) => [type, Date.parse(at) - began])).toEqual([
+  const sentEvents = service.requests.flatMap(({ batch }) => batch.events);
+  expect(
+    sentEvents.map(({ type, occurred_at: at }) => [type, Date.parse(at) - startedAtMs]),
+  ).toEqual([
     ['complete', 0],
     ['close', 3_000],
   ]);

@@ -2,16 +2,16 @@ import { expect, test } from 'vitest';
 import { createMemoryStore } from '../../../src/outbox/event-store.ts';
 import { createAdEvent } from '../../support/event-service.ts';
 import { runPendingWork } from '../../support/manual-clock.ts';
-import { openBrowser, recordsIn } from './open-browser.ts';
+import { openBrowser, countRecords } from './open-browser.ts';
 
 test('falls back to memory when the store fails, and reports the error', async () => {
   const { service, openTab } = openBrowser();
-  const broken = {
+  const brokenStore = {
     ...createMemoryStore(),
     read: () => Promise.reject(new Error('no database here')),
     append: () => Promise.reject(new Error('no database here')),
   };
-  const { outbox } = openTab({ store: broken });
+  const { outbox } = openTab({ store: brokenStore });
   await outbox.enqueue(createAdEvent());
   await runPendingWork();
   expect(service.counted).toHaveLength(1);
@@ -43,17 +43,17 @@ test('evicts quartiles first, then impressions, and completions last', async () 
 test('when the quota is exceeded, evicts old events and stores the new one', async () => {
   const { store, service, openTab } = openBrowser();
   service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
-  let full = false;
+  let isFull = false;
   const append: typeof store.append = async (records) => {
-    if (full) {
-      full = false;
+    if (isFull) {
+      isFull = false;
       throw new DOMException('full', 'QuotaExceededError');
     }
     await store.append(records);
   };
   const { outbox } = openTab({ store: { ...store, append, close: () => undefined } });
   for (let index = 0; index < 10; index++) await outbox.enqueue(createAdEvent('midpoint'));
-  full = true;
+  isFull = true;
   await outbox.enqueue(createAdEvent('complete'));
   const { storage, dropped } = outbox.diagnostics();
   expect(storage).toBe('indexeddb');
@@ -77,10 +77,10 @@ test('sets aside damaged records and records from unknown releases', async () =>
   await runPendingWork();
   expect(setAsideEntries).toHaveLength(4);
   expect(service.counted).toHaveLength(1);
-  expect(await recordsIn(store)).toBe(0);
+  expect(await countRecords(store)).toBe(0);
 });
 
-test('keeps an event of any age until the service responds', async () => {
+test('keeps an event, however old, until the service responds', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox, connectivity } = openTab();
   service.faults.push(
@@ -106,18 +106,18 @@ test('keeps an event of any age until the service responds', async () => {
 test('stops evicting if eviction does not free enough space', async () => {
   const { store, service, openTab } = openBrowser();
   service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 3_600_000 }));
-  let full = false;
+  let isFull = false;
   const append: typeof store.append = (records) =>
-    full ? Promise.reject(new DOMException('full', 'QuotaExceededError')) : store.append(records);
+    isFull ? Promise.reject(new DOMException('full', 'QuotaExceededError')) : store.append(records);
   const { outbox } = openTab({ store: { ...store, append, close: () => undefined } });
   for (let index = 0; index < 20; index++) await outbox.enqueue(createAdEvent('midpoint'));
-  full = true;
+  isFull = true;
   for (let index = 0; index < 5; index++) await outbox.enqueue(createAdEvent('complete'));
   const { dropped, stored, storage } = outbox.diagnostics();
   expect(storage).toBe('memory');
   expect(dropped.too_many).toBeLessThanOrEqual(6);
   expect(stored).toBe(25 - (dropped.too_many ?? 0));
-  full = false;
+  isFull = false;
   await outbox.enqueue(createAdEvent('complete'));
   expect(outbox.diagnostics().storage).toBe('indexeddb');
 });
@@ -125,18 +125,18 @@ test('stops evicting if eviction does not free enough space', async () => {
 test('evicts whole records if the disk is too full to rewrite one', async () => {
   const { store, service, openTab } = openBrowser();
   service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 3_600_000 }));
-  let full = false;
+  let isFull = false;
   const rewrite: typeof store.rewrite = async (changes) => {
     if (changes.some(({ record }) => record.events.length > 0)) throw new Error('full');
-    full = false;
+    isFull = false;
     await store.rewrite(changes);
   };
   const append: typeof store.append = (records) =>
-    full ? Promise.reject(new DOMException('full', 'QuotaExceededError')) : store.append(records);
+    isFull ? Promise.reject(new DOMException('full', 'QuotaExceededError')) : store.append(records);
   const { outbox } = openTab({ store: { ...store, append, rewrite, close: () => undefined } });
   for (let burst = 0; burst < 4; burst++)
     await Promise.all(Array.from({ length: 5 }, () => outbox.enqueue(createAdEvent('midpoint'))));
-  full = true;
+  isFull = true;
   await outbox.enqueue(createAdEvent('complete'));
   expect(outbox.diagnostics()).toMatchObject({
     storage: 'indexeddb',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createDeferred } from '../../support/deferred.ts';
 import { createAdEvent } from '../../support/event-service.ts';
 import { runPendingWork } from '../../support/manual-clock.ts';
-import { openBrowser, recordsIn } from './open-browser.ts';
+import { openBrowser, countRecords } from './open-browser.ts';
 
 test('one tab sends at a time, and another one takes over when that tab closes', async () => {
   const { service, store, openTab } = openBrowser();
@@ -12,13 +12,13 @@ test('one tab sends at a time, and another one takes over when that tab closes',
   await second.outbox.enqueue(createAdEvent());
   await runPendingWork();
   expect(service.counted).toHaveLength(1);
-  const sent = () => first.outbox.diagnostics().sent + second.outbox.diagnostics().sent;
-  expect(sent()).toBe(1);
+  const countSent = () => first.outbox.diagnostics().sent + second.outbox.diagnostics().sent;
+  expect(countSent()).toBe(1);
   first.outbox.destroy();
   await second.outbox.enqueue(createAdEvent());
   await runPendingWork();
-  expect(sent()).toBe(2);
-  expect(await recordsIn(store)).toBe(0);
+  expect(countSent()).toBe(2);
+  expect(await countRecords(store)).toBe(0);
 });
 
 test('a frozen tab stops leading, and can lead again when it returns', async () => {
@@ -49,18 +49,18 @@ test('all tabs receive the rewards and count the stored events, no matter which 
   await runPendingWork();
   expect([first, second].map(({ outbox }) => outbox.diagnostics().stored)).toEqual([4, 4]);
   service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
-  const later = openTab();
+  const third = openTab();
   await runPendingWork();
-  expect(later.outbox.diagnostics().stored).toBe(4);
+  expect(third.outbox.diagnostics().stored).toBe(4);
   await clock.advance(2_000);
-  for (const { outbox } of [first, second, later]) expect(outbox.diagnostics().stored).toBe(0);
+  for (const { outbox } of [first, second, third]) expect(outbox.diagnostics().stored).toBe(0);
   expect(received).toEqual([[{ id: 'dec_1', state: 'pending' }]]);
 });
 
 test('ignores unknown messages from another release in another tab', async () => {
-  const { openTab, signal } = openBrowser();
+  const { openTab, openTabChannel } = openBrowser();
   const { outbox } = openTab();
-  for (const message of [0, 'news', { something: 1 }]) signal('test:outbox').send(message);
+  for (const message of [0, 'news', { something: 1 }]) openTabChannel('test:outbox').send(message);
   await outbox.enqueue(createAdEvent());
   await runPendingWork();
   expect(outbox.diagnostics()).toMatchObject({ stored: 0, sent: 1 });
@@ -68,13 +68,13 @@ test('ignores unknown messages from another release in another tab', async () =>
 
 test('another tab sends if the leader’s store fails', async () => {
   const { service, store, openTab } = openBrowser();
-  let broken = false;
+  let isBroken = false;
   const read: typeof store.read = (after, limit) =>
-    broken ? Promise.reject(new Error('closed for an upgrade')) : store.read(after, limit);
+    isBroken ? Promise.reject(new Error('closed for an upgrade')) : store.read(after, limit);
   const first = openTab({ store: { ...store, read, close: () => undefined } });
   const second = openTab();
   await runPendingWork();
-  broken = true;
+  isBroken = true;
   await second.outbox.enqueue(createAdEvent());
   await runPendingWork();
   expect(service.counted).toHaveLength(1);
@@ -84,10 +84,10 @@ test('another tab sends if the leader’s store fails', async () => {
 
 test('a tab that is suspended during a request blocks other tabs for at most twenty seconds', async () => {
   const { clock, service, openTab } = openBrowser();
-  const suspended = createDeferred();
+  const resumed = createDeferred();
   const { outbox: first } = openTab();
   service.faults.push(async (batch) => {
-    await suspended.promise;
+    await resumed.promise;
     return service.accept(batch);
   });
   await first.enqueue(createAdEvent('start'));
@@ -98,7 +98,7 @@ test('a tab that is suspended during a request blocks other tabs for at most twe
   expect(service.counted).toEqual([]);
   await clock.advance(1);
   expect(service.counted).toEqual(['event-0001', 'event-0002']);
-  suspended.resolve();
+  resumed.resolve();
   await runPendingWork();
   expect(service.counted).toHaveLength(2);
   for (const { stored } of [first.diagnostics(), second.diagnostics()]) expect(stored).toBe(0);
@@ -112,9 +112,9 @@ test('a tab that is suspended during a request blocks other tabs for at most twe
 test('a waiting tab takes over immediately when the sending tab is hidden', async () => {
   const { service, openTab } = openBrowser();
   const first = openTab();
-  const suspended = createDeferred();
+  const resumed = createDeferred();
   service.faults.push(async (batch) => {
-    await suspended.promise;
+    await resumed.promise;
     return service.accept(batch);
   });
   await first.outbox.enqueue(createAdEvent('start'));
@@ -126,7 +126,7 @@ test('a waiting tab takes over immediately when the sending tab is hidden', asyn
   first.lifecycle.emit('hidden');
   await runPendingWork();
   expect(service.counted).toContain('event-0002');
-  suspended.resolve();
+  resumed.resolve();
   await runPendingWork();
 });
 

@@ -19,12 +19,12 @@ describe('an idle button', () => {
     [1000, 1, 1000],
     [1001, 2, 1],
     [65_400, 66, 400],
-  ])('%d ms before the next ad, shows %d s and checks again after %d ms', (ms, seconds, again) => {
+  ])('%d ms before the next ad, shows %d s and checks again after %d ms', (ms, seconds, nextMs) => {
     expect(idleView(unavailableFor(ms), now)).toEqual({
       state: 'cooldown',
       secondsLeft: seconds,
     });
-    expect(nextUpdateMs(unavailableFor(ms), now)).toBe(again);
+    expect(nextUpdateMs(unavailableFor(ms), now)).toBe(nextMs);
   });
 
   it('checks again after 30 s when the retry time is missing or has passed', () => {
@@ -50,7 +50,7 @@ describe('the button strings', () => {
     .map((name) => name.replace('.json', ''))
     .filter((language) => language !== 'en');
 
-  it.each(overlayLanguages)('exist in %s, a language of the overlay', (language) => {
+  it.each(overlayLanguages)('exist in %s, which the overlay supports', (language) => {
     const translated = getButtonStrings(`${language}-XX`);
     expect(translated?.language).toBe(language);
     const labels = Object.entries(translated?.strings ?? {});

@@ -5,17 +5,17 @@ interface Events {
   moved: (x: number) => unknown;
   stopped: () => unknown;
 }
-const callsIn = (log: string[], name: string) => (x: number) => void log.push(`${name} ${x}`);
+const recordCallsIn = (log: string[], name: string) => (x: number) => void log.push(`${name} ${x}`);
 
 describe('The emitter', () => {
-  it('calls every handler and then rejects if one of them failed', async () => {
+  it('calls every handler, then rejects if any of them failed', async () => {
     const events = createEmitter<Events>();
     const log: string[] = [];
     events.on('moved', () => {
       throw new Error('first');
     });
     events.on('moved', () => Promise.reject(new Error('second')));
-    events.on('moved', callsIn(log, 'third'));
+    events.on('moved', recordCallsIn(log, 'third'));
     await expect(events.call('moved', 7)).rejects.toThrow('first');
     expect(log).toEqual(['third 7']);
   });
@@ -48,24 +48,24 @@ describe('The emitter', () => {
   it('the disposer from on() removes only its own registration', () => {
     const events = createEmitter<Events>();
     const log: string[] = [];
-    const handler = callsIn(log, 'heard');
+    const handler = recordCallsIn(log, 'kept');
     const remove = events.on('moved', handler);
     events.on('moved', handler);
     remove();
     remove();
     events.emit('moved', 1);
-    expect(log).toEqual(['heard 1']);
+    expect(log).toEqual(['kept 1']);
   });
 
-  it('off() removes a handler, a handler with a given context, or all handlers of an event', () => {
+  it('off() removes a handler, a handler with a given context, or all handlers for an event', () => {
     const events = createEmitter<Events>();
     const log: string[] = [];
-    const handler = callsIn(log, 'heard');
+    const handler = recordCallsIn(log, 'kept');
     const context = {};
     const add = () => {
       events.on('moved', handler);
       events.on('moved', handler, context);
-      events.on('moved', callsIn(log, 'other'));
+      events.on('moved', recordCallsIn(log, 'other'));
     };
     add();
     events.off('moved', handler, context);
@@ -74,6 +74,6 @@ describe('The emitter', () => {
     events.emit('moved', 2);
     events.off('moved');
     events.emit('moved', 3);
-    expect(log).toEqual(['heard 1', 'other 1', 'other 2']);
+    expect(log).toEqual(['kept 1', 'other 1', 'other 2']);
   });
 });

@@ -2,14 +2,14 @@ import { beforeEach, expect, test, vi } from 'vitest';
 
 beforeEach(() => vi.resetModules());
 
-const rejected = { getRandomValues: () => expect.unreachable() };
+const throwingCrypto = { getRandomValues: () => expect.unreachable() };
 
 test.each([
   ['available', crypto],
   ['missing', undefined],
-  ['refused', rejected],
-])('ids are unique if cryptographic random numbers are %s', async (_, numbers) => {
-  vi.stubGlobal('crypto', numbers);
+  ['blocked', throwingCrypto],
+])('ids are unique if cryptographic random numbers are %s', async (_, cryptoApi) => {
+  vi.stubGlobal('crypto', cryptoApi);
   const { newRandomId } = await import('../../../src/platform/ids.ts');
   const [first, second] = [newRandomId(), newRandomId()];
   expect(first).toMatch(/^[0-9]{3,30}-1$/);

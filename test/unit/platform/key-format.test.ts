@@ -5,7 +5,7 @@ import { parseEnvironment, keyChecksum } from '../../../src/platform/key-format.
 const body = 'pk_sandbox_0123456789ABCDEFGHIJabcdefghij';
 const key = body + keyChecksum(body);
 
-describe('environmentOf', () => {
+describe('parseEnvironment', () => {
   test.each(['sandbox', 'live'])('returns %s for a key with a valid checksum', (environment) => {
     const text = `pk_${environment}_0123456789ABCDEFGHIJabcdefghij`;
     expect(parseEnvironment(text + keyChecksum(text))).toBe(environment);

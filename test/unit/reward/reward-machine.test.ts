@@ -25,11 +25,11 @@ const statusEvent = (state: RewardState): RewardEvent => ({
   at: 7,
 });
 const states: RewardState[] = ['none', 'pending', 'earned', 'denied', 'expired'];
-const watched: RewardEvent = { type: 'watched' };
-const delivered: RewardEvent = { type: 'delivered' };
+const watchedEvent: RewardEvent = { type: 'watched' };
+const deliveredEvent: RewardEvent = { type: 'delivered' };
 
 /**
- * The expected states. The rows are the previous states. The columns are the event `watched` and each status from the
+ * The expected states. Each row is a previous state. The columns are the `watched` event and each status from the
  * service.
  */
 const table: Record<RewardState, RewardState[]> = {
@@ -41,12 +41,12 @@ const table: Record<RewardState, RewardState[]> = {
 };
 
 test.each(states)('every event in state %s leads to the state in the table', (state) => {
-  const events = [watched, ...states.map(statusEvent)];
+  const events = [watchedEvent, ...states.map(statusEvent)];
   expect(events.map((event) => advance(entry(state), event).state)).toEqual(table[state]);
 });
 
 test.each(states)('only an earned reward can be delivered, not a reward in state %s', (state) => {
-  const after = advance(entry(state), delivered);
+  const after = advance(entry(state), deliveredEvent);
   expect(after.delivered).toBe(state === 'earned');
   expect(after.state).toBe(state);
 });
@@ -55,7 +55,7 @@ test('an earned reward is due until it is delivered', () => {
   const earned = advance(entry('pending'), statusEvent('earned'));
   expect(earned.earnedAt).toBe(7);
   expect(isDue(earned)).toBe(true);
-  const done = advance(earned, delivered);
+  const done = advance(earned, deliveredEvent);
   expect(isDue(done)).toBe(false);
   expect(advance(done, statusEvent('earned'))).toEqual(done);
 });
@@ -82,14 +82,14 @@ test.each(states)('only a reward that is due can be claimed, not a reward in sta
 });
 
 test.each(states)(
-  'a reward in state %s is transferred from its player only while it is open',
+  'a reward in state %s is transferred from its player unless it is denied, expired or delivered',
   (state) => {
-    const held = { ...entry(state), earnedBy: 'guest', heldFor: 'guest' };
-    expect(transferEntry(held, 'bob', 'ann')).toBe(held);
-    const isOpen = state !== 'denied' && state !== 'expired';
-    const after = transferEntry(held, 'guest', 'ann');
-    expect(after).toEqual({ ...held, heldFor: isOpen ? 'ann' : 'guest' });
-    const delivered = { ...held, delivered: true };
+    const guestEntry = { ...entry(state), earnedBy: 'guest', heldFor: 'guest' };
+    expect(transferEntry(guestEntry, 'bob', 'ann')).toBe(guestEntry);
+    const isTransferable = state !== 'denied' && state !== 'expired';
+    const after = transferEntry(guestEntry, 'guest', 'ann');
+    expect(after).toEqual({ ...guestEntry, heldFor: isTransferable ? 'ann' : 'guest' });
+    const delivered = { ...guestEntry, delivered: true };
     if (state === 'earned') expect(transferEntry(delivered, 'guest', 'ann')).toBe(delivered);
   },
 );

@@ -19,9 +19,9 @@ test.each(['npm test', 'npm run test:full'])(
   (command) => {
     const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
     const [, image] = /^FROM \S*\bnode:(\d+)/m.exec(read('deploy/Containerfile')) ?? [];
-    const tested = job(command)?.strategy.matrix.node;
-    expect(tested).toContain(engines.node.replace('>=', ''));
-    expect(tested).toContain(image);
+    const testedVersions = job(command)?.strategy.matrix.node;
+    expect(testedVersions).toContain(engines.node.replace('>=', ''));
+    expect(testedVersions).toContain(image);
   },
 );
 

@@ -15,7 +15,7 @@ export const claims = {
   exp: issuedAtS + 2_592_000,
 };
 
-/** Creates a service's key for receipts. */
+/** Creates a key with which a service signs receipts. */
 export async function makeSigner(kid: string) {
   const pair = (await crypto.subtle.generateKey('Ed25519', true, [
     'sign',
@@ -24,9 +24,9 @@ export async function makeSigner(kid: string) {
   const jwk = { ...(await crypto.subtle.exportKey('jwk', pair.publicKey)), kid };
   return {
     jwk,
-    async sign(changed: object = {}, header: object = {}): Promise<string> {
-      const head = encode({ alg: 'EdDSA', kid, typ: 'reward-receipt+jwt', ...header });
-      const text = `${head}.${encode({ ...claims, ...changed })}`;
+    async sign(claimOverrides: object = {}, headerOverrides: object = {}): Promise<string> {
+      const head = encode({ alg: 'EdDSA', kid, typ: 'reward-receipt+jwt', ...headerOverrides });
+      const text = `${head}.${encode({ ...claims, ...claimOverrides })}`;
       const signature = await crypto.subtle.sign('Ed25519', pair.privateKey, Buffer.from(text));
       return `${text}.${Buffer.from(signature).toString('base64url')}`;
     },

@@ -26,7 +26,7 @@ const verifyAndGetCode = (
   );
 
 describe('verifyReceipt', () => {
-  test('returns the claims of a receipt that the service signed', async () => {
+  test('returns the claims from a receipt that the service signed', async () => {
     expect(await verifyReceipt(await signer.sign(), keys, options)).toEqual({
       decisionId: 'dec_1',
       userRef: 'player 1',
@@ -41,7 +41,7 @@ describe('verifyReceipt', () => {
     });
   });
 
-  test('accepts evidence other than the service’s own only if it is listed', async () => {
+  test('accepts evidence other than the service’s own only if its type is listed', async () => {
     const verifyEvidence = async (evidence: unknown, acceptEvidence?: string[]) => {
       const receiptOptions = acceptEvidence ? { ...options, acceptEvidence } : options;
       return (await verifyReceipt(await signer.sign({ evidence }), keys, receiptOptions)).evidence;
@@ -58,25 +58,25 @@ describe('verifyReceipt', () => {
     );
   });
 
-  test('rejects a receipt after any change of one character', async () => {
+  test('rejects a receipt in which any single character was changed', async () => {
     const receipt = await signer.sign();
     for (let at = 0; at < receipt.length; at += 1) {
       // The last character of base64url has unused bits. The replacement has to differ in the other bits.
       const other = receipt[at] === 'A' ? 'Q' : 'A';
-      const changed = receipt.slice(0, at) + other + receipt.slice(at + 1);
-      expect(await verifyAndGetCode(changed), `at ${at}`).not.toBe('accepted');
+      const tampered = receipt.slice(0, at) + other + receipt.slice(at + 1);
+      expect(await verifyAndGetCode(tampered), `at ${at}`).not.toBe('accepted');
     }
   });
 
   test('rejects a receipt that specifies its own key or algorithm', async () => {
-    const foreign = await makeSigner('key-1');
+    const otherSigner = await makeSigner('key-1');
     const body = `${encode({ alg: 'HS256', kid: 'key-1', typ: 'reward-receipt+jwt' })}.${encode(claims)}`;
     const mac = createHmac('sha256', signer.jwk.x ?? '').update(body);
     const attempts: [string, ReceiptErrorCode][] = [
-      [await foreign.sign(), 'mismatch'],
-      [await foreign.sign({}, { jwk: foreign.jwk }), 'mismatch'],
-      [await foreign.sign({}, { kid: 'other' }), 'key_unknown'],
-      [await foreign.sign({}, { kid: undefined }), 'key_unknown'],
+      [await otherSigner.sign(), 'mismatch'],
+      [await otherSigner.sign({}, { jwk: otherSigner.jwk }), 'mismatch'],
+      [await otherSigner.sign({}, { kid: 'other' }), 'key_unknown'],
+      [await otherSigner.sign({}, { kid: undefined }), 'key_unknown'],
       [`${body}.${mac.digest('base64url')}`, 'algorithm_not_allowed'],
       [await signer.sign({}, { alg: 'none' }), 'algorithm_not_allowed'],
       // Another kind of token, signed with the same key, is not a receipt.
@@ -92,8 +92,8 @@ describe('verifyReceipt', () => {
   });
 
   test.each<[string, object, Partial<VerifyReceiptOptions>, ReceiptErrorCode]>([
-    ['of another account', { aud: 'acc_2' }, {}, 'wrong_account'],
-    ['of another service', {}, { issuer: 'https://other.example' }, 'wrong_issuer'],
+    ['for another account', { aud: 'acc_2' }, {}, 'wrong_account'],
+    ['from another service', {}, { issuer: 'https://other.example' }, 'wrong_issuer'],
     ['that has expired', { exp: issuedAtS - 60 }, {}, 'expired'],
     ['from the future', { iat: issuedAtS + 61 }, {}, 'not_yet_valid'],
     ['without an expiry time', { exp: undefined }, {}, 'malformed'],
@@ -121,10 +121,10 @@ describe('verifyReceipt', () => {
 
   test('caches the keys from a URL and fetches them again for an unknown key id', async () => {
     let requests = 0;
-    let set: object = keys;
+    let keySet: object = keys;
     const server = createServer((_request, response) => {
       requests += 1;
-      response.end(JSON.stringify(set));
+      response.end(JSON.stringify(keySet));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks.json`;
@@ -145,16 +145,16 @@ describe('verifyReceipt', () => {
       1,
     ]);
     const next = await makeSigner('key-2');
-    set = { keys: [next.jwk, signer.jwk] };
-    const fresh = await next.sign();
+    keySet = { keys: [next.jwk, signer.jwk] };
+    const nextReceipt = await next.sign();
     // Receipts with made-up key ids must not each cause a request.
-    expect([await verify(fresh), requests]).toEqual(['key_unknown', 1]);
+    expect([await verify(nextReceipt), requests]).toEqual(['key_unknown', 1]);
     nowS += 31;
-    expect([await verify(fresh), requests]).toEqual(['accepted', 2]);
+    expect([await verify(nextReceipt), requests]).toEqual(['accepted', 2]);
     await new Promise((resolve) => server.close(resolve));
     nowS += 3_601;
-    // While the service is down, known keys work. An unknown key causes an error with its own code.
-    expect(await verify(fresh)).toBe('accepted');
+    // While the service is down, known keys work. An unknown key id fails with a separate error code.
+    expect(await verify(nextReceipt)).toBe('accepted');
     expect(await verify(await (await makeSigner('key-3')).sign())).toBe('keys_unavailable');
   });
 });
@@ -172,7 +172,7 @@ describe('createUsedReceipts', () => {
     expect([used.seen('dec_1'), used.seen('dec_2')]).toEqual([true, false]);
   });
 
-  test('throws when it is full of ids that have not expired', () => {
+  test('throws when it is full of unexpired ids', () => {
     let now = issuedAtS * 1_000;
     const used = createUsedReceipts({ capacity: 2, now: () => now });
     used.claim(receipt('dec_1'));
@@ -199,7 +199,7 @@ describe('signUserToken', () => {
   });
 
   test.each(['sk_live_x', 'whsec_x', 'utk_x', '', 'utk_live_'])(
-    'rejects %j as its secret',
+    'rejects %j as a secret',
     async (wrong) => {
       await expect(signUserToken('player', wrong)).rejects.toThrow(TypeError);
     },

@@ -54,8 +54,8 @@ describe('signWebhook', () => {
     );
   });
 
-  test('adds the headers of Standard Webhooks if it receives an id', async () => {
-    // The example from the tests of the Standard Webhooks libraries.
+  test('adds the Standard Webhooks headers if it receives an id', async () => {
+    // The example from the Standard Webhooks libraries' tests.
     const headers = await signWebhook(
       '{"test": 2432232314}',
       'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
@@ -77,8 +77,8 @@ describe('signWebhook', () => {
   });
 
   test('rejects a secret that is not base64 if Standard Webhooks headers are needed', async () => {
-    const variant = signWebhook(body, 'whsec_a-secret', signedAtS, 'evt_1');
-    expect(await getErrorCode(variant)).toBe('secret_wrong_kind');
+    const signing = signWebhook(body, 'whsec_a-secret', signedAtS, 'evt_1');
+    expect(await getErrorCode(signing)).toBe('secret_wrong_kind');
     expect(await getErrorCode(signWebhook(body, 'whsec_a-secret', signedAtS))).toBe('accepted');
   });
 
@@ -86,13 +86,16 @@ describe('signWebhook', () => {
     expect(await getErrorCode(signWebhook(body, [], signedAtS))).toBe('secret_wrong_kind');
   });
 
-  test.each([signedAtS * 1000, 1.5, -1, Number.NaN])('rejects the time %d', async (timestampS) => {
-    await expect(signWebhook(body, secret, timestampS)).rejects.toThrow(RangeError);
-  });
+  test.each([signedAtS * 1000, 1.5, -1, Number.NaN])(
+    'rejects the timestamp %d',
+    async (timestampS) => {
+      await expect(signWebhook(body, secret, timestampS)).rejects.toThrow(RangeError);
+    },
+  );
 });
 
 describe('verifyWebhook', () => {
-  test('returns the event of a signed body that is text or bytes', async () => {
+  test('returns the event from a signed body, whether text or bytes', async () => {
     const bytes = new TextEncoder().encode(body);
     for (const rawBody of [body, bytes, Buffer.from(body)] satisfies RawBody[]) {
       const headers = await signWebhook(rawBody, secret, signedAtS);
@@ -119,7 +122,7 @@ describe('verifyWebhook', () => {
     }
   });
 
-  test('falls back to the headers of Standard Webhooks', async () => {
+  test('falls back to the Standard Webhooks headers', async () => {
     const signed = await signWebhook(body, [secret, nextSecret], signedAtS, 'evt_1');
     const { 'service-timestamp': _time, 'service-signature': signature, ...standard } = signed;
     const verify = (headers: Record<string, string>, offsetS = 0) =>
@@ -133,7 +136,7 @@ describe('verifyWebhook', () => {
     const [first = ''] = standard['webhook-signature'].split(' ').toReversed();
     const variant = first.replace(/.=$/, (end) => `${String.fromCharCode(end.charCodeAt(0) + 1)}=`);
     expect(await verify({ ...standard, 'webhook-signature': variant })).toBe('no_v1');
-    // The schemes are not mixed: `Service-Signature` requires `Service-Timestamp` too.
+    // The two schemes cannot be mixed: `Service-Signature` requires `Service-Timestamp` too.
     expect(await verify({ ...standard, 'service-signature': signature })).toBe('headers_missing');
   });
 
@@ -256,7 +259,7 @@ describe('verifyWebhook', () => {
     },
   );
 
-  test('accepts unverified rewards only if their type of evidence is listed', async () => {
+  test('accepts unverified rewards only if their evidence type is listed', async () => {
     const codeFor = async (evidence: unknown, acceptEvidence?: string[], type?: string) => {
       const event = { id: 'evt_1', type: type ?? 'decision.rewarded', data: { evidence } };
       const text = JSON.stringify(event);
@@ -270,7 +273,7 @@ describe('verifyWebhook', () => {
     for (const evidence of ['source_attested', 'Verified', '', null, 0, {}])
       expect(await codeFor(evidence)).toBe('evidence_not_accepted');
     expect(await codeFor('client_attested', ['source_attested'])).toBe('evidence_not_accepted');
-    // Other events have no evidence.
+    // Events of other types have no evidence.
     expect(await codeFor('source_attested', undefined, 'decision.served')).toBe('accepted');
   });
 

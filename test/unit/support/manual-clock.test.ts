@@ -3,39 +3,39 @@ import { createManualClock } from '../../support/manual-clock.ts';
 
 const noon = Date.UTC(2026, 10, 22, 12);
 
-/** Creates a clock with a timer every second for an hour, and a log of when each ran. */
+/** Creates a clock with a timer every second for an hour, and a log of when each timer fired. */
 function createTickingClock() {
   const clock = createManualClock(noon);
-  const ran: number[] = [];
+  const firedAtMs: number[] = [];
   for (let second = 1; second <= 3_600; second += 1)
-    clock.after(second * 1_000, () => ran.push(clock.monotonic()));
-  return { clock, ran };
+    clock.after(second * 1_000, () => firedAtMs.push(clock.monotonic()));
+  return { clock, firedAtMs };
 }
 
 test('advance() moves both times and runs each timer when it is due', async () => {
-  const { clock, ran } = createTickingClock();
-  const startMs = clock.monotonic();
+  const { clock, firedAtMs } = createTickingClock();
+  const startedAtMs = clock.monotonic();
   await clock.advance(2_500);
   expect(clock.now()).toBe(noon + 2_500);
-  expect(clock.monotonic() - startMs).toBe(2_500);
-  expect(ran).toEqual([startMs + 1_000, startMs + 2_000]);
+  expect(clock.monotonic() - startedAtMs).toBe(2_500);
+  expect(firedAtMs).toEqual([startedAtMs + 1_000, startedAtMs + 2_000]);
 });
 
 test('sleep() moves only wall time and delays all timers', async () => {
-  const { clock, ran } = createTickingClock();
+  const { clock, firedAtMs } = createTickingClock();
   await clock.advance(500);
-  const startMs = clock.monotonic();
+  const startedAtMs = clock.monotonic();
   clock.sleep(3_600_000);
   expect(clock.now()).toBe(noon + 500 + 3_600_000);
-  expect(clock.monotonic()).toBe(startMs);
+  expect(clock.monotonic()).toBe(startedAtMs);
   await clock.advance(499);
-  expect(ran).toEqual([]);
+  expect(firedAtMs).toEqual([]);
   await clock.advance(1);
-  expect(ran).toHaveLength(1);
+  expect(firedAtMs).toHaveLength(1);
 });
 
 test('setting wall time forward or back does not affect durations', async () => {
-  const { clock, ran } = createTickingClock();
+  const { clock, firedAtMs } = createTickingClock();
   clock.setWallTime(noon + 86_400_000);
   expect(clock.now()).toBe(noon + 86_400_000);
   expect(clock.monotonic()).toBe(0);
@@ -43,28 +43,28 @@ test('setting wall time forward or back does not affect durations', async () => 
   await clock.advance(1_000);
   expect(clock.now()).toBe(1_000);
   expect(clock.monotonic()).toBe(1_000);
-  expect(ran).toHaveLength(1);
+  expect(firedAtMs).toHaveLength(1);
 });
 
 test('freeze() moves both times, and timers that became due run late', async () => {
   const clock = createManualClock(noon);
-  const ran: number[] = [];
-  clock.after(1_000, () => ran.push(clock.monotonic()));
+  const firedAtMs: number[] = [];
+  clock.after(1_000, () => firedAtMs.push(clock.monotonic()));
   clock.freeze(60_000);
   expect([clock.now(), clock.monotonic()]).toEqual([noon + 60_000, 60_000]);
-  expect(ran).toEqual([]);
+  expect(firedAtMs).toEqual([]);
   await clock.advance(0);
-  expect(ran).toEqual([60_000]);
+  expect(firedAtMs).toEqual([60_000]);
 });
 
 test('runNextTimer() advances to the next timer and runs every timer that is then due, in order', async () => {
   const clock = createManualClock(noon);
-  const ran: string[] = [];
-  clock.after(20_000, () => ran.push('late'));
-  clock.after(300, () => ran.push('first'));
-  clock.after(300, () => ran.push('second'));
+  const fired: string[] = [];
+  clock.after(20_000, () => fired.push('late'));
+  clock.after(300, () => fired.push('first'));
+  clock.after(300, () => fired.push('second'));
   expect(await clock.runNextTimer()).toBe(true);
-  expect(ran).toEqual(['first', 'second']);
+  expect(fired).toEqual(['first', 'second']);
   expect(clock.monotonic()).toBe(300);
   expect(await clock.runNextTimer()).toBe(true);
   expect(clock.monotonic()).toBe(20_000);

@@ -123,7 +123,7 @@ test.each([
 });
 
 test.each(['{"results":[null],"decisions":[]}', '{"results":[],"decisions":[7]}'])(
-  '%s is not a valid response to events',
+  '%s is not a valid response to an event batch',
   async (body) => {
     const client = await serve(respond(200, body));
     expect((await client.sendEvent()).failure?.reason).toBe('foreign_answer');
