@@ -56,7 +56,7 @@ script-src ${cdn}; connect-src https://ads.example.com;
 img-src https://ads.example.com; media-src https://ads.example.com; frame-src https://ads.example.com
 \`\`\`
 
-| File of version ${version} | \`integrity\` |
+| File (version ${version}) | \`integrity\` |
 | --- | --- |
 ${rows.join('\n')}
 `;

@@ -11,7 +11,7 @@ export default defineConfig({
   description: 'Rewarded ads and house ads for web games, with server-confirmed rewards.',
   lang: 'en',
   srcDir: '..',
-  // Includes pages outside of docs/: those in the project root, and the pages of the Cocos sample.
+  // Includes pages outside of docs/: those in the project root, and the Cocos sample's pages.
   srcExclude: ['!(docs|demo)/**/*', 'demo/!(cocos)/**'],
   rewrites: getPagePath,
   markdown: {

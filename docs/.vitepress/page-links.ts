@@ -4,7 +4,7 @@ import { getPagePath } from './sidebar.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** Rewrites links between Markdown files of the repository to links between pages of the site. */
+/** Turns links between the repository's Markdown files into links between pages on the site. */
 export function addPageLinks(markdown: MarkdownRenderer): void {
   markdown.core.ruler.push('page-links', ({ tokens, env }) => {
     for (const token of tokens.flatMap(({ children }) => children ?? [])) {

@@ -72,8 +72,8 @@ const sections: { text: string; entries: Entry[] }[] = [
       ['trueward/server', 'docs/reference/sdk/trueward/server.md'],
       ['Outcomes and errors', 'docs/errors.md'],
       ['HTTP API', 'docs/api.md'],
-      ['HTTP, every operation', 'docs/reference/http.md'],
-      ['Command line, every option', 'docs/reference/cli.md'],
+      ['HTTP reference', 'docs/reference/http.md'],
+      ['Command line reference', 'docs/reference/cli.md'],
     ],
   },
   {

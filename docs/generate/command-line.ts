@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 const program = join(import.meta.dirname, '../../service/dist/main.js');
 const run = promisify(execFile);
 
-/** Generates the command-line page from the `--help` output of every command. */
+/** Generates the command-line reference page from each command's `--help` output. */
 export async function renderCommandLinePage(): Promise<string> {
   const overview = await readHelp();
   const [, list = ''] = /\nCommands\n(.*?)\n\n/s.exec(overview) ?? [];
@@ -14,7 +14,7 @@ export async function renderCommandLinePage(): Promise<string> {
   const commands = names.map(
     (name, index) => `## ${name}\n\n${formatCodeBlock(helpTexts[index] ?? '')}`,
   );
-  return `# Command line reference\n\nThe output of \`--help\`. For an introduction, see [Command line](../cli.md).\n\n${formatCodeBlock(overview)}\n${commands.join('\n')}`;
+  return `# Command line reference\n\nThis page shows the \`--help\` output of every command. For an introduction, see [Command line](../cli.md).\n\n${formatCodeBlock(overview)}\n${commands.join('\n')}`;
 }
 
 async function readHelp(...words: string[]): Promise<string> {

@@ -6,7 +6,7 @@ const skippedFolders = new Set(['node_modules', 'dist', 'fixtures']);
 
 /**
  * Checks the relative links in all Markdown files below `root`. Returns the links whose file or heading does not exist,
- * as `page: link`. The build of the site also rejects missing pages, but it is much slower and does not check headings.
+ * as `page: link`. The site build also rejects links to missing pages, but it is much slower and does not check headings.
  */
 export function findDeadLinks(root: string): string[] {
   return findMarkdownFiles(root).flatMap((file) =>
@@ -37,16 +37,14 @@ function findLinks(file: string): string[] {
 function isDead(root: string, file: string, link: string): boolean {
   if (/^[a-z]+:/.test(link)) return false;
   const [path = '', anchor] = link.split('#');
-  // A page of the site.
+  // An absolute path refers to a page on the site.
   if (path.startsWith('/')) return !existsSync(join(root, 'docs', `${path}.md`));
   const target = path === '' ? file : join(dirname(file), path);
   if (!existsSync(target)) return true;
   return anchor !== undefined && statSync(target).isFile() && !findAnchors(target).includes(anchor);
 }
 
-/**
- * Returns the anchors of headings (`## Heading`, `## Heading {#anchor}`) and of HTML elements in generated tables.
- */
+/** Returns the anchors in a file: its headings (`## Heading`, `## Heading {#anchor}`) and HTML elements with an id. */
 function findAnchors(file: string): string[] {
   const text = readFileSync(file, 'utf8');
   const headings = [...text.matchAll(/^#+ (.*?)(?: \{#(\S+)\})?$/gm)].map(

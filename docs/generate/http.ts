@@ -1,14 +1,14 @@
 import type { OpenApi, Operation, Schema } from './open-api.ts';
-import { escapeCell, describeSchema, renderMemberTable } from './schema-text.ts';
+import { escapeCell, describeSchema, renderFieldTable } from './schema-text.ts';
 
 const introduction = `# HTTP reference
 
-This page lists all operations and schemas of the service. It is generated from the OpenAPI document that a running service
+This page lists all of the service's operations and schemas. It is generated from the OpenAPI document that a running service
 serves at \`/openapi.json\`. [HTTP API](../api.md) describes the conventions that apply to all operations.
 
 `;
 
-/** Generates the page with all operations and schemas. */
+/** Generates the page that documents all operations and schemas. */
 export function renderHttpPage({ paths, components }: OpenApi): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => renderOperation(method, path, operation)),
@@ -56,7 +56,7 @@ function renderParameterTable({ parameters = [] }: Operation): string {
 function renderSchema(name: string, schema: Schema): string {
   const choices = schema.anyOf ?? schema.oneOf ?? [schema];
   const shapes = choices.map((choice) =>
-    choice.properties ? renderMemberTable(choice) : describeSchema(choice),
+    choice.properties ? renderFieldTable(choice) : describeSchema(choice),
   );
   return `### ${name} {#${name.toLowerCase()}}\n\n${schema.description ?? ''}\n\n${shapes.join('\n\nor\n\n')}\n`;
 }

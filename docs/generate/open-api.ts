@@ -24,7 +24,7 @@ interface Content {
   content?: Record<string, { schema: Schema }>;
 }
 
-/** An operation of the API. */
+/** An API operation. */
 export interface Operation {
   operationId: string;
   summary?: string;

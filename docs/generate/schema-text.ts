@@ -16,7 +16,7 @@ export function describeSchema(schema: Schema): string {
   if (choices) return choices.map(describeSchema).join(' or ');
   if (schema.items) return `list of ${describeSchema(schema.items)}${describeBounds(schema)}`;
   if (schema.properties)
-    return `object of ${Object.keys(schema.properties).map(formatCode).join(', ')}`;
+    return `object with ${Object.keys(schema.properties).map(formatCode).join(', ')}`;
   const type = [schema.type ?? 'anything'].flat().join(' or ');
   return (schema.format ?? type) + describeBounds(schema);
 }
@@ -30,13 +30,13 @@ function describeBounds(schema: Schema): string {
 }
 
 /** Returns a table of an object's fields. Required fields are marked. */
-export function renderMemberTable({ properties = {}, required = [] }: Schema): string {
-  const rows = Object.entries(properties).map(([name, member]) => {
+export function renderFieldTable({ properties = {}, required = [] }: Schema): string {
+  const rows = Object.entries(properties).map(([name, field]) => {
     const requirement = required.includes(name) ? 'yes' : '';
-    const { description = '' } = member;
-    return `| ${formatCode(name)} | ${escapeCell(describeSchema(member))} | ${requirement} | ${escapeCell(description)} |`;
+    const { description = '' } = field;
+    return `| ${formatCode(name)} | ${escapeCell(describeSchema(field))} | ${requirement} | ${escapeCell(description)} |`;
   });
-  return ['| Member | Value | Required | Meaning |', '| --- | --- | --- | --- |', ...rows].join(
+  return ['| Field | Value | Required | Meaning |', '| --- | --- | --- | --- |', ...rows].join(
     '\n',
   );
 }

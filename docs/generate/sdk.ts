@@ -17,5 +17,5 @@ export async function writeSdkPages(): Promise<void> {
     stdio: 'inherit',
   });
   const [code] = (await once(child, 'exit')) as [number | null];
-  if (code !== 0) throw new Error('TypeDoc failed; its message is above.');
+  if (code !== 0) throw new Error('TypeDoc failed. See its output above.');
 }
