@@ -29,8 +29,8 @@ test.each(quotedTests)('the test %s “%s” that the threat model quotes exists
   expect(path, `the file ${letter}`).toBeDefined();
   const text = readFileSync(join(root, path ?? ''), 'utf8');
   // `%s` stands for the name of a test case, so the text around it has to identify the test.
-  const names = [...text.matchAll(/'((?:[^'\\\n]|\\.)+)'/g)]
-    .map(([, title = '']) => title)
+  const names = [...text.matchAll(/'((?:[^'\\\n]|\\.)+)'|\b(?:it|test)\("([^"\n]+)"/g)]
+    .map(([, title, titleWithApostrophe]) => title ?? titleWithApostrophe ?? '')
     .filter((title) => title.replaceAll('%s', '').length > 10)
     .map(
       (title) =>
