@@ -1,6 +1,6 @@
 /**
- * `npm run capacity` calculates the resources for 1,000 to 1,000,000 decisions per second. It uses the costs that
- * `npm run bench:costs` has measured. It also simulates a PostgreSQL server of the assumed size.
+ * `npm run capacity` calculates the resources needed for 1,000 to 1,000,000 decisions per second, from the costs that
+ * `npm run bench:costs` has measured. It also simulates one PostgreSQL server of the assumed size under load.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const { values } = parseArgs({
 if (values.help === true) {
   console.log(`npm run capacity [-- --write] [-- --<assumption> <number>…]
 
-Prints the tables of docs/scale.md. With --write, writes them into that page. Assumptions:
+Prints the tables for docs/scale.md. With --write, writes them to that page. Assumptions:
 ${Object.entries(assumptions)
   .map(([name, value]) => `  --${name} (${value})`)
   .join('\n')}`);
@@ -94,7 +94,7 @@ function renderTables(assumed) {
 }
 
 /**
- * Simulates one server at a multiple of its planned rate.
+ * Simulates one server at a multiple (`share`) of its planned rate.
  *
  * @param {number} share
  * @param {import('./lib/capacity-model.mjs').AdCost} ad

@@ -1,7 +1,7 @@
 /**
  * The size-limit configuration. It bundles the SDK first, because only a bundler knows which chunks a game loads
- * together. As in a game, the bundle is minified and includes dependencies. Sizes are gzipped. The size of a chunk does
- * not include code that the core or the first request has loaded before.
+ * together. As in a game, the bundle is minified and includes dependencies. Sizes are gzipped. A chunk's size excludes
+ * code that is already loaded with the core or the first request.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { root } from './lib/run.mjs';
 const core = `export { createAds } from './dist/index.js'`;
 const requests = 'requests';
 
-/** The parts of the SDK. `chunk` is loaded later than `code`. `limit` is in bytes after gzip compression. */
+/** The parts of the SDK. `chunk` is loaded after `code`. `limit` is in gzipped bytes. */
 const parts = [
   { name: 'core', code: core, limit: 13_000 },
   { name: 'requests, prefetched', code: core, chunk: requests, limit: 4_000 },
@@ -62,7 +62,7 @@ export default [
   ...parts.map(({ name, code, chunk, limit }, index) => {
     const path = join(folder, `part-${index}.js`);
     const chunks = findChunks(bundles.get(code) ?? [], chunk);
-    // Writes a single file, because a game's bundler decides how to split the code into chunks.
+    // Writes a single file, because every bundler splits the code into chunks differently.
     writeFileSync(path, chunks.map((loadedChunk) => loadedChunk.code).join(''));
     return { name, path, gzip: true, limit: `${limit} B` };
   }),
@@ -75,7 +75,7 @@ export default [
 ];
 
 /**
- * Bundles a game that consists of this code.
+ * Bundles a game that consists only of this code.
  *
  * @param {string} code
  */
@@ -98,8 +98,8 @@ async function bundle(code) {
 }
 
 /**
- * Returns the chunk with this name and its imports, without chunks that have been loaded before. If there is no name,
- * returns the chunks that are loaded at the start.
+ * Returns the chunk with this name and its imports, except chunks that are already loaded by then. Without a name, returns
+ * the initial chunks.
  *
  * @param {Chunk[]} chunks
  * @param {string} [chunkName]
@@ -131,9 +131,7 @@ function selectWithImports(chunks, isSelected) {
   return Array.from(selected);
 }
 
-/**
- * Returns the files that the panel loads for its first page: the panel, the overview and the plots.
- */
+/** Returns the files that the panel loads to show its first page: the panel, the overview and the plots. */
 function findPanelFiles() {
   const panel = join(root, 'service', 'dist', 'panel');
   /** @type {Record<string, { file: string, imports?: string[], css?: string[] }>} */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { root, run, seconds } from './run.mjs';
 
 /**
- * Installs the packages in package-lock.json, unless exactly these versions are installed.
+ * Installs the packages in package-lock.json, unless exactly these versions are already installed.
  *
  * @throws when `npm ci` fails.
  */

@@ -5,8 +5,8 @@ import { run, seconds } from './run.mjs';
  */
 
 /**
- * Runs steps, up to `concurrency` at a time. The commands of a step run in sequence. Prints the name and duration of each
- * step, and the output of steps that fail.
+ * Runs steps, up to `concurrency` at a time. Each step runs its commands in sequence. Prints the name and duration of
+ * each step, and the output of failed steps.
  *
  * @param {readonly Step[]} steps
  * @param {{ concurrency?: number }} [options]

@@ -13,7 +13,10 @@ let installed: InstalledPackage;
 let game: string;
 
 it.beforeAll(({ stack }) => {
-  installed = installPackage({ uses: ['phaser', 'vite'], also: ['create-trueward'] });
+  installed = installPackage({
+    linkedPackages: ['phaser', 'vite'],
+    packedWorkspaces: ['create-trueward'],
+  });
   // npm creates the same link when it installs a package.
   symlinkSync(
     join(root, 'node_modules/vite/bin/vite.js'),

@@ -14,20 +14,20 @@ test.beforeAll(({ installed: shared }) => {
 });
 
 test('the package contains only the build output and documents', () => {
-  const outside = installed.files.filter((path) => !path.startsWith('dist/'));
-  expect(outside.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
-  const unknown = installed.files.filter(
+  const otherFiles = installed.files.filter((path) => !path.startsWith('dist/'));
+  expect(otherFiles.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
+  const unexpectedFiles = installed.files.filter(
     (path) =>
       path.startsWith('dist/') && !/^dist\/([\w-]+\.js(\.map)?|types\/.+\.d\.ts)$/.test(path),
   );
-  expect(unknown).toEqual([]);
+  expect(unexpectedFiles).toEqual([]);
 });
 
 test('each entry point has one declaration file and an API report', () => {
-  const reported = readdirSync(join(root, 'test', 'types', 'api'));
-  const packed = installed.files.filter((path) => path.startsWith('dist/types/'));
-  expect(packed.sort()).toEqual(
-    reported.map((name) => `dist/types/${name.replace('.api.md', '.d.ts')}`).sort(),
+  const reports = readdirSync(join(root, 'test', 'types', 'api'));
+  const declarations = installed.files.filter((path) => path.startsWith('dist/types/'));
+  expect(declarations.sort()).toEqual(
+    reports.map((name) => `dist/types/${name.replace('.api.md', '.d.ts')}`).sort(),
   );
 });
 
@@ -71,7 +71,7 @@ test('each entry point can be imported in Node', () => {
   );
 });
 
-test('calls in Node return results and have no effect', () => {
+test('in Node, calls return results and have no effect', () => {
   const output = installed.runModule(`
     import { createAds } from 'trueward';
     globalThis.fetch = () => { throw new Error('something was requested'); };
@@ -105,7 +105,7 @@ test.each([
   expect(compile(game, resolution)).toBe('');
 });
 
-test('the package’s types for Phaser add the ads to each scene', () => {
+test('the package’s Phaser types add the plugin to each scene', () => {
   const resolution = { module: 'esnext', moduleResolution: 'bundler' };
   // Phaser’s own types have errors.
   expect(compile(scene, { ...resolution, skipLibCheck: true })).toBe('');
@@ -143,7 +143,7 @@ const event: WebhookEvent = await verifyWebhook('{}', new Headers(), 'whsec_1');
 if (event.type === 'decision.rewarded') console.log(event.data.user_ref, event.data.reward.amount);
 console.log(new WebhookError('mismatch', '').code satisfies string);
 
-// @ts-expect-error: proves that the types are found.
+// @ts-expect-error: proves that the types are resolved.
 const wrong: number = result.outcome;
 console.log(wrong);
 `;

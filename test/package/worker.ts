@@ -2,10 +2,10 @@
 import { test } from 'vitest';
 import { installPackage } from './installed-package.ts';
 
-/** `it` with the installed package. All test files in a worker share the package. */
+/** `it` with the installed package as a fixture. All test files in a worker share the installation. */
 export const it = test.extend('installed', { scope: 'worker' }, ({}, { onCleanup }) => {
   const installed = installPackage({
-    uses: ['@cocos/creator-types', 'phaser', 'react', 'react-dom', 'vite', 'webpack'],
+    linkedPackages: ['@cocos/creator-types', 'phaser', 'react', 'react-dom', 'vite', 'webpack'],
   });
   onCleanup(() => installed.remove());
   return installed;

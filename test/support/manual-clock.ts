@@ -13,7 +13,7 @@ export interface ManualClock extends Clock {
    * This is also how a device sleeps on Windows, where monotonic time includes sleep.
    */
   freeze(ms: number): void;
-  /** Sets the device's clock as a user would, in milliseconds since 1970. Monotonic time does not change. */
+  /** Sets the device's clock the way a user would. Takes milliseconds since 1970. Monotonic time does not change. */
   setWallTime(ms: number): void;
   /** Number of timers that are set. */
   timers(): number;
@@ -21,7 +21,7 @@ export interface ManualClock extends Clock {
   msToNextTimer(): number | undefined;
 }
 
-/** Runs all pending work that does not wait for a timer of the manual clock. */
+/** Runs all pending work that does not wait for one of the manual clock's timers. */
 export const runPendingWork = async (): Promise<void> => {
   for (let tick = 0; tick < 5; tick++)
     await new Promise<void>((resolve) => {
