@@ -12,9 +12,7 @@ export interface Child {
 
 type Reply = { id: number; result?: unknown; error?: string };
 
-/**
- * Starts `program.mjs`, which calls the export `name` of the module `file`. Resolves when the child's methods can be called.
- */
+/** Starts `program.mjs` with the export `name` of the module `file`. Resolves when the child's methods can be called. */
 export async function startChild(file: string, name: string, options: object): Promise<Child> {
   const child = fork(
     join(import.meta.dirname, 'program.mjs'),

@@ -8,7 +8,7 @@ import { type RunningContestant, openContestant, type Worker } from './open-cont
 import { tally, type Tally } from './tally.ts';
 import { readUsage, subtract, type Usage } from './usage.ts';
 
-/** What every run uses: the PostgreSQL server and the receiver, the receiver's URL, and the number of warm-up deliveries. */
+/** What all runs share: the PostgreSQL server, the receiver and its URL, and the number of warm-up deliveries. */
 export interface Bench {
   postgres: PrivatePostgres;
   receiver: Child;

@@ -1,4 +1,4 @@
-/** `npm run bench:costs`: measures what an ad and each of its requests cost, for this build and an older one. */
+/** `npm run bench:costs` measures what an ad and each of its requests cost, for this build and an older one. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -26,16 +26,16 @@ const { values } = parseArgs({
 if (values.help === true) {
   console.log(`npm run bench:costs [-- --against <checkout> --rounds <n> --ads <n> --quick]
 
-Measures the CPU and bytes of a whole ad and of its parts, compared with a bare echo server and the embedded store.
---against: also measures another checkout in alternating rounds. Run npm ci and npm run build there first.
+Measures the CPU time and bytes that a whole ad and its parts cost, compared with a bare echo server and the embedded
+store. --against: also measures another checkout in alternating rounds. Run npm ci and npm run build there first.
 --quick: only a few ads, to check that the benchmark works; publishes nothing.
-Needs Linux and PostgreSQL, and about 7 minutes with --against or 5 without.`);
+Requires Linux and PostgreSQL. Takes about 7 minutes with --against, or 5 without.`);
   process.exit();
 }
 const rounds = values.quick === true ? 2 : Number(values.rounds);
 const ads = values.quick === true ? 60 : Number(values.ads);
 const windowMs = values.quick === true ? 500 : 2_000;
-/** Number of concurrent whole ads. */
+/** Number of whole ads that run concurrently. */
 const concurrency = 48;
 /** Number of concurrent decisions, and of concurrent requests to the echo server. */
 const decisionConcurrency = 64;
@@ -61,7 +61,7 @@ async function loadDecisions(url: string, key?: string): Promise<number> {
   return latencies.length;
 }
 
-/** Ads in one environment, and the costs of their steps. */
+/** Ads in one environment, and what each of their steps costs. */
 interface Batch {
   ads: Ad[];
   costs: Cost[];
@@ -85,7 +85,7 @@ async function next(
   costs.push(await meter.measure(list.length, work));
 }
 
-/** The ads of one side in one round. */
+/** One side's ads in one round. */
 interface Batches {
   side: Side;
   /** Ads in the live environment, without a webhook. */
@@ -127,16 +127,16 @@ async function finishAll(
   await side.sandbox.call('DELETE', `/v1/webhooks/${webhook.id}`);
   const add = (costs: readonly Cost[]): Cost =>
     costs.reduce((sum, cost) => combine(sum, cost, (a, b) => a + b));
-  const [decision, start, quartiles, finished] = live.costs as [Cost, Cost, Cost, Cost];
+  const [decision, start, quartiles, finishCost] = live.costs as [Cost, Cost, Cost, Cost];
   const delivery = combine(
     withWebhook.costs[3] as Cost,
     withoutWebhook.costs[3] as Cost,
     (a, b) => a - b,
   );
-  // The sandbox stores an explanation with each decision. The bytes are therefore measured in the live environment.
+  // The sandbox stores an explanation with each decision, so the bytes are measured in the live environment.
   const { storedBytes, loggedBytes } = add([...live.costs, delivery]);
   const ad = { ...add(withWebhook.costs), storedBytes, loggedBytes };
-  return { decision, start, quartiles, finish: finished, delivery, ad };
+  return { decision, start, quartiles, finish: finishCost, delivery, ad };
 }
 
 /** The baseline: a `node:http` echo server in a separate process. */
@@ -174,7 +174,7 @@ async function runRound(
     ...withoutWebhook.ads,
     ...withWebhook.ads,
   ]);
-  // The waiting times of all ads overlap.
+  // All ads are watched at the same time.
   await waitUntilWatched(list, 0.75);
   for (const batches of allBatches) await watchAll(batches);
   await waitUntilWatched(list, 1);

@@ -6,12 +6,12 @@ import {
 } from '../../../service/test/private-postgres.ts';
 import { processorTimeUs, treeTimeUs } from './processor-time.ts';
 
-/** The cost of one unit of work. */
+/** What one unit of work costs. */
 export interface Cost {
   serviceUs: number;
-  /** CPU time of the whole PostgreSQL server, excluding the meter's own connection. 0 with the embedded database. */
+  /** CPU time used by the whole PostgreSQL server, except the meter's own connection. 0 with the embedded database. */
   databaseUs: number;
-  /** Growth of the tables and their indexes. */
+  /** How much the tables and their indexes grow. */
   storedBytes: number;
   /** The WAL that PostgreSQL writes. Standbys and archives receive the same amount. */
   loggedBytes: number;
@@ -22,7 +22,7 @@ export interface Meter {
   measure(units: number, work: () => Promise<unknown>): Promise<Cost>;
   read(): Promise<Cost>;
   /**
-   * Resolves when no delivery is pending. With the embedded database, waits long enough for all deliveries to have been
+   * Resolves when no delivery is pending. With the embedded database, waits long enough for all deliveries to be
    * recorded.
    */
   settle(): Promise<void>;

@@ -16,7 +16,7 @@ import {
   type Verdict,
 } from './results.ts';
 
-/** The published results. A run replaces the results that it measured, and keeps the others with their own dates. */
+/** The published results. A run replaces the results that it measured; the others keep their own dates. */
 export interface Published {
   costs: Costs;
   comparison: Comparison;
@@ -27,7 +27,7 @@ export interface Published {
 const folder = join(import.meta.dirname, '../../../docs/benchmarks/service');
 const fileNames = ['costs', 'comparison', 'rates', 'scale'] as const;
 
-/** Writes the data, the page and the plots into docs/benchmarks/service. A quick run writes nothing. */
+/** Writes the results, the page and the plots to docs/benchmarks/service. A quick run writes nothing. */
 export async function publish(results: Partial<Published>, quick: boolean): Promise<void> {
   if (quick) return console.log('Quick runs are not published.');
   await mkdir(folder, { recursive: true });

@@ -21,7 +21,7 @@ class Play extends window.Phaser.Scene {
   }
 }
 
-/** Starts a small game, and resolves after its first step. */
+/** Starts a small game. Resolves after its first step. */
 function startGame(): Promise<Phaser.Game> {
   return new Promise((resolve) => {
     const game = new window.Phaser.Game({
@@ -36,39 +36,39 @@ function startGame(): Promise<Phaser.Game> {
   });
 }
 
-let currentMs = performance.now();
-/** How long a contestant may take for its startup work, in milliseconds. */
+let frameTimeMs = performance.now();
+/** How long a contestant's startup work may take, in milliseconds. */
 const settleMs = 800;
 
-/** Steps the game by hand through `count` frames, without waiting between them. */
+/** Steps the game manually through `count` frames, without waiting between them. */
 function step(game: Phaser.Game, count: number): void {
-  for (let index = 0; index < count; index += 1) game.step((currentMs += 1000 / 60), 1000 / 60);
+  for (let index = 0; index < count; index += 1) game.step((frameTimeMs += 1000 / 60), 1000 / 60);
 }
 
-let current: Phaser.Game | undefined;
+let currentGame: Phaser.Game | undefined;
 
 /** Starts a game with a running loop, for `drain` and `playAlone`. */
 async function boot(): Promise<void> {
-  current = await startGame();
+  currentGame = await startGame();
 }
 
 function requireGame(): Phaser.Game {
-  if (!current) throw new Error('Call boot() first.');
-  return current;
+  if (!currentGame) throw new Error('Call boot() first.');
+  return currentGame;
 }
 
-/** Prepares a warmed-up game with the contestant. The game's loop is stopped. */
+/** Starts a game with the contestant, stops the game's loop, and warms the game up. */
 async function prepare(contestant: Contestant): Promise<void> {
-  current = await startGame();
-  current.loop.sleep();
-  contestants[contestant](current);
+  currentGame = await startGame();
+  currentGame.loop.sleep();
+  contestants[contestant](currentGame);
   await new Promise((resolve) => setTimeout(resolve, settleMs));
-  step(current, 500);
+  step(currentGame, 500);
   resetTimers();
 }
 
 /**
- * Alternates between blocks of steps without and with the contestant. Returns the microseconds per step of each block.
+ * Alternates between blocks of steps without and with the contestant. Returns each block's microseconds per step.
  */
 async function compare(
   contestant: Contestant,
@@ -81,9 +81,9 @@ async function compare(
   await new Promise((resolve) => setTimeout(resolve, settleMs));
   const block = (isEnabled: boolean): number => {
     enable(isEnabled);
-    const startMs = performance.now();
+    const startedAtMs = performance.now();
     step(game, steps);
-    return ((performance.now() - startMs) * 1000) / steps;
+    return ((performance.now() - startedAtMs) * 1000) / steps;
   };
   step(game, 1000);
   const samples = { without: [] as number[], with: [] as number[] };
@@ -95,8 +95,8 @@ async function compare(
 }
 
 /**
- * Holds and releases the game `count` times. Returns the delta of the first frame after each release in milliseconds,
- * and the same number of ordinary frame deltas.
+ * Holds and releases the game `count` times. Returns the first frame delta after each release, and the same number of
+ * ordinary frame deltas, in milliseconds.
  */
 async function firstDeltas(count: number): Promise<{ first: number[]; ordinary: number[] }> {
   const game = await startGame();
@@ -127,8 +127,8 @@ async function drain(): Promise<{
   rewards: number;
 }> {
   const game = requireGame();
-  const measured = measureDeliveries(game);
-  const startMs = performance.now();
+  const deliveries = measureDeliveries(game);
+  const startedAtMs = performance.now();
   let rewards = 0;
   const ads = Sdk.TruewardPlugin.install(game, adsOptions());
   ads.on('reward', () => {
@@ -136,14 +136,14 @@ async function drain(): Promise<{
   });
   await waitUntilEmpty(ads);
   return {
-    ms: performance.now() - startMs,
-    frames: measured.costs,
-    control: measured.control,
+    ms: performance.now() - startedAtMs,
+    frames: deliveries.costs,
+    control: deliveries.control,
     rewards,
   };
 }
 
-/** Runs the same game without the SDK for the same time, to measure the cost of the game and the machine. */
+/** Runs the same game for the same time without the SDK, as a baseline. */
 async function playAlone(ms: number): Promise<void> {
   requireGame();
   await new Promise((resolve) => setTimeout(resolve, ms));
@@ -152,7 +152,7 @@ async function playAlone(ms: number): Promise<void> {
 const bench = {
   boot,
   prepare,
-  step: (count: number) => current && step(current, count),
+  step: (count: number) => currentGame && step(currentGame, count),
   timers: () => ({ ...timers }),
   compare,
   firstDeltas,
