@@ -32,7 +32,7 @@ it.beforeAll(({ stack }) => {
 });
 it.afterAll(() => installed?.remove());
 
-it('depends on the tested versions of packages', () => {
+it('generates a game that depends on the package versions that are tested', () => {
   const manifest = JSON.parse(readFileSync(join(game, 'package.json'), 'utf8'));
   const { version, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   expect(manifest).toMatchObject({
@@ -49,7 +49,7 @@ it('generates a game whose own tests pass', () => {
 
 it('generates a game whose server confirms the coins that a player earns', async ({ browser }) => {
   const port = await getPort({ host: '127.0.0.1' });
-  const started = spawn('npm', ['start'], {
+  const server = spawn('npm', ['start'], {
     cwd: game,
     env: { ...process.env, PORT: String(port), NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -58,10 +58,10 @@ it('generates a game whose server confirms the coins that a player earns', async
   });
   try {
     const url = `http://127.0.0.1:${port}`;
-    await waitForLine(started, url);
+    await waitForLine(server, url);
     const page = await browser.newPage();
     await page.goto(url);
-    // Without input, the player catches no star and the run ends.
+    // Without input, the player doesn't catch any stars and the run ends.
     const offer = page.locator('canvas button', { hasText: 'Watch an ad: 50 coins' });
     await offer.waitFor({ state: 'attached', timeout: 60_000 });
     await offer.press('Enter');
@@ -71,9 +71,9 @@ it('generates a game whose server confirms the coins that a player earns', async
     const account = async (): Promise<unknown> => (await fetch(`${url}/players/${player}`)).json();
     await expect.poll(account).toEqual({ coins: 50 });
   } finally {
-    const ended = once(started, 'exit');
-    process.kill(-(started.pid ?? 0), 'SIGTERM');
-    await ended;
+    const exitEvent = once(server, 'exit');
+    process.kill(-(server.pid ?? 0), 'SIGTERM');
+    await exitEvent;
   }
 });
 

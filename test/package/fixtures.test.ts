@@ -21,8 +21,8 @@ let browser: Browser;
 let page: Page;
 let problems: string[];
 
-it.beforeAll(async ({ installed: shared }) => {
-  installed = shared;
+it.beforeAll(async ({ installed: sharedPackage }) => {
+  installed = sharedPackage;
   [site, browser] = await Promise.all([startFixtureSite(installed.project), launchBrowser()]);
 });
 it.beforeEach(async () => {

@@ -9,8 +9,8 @@ import { it as test } from './worker.ts';
 const root = join(import.meta.dirname, '..', '..');
 let installed: InstalledPackage;
 
-test.beforeAll(({ installed: shared }) => {
-  installed = shared;
+test.beforeAll(({ installed: sharedPackage }) => {
+  installed = sharedPackage;
 });
 
 test('the package contains only the build output and documents', () => {

@@ -7,8 +7,8 @@ import { it } from './worker.ts';
 
 let installed: InstalledPackage;
 
-it.beforeAll(({ installed: shared }) => {
-  installed = shared;
+it.beforeAll(({ installed: sharedPackage }) => {
+  installed = sharedPackage;
 });
 
 /**

@@ -28,7 +28,7 @@ const createHtmlMedia = (at: string, name: string): Media => ({
   height: 360,
 });
 
-/** The ads by placement name. */
+/** The ads' media, keyed by placement name. */
 const media: Record<string, (at: string) => Media> = {
   video: (at) => ({
     ...(createVideoMedia(at, 'meadow.webm') as Extract<Media, { format: 'video' }>),
@@ -64,7 +64,7 @@ const media: Record<string, (at: string) => Media> = {
   ),
 };
 
-/** Scripts of the faulty HTML creatives. */
+/** The faulty HTML creatives' scripts. */
 const scripts: Record<string, string> = {
   mute: '',
   throwing: `port.postMessage({ type: 'ready' }); throw new Error('an error in the creative')`,
@@ -74,7 +74,7 @@ const scripts: Record<string, string> = {
   reading: `try { parent.document.title = 'read' } catch { port.postMessage({ type: 'ready' }) }`,
 };
 
-/** Responds like the service. The placement selects the fault. */
+/** Responds the way the service does. The placement selects the fault. */
 export async function respondAsService(
   request: IncomingMessage,
   response: ServerResponse,
@@ -150,16 +150,16 @@ function decide({ placement }: DecisionRequest, at: string): Decision {
 }
 
 /**
- * Sends a media file. `stalling` sends the first two seconds (one sixth) and then no more data. `broken` has noise in
- * its second half.
+ * Sends a media file. `stalling` sends the first two seconds (one sixth) and then no more data. In `broken`, the second
+ * half is noise.
  */
 async function sendMedia(
   request: IncomingMessage,
   response: ServerResponse,
   name: string,
 ): Promise<void> {
-  const faulty = name === 'stalling.webm' || name === 'broken.webm';
-  const contents = await readFile(join(creatives, faulty ? 'meadow.webm' : name)).catch(
+  const isFaulty = name === 'stalling.webm' || name === 'broken.webm';
+  const contents = await readFile(join(creatives, isFaulty ? 'meadow.webm' : name)).catch(
     () => undefined,
   );
   if (contents === undefined) return void response.writeHead(404).end();
