@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { assumptions, calculateAdCost, plan } from './lib/capacity-model.mjs';
+import { assumptions, calculateAdCost, planCapacity } from './lib/capacity-model.mjs';
 import { createRandom, simulate } from './lib/capacity-simulation.mjs';
 import { root } from './lib/run.mjs';
 
@@ -40,7 +40,7 @@ function renderTables(assumed) {
   /** @type {{ measured: { date: string, machine: string }, costs: import('./lib/capacity-model.mjs').Costs & { ad: import('./lib/capacity-model.mjs').Cost } }} */
   const { measured, costs } = JSON.parse(readProjectFile('docs/benchmarks/service/costs.json'));
   const average = calculateAdCost(costs, assumed);
-  const plans = [1e3, 1e4, 1e5, 1e6].map((rate) => plan(rate, average, assumed));
+  const plans = [1e3, 1e4, 1e5, 1e6].map((rate) => planCapacity(rate, average, assumed));
   const { decision, start, quartiles, finish, delivery, ad } = costs;
   return [
     `Measured ${measured.date} on ${measured.machine}.`,
@@ -102,12 +102,12 @@ function renderTables(assumed) {
  */
 function simulateServer(share, ad, assumed) {
   const { serverCores, serverLogMbS, busy } = assumed;
-  const planned = Math.min(
+  const plannedRate = Math.min(
     (serverCores * busy * 1e6) / ad.databaseUs,
     (serverLogMbS * 1e6) / ad.loggedBytes,
   );
-  const { processes } = plan(planned, ad, assumed);
-  const rate = planned * share;
+  const { processes } = planCapacity(plannedRate, ad, assumed);
+  const rate = plannedRate * share;
   const { p50, p99, batch, canKeepUp } = simulate(
     {
       rate: rate * ad.requests,

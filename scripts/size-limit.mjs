@@ -107,15 +107,15 @@ async function bundle(code) {
 function findChunks(chunks, chunkName) {
   const isNamed = (/** @type {Chunk} */ chunk, /** @type {string} */ name) =>
     chunk.name.startsWith(`${name}-`);
-  const initial = selectWithImports(chunks, ({ isEntry }) => isEntry);
-  if (chunkName === undefined) return initial;
-  const loaded =
+  const initialChunks = selectWithImports(chunks, ({ isEntry }) => isEntry);
+  if (chunkName === undefined) return initialChunks;
+  const loadedChunks =
     chunkName === requests
-      ? initial
+      ? initialChunks
       : selectWithImports(chunks, (chunk) => chunk.isEntry || isNamed(chunk, requests));
   const laterChunks = selectWithImports(chunks, (chunk) => isNamed(chunk, chunkName));
   if (laterChunks.length === 0) throw new Error(`The SDK has no chunk ${chunkName}.`);
-  return laterChunks.filter((chunk) => !loaded.includes(chunk));
+  return laterChunks.filter((chunk) => !loadedChunks.includes(chunk));
 }
 
 /**
@@ -125,10 +125,10 @@ function findChunks(chunks, chunkName) {
  * @param {(chunk: Chunk) => boolean} isSelected
  */
 function selectWithImports(chunks, isSelected) {
-  const selected = new Set(chunks.filter(isSelected));
-  for (const { imports } of selected)
-    for (const chunk of chunks) if (imports.includes(chunk.fileName)) selected.add(chunk);
-  return Array.from(selected);
+  const selectedChunks = new Set(chunks.filter(isSelected));
+  for (const { imports } of selectedChunks)
+    for (const chunk of chunks) if (imports.includes(chunk.fileName)) selectedChunks.add(chunk);
+  return Array.from(selectedChunks);
 }
 
 /** Returns the files that the panel loads to show its first page: the panel, the overview and the plots. */

@@ -2,7 +2,7 @@
  * `npm run test:timing` shows the slowest test files of the last run and how they spent their time. See `--help`.
  */
 import { parseArgs } from 'node:util';
-import { seconds } from './lib/run.mjs';
+import { formatDuration } from './lib/run.mjs';
 import { readTestReport } from './lib/test-report.mjs';
 
 const help = `npm run test:timing [-- --count 25] [-- --project service]
@@ -64,7 +64,7 @@ function print({ startedAt, ms, files: allFiles }) {
   ]);
   const sum = files.reduce((total, { totalMs }) => total + totalMs, 0);
   console.log(
-    `\n${shownFiles.length} of ${files.length} files. All files together took ${seconds(sum)}. The run at ${startedAt} took ${seconds(ms)}.`,
+    `\n${shownFiles.length} of ${files.length} files. All files together took ${formatDuration(sum)}. The run at ${startedAt} took ${formatDuration(ms)}.`,
   );
 }
 

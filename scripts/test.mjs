@@ -57,11 +57,11 @@ async function buildAndTest() {
 async function runChecks() {
   const { checks } = await import('./lib/checks.mjs');
   const { runSteps } = await import('./lib/run-steps.mjs');
-  const { seconds } = await import('./lib/run.mjs');
+  const { formatDuration } = await import('./lib/run.mjs');
   console.log('Checking …');
   const startedAt = performance.now();
   const tally = await runSteps(checks({ full: isFull }), { concurrency: 2 });
-  const duration = seconds(performance.now() - startedAt);
+  const duration = formatDuration(performance.now() - startedAt);
   console.log(`Checks: ${tally.passed} passed, ${tally.failed} failed (${duration})`);
   return tally;
 }

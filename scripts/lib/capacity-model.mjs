@@ -67,7 +67,7 @@ export function calculateAdCost(costs, { shown, finished }) {
  * @param {Assumptions} assumed
  * @returns {Plan}
  */
-export function plan(rate, ad, assumed) {
+export function planCapacity(rate, ad, assumed) {
   const { busy, serverCores, serverLogMbS, keptDays, coreDollars, gigabyteDollars } = assumed;
   // Includes one spare process, in case one fails.
   const processes = Math.ceil((rate * ad.serviceUs) / 1e6 / busy) + 1;

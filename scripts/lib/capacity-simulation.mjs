@@ -37,21 +37,21 @@ export function simulate(scenario, random) {
     const lane = findNextLane(lanes, positions, busyUntilMs);
     if (lane < 0) break;
     const requests = lanes[lane] ?? [];
-    const first = positions[lane] ?? 0;
-    const batchReadyAtMs = Math.max(busyUntilMs[lane] ?? 0, requests[first]?.readyAtMs ?? 0);
-    let end = first;
+    const firstIndex = positions[lane] ?? 0;
+    const batchReadyAtMs = Math.max(busyUntilMs[lane] ?? 0, requests[firstIndex]?.readyAtMs ?? 0);
+    let end = firstIndex;
     while (
       end < requests.length &&
-      end - first < maxBatch &&
+      end - firstIndex < maxBatch &&
       (requests[end]?.readyAtMs ?? 0) <= batchReadyAtMs
     )
       end += 1;
     const core = coreFreeAtMs.indexOf(Math.min(...coreFreeAtMs));
     const startAtMs = Math.max(batchReadyAtMs, coreFreeAtMs[core] ?? 0);
-    const doneAtMs = startAtMs + (transactionUs + (end - first) * databaseUs) / 1_000;
+    const doneAtMs = startAtMs + (transactionUs + (end - firstIndex) * databaseUs) / 1_000;
     coreFreeAtMs[core] = doneAtMs;
     busyUntilMs[lane] = doneAtMs + syncMs;
-    for (let index = first; index < end; index += 1)
+    for (let index = firstIndex; index < end; index += 1)
       latenciesMs.push(doneAtMs + syncMs - (requests[index]?.arrivedAtMs ?? 0));
     positions[lane] = end;
     batches += 1;

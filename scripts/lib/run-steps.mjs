@@ -1,4 +1,4 @@
-import { run, seconds } from './run.mjs';
+import { run, formatDuration } from './run.mjs';
 
 /**
  * @typedef {{ name: string, commands: readonly (readonly string[])[] }} Step
@@ -31,10 +31,12 @@ async function runStep({ name, commands }) {
     const { code, output, ms } = await run(command);
     totalMs += ms;
     if (code !== 0) {
-      console.log(`✗ ${name} (${seconds(totalMs)}, exit code ${code})\n${output.trimEnd()}\n`);
+      console.log(
+        `✗ ${name} (${formatDuration(totalMs)}, exit code ${code})\n${output.trimEnd()}\n`,
+      );
       return false;
     }
   }
-  console.log(`✓ ${name} (${seconds(totalMs)})`);
+  console.log(`✓ ${name} (${formatDuration(totalMs)})`);
   return true;
 }

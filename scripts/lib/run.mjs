@@ -62,4 +62,4 @@ export async function buildStale(options) {
 }
 
 /** @param {number} ms */
-export const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
+export const formatDuration = (ms) => `${(ms / 1000).toFixed(1)} s`;

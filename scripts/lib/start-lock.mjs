@@ -42,10 +42,10 @@ export function acquireStartLock(dataDirectory) {
  * @param {number} pid
  * @returns {ProcessId}
  */
-const identify = (pid) => ({ pid, start: processStart(pid) });
+const identify = (pid) => ({ pid, start: readProcessStart(pid) });
 
 /** @param {ProcessId} process */
-const isAlive = ({ pid, start }) => start !== undefined && processStart(pid) === start;
+const isAlive = ({ pid, start }) => start !== undefined && readProcessStart(pid) === start;
 
 /**
  * @param {string} existingPath
@@ -114,7 +114,7 @@ function parseLock(text) {
  * @param {number} pid
  * @returns {string | undefined}
  */
-function processStart(pid) {
+function readProcessStart(pid) {
   try {
     process.kill(pid, 0);
     if (process.platform === 'win32') return `pid ${pid}`;

@@ -39,7 +39,7 @@ export function startProcess(name, command, env, logFile) {
     child.once('error', (error) => resolve(`${name} could not be started: ${error.message}`));
     child.once('exit', (code, signal) => {
       const cause = signal === null ? `exit code ${code}` : signal;
-      resolve(`${name} exited (${cause}). Last lines of ${logFile}:\n${lastLines(logFile)}`);
+      resolve(`${name} exited (${cause}). Last lines of ${logFile}:\n${readLastLines(logFile)}`);
     });
   });
   return {
@@ -80,6 +80,6 @@ function waitForReady(child, name, exited) {
 }
 
 /** @param {string} file */
-function lastLines(file) {
+function readLastLines(file) {
   return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-20).join('\n');
 }

@@ -90,10 +90,10 @@ async function shortenWatchTimes(service: RunningService, mediaUrl: string): Pro
     files: [{ url: `${mediaUrl}/media/clip.webm`, mime: 'video/webm', width: 640, height: 360 }],
     duration_ms: 3_000,
   });
-  const rewarded = { format: 'rewarded', min_view_ms: 5_000 };
-  await demand.addPlacement('Clip', { ...rewarded, name: 'film' });
-  await demand.addPlacement('Harbour', { ...rewarded, name: 'long' });
-  await demand.addPlacement('Meadow', { ...rewarded, name: 'long-film' });
+  const rewardedPlacement = { format: 'rewarded', min_view_ms: 5_000 };
+  await demand.addPlacement('Clip', { ...rewardedPlacement, name: 'film' });
+  await demand.addPlacement('Harbour', { ...rewardedPlacement, name: 'long' });
+  await demand.addPlacement('Meadow', { ...rewardedPlacement, name: 'long-film' });
 }
 
 const types: Record<string, string> = {

@@ -94,8 +94,8 @@ test('starts only once with the same data, and stops within 5 s', async () => {
   const usedPort = (otherServer.address() as AddressInfo).port;
   // Simulates an earlier start, which would have written this file.
   writeFileSync(join(dataDirectory, 'ports.json'), JSON.stringify({ service: usedPort }));
-  const first = start();
-  const dev = await first.ready;
+  const firstStart = start();
+  const dev = await firstStart.ready;
   expect(dev).toEqual({
     serviceUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
     panelUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/panel\/$/),
@@ -114,50 +114,51 @@ test('starts only once with the same data, and stops within 5 s', async () => {
   });
   expect(Number(new URL(dev.serviceUrl).port)).not.toBe(usedPort);
   const authorization = `Bearer ${dev.keys.sandbox.secret}`;
-  const placements = () => fetch(`${dev.serviceUrl}/v1/placements`, { headers: { authorization } });
-  expect((await placements()).status).toBe(200);
+  const fetchPlacements = () =>
+    fetch(`${dev.serviceUrl}/v1/placements`, { headers: { authorization } });
+  expect((await fetchPlacements()).status).toBe(200);
   expect(await (await fetch(dev.demoUrl)).text()).toContain('<!doctype html>');
 
   const secondStart = await start().exit;
   expect(secondStart.code).toBe(1);
   expect(secondStart.output).toContain(
-    `Trueward is already running with this data directory (process ${first.process.pid}`,
+    `Trueward is already running with this data directory (process ${firstStart.process.pid}`,
   );
-  expect((await placements()).status).toBe(200);
+  expect((await fetchPlacements()).status).toBe(200);
   expect(JSON.parse(readFileSync(devFile, 'utf8'))).toEqual(dev);
 
-  const { ms, code } = await stop(first);
+  const { ms, code } = await stop(firstStart);
   expect(code).toBe(0);
   expect(ms).toBeLessThan(5000);
-  expect((await first.exit).output).toContain(`${dev.panelUrl}#/setup?token=`);
+  expect((await firstStart.exit).output).toContain(`${dev.panelUrl}#/setup?token=`);
   expect(existsSync(devFile)).toBe(false);
-  await expect(placements()).rejects.toThrow();
+  await expect(fetchPlacements()).rejects.toThrow();
 });
 
 test('`npm start` stops every process when npm receives SIGTERM', async () => {
-  const first = start('npm', ['start']);
-  const dev = await first.ready;
-  const { ms } = await stop(first);
+  const firstStart = start('npm', ['start']);
+  const dev = await firstStart.ready;
+  const { ms } = await stop(firstStart);
   expect(ms).toBeLessThan(5000);
   for (const url of [dev.serviceUrl, dev.demoUrl]) await expect(fetch(url)).rejects.toThrow();
 });
 
 test('a start after a SIGKILL keeps the data and stops the leftover processes', async () => {
-  const first = start();
-  const dev = await first.ready;
-  const exitEvent = once(first.process, 'exit');
-  first.process.kill('SIGKILL');
+  const firstStart = start();
+  const dev = await firstStart.ready;
+  const exitEvent = once(firstStart.process, 'exit');
+  firstStart.process.kill('SIGKILL');
   await exitEvent;
   rmSync(devFile);
-  const second = start();
-  const { gameServerUrl, keys } = await second.ready;
+  const secondStart = start();
+  const { gameServerUrl, keys } = await secondStart.ready;
   expect(keys).toEqual(dev.keys);
 
   const lock = JSON.parse(readFileSync(join(dataDirectory, 'start.lock'), 'utf8')) as {
     children: { pid: number }[];
   };
   process.kill(lock.children[0]?.pid ?? 0, 'SIGKILL');
-  const { code, output } = await second.exit;
+  const { code, output } = await secondStart.exit;
   expect(code).toBe(1);
   expect(output).toContain('service exited (SIGKILL)');
   await expect(fetch(gameServerUrl)).rejects.toThrow();

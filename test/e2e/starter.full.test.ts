@@ -9,28 +9,28 @@ import { installPackage, type InstalledPackage } from '../package/installed-pack
 import { it } from './worker.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-let installed: InstalledPackage;
+let installedPackage: InstalledPackage;
 let game: string;
 
 it.beforeAll(({ stack }) => {
-  installed = installPackage({
+  installedPackage = installPackage({
     linkedPackages: ['phaser', 'vite'],
     packedWorkspaces: ['create-trueward'],
   });
   // npm creates the same link when it installs a package.
   symlinkSync(
     join(root, 'node_modules/vite/bin/vite.js'),
-    join(installed.project, 'node_modules/.bin/vite'),
+    join(installedPackage.project, 'node_modules/.bin/vite'),
   );
-  game = join(installed.project, 'my-game');
-  const devFile = join(installed.project, 'dev.json');
+  game = join(installedPackage.project, 'my-game');
+  const devFile = join(installedPackage.project, 'dev.json');
   writeFileSync(devFile, JSON.stringify({ serviceUrl: stack.serviceUrl, keys: stack.keys }));
   execFileSync('npx', ['--offline', 'create-trueward', 'my-game', '--dev-file', devFile], {
-    cwd: installed.project,
+    cwd: installedPackage.project,
     stdio: 'pipe',
   });
 });
-it.afterAll(() => installed?.remove());
+it.afterAll(() => installedPackage?.remove());
 
 it('generates a game that depends on the package versions that are tested', () => {
   const manifest = JSON.parse(readFileSync(join(game, 'package.json'), 'utf8'));
@@ -68,8 +68,9 @@ it('generates a game whose server confirms the coins that a player earns', async
     await page.getByText('Your reward is on its way').first().waitFor();
     await page.getByRole('button', { name: 'Close ad' }).first().click();
     const player = await page.evaluate(() => localStorage.getItem('player'));
-    const account = async (): Promise<unknown> => (await fetch(`${url}/players/${player}`)).json();
-    await expect.poll(account).toEqual({ coins: 50 });
+    const fetchAccount = async (): Promise<unknown> =>
+      (await fetch(`${url}/players/${player}`)).json();
+    await expect.poll(fetchAccount).toEqual({ coins: 50 });
   } finally {
     const exitEvent = once(server, 'exit');
     process.kill(-(server.pid ?? 0), 'SIGTERM');

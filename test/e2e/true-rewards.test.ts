@@ -118,17 +118,17 @@ describe('a player', () => {
 
   it('earns one reward when the game is open in two tabs', async () => {
     const name = newPlayer();
-    const first = await open(name);
-    const second = await open(name);
-    await first.bringToFront();
-    await show(first, 'showRewarded', 'revive');
+    const firstTab = await open(name);
+    const secondTab = await open(name);
+    await firstTab.bringToFront();
+    await show(firstTab, 'showRewarded', 'revive');
     await expect.poll(() => stack.account(name).then(({ coins }) => coins), watchTimeout).toBe(25);
-    await closeControl(first).click();
-    await getResult(first);
-    await expect.poll(() => deliveredRewards(first)).toHaveLength(1);
-    await second.reload();
-    await second.evaluate(() => window.ads.rewards());
-    expect(await deliveredRewards(second)).toHaveLength(1);
+    await closeControl(firstTab).click();
+    await getResult(firstTab);
+    await expect.poll(() => deliveredRewards(firstTab)).toHaveLength(1);
+    await secondTab.reload();
+    await secondTab.evaluate(() => window.ads.rewards());
+    expect(await deliveredRewards(secondTab)).toHaveLength(1);
     expect((await stack.account(name)).credits).toHaveLength(1);
   });
 });

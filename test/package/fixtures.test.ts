@@ -15,15 +15,18 @@ import { it } from './worker.ts';
 const root = join(import.meta.dirname, '..', '..');
 /** Whether to include the slow bundlers, which take seconds. `npm test` skips them. */
 const isFullRun = inject('full');
-let installed: InstalledPackage;
+let installedPackage: InstalledPackage;
 let site: FixtureSite;
 let browser: Browser;
 let page: Page;
 let problems: string[];
 
-it.beforeAll(async ({ installed: sharedPackage }) => {
-  installed = sharedPackage;
-  [site, browser] = await Promise.all([startFixtureSite(installed.project), launchBrowser()]);
+it.beforeAll(async ({ installedPackage: sharedPackage }) => {
+  installedPackage = sharedPackage;
+  [site, browser] = await Promise.all([
+    startFixtureSite(installedPackage.project),
+    launchBrowser(),
+  ]);
 });
 it.beforeEach(async () => {
   page = await browser.newPage();
@@ -44,14 +47,19 @@ function createPage(script: string, type = 'module'): string {
   const name = `${script.replaceAll('/', '-')}.html`;
   const html = `<!doctype html><link rel="icon" href="data:,"><button id="play">Play</button>
     <output id="outcome"></output><script type="${type}" src="${script}"></script>`;
-  writeFileSync(join(installed.project, name), html);
+  writeFileSync(join(installedPackage.project, name), html);
   return name;
 }
 
 const splitOptions: BuildOptions = { format: 'esm', splitting: true };
 
 function runEsbuild(options: BuildOptions): Promise<unknown> {
-  return build({ absWorkingDir: installed.project, bundle: true, logLevel: 'error', ...options });
+  return build({
+    absWorkingDir: installedPackage.project,
+    bundle: true,
+    logLevel: 'error',
+    ...options,
+  });
 }
 
 /** Starts the ad with a click, and closes it. */
@@ -74,11 +82,19 @@ const bundles = {
 };
 const slowBundles = {
   Vite() {
-    installed.runTool('vite/bin/vite.js', 'build', 'game', '--logLevel', 'warn', '--base', './');
+    installedPackage.runTool(
+      'vite/bin/vite.js',
+      'build',
+      'game',
+      '--logLevel',
+      'warn',
+      '--base',
+      './',
+    );
     return 'game/dist/index.html';
   },
   webpack() {
-    installed.runTool('tsx/dist/cli.mjs', 'game/webpack.mjs');
+    installedPackage.runTool('tsx/dist/cli.mjs', 'game/webpack.mjs');
     return createPage('game/webpack/main.js', 'text/javascript');
   },
   async 'esbuild, split into chunks'() {
@@ -116,8 +132,8 @@ it('a React game in StrictMode leaves nothing behind on the page when it unmount
 });
 
 it.runIf(isFullRun)('Phaser’s own Vite template builds and shows an ad', async () => {
-  installed.runTool('typescript/bin/tsc', '-p', 'phaser-template');
-  installed.runTool(
+  installedPackage.runTool('typescript/bin/tsc', '-p', 'phaser-template');
+  installedPackage.runTool(
     'vite/bin/vite.js',
     'build',
     'phaser-template',
@@ -133,7 +149,7 @@ it.runIf(isFullRun)('Phaser’s own Vite template shows an ad on the dev server'
     process.execPath,
     [join(root, 'node_modules/vite/bin/vite.js'), '--config', 'vite/config.dev.mjs'],
     {
-      cwd: join(installed.project, 'phaser-template'),
+      cwd: join(installedPackage.project, 'phaser-template'),
       stdio: ['ignore', 'pipe', 'inherit'],
       // If CI is set, Vite prints the port in bold.
       env: { ...process.env, NO_COLOR: '1' },

@@ -7,16 +7,16 @@ import type { InstalledPackage } from './installed-package.ts';
 import { it as test } from './worker.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-let installed: InstalledPackage;
+let installedPackage: InstalledPackage;
 
-test.beforeAll(({ installed: sharedPackage }) => {
-  installed = sharedPackage;
+test.beforeAll(({ installedPackage: sharedPackage }) => {
+  installedPackage = sharedPackage;
 });
 
 test('the package contains only the build output and documents', () => {
-  const otherFiles = installed.files.filter((path) => !path.startsWith('dist/'));
+  const otherFiles = installedPackage.files.filter((path) => !path.startsWith('dist/'));
   expect(otherFiles.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
-  const unexpectedFiles = installed.files.filter(
+  const unexpectedFiles = installedPackage.files.filter(
     (path) =>
       path.startsWith('dist/') && !/^dist\/([\w-]+\.js(\.map)?|types\/.+\.d\.ts)$/.test(path),
   );
@@ -25,25 +25,25 @@ test('the package contains only the build output and documents', () => {
 
 test('each entry point has one declaration file and an API report', () => {
   const reports = readdirSync(join(root, 'test', 'types', 'api'));
-  const declarations = installed.files.filter((path) => path.startsWith('dist/types/'));
+  const declarations = installedPackage.files.filter((path) => path.startsWith('dist/types/'));
   expect(declarations.sort()).toEqual(
     reports.map((name) => `dist/types/${name.replace('.api.md', '.d.ts')}`).sort(),
   );
 });
 
 test('each path in the exports map is in the package', () => {
-  const paths = Object.values(installed.manifest.exports).flatMap((entry) =>
+  const paths = Object.values(installedPackage.manifest.exports).flatMap((entry) =>
     typeof entry === 'string' ? [entry] : Object.values(entry),
   );
   expect(paths.length).toBeGreaterThan(0);
   const missing = paths.filter(
-    (path) => !existsSync(join(installed.project, 'node_modules', 'trueward', path)),
+    (path) => !existsSync(join(installedPackage.project, 'node_modules', 'trueward', path)),
   );
   expect(missing).toEqual([]);
 });
 
 test('each entry point has types', () => {
-  const { exports } = installed.manifest;
+  const { exports } = installedPackage.manifest;
   const entries = Object.keys(exports).filter((name) => !/\.js(on)?$/.test(name));
   expect(entries).toContain('./phaser');
   for (const name of entries)
@@ -55,7 +55,7 @@ test('each entry point has types', () => {
 
 test('each entry point can be imported in Node', () => {
   const entries = ['', '/ad-placement', '/cocos', '/phaser', '/server'];
-  const output = installed.runModule(`
+  const output = installedPackage.runModule(`
     const names = {};
     for (const entry of ${JSON.stringify(entries)})
       names[entry] = Object.keys(await import('trueward' + entry));
@@ -72,7 +72,7 @@ test('each entry point can be imported in Node', () => {
 });
 
 test('in Node, calls return results and have no effect', () => {
-  const output = installed.runModule(`
+  const output = installedPackage.runModule(`
     import { createAds } from 'trueward';
     globalThis.fetch = () => { throw new Error('something was requested'); };
     const ads = createAds({
@@ -89,7 +89,7 @@ test('in Node, calls return results and have no effect', () => {
 });
 
 test('the package verifies a webhook that it signed', () => {
-  const output = installed.runModule(`
+  const output = installedPackage.runModule(`
     import { signWebhook, verifyWebhook } from 'trueward/server';
     const body = '{"id":"evt_1","type":"decision.served","data":{}}';
     const headers = await signWebhook(body, 'whsec_1', Math.floor(Date.now() / 1000));
@@ -112,7 +112,7 @@ test('the package’s Phaser types add the plugin to each scene', () => {
 });
 
 function compile(code: string, options: object): string {
-  const { project } = installed;
+  const { project } = installedPackage;
   writeFileSync(join(project, 'game.ts'), code);
   const lib = ['es2023', 'dom', 'dom.iterable'];
   const compilerOptions = { ...options, lib, types: [], strict: true, noEmit: true };

@@ -5,10 +5,10 @@ import { expect } from 'vitest';
 import type { InstalledPackage } from './installed-package.ts';
 import { it } from './worker.ts';
 
-let installed: InstalledPackage;
+let installedPackage: InstalledPackage;
 
-it.beforeAll(({ installed: sharedPackage }) => {
-  installed = sharedPackage;
+it.beforeAll(({ installedPackage: sharedPackage }) => {
+  installedPackage = sharedPackage;
 });
 
 /**
@@ -54,7 +54,7 @@ it('an unused import adds nothing to the bundle', async () => {
 /** Measures the minified and gzipped size of the initial chunks, in bytes. */
 async function measureBytes(contents: string): Promise<number> {
   const { metafile, outputFiles } = await build({
-    stdin: { contents, resolveDir: installed.project },
+    stdin: { contents, resolveDir: installedPackage.project },
     bundle: true,
     splitting: true,
     format: 'esm',
@@ -62,7 +62,7 @@ async function measureBytes(contents: string): Promise<number> {
     target: 'es2022',
     write: false,
     metafile: true,
-    outdir: installed.project,
+    outdir: installedPackage.project,
     external: ['phaser'],
     logLevel: 'error',
   });

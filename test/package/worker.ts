@@ -3,10 +3,10 @@ import { test } from 'vitest';
 import { installPackage } from './installed-package.ts';
 
 /** `it` with the installed package as a fixture. All test files in a worker share the installation. */
-export const it = test.extend('installed', { scope: 'worker' }, ({}, { onCleanup }) => {
-  const installed = installPackage({
+export const it = test.extend('installedPackage', { scope: 'worker' }, ({}, { onCleanup }) => {
+  const installedPackage = installPackage({
     linkedPackages: ['@cocos/creator-types', 'phaser', 'react', 'react-dom', 'vite', 'webpack'],
   });
-  onCleanup(() => installed.remove());
-  return installed;
+  onCleanup(() => installedPackage.remove());
+  return installedPackage;
 });

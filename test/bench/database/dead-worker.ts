@@ -76,16 +76,16 @@ export async function killWorker(side: Side, windowMs: number): Promise<AccountR
 /** Creates two demo accounts whose shards are on different workers. */
 async function createTwoAccounts(side: Side): Promise<[Account, Account]> {
   const startedAccounts: Account[] = [];
-  const ids = async (): Promise<string[]> =>
+  const readAccountIds = async (): Promise<string[]> =>
     (await side.admin.query<{ id: string }>('SELECT account_id AS id FROM accounts')).map(
       ({ id }) => id,
     );
-  let knownIds = await ids();
+  let knownIds = await readAccountIds();
   for (let index = 0; index < maxAccounts; index += 1) {
     const service = await side.start(side.urls[0] as string, index === 0 ? 'first' : `n${index}`);
     const { publishable } = service.keys.live;
     await service.stop();
-    const allIds = await ids();
+    const allIds = await readAccountIds();
     const id = allIds.find((candidate) => !knownIds.includes(candidate));
     if (id === undefined) throw new Error('Expected the service to add a demo account.');
     knownIds = allIds;

@@ -30,7 +30,7 @@ export interface DatabaseResults {
 }
 
 export function summarize(side: Side, atOnce: number, windows: readonly Window[]): SideRow {
-  const percentiles = (read: (window: Window) => number[]): [number, number] => {
+  const computePercentiles = (read: (window: Window) => number[]): [number, number] => {
     const values = windows.flatMap(read);
     return [percentile(values, 0.5) ?? NaN, percentile(values, 0.99) ?? NaN];
   };
@@ -43,8 +43,8 @@ export function summarize(side: Side, atOnce: number, windows: readonly Window[]
     processes: side.urls.length,
     servers: side.servers.length,
     atOnce,
-    decisionMs: percentiles(({ decisionMs }) => decisionMs),
-    adMs: percentiles(({ adMs }) => adMs),
+    decisionMs: computePercentiles(({ decisionMs }) => decisionMs),
+    adMs: computePercentiles(({ adMs }) => adMs),
     decisionUs: computeMedianUse(({ decisionUs }) => decisionUs),
     adUs: computeMedianUse(({ adUs }) => adUs),
   };

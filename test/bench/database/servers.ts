@@ -53,12 +53,12 @@ export function findServer(port: number): LocalServer {
 /** Returns the pid of the process that listens on a TCP port, as found in /proc. */
 function findListener(port: number): number {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-  const listening = '0A';
+  const listenState = '0A';
   const sockets = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) =>
     readFileSync(file, 'utf8')
       .split('\n')
       .map((line) => line.trim().split(/\s+/))
-      .filter(([, local, , state]) => local?.endsWith(suffix) === true && state === listening)
+      .filter(([, local, , state]) => local?.endsWith(suffix) === true && state === listenState)
       .map((fields) => `socket:[${fields[9]}]`),
   );
   const pids = readdirSync('/proc')

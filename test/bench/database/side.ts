@@ -39,12 +39,12 @@ export async function openSide(argument: string): Promise<Side> {
   if (name === undefined || first === undefined)
     throw new Error(`--url is ${argument}; expected name=postgres://user@host:port/database.`);
   const database = `bench_${randomBytes(4).toString('hex')}`;
-  const created = await createDatabaseOn(first, database);
-  const urls = [created, ...otherHosts.map((other) => other.replace(/[^/]*$/, database))];
+  const adminUrl = await createDatabaseOn(first, database);
+  const urls = [adminUrl, ...otherHosts.map((other) => other.replace(/[^/]*$/, database))];
   const limits = { poolSize: 1, timeoutMs: 60_000, lockTimeoutMs: 60_000, pooler: false };
   // When a worker is killed, the coordinator may end sessions too. The affected statements report that error, so the
   // connection's error handler ignores it.
-  const admin = openPostgres(created, () => undefined, limits);
+  const admin = openPostgres(adminUrl, () => undefined, limits);
   const isCluster = (await readCitusRole(admin)) !== undefined;
   const nodes = isCluster
     ? await admin.query<{ port: number }>(
@@ -73,7 +73,7 @@ export async function openSide(argument: string): Promise<Side> {
           NODE_OPTIONS: '--max-semi-space-size=32',
           TRUEWARD_MASTER_KEY: masterKey,
           DATABASE_URL: to,
-          DATABASE_ADMIN_URL: created,
+          DATABASE_ADMIN_URL: adminUrl,
         },
       });
     },

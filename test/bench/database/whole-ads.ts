@@ -70,9 +70,9 @@ export async function playAds(
     const finishedAtMs = new Map(await send('finish'));
     // The arrivals are keyed by decision, because a delivery may be attempted twice on a busy machine.
     const arrivedAtMs = new Map<string, number>();
-    for (let seen = 0; arrivedAtMs.size < count; seen += 1) {
-      await receiver.count(seen + 1);
-      const { decisionId = '', atMs } = receiver.arrivals[seen] ?? { atMs: NaN };
+    for (let index = 0; arrivedAtMs.size < count; index += 1) {
+      await receiver.count(index + 1);
+      const { decisionId = '', atMs } = receiver.arrivals[index] ?? { atMs: NaN };
       if (finishedAtMs.has(decisionId) && !arrivedAtMs.has(decisionId))
         arrivedAtMs.set(decisionId, atMs);
     }

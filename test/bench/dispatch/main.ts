@@ -13,8 +13,9 @@ import { writeReport } from './report.ts';
 import { type Measurements, perSecond } from './results.ts';
 
 const startedAt = performance.now();
-const minutes = (): number => (performance.now() - startedAt) / 60_000;
-const log = (text: string): void => console.log(`${minutes().toFixed(1).padStart(5)} min  ${text}`);
+const elapsedMinutes = (): number => (performance.now() - startedAt) / 60_000;
+const log = (text: string): void =>
+  console.log(`${elapsedMinutes().toFixed(1).padStart(5)} min  ${text}`);
 
 // Child processes are cleaned up only if this process exits normally.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
@@ -35,9 +36,9 @@ async function measureAndReport(choice: CommandLine): Promise<void> {
     const results = {
       measurements,
       plan: choice.plan,
-      minutes: minutes(),
-      postgresVersion: await postgresVersion(postgres.url),
-      redisVersion: redisVersion(),
+      minutes: elapsedMinutes(),
+      postgresVersion: await readPostgresVersion(postgres.url),
+      redisVersion: readRedisVersion(),
     };
     await writeReport(results, choice.isComplete);
   } finally {
@@ -50,11 +51,17 @@ async function measureAll(
   bench: Bench,
   { selectedContestants, plan }: CommandLine,
 ): Promise<Measurements[]> {
-  const hasRedis = redisVersion() !== undefined;
+  const hasRedis = readRedisVersion() !== undefined;
   const entries: { measurements: Measurements; setting: Setting }[] = [];
   for (const contestant of selectedContestants) {
     const [setting] = contestant.settings;
-    const measurements: Measurements = { contestant, tuning: [], setting: '', rounds: [], crashes: [] };
+    const measurements: Measurements = {
+      contestant,
+      tuning: [],
+      setting: '',
+      rounds: [],
+      crashes: [],
+    };
     if (contestant.name === 'bullmq' && !hasRedis) {
       log('Skipping bullmq: redis-server is not installed on this machine.');
       entries.push({
@@ -111,7 +118,7 @@ async function tune(
 }
 
 /** Returns the version of Redis on this machine, or undefined if it is not installed. */
-function redisVersion(): string | undefined {
+function readRedisVersion(): string | undefined {
   try {
     const text = execFileSync('redis-server', ['--version'], { encoding: 'utf8', stdio: 'pipe' });
     return `Redis ${/v=([\d.]+)/.exec(text)?.[1] ?? ''}`;
@@ -120,7 +127,7 @@ function redisVersion(): string | undefined {
   }
 }
 
-async function postgresVersion(url: string): Promise<string> {
+async function readPostgresVersion(url: string): Promise<string> {
   const database = openPostgres(url, (error) => console.error(error));
   const [row] = await database.query<{ server_version: string }>('SHOW server_version');
   await database.close();

@@ -53,11 +53,11 @@ export const deliver = (
   setting: Setting,
   count: number,
 ): Promise<DeliveryRun> =>
-  withWarmContestant(bench, contestant, setting, async (running, worker) => {
-    const readCurrentUsage = () => readUsage(listProcesses(bench, running, worker));
-    await bench.receiver.call('begin', running.secret, 'main');
+  withWarmContestant(bench, contestant, setting, async (runningContestant, worker) => {
+    const readCurrentUsage = () => readUsage(listProcesses(bench, runningContestant, worker));
+    await bench.receiver.call('begin', runningContestant.secret, 'main');
     const [usageBefore, startedAtMs] = [readCurrentUsage(), performance.now()];
-    await running.producer.call('enqueue', 'main', count);
+    await runningContestant.producer.call('enqueue', 'main', count);
     const enqueue = {
       ms: performance.now() - startedAtMs,
       usage: subtract(readCurrentUsage(), usageBefore),
@@ -67,7 +67,7 @@ export const deliver = (
     const [usageBeforeStart, workerStartedAtMs] = [readCurrentUsage(), performance.now()];
     await worker.start();
     await withTimeout(bench.receiver.call('waitForArrivals', count));
-    const failed = await waitUntilDone(running, 20);
+    const failed = await waitUntilDone(runningContestant, 20);
     const ms = performance.now() - workerStartedAtMs;
     const usage = subtract(readCurrentUsage(), usageBeforeStart);
     return { count, ms, usage, enqueue, failed, tally: await readTally(bench, count) };
@@ -80,9 +80,9 @@ export const crash = (
   setting: Setting,
   count: number,
 ): Promise<CrashRun> =>
-  withWarmContestant(bench, contestant, setting, async (running, worker) => {
-    await bench.receiver.call('begin', running.secret, 'main');
-    await running.producer.call('enqueue', 'main', count);
+  withWarmContestant(bench, contestant, setting, async (runningContestant, worker) => {
+    await bench.receiver.call('begin', runningContestant.secret, 'main');
+    await runningContestant.producer.call('enqueue', 'main', count);
     await worker.start();
     const { open } = await withTimeout(
       bench.receiver.call<{ open: number }>('waitForArrivals', Math.round(0.4 * count)),
@@ -91,10 +91,10 @@ export const crash = (
     const killedAtMs = performance.now();
     const { counts } = await bench.receiver.call<{ counts: object }>('result');
     const arrived = Object.keys(counts).length;
-    const newWorker = await running.startWorker(true);
+    const newWorker = await runningContestant.startWorker(true);
     await newWorker.start();
     const restartMs = performance.now() - killedAtMs;
-    const failed = await waitUntilDone(running, 100);
+    const failed = await waitUntilDone(runningContestant, 100);
     const recoveryMs = performance.now() - killedAtMs;
     const tally = await readTally(bench, count);
     return { count, arrived, open, restartMs, recoveryMs, failed, tally };
@@ -105,33 +105,33 @@ async function withWarmContestant<T>(
   bench: Bench,
   contestant: Contestant,
   setting: Setting,
-  work: (running: RunningContestant, worker: Worker) => Promise<T>,
+  work: (runningContestant: RunningContestant, worker: Worker) => Promise<T>,
 ): Promise<T> {
-  const running = await openContestant(contestant, setting, bench);
+  const runningContestant = await openContestant(contestant, setting, bench);
   try {
-    const worker = await running.startWorker(false);
-    await bench.receiver.call('begin', running.secret, 'warm');
-    await running.producer.call('enqueue', 'warm', bench.warmUp);
+    const worker = await runningContestant.startWorker(false);
+    await bench.receiver.call('begin', runningContestant.secret, 'warm');
+    await runningContestant.producer.call('enqueue', 'warm', bench.warmUp);
     await worker.start();
     await withTimeout(bench.receiver.call('waitForArrivals', bench.warmUp));
-    await waitUntilDone(running, 20);
+    await waitUntilDone(runningContestant, 20);
     await worker.pause();
-    return await work(running, worker);
+    return await work(runningContestant, worker);
   } finally {
-    await running.close();
+    await runningContestant.close();
   }
 }
 
 const listProcesses = (
   { postgres, receiver }: Bench,
-  running: RunningContestant,
+  runningContestant: RunningContestant,
   worker: Worker,
 ) => ({
   worker: worker.pid,
-  producer: running.producer.pid,
+  producer: runningContestant.producer.pid,
   receiver: receiver.pid,
   postgres: postgres.pid(),
-  redis: running.redisPid,
+  redis: runningContestant.redisPid,
 });
 
 /** Waits until nothing is pending, or until the timeout. Resolves to the number of permanent failures. */
@@ -148,15 +148,15 @@ async function waitUntilDone(
 }
 
 async function withTimeout<T>(work: Promise<T>): Promise<T> {
-  const limit = new AbortController();
-  const timeout = sleep(timeoutMs, undefined, { signal: limit.signal }).then(() => {
+  const timeoutController = new AbortController();
+  const timeout = sleep(timeoutMs, undefined, { signal: timeoutController.signal }).then(() => {
     throw new Error(`Some webhooks were not delivered within ${timeoutMs / 1_000} s.`);
   });
   timeout.catch(() => undefined);
   try {
     return await Promise.race([work, timeout]);
   } finally {
-    limit.abort();
+    timeoutController.abort();
   }
 }
 

@@ -87,8 +87,8 @@ async function openOurs({ postgres, url }: Environment): Promise<RunningContesta
   const launch = () => startService({ dataDir: folder, env: { DATABASE_URL: databaseUrl } });
   let service = await launch();
   // An interrupted run must not leave a service running.
-  const end = () => service.process.kill('SIGKILL');
-  process.once('exit', end);
+  const killService = () => service.process.kill('SIGKILL');
+  process.once('exit', killService);
   const call = async <T>(path: string, body: object): Promise<T> => {
     const response = await fetch(service.url + path, {
       method: 'POST',
@@ -134,7 +134,7 @@ async function openOurs({ postgres, url }: Environment): Promise<RunningContesta
     },
     async close() {
       await service.kill();
-      process.off('exit', end);
+      process.off('exit', killService);
       await producer.kill();
       rmSync(folder, { recursive: true, force: true });
     },

@@ -25,8 +25,8 @@ export async function startPrivateRedis(): Promise<PrivateRedis> {
     ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder, ...redisSettings],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
-  const end = () => server.kill();
-  process.once('exit', end);
+  const killServer = () => server.kill();
+  process.once('exit', killServer);
   const exited = once(server, 'exit');
   const lines = createInterface(server.stdout);
   await new Promise<void>((resolve, reject) => {
@@ -42,7 +42,7 @@ export async function startPrivateRedis(): Promise<PrivateRedis> {
     async stop() {
       server.kill();
       await exited;
-      process.off('exit', end);
+      process.off('exit', killServer);
       rmSync(folder, { recursive: true, force: true });
     },
   };

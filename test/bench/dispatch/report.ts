@@ -55,7 +55,7 @@ async function describeRun({ measurements, minutes, postgresVersion, redisVersio
     };
     return `${name} ${version} (${license})`;
   };
-  const versions: Record<string, string> = { ours: `this service, ${ourVersion()}` };
+  const versions: Record<string, string> = { ours: `this service, ${readOurVersion()}` };
   for (const { contestant } of measurements)
     if (contestant.package !== undefined)
       versions[contestant.name] = await readVersion(contestant.package);
@@ -68,7 +68,7 @@ async function describeRun({ measurements, minutes, postgresVersion, redisVersio
   };
 }
 
-function ourVersion(): string {
+function readOurVersion(): string {
   const git = (...args: string[]): string =>
     execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' }).trim();
   try {
@@ -133,7 +133,7 @@ ${Object.entries(runInfo.versions)
 
 A team that does not use this service would put its webhooks into a job queue. Each contestant delivers ${count} webhooks to one receiver, a separate process that responds after 50 ms, verifies the signature and counts the webhooks. The time is measured from when the worker starts on the backlog until the last job is recorded as done. The contestants alternate; the figures are medians of ${plan.rounds} round${plan.rounds === 1 ? '' : 's'}, each on new databases after ${plan.warmUp.toLocaleString('en')} warm-up deliveries. Receiver, worker and databases share the machine.
 
-${ratesTable(summaries)}
+${renderRatesTable(summaries)}
 
 ![Deliveries a second](rate.svg)
 
@@ -156,7 +156,7 @@ Reasons for the differences, and aspects that the figures do not show:
 
 The worker is killed (SIGKILL) when 40% of the webhooks have arrived, and restarted immediately. “Open” is the number of requests that the receiver had not responded to by then. Each webhook is delivered at least once, so those that were sent but not recorded are sent again; receivers deduplicate them by \`webhook-id\`. “All done” is the time from the kill until nothing is pending; it depends on how long a dead worker's jobs stay claimed.
 
-${crashTable(summaries)}
+${renderCrashTable(summaries)}
 
 ${contestants
   .filter(({ name }) => summaries.some((summary) => summary.name === name))
@@ -170,13 +170,13 @@ ${contestants
 - Backlog: pg-boss by \`insert()\` on the connection of the transaction; graphile-worker by \`add_jobs()\`; BullMQ by \`addBulk()\` after the commit, 1,000 at a time. Ours is written by the service’s own event writer, called in another process, because rewards that arrive over HTTP are delivered while others are still arriving, so there would be no backlog. Its transaction stays open until the start, so the time includes the commit. The dispatcher, which the service would wake after its own commit, is woken by a test event.
 - Each peer ran with several settings, ${plan.tuning.toLocaleString('en')} deliveries each, and the fastest is published. Ours runs with its defaults.
 
-${tuningTable(summaries)}
+${renderTuningTable(summaries)}
 `;
 }
 
-const label = ({ name }: Summary): string => (name === 'ours' ? '**ours**' : name);
+const formatName = ({ name }: Summary): string => (name === 'ours' ? '**ours**' : name);
 
-const ratesTable = (summaries: readonly Summary[]): string =>
+const renderRatesTable = (summaries: readonly Summary[]): string =>
   table(
     [
       '',
@@ -192,7 +192,7 @@ const ratesTable = (summaries: readonly Summary[]): string =>
     summaries.map((summary) =>
       summary.gap === undefined
         ? [
-            label(summary),
+            formatName(summary),
             `${format(summary.perSecond)} (${format(summary.slowest)} – ${format(summary.fastest)})`,
             format(summary.workerUs),
             `${format(summary.postgresUs)} (${format(summary.postgresBackgroundUs)})`,
@@ -202,11 +202,11 @@ const ratesTable = (summaries: readonly Summary[]): string =>
             format(summary.lost),
             format(summary.duplicated),
           ]
-        : [label(summary), summary.gap, ...Array.from({ length: 7 }, () => '–')],
+        : [formatName(summary), summary.gap, ...Array.from({ length: 7 }, () => '–')],
     ),
   );
 
-const crashTable = (summaries: readonly Summary[]): string =>
+const renderCrashTable = (summaries: readonly Summary[]): string =>
   table(
     [
       '',
@@ -220,7 +220,7 @@ const crashTable = (summaries: readonly Summary[]): string =>
     ],
     summaries.flatMap((summary) =>
       summary.crashes.map(({ arrived, failed, open, recoveryMs, restartMs, tally }) => [
-        label(summary),
+        formatName(summary),
         ...[arrived, open, restartMs / 1_000, recoveryMs / 1_000, tally.lost, failed].map((value) =>
           format(value),
         ),
@@ -229,7 +229,7 @@ const crashTable = (summaries: readonly Summary[]): string =>
     ),
   );
 
-const tuningTable = (summaries: readonly Summary[]): string =>
+const renderTuningTable = (summaries: readonly Summary[]): string =>
   table(
     ['setting', 'per second', 'published'],
     summaries.flatMap(({ name, setting, tuning }) =>

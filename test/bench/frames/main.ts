@@ -44,7 +44,10 @@ try {
       await page.close();
     }
     const page = await openPage(browser, site.url, version);
-    const firstDeltas = await page.evaluate((count) => window.bench.firstDeltas(count), breaks);
+    const firstDeltas = await page.evaluate(
+      (count) => window.bench.measureFirstDeltas(count),
+      breaks,
+    );
     deltas.push({ version, ...firstDeltas });
     await page.close();
   }

@@ -11,7 +11,7 @@ const modules = join(folder, '../../../node_modules');
 /** The Phaser versions, with their package aliases. */
 export const phasers = { '4.2': 'phaser', '3.90': 'phaser3', '3.60': 'phaser360' };
 
-const page = (version: string): string => `<!doctype html><title>Frames</title>
+const renderPage = (version: string): string => `<!doctype html><title>Frames</title>
 <script src="/timers.js"></script><script src="/phaser-${version}.js"></script>
 <script src="/sdk.js"></script><script src="/peer.js"></script><script src="/bench.js"></script>`;
 
@@ -56,7 +56,7 @@ export async function startSite(peer?: string): Promise<{ url: string; close(): 
       `/phaser-${version}.js`,
       await readFile(join(modules, name, 'dist/phaser.min.js'), 'utf8'),
     );
-    files.set(`/${version}.html`, page(version));
+    files.set(`/${version}.html`, renderPage(version));
   }
   const watchedIds = new Set<string>();
   const server = createServer((request, response) => {
@@ -66,7 +66,7 @@ export async function startSite(peer?: string): Promise<{ url: string; close(): 
     response.setHeader('cross-origin-opener-policy', 'same-origin');
     response.setHeader('cross-origin-embedder-policy', 'require-corp');
     if (file === undefined) void respond(path, request, response, watchedIds);
-    else response.setHeader('content-type', contentType(path)).end(file);
+    else response.setHeader('content-type', findContentType(path)).end(file);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -79,7 +79,7 @@ export async function startSite(peer?: string): Promise<{ url: string; close(): 
   };
 }
 
-const contentType = (path: string): string =>
+const findContentType = (path: string): string =>
   path.endsWith('.js') ? 'text/javascript' : 'text/html';
 
 async function respond(
@@ -91,17 +91,17 @@ async function respond(
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   response.setHeader('content-type', 'application/json');
-  const status = (id: string) =>
+  const createStatus = (id: string) =>
     watchedIds.has(id)
       ? { id, state: 'earned', reward: { type: 'coins', amount: 1 } }
       : { id, state: 'pending' };
   if (path !== '/v1/events') {
-    response.end(JSON.stringify(status(path.split('/').at(-1) ?? '')));
+    response.end(JSON.stringify(createStatus(path.split('/').at(-1) ?? '')));
     return;
   }
   const { events } = JSON.parse(Buffer.concat(chunks).toString()) as EventBatch;
   for (const event of events) if (event.type === 'complete') watchedIds.add(event.decision_id);
   const ids = new Set(events.map((event) => event.decision_id));
   const results = events.map(({ id }) => ({ id, status: 'accepted' }));
-  response.end(JSON.stringify({ results, decisions: [...ids].map(status) }));
+  response.end(JSON.stringify({ results, decisions: [...ids].map(createStatus) }));
 }

@@ -36,11 +36,11 @@ export function createDeliveries(run: string, messageId: string | undefined): De
     },
     tally() {
       const total = [...sends.values()].reduce((sum, count) => sum + count, 0);
-      const distinct = [...messageIds.values()].reduce((sum, ids) => sum + ids.size, 0);
+      const distinctCount = [...messageIds.values()].reduce((sum, ids) => sum + ids.size, 0);
       return {
         arrived: sends.size,
         duplicateSends: total - sends.size,
-        duplicatesAfterDeduplication: distinct - sends.size,
+        duplicatesAfterDeduplication: distinctCount - sends.size,
         requests,
       };
     },

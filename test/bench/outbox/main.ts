@@ -9,7 +9,7 @@ import { planJobs, type Job } from './schedule.ts';
 import { writeReport } from './report/write-report.ts';
 
 const startedAt = performance.now();
-const clock = (): string => {
+const formatElapsed = (): string => {
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 };
@@ -59,7 +59,7 @@ async function runJobs(jobs: Job[], budgetMs: number): Promise<string[]> {
       gaps.push(`${title}: skipped, no time left`);
       continue;
     }
-    console.log(`[${String(index + 1).padStart(3)}/${jobs.length}] ${clock()} ${title}`);
+    console.log(`[${String(index + 1).padStart(3)}/${jobs.length}] ${formatElapsed()} ${title}`);
     try {
       await run();
     } catch (error) {

@@ -29,8 +29,8 @@ export async function describeRun(selectedContestants: ContestantInfo[]): Promis
     machine: `${cpus().length} × ${cpu?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB`,
     system: `${type()} ${release()}`,
     node: process.version,
-    chromium: await chromiumVersion(),
-    outbox: outboxVersion(),
+    chromium: await readChromiumVersion(),
+    outbox: readOutboxVersion(),
     versions: Object.fromEntries(
       selectedContestants.flatMap((facts) =>
         facts.package ? [[facts.name, readVersion(facts.package)]] : [],
@@ -39,14 +39,14 @@ export async function describeRun(selectedContestants: ContestantInfo[]): Promis
   };
 }
 
-const chromiumVersion = (): Promise<string> =>
+const readChromiumVersion = (): Promise<string> =>
   withProfile(async (profile) => {
     const browser = await launch(profile);
     await browser.kill();
     return browser.version;
   });
 
-function outboxVersion(): string {
+function readOutboxVersion(): string {
   const git = (...args: string[]): string =>
     execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' }).trim();
   const sources = ['--', 'src/outbox', 'src/platform', 'src/transport'];

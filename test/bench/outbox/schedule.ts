@@ -14,13 +14,13 @@ const sends = ({ facts }: Measurements): boolean => facts.kind === 'ours' || fac
 
 /** Plans all jobs. The contestants take turns, so that other load on the machine affects all of them equally. */
 export function planJobs(setting: Setting, measurements: Measurements[]): Job[] {
-  const lives = measurements.map((entry) => ({
+  const lifeJobs = measurements.map((entry) => ({
     title: `${entry.facts.name}: cost, frames and drain`,
     run: async () => {
       entry.life = await measureLife(setting, entry.facts);
     },
   }));
-  const cases = setting.plan.kills.flatMap(({ delaysMs, ...size }) =>
+  const killCases = setting.plan.kills.flatMap(({ delaysMs, ...size }) =>
     delaysMs.map((delayMs) => ({ ...size, delayMs })),
   );
   const killJobs = (killCase: KillCase): Job[] =>
@@ -30,15 +30,23 @@ export function planJobs(setting: Setting, measurements: Measurements[]): Job[] 
         title: `${entry.facts.name}: killed ${killCase.delayMs} ms after ${killCase.events} events`,
         run: async () => void entry.kills.push(await measureKill(setting, entry.facts, killCase)),
       }));
-  const faulty = measurements.filter(sends).map((entry) => ({
+  const faultyDrainJobs = measurements.filter(sends).map((entry) => ({
     title: `${entry.facts.name}: lost response and kill while sending`,
     run: async () => {
       entry.faultyDrain = await measureFaultyDrain(setting, entry.facts);
     },
   }));
   // The longest jobs come last, because the last jobs are skipped if time runs out.
-  const [short, long] = [cases.filter(isShort), cases.filter((candidate) => !isShort(candidate))];
-  return [...lives, ...short.flatMap(killJobs), ...faulty, ...long.flatMap(killJobs)];
+  const [shortKills, longKills] = [
+    killCases.filter(isShort),
+    killCases.filter((candidate) => !isShort(candidate)),
+  ];
+  return [
+    ...lifeJobs,
+    ...shortKills.flatMap(killJobs),
+    ...faultyDrainJobs,
+    ...longKills.flatMap(killJobs),
+  ];
 }
 
 const isShort = ({ events }: KillCase): boolean => events <= 1_000;

@@ -25,7 +25,7 @@ export const accounts: Part = async (options) => {
   const ads = options.quick ? 60 : 1_500;
   const rounds = options.quick ? 1 : 6;
   const { clients, meter, stop } = await startProcesses(options);
-  const waits = startSampler(meter);
+  const sampler = startSampler(meter);
   const perSecond = new Map<Variant, number[]>(variants.map((variant) => [variant, []]));
   try {
     // The first round is a warm-up.
@@ -38,9 +38,9 @@ export const accounts: Part = async (options) => {
       const step = async (work: (run: (typeof runs)[number]) => Promise<unknown>) => {
         for (const run of runs) {
           const startedAtMs = nowMs();
-          waits.setPhase(run.variant.name);
+          sampler.setPhase(run.variant.name);
           await work(run);
-          waits.setPhase(undefined);
+          sampler.setPhase(undefined);
           run.ms += nowMs() - startedAtMs;
         }
       };
@@ -76,13 +76,13 @@ export const accounts: Part = async (options) => {
       await meter.settle();
     }
   } finally {
-    await waits.stop();
+    await sampler.stop();
     await stop();
   }
   const [oneAccountRates = [], threeAccountRates = []] = [...perSecond.values()];
   const ratio =
     median(oneAccountRates.map((value, index) => value / (threeAccountRates[index] ?? NaN))) ?? NaN;
-  const oneAccountSessions = waits.sessions['one account'] ?? { waiting: 0, active: 0 };
+  const oneAccountSessions = sampler.sessions['one account'] ?? { waiting: 0, active: 0 };
   return {
     title: 'Three processes on one account',
     verdicts: [
@@ -101,8 +101,8 @@ export const accounts: Part = async (options) => {
     rows: [...perSecond].map(([{ name }, values]) => [
       name,
       formatInteger(median(values) ?? NaN),
-      formatInteger(waits.sessions[name]?.active ?? 0),
-      formatInteger(waits.sessions[name]?.waiting ?? 0),
+      formatInteger(sampler.sessions[name]?.active ?? 0),
+      formatInteger(sampler.sessions[name]?.waiting ?? 0),
     ]),
     note: `Three processes on one database, each with ${concurrency} requests at a time; ${formatInteger(ads)} ads per round with their webhooks; ${rounds} rounds. The time spent watching ads is excluded. \`pg_stat_activity\` is sampled every ${sampleMs} ms.`,
     plot: {

@@ -67,7 +67,7 @@ interface Batch {
   costs: Cost[];
 }
 
-async function begin({ name, meter }: Side, client: Client): Promise<Batch> {
+async function startBatch({ name, meter }: Side, client: Client): Promise<Batch> {
   const list: Ad[] = [];
   const count = name === 'embedded' ? Math.ceil(ads / 4) : ads;
   const decision = await meter.measure(count, async () => {
@@ -77,7 +77,7 @@ async function begin({ name, meter }: Side, client: Client): Promise<Batch> {
   return { ads: list, costs: [decision, start] };
 }
 
-async function next(
+async function measureNextStep(
   { meter }: Side,
   { ads: list, costs }: Batch,
   work: () => Promise<unknown>,
@@ -95,15 +95,15 @@ interface Batches {
   withWebhook: Batch;
 }
 
-async function beginAll(side: Side): Promise<Batches> {
-  const live = await begin(side, side.live);
-  const withoutWebhook = await begin(side, side.sandbox);
-  return { side, live, withoutWebhook, withWebhook: await begin(side, side.sandbox) };
+async function startBatches(side: Side): Promise<Batches> {
+  const live = await startBatch(side, side.live);
+  const withoutWebhook = await startBatch(side, side.sandbox);
+  return { side, live, withoutWebhook, withWebhook: await startBatch(side, side.sandbox) };
 }
 
 async function watchAll({ side, live, withoutWebhook, withWebhook }: Batches): Promise<void> {
   const watch = (client: Client, batch: Batch): Promise<void> =>
-    next(side, batch, () => forEach(batch.ads, concurrency, client.quartiles));
+    measureNextStep(side, batch, () => forEach(batch.ads, concurrency, client.quartiles));
   await watch(side.live, live);
   await watch(side.sandbox, withoutWebhook);
   await watch(side.sandbox, withWebhook);
@@ -115,11 +115,11 @@ async function finishAll(
 ): Promise<Record<Exclude<Unit, 'decisionAlone'>, Cost>> {
   const finish = (client: Client, { ads: list }: Batch): Promise<unknown> =>
     forEach(list, concurrency, client.finish);
-  await next(side, live, () => finish(side.live, live));
-  await next(side, withoutWebhook, () => finish(side.sandbox, withoutWebhook));
+  await measureNextStep(side, live, () => finish(side.live, live));
+  await measureNextStep(side, withoutWebhook, () => finish(side.sandbox, withoutWebhook));
   receiver.clear();
   const webhook = await side.sandbox.addWebhook(`${receiver.url}/0/ads`, 'decision.rewarded');
-  await next(side, withWebhook, async () => {
+  await measureNextStep(side, withWebhook, async () => {
     await finish(side.sandbox, withWebhook);
     await receiver.count(withWebhook.ads.length);
     await side.meter.settle();
@@ -168,7 +168,7 @@ async function runRound(
   const decisionAlone = new Map<Side, Cost>();
   for (const side of sides) decisionAlone.set(side, await measureDecisions(side));
   const allBatches: Batches[] = [];
-  for (const side of sides) allBatches.push(await beginAll(side));
+  for (const side of sides) allBatches.push(await startBatches(side));
   const list = allBatches.flatMap(({ live, withoutWebhook, withWebhook }) => [
     ...live.ads,
     ...withoutWebhook.ads,

@@ -109,9 +109,9 @@ test.each([429, 503])('honors Retry-After in a %d response', async (status) => {
   await page.evaluate(() => window.dispatchEvent(new Event('online')));
   await page.evaluate(() => window.game.flush());
   await lab.expectAllArrived(page);
-  const [first, second] = lab.receiver.requests.map(({ atMs }) => atMs);
+  const [firstAtMs, secondAtMs] = lab.receiver.requests.map(({ atMs }) => atMs);
   // In page time, this is ten seconds, because the page's timers run 20 times as fast as real time.
-  expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(500);
+  expect((secondAtMs ?? 0) - (firstAtMs ?? 0)).toBeGreaterThanOrEqual(500);
   expect(arrivalCounts()).toEqual(Array.from({ length: 20 }, () => 1));
 });
 

@@ -44,11 +44,11 @@ test('another tab sends while the leader is frozen', async () => {
   const browser = openRawBrowser(lab.profile('frozen'));
   try {
     const leader = await browser.openTab(lab.receiver.url);
-    const arrived = (count: number) =>
+    const waitForArrivals = (count: number) =>
       waitFor(() => expect(lab.receiver.arrivals.size).toBe(count));
     await waitFor(async () => expect(await leader.evaluate('!!window.game')).toBe(true));
     await leader.evaluate('window.game.enqueueEvents(1)');
-    await arrived(1);
+    await waitForArrivals(1);
     const otherTab = await browser.openTab(lab.receiver.url);
     await waitFor(async () => expect(await otherTab.evaluate('!!window.game')).toBe(true));
     // Browsers only freeze hidden pages.
@@ -56,7 +56,7 @@ test('another tab sends while the leader is frozen', async () => {
     await waitFor(async () => expect(await leader.evaluate('document.hidden')).toBe(true));
     await leader.setLifecycle('frozen');
     await otherTab.evaluate('window.game.enqueueEvents(10)');
-    await arrived(11);
+    await waitForArrivals(11);
     await waitFor(async () =>
       expect(await otherTab.evaluate('window.game.diagnostics()')).toMatchObject({
         stored: 0,
@@ -66,7 +66,7 @@ test('another tab sends while the leader is frozen', async () => {
     await leader.setLifecycle('active');
     await leader.activate();
     await leader.evaluate('window.game.enqueueEvents(5)');
-    await arrived(16);
+    await waitForArrivals(16);
     await waitFor(async () =>
       expect(
         Number(await leader.evaluate('window.game.diagnostics().sent')) +
@@ -82,7 +82,8 @@ test('another tab sends while the leader is frozen', async () => {
 test('a tab that is suspended without an event does not block a visible tab', async () => {
   const browser = openRawBrowser(lab.profile('suspended'));
   const inPage = (tab: RawTab) => (expression: string) => tab.evaluate(`window.game.${expression}`);
-  const arrived = (count: number) => waitFor(() => expect(lab.receiver.arrivals.size).toBe(count));
+  const waitForArrivals = (count: number) =>
+    waitFor(() => expect(lab.receiver.arrivals.size).toBe(count));
   try {
     const suspendedTab = await browser.openTab(lab.receiver.url);
     await waitFor(async () => expect(await suspendedTab.evaluate('!!window.game')).toBe(true));
@@ -91,14 +92,14 @@ test('a tab that is suspended without an event does not block a visible tab', as
       `window.addEventListener('freeze', (event) => event.stopImmediatePropagation(), true)`,
     );
     await inPage(suspendedTab)('enqueueEvents(1)');
-    await arrived(1);
+    await waitForArrivals(1);
     const visibleTab = await browser.openTab(lab.receiver.url);
     await waitFor(async () => expect(await visibleTab.evaluate('!!window.game')).toBe(true));
     await visibleTab.activate();
     await waitFor(async () => expect(await suspendedTab.evaluate('document.hidden')).toBe(true));
     await suspendedTab.setLifecycle('frozen');
     await inPage(visibleTab)('enqueueEvents(10)');
-    await arrived(11);
+    await waitForArrivals(11);
 
     // This time, the tab is suspended during a request, so it keeps holding the lock.
     await suspendedTab.setLifecycle('active');
@@ -114,7 +115,7 @@ test('a tab that is suspended without an event does not block a visible tab', as
     await suspendedTab.setLifecycle('frozen');
     lab.receiver.fault = undefined;
     await inPage(visibleTab)('enqueueEvents(10)');
-    await arrived(22);
+    await waitForArrivals(22);
   } finally {
     await browser.kill();
   }

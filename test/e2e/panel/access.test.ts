@@ -45,7 +45,7 @@ test.beforeAll(async ({ browser }) => {
 test.afterAll(() => site.stop());
 
 /** Lists every page, with text that is visible once the page has loaded. */
-const screens = (): [path: string, text: string | RegExp][] => [
+const listScreens = (): [path: string, text: string | RegExp][] => [
   ['/', 'No failed deliveries.'],
   ['/placements', 'double-coins'],
   [`/placements/${firstIds['placements']}`, 'Archive'],
@@ -75,7 +75,7 @@ test('axe finds no accessibility violations on any page in light or dark mode', 
   const page = await site.open('/');
   await page.evaluate(axe);
   const violations: object[] = [];
-  for (const [path, text] of screens()) {
+  for (const [path, text] of listScreens()) {
     await page.goto(`${site.url}/panel/#${path}`);
     await page.getByText(text).first().waitFor();
     for (const colorScheme of ['light', 'dark'] as const) {

@@ -135,9 +135,9 @@ test('the events that a failing webhook missed can be resent', async () => {
   await page.getByText('enable it first').waitFor();
 
   await openPage(page, '/');
-  const failing = page.getByRole('region', { name: 'Failed deliveries' });
-  await failing.getByText('last: 410').waitFor();
-  await failing.getByRole('link', { name: url }).click();
+  const failedDeliveries = page.getByRole('region', { name: 'Failed deliveries' });
+  await failedDeliveries.getByText('last: 410').waitFor();
+  await failedDeliveries.getByRole('link', { name: url }).click();
   // The webhook missed an event while it was disabled.
   await site.owner.send('POST', '/v1/kill-switches', {
     scope: 'placement',

@@ -72,8 +72,8 @@ test('an owner can create, test, inspect and redeliver a webhook', async () => {
   await page.getByRole('button', { name: 'Send', exact: true }).click();
   await expect.poll(() => receivedRequests.length).toBe(3);
   // During the overlap, the old secret still verifies webhooks.
-  const third = receivedRequests[2] ?? { body: '', headers: {} };
-  await verifyWebhook(third.body, third.headers, secret ?? '');
+  const thirdRequest = receivedRequests[2] ?? { body: '', headers: {} };
+  await verifyWebhook(thirdRequest.body, thirdRequest.headers, secret ?? '');
 });
 
 test('an owner can create, restrict, roll and revoke a key', async () => {

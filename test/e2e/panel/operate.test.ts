@@ -18,7 +18,7 @@ test.beforeAll(async ({ browser }) => {
 });
 test.afterAll(() => site.stop());
 
-const creativeFile = (name: string) =>
+const creativePath = (name: string) =>
   fileURLToPath(new URL(`../../../demo/creatives/dist/${name}`, import.meta.url));
 
 /** Opens a select field and chooses the option with this name. */
@@ -55,7 +55,7 @@ test('an operator can turn a file into an ad that players see', async () => {
   await page.getByRole('textbox', { name: 'Name' }).fill('Spring film');
   await chooseOption(page, 'Advertiser', 'Meadow');
   await chooseOption(page, 'Source', 'House');
-  await page.locator('input[type=file]').setInputFiles(creativeFile('meadow.mp4'));
+  await page.locator('input[type=file]').setInputFiles(creativePath('meadow.mp4'));
   const fileDetails = page.getByRole('status').filter({ hasText: 'File details' });
   await fileDetails.waitFor();
   expect(await fileDetails.textContent()).toMatch(/640 × 360.*12\.\d s.*(avc|h264)/is);
@@ -164,7 +164,7 @@ test('the preview shows an external ad’s icon and skip control', async () => {
 test('shows a changed creative next to its previous version', async () => {
   const { id } = await findByName<Creative>('/v1/creatives', 'Harbour');
   const page = await site.open(`/creatives/${id}`);
-  await page.locator('input[type=file]').setInputFiles(creativeFile('lobby-banner.png'));
+  await page.locator('input[type=file]').setInputFiles(creativePath('lobby-banner.png'));
   await page.getByText('File details').waitFor();
   await save(page, 'Harbour');
 

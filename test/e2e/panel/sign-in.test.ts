@@ -18,7 +18,7 @@ const signIn = async (page: Page, email: string, secret: string) => {
 };
 /** Opens a single-use link in a fresh browser profile. */
 const openLink = (link: string) => site.open(new URL(link).hash.slice(1), { as: 'nobody' });
-const overview = (page: Page) => page.getByRole('heading', { name: 'Overview', level: 1 });
+const overviewHeading = (page: Page) => page.getByRole('heading', { name: 'Overview', level: 1 });
 
 test('the setup page keeps its input no matter how long the user takes', async () => {
   const page = await site.open('/setup?token=none', { as: 'nobody' });
@@ -42,7 +42,7 @@ test('the first owner sets up an account and signs in with a one-time code', asy
   await page.getByLabel('Your name').fill('Ada');
   await page.getByRole('textbox', { name: 'New password' }).fill(password);
   await page.getByRole('button', { name: 'Set up and sign in' }).click();
-  await overview(page).waitFor();
+  await overviewHeading(page).waitFor();
 
   // The link has already been used.
   const secondVisit = await openLink(site.setupUrl);
@@ -66,7 +66,7 @@ test('the first owner sets up an account and signs in with a one-time code', asy
   // A code can be used only once. The next code is accepted 30 s early, to allow for clock skew on phones.
   await page.getByLabel('One-time code').fill(codeAt(secret, Date.now() + 30_000));
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await overview(page).waitFor();
+  await overviewHeading(page).waitFor();
   expect(await page.evaluate(() => document.cookie)).toBe('');
 
   await switchToLiveAndBack(page);
@@ -101,7 +101,7 @@ async function inviteUser(page: Page): Promise<void> {
     .toBe('grace@example.com');
   await invitedPage.getByRole('textbox', { name: 'New password' }).fill(password);
   await invitedPage.getByRole('button', { name: 'Set up and sign in' }).click();
-  await overview(invitedPage).waitFor();
+  await overviewHeading(invitedPage).waitFor();
   await invitedPage.goto(`${site.url}/panel/#/account`);
   await invitedPage.getByText('viewer', { exact: true }).waitFor();
 }

@@ -63,9 +63,9 @@ function run(args: string[], env: Record<string, string>, expectedText: string):
 
 it('the quick start’s server credits the coins that the npm page delivers', async () => {
   const port = String(await getPort({ host: '127.0.0.1' }));
-  const forward = ['--service', stack.serviceUrl, '--forward-to', `http://localhost:${port}`];
+  const forwardArgs = ['--service', stack.serviceUrl, '--forward-to', `http://localhost:${port}`];
   const firstLine = await run(
-    [join(root, 'service/dist/main.js'), 'listen', ...forward],
+    [join(root, 'service/dist/main.js'), 'listen', ...forwardArgs],
     { TRUEWARD_SECRET_KEY: stack.keys.sandbox.secret },
     '"secret"',
   );

@@ -15,7 +15,7 @@ it('two devices of one player earn one reward for two simultaneous ads', async (
   stack,
 }) => {
   const name = 'player-of-two';
-  const coins = async (): Promise<number> => (await stack.account(name)).coins;
+  const readCoins = async (): Promise<number> => (await stack.account(name)).coins;
   const devices = [await browser.newContext(), await browser.newContext()];
   try {
     const pages = await Promise.all(devices.map((device) => device.newPage()));
@@ -28,16 +28,16 @@ it('two devices of one player earn one reward for two simultaneous ads', async (
         return decisions[0]?.id ?? '';
       }),
     );
-    const states = () => Promise.all(decisionIds.map((id) => fetchStatus(stack, id)));
+    const fetchStatuses = () => Promise.all(decisionIds.map((id) => fetchStatus(stack, id)));
     await expect
-      .poll(async () => (await states()).map(({ state }) => state), pollOptions)
+      .poll(async () => (await fetchStatuses()).map(({ state }) => state), pollOptions)
       .toContain('earned');
     // The second reward is denied, or pending if the page loaded so slowly that there was time for two ads.
     await expect
-      .poll(async () => (await states()).map(({ reason }) => reason), pollOptions)
+      .poll(async () => (await fetchStatuses()).map(({ reason }) => reason), pollOptions)
       .toContain('overlapping_watch');
     // The game server receives the reward by webhook, shortly after the status endpoint returns it.
-    await expect.poll(() => coins(), pollOptions).toBe(25);
+    await expect.poll(() => readCoins(), pollOptions).toBe(25);
     expect((await stack.account(name)).credits).toHaveLength(1);
   } finally {
     await Promise.all(devices.map((device) => device.close()));
@@ -48,7 +48,7 @@ it('an ad in a background tab accrues no watch time until the player returns', a
   stack,
 }) => {
   const name = 'player-in-tabs';
-  const coins = async (): Promise<number> => (await stack.account(name)).coins;
+  const readCoins = async (): Promise<number> => (await stack.account(name)).coins;
   const profile = await mkdtemp(join(tmpdir(), 'trueward-hidden-'));
   const rawBrowser = openRawBrowser(profile);
   try {
@@ -70,9 +70,9 @@ it('an ad in a background tab accrues no watch time until the player returns', a
       .poll(() => tab.evaluate('performance.now() - hiddenAt > 7000'), pollOptions)
       .toBe(true);
     expect(await tab.evaluate('ads.diagnostics().rewards.pending')).toBe(0);
-    expect(await coins()).toBe(0);
+    expect(await readCoins()).toBe(0);
     await tab.activate();
-    await expect.poll(() => coins(), pollOptions).toBe(25);
+    await expect.poll(() => readCoins(), pollOptions).toBe(25);
   } finally {
     await rawBrowser.kill();
     await rm(profile, { recursive: true, force: true });

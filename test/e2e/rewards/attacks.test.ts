@@ -45,8 +45,8 @@ async function open(name: string, speed?: number): Promise<Page> {
 }
 const newPlayer = (): string => `cheat-${(player += 1)}`;
 const closeControl = (page: Page) => page.getByRole('button', { name: 'Close ad' }).first();
-const coins = (name: string) => stack.account(name).then((account) => account.coins);
-const sentAt = () => new Date().toISOString();
+const readCoins = (name: string) => stack.account(name).then((account) => account.coins);
+const createTimestamp = () => new Date().toISOString();
 const requestDecision = (page: Page, placement: string, name: string): Promise<FilledDecision> =>
   post(page, stack, '/v1/decisions', { placement, user_ref: name });
 async function waitForFirst<T>(items: T[]): Promise<T> {
@@ -60,7 +60,7 @@ it('an honest player earns a reward', async () => {
   const name = newPlayer();
   const page = await open(name);
   await show(page, 'showRewarded', 'revive');
-  await expect.poll(() => coins(name), pollOptions).toBe(25);
+  await expect.poll(() => readCoins(name), pollOptions).toBe(25);
 });
 
 it('a page that runs 4 times as fast is denied the reward', async () => {
@@ -72,7 +72,7 @@ it('a page that runs 4 times as fast is denied the reward', async () => {
   await expect
     .poll(() => fetchStatus(stack, id), pollOptions)
     .toMatchObject({ state: 'denied', reason: 'impossible_timing' });
-  expect(await coins(name)).toBe(0);
+  expect(await readCoins(name)).toBe(0);
   expect(await deliveredRewards(page)).toEqual([]);
 });
 
@@ -85,7 +85,7 @@ it('a video that plays 4 times as fast is denied the reward', async () => {
   await expect.poll(() => fetchStatus(stack, id), pollOptions).toMatchObject({ state: 'denied' });
   await closeControl(page).click();
   expect((await getResult(page))?.outcome).toMatch(/^(denied|pending)$/);
-  expect(await coins(name)).toBe(0);
+  expect(await readCoins(name)).toBe(0);
 });
 
 it('a script that forges a completion is denied the reward', async () => {
@@ -94,7 +94,7 @@ it('a script that forges a completion is denied the reward', async () => {
   const decision = await requestDecision(page, 'long', name);
   const report = (token: string) =>
     post<EventBatchResult>(page, stack, '/v1/events', {
-      sent_at: sentAt(),
+      sent_at: createTimestamp(),
       events: createForgedEvents({ ...decision, token }),
     });
   const backdate = (issuedAtMs: string): string => String(Number(issuedAtMs) - 60_000);
@@ -105,7 +105,7 @@ it('a script that forges a completion is denied the reward', async () => {
   expect((await report(decision.token)).decisions).toMatchObject([
     { state: 'denied', reason: 'impossible_timing' },
   ]);
-  expect(await coins(name)).toBe(0);
+  expect(await readCoins(name)).toBe(0);
 });
 
 it('a proxy that turns an early close into a completion earns nothing', async () => {
@@ -128,7 +128,7 @@ it('a proxy that turns an early close into a completion earns nothing', async ()
   await expect
     .poll(() => fetchStatus(stack, id), pollOptions)
     .toMatchObject({ state: 'denied', reason: 'impossible_timing' });
-  expect(await coins(name)).toBe(0);
+  expect(await readCoins(name)).toBe(0);
 });
 
 it('replaying every request in parallel earns no further reward', async () => {
@@ -136,7 +136,7 @@ it('replaying every request in parallel earns no further reward', async () => {
   const page = await open(name);
   const traffic = recordTraffic(page);
   await show(page, 'showRewarded', 'revive');
-  await expect.poll(() => coins(name), pollOptions).toBe(25);
+  await expect.poll(() => readCoins(name), pollOptions).toBe(25);
   const batches = [...traffic.batches];
   const responses = await Promise.all(
     Array.from({ length: 20 }, () => batches)
@@ -156,10 +156,10 @@ it('simultaneously requested ads earn no more rewards than the elapsed time allo
     Array.from({ length: 8 }, () => requestDecision(page, 'long', name)),
   );
   await show(page, 'showRewarded', 'revive');
-  await expect.poll(() => coins(name), pollOptions).toBe(25);
+  await expect.poll(() => readCoins(name), pollOptions).toBe(25);
   for (const decision of decisions)
     await post(page, stack, '/v1/events', {
-      sent_at: sentAt(),
+      sent_at: createTimestamp(),
       events: createForgedEvents(decision),
     });
   const statuses = await Promise.all(decisions.map(({ id }) => fetchStatus(stack, id)));
@@ -202,7 +202,7 @@ it('editing the ledger with the developer tools does not affect the server', asy
   await expect
     .poll(() => deliveredRewards(page), pollOptions)
     .toMatchObject([{ amount: 1_000_000 }]);
-  expect(await coins(name)).toBe(0);
+  expect(await readCoins(name)).toBe(0);
   expect(await fetchStatus(stack, decisionId)).toMatchObject({ state: 'none' });
   const keys = `${stack.serviceUrl}/.well-known/jwks.json`;
   await expect(verifyReceipt('a.b.c', keys, { accountId: 'acc_x' })).rejects.toThrow('receipt');
@@ -219,7 +219,7 @@ it('a device with restored storage is credited once', async () => {
   const savedDatabases = await copyDatabases(page);
   await page.unrouteAll();
   await page.evaluate(() => dispatchEvent(new Event('online')));
-  await expect.poll(() => coins(name), pollOptions).toBe(25);
+  await expect.poll(() => readCoins(name), pollOptions).toBe(25);
   await closeControl(page).click();
   await expect.poll(() => deliveredRewards(page), pollOptions).toHaveLength(1);
   const traffic = recordTraffic(page);

@@ -49,16 +49,16 @@ export const post = <T>(page: Page, stack: Stack, path: string, body: object): P
 
 /** Creates the events that a script would forge for a complete ad view. */
 export function createForgedEvents({ id, token }: FilledDecision, endedMs = Date.now()): AdEvent[] {
-  const at = (beforeMs: number) => ({
+  const createBase = (beforeMs: number) => ({
     id: crypto.randomUUID(),
     decision_id: id,
     token,
     occurred_at: new Date(endedMs - beforeMs).toISOString(),
   });
   return [
-    { ...at(5_000), type: 'start' },
-    { ...at(4_000), type: 'impression', visible: { ratio: 1, ms: 1_000 } },
-    { ...at(0), type: 'complete', watched_ms: 5_000 },
+    { ...createBase(5_000), type: 'start' },
+    { ...createBase(4_000), type: 'impression', visible: { ratio: 1, ms: 1_000 } },
+    { ...createBase(0), type: 'complete', watched_ms: 5_000 },
   ];
 }
 

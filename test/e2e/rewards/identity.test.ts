@@ -30,7 +30,7 @@ it.afterAll(() => browser?.close());
 
 const requireIdentity = (identity: Placement['identity']): Promise<void> =>
   demand.change('placements', 'vouched', { identity });
-const coins = (name: string) => stack.account(name).then((account) => account.coins);
+const readCoins = (name: string) => stack.account(name).then((account) => account.coins);
 const pollOptions = { timeout: 30_000, interval: 100 };
 const request = { placement: 'vouched', user_ref: 'somebody' };
 /** Resolves when requests that have only a user reference no longer receive an ad. */
@@ -66,8 +66,8 @@ it('a placement that requires user tokens returns ads only to requests with a to
     [stack.keys.sandbox.publishable, stack.serviceUrl, token] as const,
   );
   expect(await earn()).toMatchObject({ outcome: 'rewarded' });
-  await expect.poll(() => coins('named-by-token'), pollOptions).toBe(25);
-  expect(await coins('somebody')).toBe(0);
+  await expect.poll(() => readCoins('named-by-token'), pollOptions).toBe(25);
+  expect(await readCoins('somebody')).toBe(0);
 });
 
 it('a placement that requires server-side requests shows the server’s decision', async () => {
@@ -85,6 +85,6 @@ it('a placement that requires server-side requests shows the server’s decision
   );
   expect(availability).toEqual({ available: true });
   expect(await earn()).toMatchObject({ outcome: 'rewarded', decisionId: decision.id });
-  await expect.poll(() => coins('named-by-server'), pollOptions).toBe(25);
-  expect(await coins('somebody')).toBe(0);
+  await expect.poll(() => readCoins('named-by-server'), pollOptions).toBe(25);
+  expect(await readCoins('somebody')).toBe(0);
 });

@@ -63,8 +63,8 @@ const snippet = `<script>
   };
   const originalAdBreak = adBreak;
 </script>`;
-const calls = () => page.evaluate<string[]>('calls');
-const close = () => page.getByRole('button', { name: 'Close ad' }).first().click();
+const readCalls = () => page.evaluate<string[]>('calls');
+const closeAd = () => page.getByRole('button', { name: 'Close ad' }).first().click();
 
 it('runs breaks that Google’s own snippet pushed before the script had loaded', async () => {
   await open(`${snippet}<script>
@@ -72,17 +72,17 @@ it('runs breaks that Google’s own snippet pushed before the script had loaded'
     adConfig({ preloadAdBreaks: 'on', sound: 'off', onReady: record('onReady') });
     adBreak({ type: 'next', name: 'level-3', ...callbacks });
   </script>${tag()}`);
-  await close();
+  await closeAd();
   const interstitial = ['beforeAd', 'afterAd', 'adBreakDone viewed'];
-  await expect.poll(calls).toEqual(expect.arrayContaining(['onReady', ...interstitial]));
-  expect((await calls()).filter((name) => name !== 'onReady')).toEqual(interstitial);
+  await expect.poll(readCalls).toEqual(expect.arrayContaining(['onReady', ...interstitial]));
+  expect((await readCalls()).filter((name) => name !== 'onReady')).toEqual(interstitial);
 
   await page.evaluate(`calls.length = 0; adsbygoogle.push({}); adsbygoogle.requestNonPersonalizedAds = 0;
     adBreak({ type: 'reward', ...callbacks, beforeReward(show) { calls.push('beforeReward'); show(); } });`);
   await page.getByText('Your reward is on its way').first().waitFor();
-  await close();
+  await closeAd();
   await expect
-    .poll(calls)
+    .poll(readCalls)
     .toEqual(['beforeReward', 'beforeAd', 'adViewed', 'afterAd', 'adBreakDone viewed']);
   expect(await page.evaluate('adBreak === originalAdBreak')).toBe(true);
   expect(errors).toEqual([]);
@@ -91,13 +91,13 @@ it('runs breaks that Google’s own snippet pushed before the script had loaded'
 it('ends every break and reports the error if an attribute is invalid', async () => {
   await open(`${snippet}<script>adBreak({ type: 'next', ...callbacks });</script>
     ${tag('data-consent="maybe" data-placement-next="level-end"')}`);
-  await expect.poll(calls).toEqual(['adBreakDone other']);
+  await expect.poll(readCalls).toEqual(['adBreakDone other']);
   expect(errors).toEqual([expect.stringContaining('the option `consent` must be')]);
 });
 
 it('reports a tag without a placement', async () => {
   await open(`${snippet}<script>adBreak({ type: 'next', ...callbacks });</script>${tag('')}`);
-  await expect.poll(calls).toEqual(['adBreakDone invalid']);
+  await expect.poll(readCalls).toEqual(['adBreakDone invalid']);
   expect(errors).toEqual([expect.stringContaining('data-placement-interstitial')]);
 });
 
@@ -122,8 +122,8 @@ it('shares the SDK of trueward.js and exports functions for pages that configure
     [stack.keys.sandbox.publishable, stack.serviceUrl],
   );
   await page.evaluate(`adBreak({ type: 'next', name: 'Level 3', ...callbacks })`);
-  await close();
-  await expect.poll(calls).toEqual(['beforeAd', 'afterAd', 'adBreakDone viewed']);
+  await closeAd();
+  await expect.poll(readCalls).toEqual(['beforeAd', 'afterAd', 'adBreakDone viewed']);
 });
 
 /** The common interface through which the same test uses each of the libraries below. */
@@ -220,19 +220,19 @@ for (const { name, files, start, needs, viewed, dismissed, noAd } of libraries) 
       await waitForOffer();
       await show('showRewardedAd');
       await page.getByText('Your reward is on its way').first().waitFor();
-      await close();
+      await closeAd();
       await expectResult().toEqual(viewed);
       expect(await page.evaluate(() => window.needs)).toEqual(needs);
 
       await waitForOffer();
       await show('showRewardedAd');
-      await close();
+      await closeAd();
       await page.getByRole('button', { name: 'Close anyway' }).click();
       await expectResult().toEqual(dismissed);
       expect(await page.evaluate(() => window.needs)).toEqual(needs);
 
       await show('showFullScreenAd');
-      await close();
+      await closeAd();
       await expectResult().toEqual(viewed);
       expect(await page.evaluate(() => window.needs)).toEqual(needs);
 

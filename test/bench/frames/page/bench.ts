@@ -1,5 +1,5 @@
 import type * as Phaser from 'phaser';
-import { adsOptions, contestants, type Contestant } from './contestants.ts';
+import { createAdsOptions, contestants, type Contestant } from './contestants.ts';
 import { resetTimers, timers } from './count-timers.ts';
 import { measureDeliveries, fillStorage, waitUntilEmpty } from './drain.ts';
 import type * as SdkScript from './sdk.ts';
@@ -79,7 +79,7 @@ async function compare(
   game.loop.sleep();
   const enable = contestants[contestant](game);
   await new Promise((resolve) => setTimeout(resolve, settleMs));
-  const block = (isEnabled: boolean): number => {
+  const measureBlock = (isEnabled: boolean): number => {
     enable(isEnabled);
     const startedAtMs = performance.now();
     step(game, steps);
@@ -89,7 +89,7 @@ async function compare(
   const samples = { without: [] as number[], with: [] as number[] };
   for (let pair = 0; pair < pairs; pair += 1) {
     for (const isEnabled of pair % 2 === 0 ? [false, true] : [true, false])
-      samples[isEnabled ? 'with' : 'without'].push(block(isEnabled));
+      samples[isEnabled ? 'with' : 'without'].push(measureBlock(isEnabled));
   }
   return samples;
 }
@@ -98,23 +98,23 @@ async function compare(
  * Holds and releases the game `count` times. Returns the first frame delta after each release, and the same number of
  * ordinary frame deltas, in milliseconds.
  */
-async function firstDeltas(count: number): Promise<{ first: number[]; ordinary: number[] }> {
+async function measureFirstDeltas(count: number): Promise<{ first: number[]; ordinary: number[] }> {
   const game = await startGame();
   const driver = Sdk.phaserDriver(game);
   const firstDeltasMs: number[] = [];
   const ordinary: number[] = [];
-  const nextDelta = () =>
+  const waitForDelta = () =>
     new Promise<number>((resolve) => {
       game.events.once('step', (_time: number, delta: number) => resolve(delta));
     });
   for (let index = 0; index < count; index += 1) {
     const release = driver.hold();
     await new Promise((resolve) => setTimeout(resolve, 200 + (index % 5) * 150));
-    const delta = nextDelta();
+    const delta = waitForDelta();
     release();
     firstDeltasMs.push(await delta);
     await new Promise((resolve) => setTimeout(resolve, 200));
-    ordinary.push(await nextDelta());
+    ordinary.push(await waitForDelta());
   }
   return { first: firstDeltasMs, ordinary };
 }
@@ -130,7 +130,7 @@ async function drain(): Promise<{
   const deliveries = measureDeliveries(game);
   const startedAtMs = performance.now();
   let rewards = 0;
-  const ads = Sdk.TruewardPlugin.install(game, adsOptions());
+  const ads = Sdk.TruewardPlugin.install(game, createAdsOptions());
   ads.on('reward', () => {
     rewards += 1;
   });
@@ -155,8 +155,8 @@ const bench = {
   step: (count: number) => currentGame && step(currentGame, count),
   timers: () => ({ ...timers }),
   compare,
-  firstDeltas,
-  fill: (events: number, rewards: number) => fillStorage(adsOptions(), events, rewards),
+  measureFirstDeltas,
+  fill: (events: number, rewards: number) => fillStorage(createAdsOptions(), events, rewards),
   drain,
   playAlone,
 };

@@ -16,7 +16,7 @@ function onEachStep(game: Phaser.Game, listener: () => void): (on: boolean) => v
   };
 }
 
-const options = () => ({
+export const createAdsOptions = () => ({
   publishableKey: `${body}${Sdk.keyChecksum(body)}`,
   serviceUrl: location.origin,
   userRef: 'player-1',
@@ -25,15 +25,13 @@ const options = () => ({
 /** The page that fills the storage and the page that drains it use the same key. */
 const body = 'pk_sandbox_0123456789ABCDEFGHIJabcdefghij';
 
-export { options as adsOptions };
-
 /** The contestants. All of them, except the SDK and the peer, were written for this benchmark. */
 export const contestants = {
   /** The game alone. This shows the noise: how much two identical halves of a run differ. */
   nothing: () => () => {},
   /** The plugin in a game without pending rewards. In this state, it has no frame listener. */
   trueward(game) {
-    Sdk.TruewardPlugin.install(game, options());
+    Sdk.TruewardPlugin.install(game, createAdsOptions());
     return () => {};
   },
   /** The worst case: the plugin delivers something in every frame. */

@@ -29,8 +29,8 @@ declare global {
   }
 }
 
-const later = window.setTimeout.bind(window);
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => later(resolve, ms));
+const scheduleTimer = window.setTimeout.bind(window);
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => scheduleTimer(resolve, ms));
 const frame = (): Promise<number> => new Promise((resolve) => requestAnimationFrame(resolve));
 const parameters = new URLSearchParams(location.search);
 const createEvent = createSampleEvents(parameters.get('run') ?? 'none');

@@ -22,7 +22,7 @@ const draw = ({ summaries }: Report, { valuesOf, includes, ...options }: PlotOpt
     })),
   });
 
-function survivors(report: Report): [string, string][] {
+function drawSurvivorPlots(report: Report): [string, string][] {
   const kills = report.summaries.flatMap((summary) => summary.kills);
   const sizes = [...new Set(kills.map(({ events }) => events))];
   return sizes.map((events) => {
@@ -87,7 +87,7 @@ export function drawPlots(report: Report): Map<string, string> {
   return new Map([
     ['cost', draw(report, cost)],
     ['frames', draw(report, frames)],
-    ...survivors(report),
+    ...drawSurvivorPlots(report),
     ['drain', draw(report, drain)],
     ['bytes', draw(report, bytes)],
   ]);

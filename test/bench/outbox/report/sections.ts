@@ -18,7 +18,7 @@ const sends = ({ facts }: Summary): boolean => facts.kind === 'ours' || facts.ki
 const listLengths = ({ summaries }: Report): number[] =>
   summaries.find(({ lengths }) => lengths.length > 0)?.lengths.map(({ length }) => length) ?? [];
 
-function cost(report: Report): Section {
+function createCostSection(report: Report): Section {
   const header = listLengths(report).map((length) => `at ${format(length)}`);
   return {
     title: 'Main-thread cost per event',
@@ -41,7 +41,7 @@ function cost(report: Report): Section {
   };
 }
 
-function laterCost(report: Report): Section {
+function createCpuSection(report: Report): Section {
   const header = listLengths(report).map((length) => `at ${format(length)}`);
   return {
     title: 'Main-thread CPU time per event, and the time until it is stored',
@@ -65,7 +65,7 @@ function laterCost(report: Report): Section {
   };
 }
 
-function frames(report: Report): Section {
+function createFramesSection(report: Report): Section {
   return {
     title: 'Frame times in a game',
     plots: ['frames'],
@@ -94,7 +94,7 @@ function frames(report: Report): Section {
   };
 }
 
-function survivors(report: Report): Section {
+function createSurvivorsSection(report: Report): Section {
   const allKills = report.summaries.flatMap(({ kills }) => kills);
   const cases = allKills.filter(
     (result, index) =>
@@ -130,7 +130,7 @@ function survivors(report: Report): Section {
   };
 }
 
-function drain(report: Report): Section {
+function createDrainSection(report: Report): Section {
   return {
     title: 'Draining',
     plots: ['drain'],
@@ -150,7 +150,7 @@ function drain(report: Report): Section {
   };
 }
 
-function duplicates(report: Report): Section {
+function createDuplicatesSection(report: Report): Section {
   return {
     title: 'Duplicates and losses under faults',
     plots: [],
@@ -176,7 +176,7 @@ function duplicates(report: Report): Section {
   };
 }
 
-function idle(report: Report): Section {
+function createIdleSection(report: Report): Section {
   return {
     title: 'Idle and empty',
     plots: [],
@@ -195,7 +195,7 @@ function idle(report: Report): Section {
   };
 }
 
-function bytes(report: Report): Section {
+function createSizeSection(report: Report): Section {
   return {
     title: 'Bytes',
     plots: ['bytes'],
@@ -215,7 +215,14 @@ function bytes(report: Report): Section {
 }
 
 /** Creates the report's sections, in order. */
-export const sections = (report: Report): Section[] =>
-  [cost, laterCost, frames, survivors, drain, duplicates, idle, bytes].map((createSection) =>
-    createSection(report),
-  );
+export const createSections = (report: Report): Section[] =>
+  [
+    createCostSection,
+    createCpuSection,
+    createFramesSection,
+    createSurvivorsSection,
+    createDrainSection,
+    createDuplicatesSection,
+    createIdleSection,
+    createSizeSection,
+  ].map((createSection) => createSection(report));

@@ -88,12 +88,12 @@ function compareWithRaw({ ours }: Field): Verdict {
 }
 
 function judgePromises({ ours }: Field): Verdict {
-  const promised = ours.kills.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
+  const promisedCount = ours.kills.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
   const lost = ours.kills.reduce((sum, { acknowledgedLost }) => sum + acknowledgedLost, 0);
   return {
     claim: 'Killing the browser loses no event whose promise had resolved',
-    value: `${format(lost)} lost of ${format(promised)} in ${ours.kills.length} kills`,
-    met: promised === 0 ? undefined : lost === 0,
+    value: `${format(lost)} lost of ${format(promisedCount)} in ${ours.kills.length} kills`,
+    met: promisedCount === 0 ? undefined : lost === 0,
   };
 }
 

@@ -5,7 +5,7 @@ import { summarize, type Report } from '../summary.ts';
 import type { Results } from '../results.ts';
 import { format } from './markdown.ts';
 import { drawPlots } from './plots.ts';
-import { sections, type Section } from './sections.ts';
+import { createSections, type Section } from './sections.ts';
 import { judge, describeVerdict, type Verdict } from './verdicts.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..', '..');
@@ -59,7 +59,7 @@ function renderPage(report: Report, verdicts: Verdict[]): string {
       (verdict) =>
         `- **${describeVerdict(verdict)}**: ${verdict.claim}. Measurements: ${verdict.value}.`,
     ),
-    ...sections(report).flatMap(renderSection),
+    ...createSections(report).flatMap(renderSection),
     ...(gaps.length > 0 ? ['', '## Not measured', '', ...gaps.map((gap) => `- ${gap}`)] : []),
     '',
   ].join('\n');
