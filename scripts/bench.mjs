@@ -79,7 +79,7 @@ async function installCompetitors(folder, size, omitOptional) {
     statSync(installedLockfile).mtimeMs >= statSync(lock).mtimeMs
   )
     return;
-  console.log(`Installing the packages that Trueward is compared with (about ${size}) …`);
+  console.log(`Installing the packages to compare Trueward with (about ${size}) …`);
   const options = ['--ignore-scripts', '--no-audit', '--no-fund'];
   if (omitOptional) options.push('--omit=optional');
   const { code } = await run(['npm', 'ci', '--prefix', folder, ...options], { show: true });

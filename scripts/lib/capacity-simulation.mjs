@@ -70,7 +70,7 @@ export function simulate(scenario, random) {
 }
 
 /**
- * Returns the times at which the requests of one process arrive and become ready for their transaction.
+ * Returns when one process's requests arrive, and when each is ready for its transaction.
  *
  * @param {number} rate
  * @param {number} workMs

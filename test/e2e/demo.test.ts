@@ -78,11 +78,11 @@ describe('the demo game', () => {
     await expect.poll(() => readText('server-coins'), watchTimeout).toBe('75');
     await closeAd();
     await expect.poll(() => readText('last-outcome')).toBe('revive: rewarded');
-    // The run continues and is lost again.
+    // The run continues until the lantern falls into the water again.
     await expect.poll(() => page.getByText('Once per run').isVisible()).toBe(true);
   });
 
-  it('shows an interstitial after the second run and then the lobby', async () => {
+  it('shows an interstitial after the second run, then the lobby', async () => {
     await button('Lobby').click();
     await expect.poll(isAdOpen).toBe(true);
     await closeAd();

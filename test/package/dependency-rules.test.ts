@@ -134,7 +134,7 @@ test('rejects circular imports', () => {
   ]);
 });
 
-test('rejects array spreads that Creator’s option Loose would break', () => {
+test('rejects array spreads that Creator’s Loose option would break', () => {
   writeSource('src/reward/set.ts', `export const list = (of: Set<string>) => [...of];`);
   writeSource(
     'src/reward/map.ts',

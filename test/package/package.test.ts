@@ -71,7 +71,7 @@ test('each entry point can be imported in Node', () => {
   );
 });
 
-test('in Node, calls return results and have no effect', () => {
+test('in Node, calls return results and have no side effects', () => {
   const output = installedPackage.runModule(`
     import { createAds } from 'trueward';
     globalThis.fetch = () => { throw new Error('something was requested'); };

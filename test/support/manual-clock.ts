@@ -40,7 +40,7 @@ export function createManualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
   let origin = start;
   let elapsed = 0;
   const timers = new Set<{ at: number; callback: () => void }>();
-  // The sort is stable, so timers with the same time run in the order in which they were set.
+  // The sort is stable, so timers that are due at the same time run in the order in which they were set.
   const findNextTimer = () => [...timers].sort((a, b) => a.at - b.at)[0];
 
   async function advanceTo(end: number): Promise<void> {

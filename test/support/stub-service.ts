@@ -8,7 +8,7 @@ export interface StubService {
   respond: (request: DecisionRequest) => Partial<Decision> | Response;
   /** Every received event. */
   events: AdEvent[];
-  /** The placements of all ad requests. */
+  /** The placement that each ad request asked for, in order. */
   requested: string[];
 }
 

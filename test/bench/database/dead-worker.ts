@@ -12,7 +12,7 @@ export interface AccountRow {
    * Response times (50th and 99th percentiles) of the successful requests, or of the failed requests if none succeeded.
    */
   ms: [number, number];
-  /** Number of decisions that were acknowledged before and after the worker was killed. */
+  /** How many decisions were acknowledged, both before and after the worker was killed. */
   acknowledged: number;
   /** How many of these decisions are in the database after the worker's restart. */
   stored: number;

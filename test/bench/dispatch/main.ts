@@ -27,7 +27,7 @@ else await measureAndReport(choice);
 async function measureAndReport(choice: CommandLine): Promise<void> {
   const postgres = await startPrivatePostgres();
   if (!postgres)
-    throw new Error('There is no PostgreSQL on this machine. Install it or set POSTGRES_BIN.');
+    throw new Error('PostgreSQL was not found on this machine. Install it or set POSTGRES_BIN.');
   const receiver = await startChild('receiver.mjs', 'openReceiver', {});
   try {
     const url = await receiver.call<string>('url');

@@ -1,4 +1,4 @@
-/** How many of a run's causes were delivered never or more than once. */
+/** How many of a run's causes were lost or delivered more than once. */
 export interface Tally {
   /** Number of causes without a delivery. */
   lost: number;

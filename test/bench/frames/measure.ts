@@ -25,7 +25,7 @@ export interface Tasks {
 }
 
 const steps = 1000;
-/** Names of the other contestants' functions. The SDK's functions are recognized by their file. */
+/** Names of the other contestants' functions. The SDK's functions are recognized by the file that they are in. */
 const namedFunctions = new Set(['deliverWaiting', 'watchScenes', 'nameOf']);
 
 type Frame = { url: string; functionName: string };

@@ -3,7 +3,7 @@ export interface ContestantInfo {
   name: string;
   /**
    * - `limit`: bare storage that sends nothing. It shows the best possible result with IndexedDB.
-   * - `control`: no queue. It shows the overhead of the machine and the browser themselves.
+   * - `control`: no queue. It is the baseline: it shows what the machine and the browser cost by themselves.
    */
   kind: 'ours' | 'limit' | 'peer' | 'control';
   /** Its npm package, if any. */

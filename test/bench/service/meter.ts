@@ -37,7 +37,7 @@ export const combine = (a: Cost, b: Cost, of: (x: number, y: number) => number):
   loggedBytes: of(a.loggedBytes, b.loggedBytes),
 });
 
-// Roll-up deltas are not counted. They are deleted within ten seconds, and their space is reused.
+// Roll-up deltas are not counted, because they are deleted within ten seconds and their space is reused.
 const counters = `SELECT (SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r'
     AND relnamespace = 'public'::regnamespace AND relname <> 'rollup_deltas')::bigint AS stored,
   pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint AS logged`;

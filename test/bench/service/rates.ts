@@ -31,7 +31,7 @@ const quick = values.quick === true;
 const rounds = quick ? 1 : Number(values.rounds);
 const windowMs = quick ? 2_000 : Number(values.seconds) * 1_000;
 const rates = quick ? [10, 100] : [10, 100, 1_000];
-/** How long it takes until ads end at the same rate at which they start, in milliseconds. */
+/** Lead-in before the measured window, in milliseconds. After this time, ads end as often as they start. */
 const leadInMs = watchMs + 900;
 /** Maximum number of requests in flight. At this limit, no more ads start, so the run does not reach its rate. */
 const maxInFlight = 1_000;

@@ -54,7 +54,7 @@ describe('after a user gesture', () => {
     },
   );
 
-  it('a video that stops loading has the outcome stalled', async () => {
+  it('a video that stops loading ends with the outcome stalled', async () => {
     // The stall timeout is eight seconds without progress.
     await open('stalling', 2);
     await requireWholeVideo();

@@ -81,7 +81,7 @@ it(
     const before = await measureFootprint(session);
     const outcomes = await play(page, breaks);
     expect(new Set(outcomes)).toEqual(new Set(['aborted', 'rewarded']));
-    // The last ad break may not have been garbage-collected yet, here and in `before`.
+    // Polls, because the last ad break may not have been garbage-collected yet. The same applies to `before`.
     for (const metric of ['Documents', 'Nodes', 'JSEventListeners'] as const)
       await expect
         .poll(async () => (await measureFootprint(session))[metric], { message: metric })

@@ -33,7 +33,7 @@ const enqueueAndStore = async (page: Page, count: number) => {
 };
 
 const isFullRun = inject('full');
-/** The steps at which the browser is killed. The test for each step starts three browsers. */
+/** The steps at which the browser is killed. Each step's test starts three browsers. */
 const steps: Step[] = isFullRun
   ? [
       'before the write',

@@ -23,7 +23,7 @@ export interface OutboxLab {
   /** Returns the named profile's folder. */
   profile(name: string): string;
   open(context: BrowserContext, options?: PageOptions): Promise<Page>;
-  /** Resolves when every stored event has arrived with its own id and the queue is empty. */
+  /** Resolves when every stored event has arrived and the queue is empty. */
   expectAllArrived(page: Page): Promise<void>;
   close(): Promise<void>;
 }

@@ -70,8 +70,8 @@ const clock: Clock = {
 };
 
 /**
- * Runs `work`. If the URL names the step before or after it as the last step, the page notifies the server at that step
- * and stops.
+ * Runs `work` between two steps. If the URL names one of them as the last step, the page notifies the server when it
+ * reaches that step, and stops.
  */
 const passStep = async <T>(before: Step, after: Step, work: () => Promise<T>): Promise<T> => {
   await reach(before);

@@ -58,7 +58,7 @@ test('an owner can create, test, inspect and redeliver a webhook', async () => {
   });
 
   const deliveries = page.getByRole('region', { name: 'Deliveries' });
-  // Doesn't reload the page, because it refetches deliveries periodically.
+  // There is no need to reload the page, because it refetches deliveries periodically.
   await deliveries.getByText('1 attempt').click();
   await deliveries.getByText('Taken, thank you.').waitFor();
   await deliveries.getByRole('button', { name: 'Redeliver' }).click();

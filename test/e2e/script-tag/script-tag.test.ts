@@ -289,7 +289,7 @@ it('works in a sandboxed frame without storage', async () => {
   expect(errors).toEqual(expectedErrors);
 });
 
-it('works on a page that is opened from a file', async () => {
+it('works on a page with a file: URL', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'trueward-file-'));
   try {
     const file = join(folder, 'index.html');

@@ -35,7 +35,7 @@ function createCostSection(report: Report): Section {
       ]),
     ),
     method:
-      'How long the call and all microtasks that it queues take, for one event every other frame, offline. ' +
+      'The time that the call and the microtasks it queues take. One event is enqueued every other frame, offline. ' +
       '“× raw” is the median’s ratio to raw IndexedDB (one put in a transaction), measured in the frames in between. ' +
       '“At” is the number of queued events. If the contestant was too slow to reach that number, the cell states how many events it had received.',
   };
@@ -88,7 +88,7 @@ function createFramesSection(report: Report): Section {
       ]),
     ),
     method:
-      'Measurements while one event per frame is added to the longest queue, and while the queue drains. ' +
+      'Measured while one event per frame is added to the longest queue, and while the queue drains. ' +
       '“nothing” is the baseline without a queue. A long task takes more than 50 ms. ' +
       'A dash for draining means that the contestant sends nothing, or that the page did not respond for 5 s.',
   };
@@ -191,7 +191,7 @@ function createIdleSection(report: Report): Section {
       }),
     ),
     method:
-      'Counted for a few seconds after the first events were sent. “nothing” is the page itself.',
+      'Counted for a few seconds after the first events were sent. “nothing” is the baseline: the page itself.',
   };
 }
 

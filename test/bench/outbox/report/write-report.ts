@@ -57,7 +57,7 @@ function renderPage(report: Report, verdicts: Verdict[]): string {
     '',
     ...verdicts.map(
       (verdict) =>
-        `- **${describeVerdict(verdict)}**: ${verdict.claim}. Measurements: ${verdict.value}.`,
+        `- **${describeVerdict(verdict)}**: ${verdict.claim}. Measured: ${verdict.value}.`,
     ),
     ...createSections(report).flatMap(renderSection),
     ...(gaps.length > 0 ? ['', '## Not measured', '', ...gaps.map((gap) => `- ${gap}`)] : []),
