@@ -25,8 +25,10 @@ const firefox = playwright({
 });
 
 const webDriverCommands: Record<string, BrowserCommand<never[]>> = {
-  clickAt: async ({ webDriverBrowser }, x: number, y: number) => (await webDriverBrowser).click(x, y),
-  pressKeys: async ({ webDriverBrowser }, text: string) => (await webDriverBrowser).keys(parsePresses(text)),
+  clickAt: async ({ webDriverBrowser }, x: number, y: number) =>
+    (await webDriverBrowser).click(x, y),
+  pressKeys: async ({ webDriverBrowser }, text: string) =>
+    (await webDriverBrowser).keys(parsePresses(text)),
 };
 const playwrightCommands: typeof webDriverCommands = {
   clickAt: ({ page }, x: number, y: number) => page.mouse.click(x, y),

@@ -57,7 +57,8 @@ export function readCommandLine(args: string[]): CommandLine | 'help' {
   if (values.rounds !== undefined) plan.rounds = parseWholeNumber('--rounds', values.rounds);
   return {
     plan,
-    selectedContestants: values.only === undefined ? contestants : values.only.split(',').map(findContestant),
+    selectedContestants:
+      values.only === undefined ? contestants : values.only.split(',').map(findContestant),
     isComplete:
       [values.only, values.count, values.rounds].every((value) => value === undefined) &&
       !values.quick,
