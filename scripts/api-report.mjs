@@ -1,6 +1,6 @@
 /**
  * `npm run api-report` copies the API reports from the build to `test/types/api`, where reviewers see every change to the
- * public API. With `--check`, the script fails if the reports differ. API Extractor itself could compare reports only
+ * public API. With `--check`, the script fails if the reports differ. API Extractor can compare reports too, but only
  * during the build.
  */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -11,8 +11,8 @@ if (!existsSync(builtReportsDir))
   throw new Error('The build has no API reports: run `npm run build` first.');
 
 if (process.argv.includes('--check')) {
-  const builtReports = reportsIn(builtReportsDir);
-  const committedReports = reportsIn(committedReportsDir);
+  const builtReports = readReports(builtReportsDir);
+  const committedReports = readReports(committedReportsDir);
   const names = new Set([...Object.keys(builtReports), ...Object.keys(committedReports)]);
   const changedReports = [...names].filter((name) => builtReports[name] !== committedReports[name]);
   if (changedReports.length > 0) {
@@ -28,12 +28,12 @@ if (process.argv.includes('--check')) {
 }
 
 /**
- * Returns each report's text, by file name.
+ * Returns the reports' text, keyed by file name.
  *
  * @param {string} folder
  * @returns {Record<string, string>}
  */
-function reportsIn(folder) {
+function readReports(folder) {
   const names = existsSync(folder) ? readdirSync(folder) : [];
   return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:<name>` installs and builds everything that the benchmark `test/bench/<name>` needs, and runs the
- * benchmark with all other arguments. See `--help`.
+ * `npm run bench:<name>` installs and builds everything that the benchmark `test/bench/<name>` needs, then runs the
+ * benchmark with the remaining arguments. See `--help`.
  */
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -8,8 +8,8 @@ import { ensureInstall } from './lib/ensure-install.mjs';
 import { buildStale, root, run } from './lib/run.mjs';
 
 /**
- * `competitors` is the download size of the packages that Trueward is compared with. They are not dependencies of the
- * project.
+ * `competitors` is the download size of the packages that the benchmark compares Trueward with. The project itself does
+ * not depend on them.
  *
  * @type {Record<string, { build?: boolean, browser?: boolean, competitors?: string, omitOptional?: boolean, help?: string }>}
  */
@@ -79,7 +79,7 @@ async function installCompetitors(folder, size, omitOptional) {
     statSync(installedLockfile).mtimeMs >= statSync(lock).mtimeMs
   )
     return;
-  console.log(`Installing the packages that Trueward is compared with (about ${size}) …`);
+  console.log(`Installing the packages to compare Trueward with (about ${size}) …`);
   const options = ['--ignore-scripts', '--no-audit', '--no-fund'];
   if (omitOptional) options.push('--omit=optional');
   const { code } = await run(['npm', 'ci', '--prefix', folder, ...options], { show: true });

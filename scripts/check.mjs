@@ -1,6 +1,6 @@
 /**
- * `npm run check` runs all static checks. With arguments, it runs only these checks: `npm run check -- lint types`.
- * `--full` adds the slow checks of `npm run test:full`. Requires a build.
+ * `npm run check` runs all static checks. `npm run check -- lint types` runs only those two. `--full` adds the slow checks
+ * that `npm run test:full` runs. Requires a build.
  */
 import { checks } from './lib/checks.mjs';
 import { runSteps } from './lib/run-steps.mjs';

@@ -27,8 +27,8 @@ const permissiveLicenses = [
 ];
 /** Licenses that require us to publish our changes to a package's files or to name its authors. */
 const weakCopyleftLicenses = ['MPL-2.0', 'CC-BY-4.0'];
-/** Packages whose metadata only refers to a license file. We have read the license in that file. */
-const manuallyReadLicenses = new Map([['node_modules/spawndamnit', 'MIT']]);
+/** Packages whose metadata only points to a license file. We read the license in that file ourselves. */
+const manuallyReviewedLicenses = new Map([['node_modules/spawndamnit', 'MIT']]);
 
 /**
  * @typedef {{ version?: string, license?: string, dev?: boolean, devOptional?: boolean, link?: boolean,
@@ -36,7 +36,7 @@ const manuallyReadLicenses = new Map([['node_modules/spawndamnit', 'MIT']]);
  */
 /** @type {Record<string, Locked>} */
 const lockedPackages = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
-for (const [path, license] of manuallyReadLicenses)
+for (const [path, license] of manuallyReviewedLicenses)
   if (lockedPackages[path]) lockedPackages[path].license = license;
 const installedPackages = Object.entries(lockedPackages).filter(
   ([path, { link }]) => path.includes('node_modules/') && !link,
@@ -90,7 +90,7 @@ Most of these licenses only require that you keep their notice. MPL-2.0 also req
 }
 
 /**
- * Renders the direct dependencies of a workspace with their installed versions.
+ * Renders a table of a workspace's direct dependencies with their installed versions.
  *
  * @param {string} folder
  * @param {'dependencies' | 'devDependencies'} kind

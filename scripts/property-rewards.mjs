@@ -1,6 +1,6 @@
 /**
- * `npm run property:rewards` runs many random players against the real service, on both databases. It includes cheating,
- * faults and clock jumps. See `--help`.
+ * `npm run property:rewards` runs many random players against the real service, on both databases. Some of them cheat, and
+ * the runs include faults and clock jumps. See `--help`.
  */
 import { parseArgs } from 'node:util';
 import { ensureInstall } from './lib/ensure-install.mjs';
@@ -11,8 +11,8 @@ const help = `npm run property:rewards -- [--sequences 10000] [--seed N [--shrin
   --seed N        runs only the batch that failed with this seed
   --shrink        shrinks the failing batch (slow)
 
-Environment: DATABASE_URL is the PostgreSQL server to use. By default, the tests start a server if
-PostgreSQL is installed.`;
+Environment: DATABASE_URL is the URL of the PostgreSQL server to use. By default, the tests start
+a server if PostgreSQL is installed.`;
 
 const { values } = parseArgs({
   options: {

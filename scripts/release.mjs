@@ -8,9 +8,9 @@ import { root, run, tool } from './lib/run.mjs';
 
 const help = `npm run release [-- --dry-run]
 
-Applies the files in .changeset: writes the new version into package.json and CHANGELOG.md
-(\`changeset version\`), the starter, the Cocos sample and README.md. Then builds and runs all
-checks. A version without a tag has not been published yet, so it is released unchanged.
+Applies the changesets in .changeset: writes the new version to package.json and CHANGELOG.md
+(\`changeset version\`), the starter, the Cocos sample and README.md. Then builds everything and
+runs all checks. A version that has no tag has not been published yet, so it is not bumped.
 Publishes nothing, but prints the commands that do.
 
   --dry-run   prints the next version and changes nothing.`;
@@ -42,7 +42,7 @@ async function release(isDryRun) {
     if (isDryRun) return;
   }
   if ((await readOutput(['git', 'status', '--porcelain'])) !== '')
-    throw new Error('There are uncommitted changes: commit or remove them first.');
+    throw new Error('There are uncommitted changes: commit or discard them first.');
 
   if (isPublished) {
     await execute([...changeset, 'version']);
@@ -54,8 +54,8 @@ async function release(isDryRun) {
   for (const script of ['build', 'script-tags', 'format', 'check'])
     await execute(['npm', 'run', script]);
   console.log(`
-Commit this as “Release ${readVersion()}”. Then publish it in a CI job with the permission
-id-token: write. There, npm signs where the packages were built:
+Commit this as “Release ${readVersion()}”. Then publish it from a CI job that has the permission
+id-token: write, so that npm signs a provenance statement for the packages:
 
   npm ci && npm run build
   NPM_CONFIG_PROVENANCE=true npx changeset publish
@@ -67,8 +67,8 @@ id-token: write. There, npm signs where the packages were built:
 }
 
 /**
- * Throws if there are changesets. They describe changes since the last published version. Before the first version is
- * published, there must be none.
+ * Throws if there are changesets. A changeset describes a change since the last published version, so there must be none
+ * before the first version is published.
  *
  * @param {string} unpublishedVersion
  */

@@ -1,7 +1,7 @@
 /**
  * The last step of the SDK's build. API Extractor combines the emitted declarations into one file per entry point in
  * dist/types, and generates the API reports that `npm run api-report` compares. It drops `declare module` and
- * `declare global`, so this script appends those of the entry points.
+ * `declare global`, so this script copies these blocks from the entry points to the end of the combined files.
  */
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,13 +21,13 @@ const configs = Object.entries(entryPoints).map(([name, source]) => ({
 }));
 const entryFiles = configs.map(({ config }) => config.mainEntryPointFilePath);
 const [{ config: anyConfig }] = /** @type {[typeof configs[number]]} */ (configs);
-// All entry points share one program, which is faster than separate programs.
+// All entry points share one TypeScript program, which is faster than one program each.
 const compilerState = CompilerState.create(anyConfig, { additionalEntryPoints: entryFiles });
 for (const { name, config } of configs) {
   const { errorCount } = Extractor.invoke(config, {
     compilerState,
     messageCallback: (message) => {
-      // Hides the extractor's version and its messages about changed reports. A separate check compares the reports.
+      // Hides API Extractor's version and its messages about changed reports. A separate check compares the reports.
       if (message.category === 'console') message.handled = true;
     },
   });
@@ -35,7 +35,7 @@ for (const { name, config } of configs) {
   addAugmentations(name, readFileSync(config.mainEntryPointFilePath, 'utf8'));
 }
 
-// The types of a script tag are only globals, so there is nothing to combine.
+// The script tag's types only declare globals, so there is nothing to combine.
 const scriptTag = readFileSync(join(emittedDir, 'src', 'script-tag', 'cocos.d.ts'), 'utf8');
 const globals = scriptTag.replaceAll("'../cocos/index.ts'", "'./cocos.js'");
 writeFileSync(join(target, 'trueward-cocos.d.ts'), globals);

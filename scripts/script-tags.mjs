@@ -1,5 +1,5 @@
 /**
- * `npm run script-tags` writes the script tags, their integrity hashes and their content security policy into README.md.
+ * `npm run script-tags` writes the script tags, their integrity hashes and their content security policy to README.md.
  * With `--check`, it fails if README.md doesn't match the build.
  */
 import { createHash } from 'node:crypto';

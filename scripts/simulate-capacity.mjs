@@ -1,11 +1,11 @@
 /**
- * `npm run capacity` calculates the resources for 1,000 to 1,000,000 decisions per second. It uses the costs that
- * `npm run bench:costs` has measured. It also simulates a PostgreSQL server of the assumed size.
+ * `npm run capacity` calculates the resources needed for 1,000 to 1,000,000 decisions per second, from the costs that
+ * `npm run bench:costs` has measured. It also simulates one PostgreSQL server of the assumed size under load.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { assumptions, calculateAdCost, plan } from './lib/capacity-model.mjs';
+import { assumptions, calculateAdCost, planCapacity } from './lib/capacity-model.mjs';
 import { createRandom, simulate } from './lib/capacity-simulation.mjs';
 import { root } from './lib/run.mjs';
 
@@ -20,7 +20,7 @@ const { values } = parseArgs({
 if (values.help === true) {
   console.log(`npm run capacity [-- --write] [-- --<assumption> <number>…]
 
-Prints the tables of docs/scale.md. With --write, writes them into that page. Assumptions:
+Prints the tables for docs/scale.md. With --write, writes them to that page. Assumptions:
 ${Object.entries(assumptions)
   .map(([name, value]) => `  --${name} (${value})`)
   .join('\n')}`);
@@ -40,7 +40,7 @@ function renderTables(assumed) {
   /** @type {{ measured: { date: string, machine: string }, costs: import('./lib/capacity-model.mjs').Costs & { ad: import('./lib/capacity-model.mjs').Cost } }} */
   const { measured, costs } = JSON.parse(readProjectFile('docs/benchmarks/service/costs.json'));
   const average = calculateAdCost(costs, assumed);
-  const plans = [1e3, 1e4, 1e5, 1e6].map((rate) => plan(rate, average, assumed));
+  const plans = [1e3, 1e4, 1e5, 1e6].map((rate) => planCapacity(rate, average, assumed));
   const { decision, start, quartiles, finish, delivery, ad } = costs;
   return [
     `Measured ${measured.date} on ${measured.machine}.`,
@@ -94,7 +94,7 @@ function renderTables(assumed) {
 }
 
 /**
- * Simulates one server at a multiple of its planned rate.
+ * Simulates one server at a multiple (`share`) of its planned rate.
  *
  * @param {number} share
  * @param {import('./lib/capacity-model.mjs').AdCost} ad
@@ -102,12 +102,12 @@ function renderTables(assumed) {
  */
 function simulateServer(share, ad, assumed) {
   const { serverCores, serverLogMbS, busy } = assumed;
-  const planned = Math.min(
+  const plannedRate = Math.min(
     (serverCores * busy * 1e6) / ad.databaseUs,
     (serverLogMbS * 1e6) / ad.loggedBytes,
   );
-  const { processes } = plan(planned, ad, assumed);
-  const rate = planned * share;
+  const { processes } = planCapacity(plannedRate, ad, assumed);
+  const rate = plannedRate * share;
   const { p50, p99, batch, canKeepUp } = simulate(
     {
       rate: rate * ad.requests,

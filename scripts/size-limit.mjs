@@ -1,7 +1,7 @@
 /**
  * The size-limit configuration. It bundles the SDK first, because only a bundler knows which chunks a game loads
- * together. As in a game, the bundle is minified and includes dependencies. Sizes are gzipped. The size of a chunk does
- * not include code that the core or the first request has loaded before.
+ * together. As in a game, the bundle is minified and includes dependencies. Sizes are gzipped. A chunk's size excludes
+ * code that is already loaded with the core or the first request.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { root } from './lib/run.mjs';
 const core = `export { createAds } from './dist/index.js'`;
 const requests = 'requests';
 
-/** The parts of the SDK. `chunk` is loaded later than `code`. `limit` is in bytes after gzip compression. */
+/** The parts of the SDK. `chunk` is loaded after `code`. `limit` is in gzipped bytes. */
 const parts = [
   { name: 'core', code: core, limit: 13_000 },
   { name: 'requests, prefetched', code: core, chunk: requests, limit: 4_000 },
@@ -62,7 +62,7 @@ export default [
   ...parts.map(({ name, code, chunk, limit }, index) => {
     const path = join(folder, `part-${index}.js`);
     const chunks = findChunks(bundles.get(code) ?? [], chunk);
-    // Writes a single file, because a game's bundler decides how to split the code into chunks.
+    // Writes a single file, because every bundler splits the code into chunks differently.
     writeFileSync(path, chunks.map((loadedChunk) => loadedChunk.code).join(''));
     return { name, path, gzip: true, limit: `${limit} B` };
   }),
@@ -75,7 +75,7 @@ export default [
 ];
 
 /**
- * Bundles a game that consists of this code.
+ * Bundles a game that consists only of this code.
  *
  * @param {string} code
  */
@@ -98,8 +98,8 @@ async function bundle(code) {
 }
 
 /**
- * Returns the chunk with this name and its imports, without chunks that have been loaded before. If there is no name,
- * returns the chunks that are loaded at the start.
+ * Returns the chunk with this name and its imports, except chunks that are already loaded by then. Without a name, returns
+ * the initial chunks.
  *
  * @param {Chunk[]} chunks
  * @param {string} [chunkName]
@@ -107,15 +107,15 @@ async function bundle(code) {
 function findChunks(chunks, chunkName) {
   const isNamed = (/** @type {Chunk} */ chunk, /** @type {string} */ name) =>
     chunk.name.startsWith(`${name}-`);
-  const initial = selectWithImports(chunks, ({ isEntry }) => isEntry);
-  if (chunkName === undefined) return initial;
-  const loaded =
+  const initialChunks = selectWithImports(chunks, ({ isEntry }) => isEntry);
+  if (chunkName === undefined) return initialChunks;
+  const loadedChunks =
     chunkName === requests
-      ? initial
+      ? initialChunks
       : selectWithImports(chunks, (chunk) => chunk.isEntry || isNamed(chunk, requests));
   const laterChunks = selectWithImports(chunks, (chunk) => isNamed(chunk, chunkName));
   if (laterChunks.length === 0) throw new Error(`The SDK has no chunk ${chunkName}.`);
-  return laterChunks.filter((chunk) => !loaded.includes(chunk));
+  return laterChunks.filter((chunk) => !loadedChunks.includes(chunk));
 }
 
 /**
@@ -125,15 +125,13 @@ function findChunks(chunks, chunkName) {
  * @param {(chunk: Chunk) => boolean} isSelected
  */
 function selectWithImports(chunks, isSelected) {
-  const selected = new Set(chunks.filter(isSelected));
-  for (const { imports } of selected)
-    for (const chunk of chunks) if (imports.includes(chunk.fileName)) selected.add(chunk);
-  return Array.from(selected);
+  const selectedChunks = new Set(chunks.filter(isSelected));
+  for (const { imports } of selectedChunks)
+    for (const chunk of chunks) if (imports.includes(chunk.fileName)) selectedChunks.add(chunk);
+  return Array.from(selectedChunks);
 }
 
-/**
- * Returns the files that the panel loads for its first page: the panel, the overview and the plots.
- */
+/** Returns the files that the panel loads to show its first page: the panel, the overview and the plots. */
 function findPanelFiles() {
   const panel = join(root, 'service', 'dist', 'panel');
   /** @type {Record<string, { file: string, imports?: string[], css?: string[] }>} */

@@ -1,5 +1,5 @@
 /**
- * `npm run sizes` measures the download sizes with size-limit and writes them into README.md. With `--check`, it fails if
+ * `npm run sizes` measures the download sizes with size-limit and writes them to README.md. With `--check`, it fails if
  * a size is over its limit or README.md is out of date.
  */
 import { readFileSync, writeFileSync } from 'node:fs';

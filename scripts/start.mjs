@@ -16,12 +16,12 @@ Ctrl-C stops everything.
 
 Environment:
   TRUEWARD_DATA_DIR   directory for all data (default .trueward), which is kept for
-                      the next start. While everything runs, its dev.json contains
-                      the URLs and keys.
+                      the next start. While everything is running, dev.json in this
+                      directory contains the URLs and keys.
   TRUEWARD_NO_OPEN=1  does not open a browser.
 
-Ports: the first start uses 8787 (service) and 8788 (game), and later starts use the same
-ports again. If a port is in use, a free port is used instead.`;
+Ports: the first start uses 8787 (service) and 8788 (game), and later starts reuse the same
+ports. If a port is in use, a free port is used instead.`;
 
 if (process.argv.includes('--help')) {
   console.log(help);
@@ -32,8 +32,8 @@ const dataDirectory = resolve(process.env.TRUEWARD_DATA_DIR || '.trueward');
 /** @type {{ release(): void } | undefined} */
 let lock;
 /** @type {Promise<number> | undefined} */
-let stopped;
-const building = new AbortController();
+let stopPromise;
+const buildController = new AbortController();
 let stopEverything = async () => {};
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => void stop());
@@ -43,7 +43,7 @@ try {
   mkdirSync(dataDirectory, { recursive: true });
   const startLock = (lock = acquireStartLock(dataDirectory));
   await ensureInstall();
-  await buildStale({ signal: building.signal });
+  await buildStale({ signal: buildController.signal });
   // Imported dynamically, because it needs installed packages.
   const { startEverything } = await import('./lib/start-everything.mjs');
   const processes = startEverything(
@@ -58,7 +58,8 @@ try {
 }
 
 /**
- * Stops everything when npm stops. This process gets no signal: npm sends SIGTERM to its shell, which does not forward it.
+ * Stops everything when npm stops. This process receives no signal of its own: npm sends SIGTERM to its shell, which does
+ * not forward it.
  */
 function stopWithNpm() {
   if (process.env.npm_lifecycle_event === undefined) return;
@@ -74,12 +75,12 @@ function stopWithNpm() {
  * @param {string} [failure]
  */
 function stop(failure) {
-  stopped ??= (async () => {
-    building.abort();
+  stopPromise ??= (async () => {
+    buildController.abort();
     if (failure !== undefined) console.error(`\n${failure}`);
     await stopEverything();
     lock?.release();
     return failure === undefined ? 0 : 1;
   })().then((code) => process.exit(code));
-  return stopped;
+  return stopPromise;
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run test:browsers`: runs the component and ad-break tests in Firefox and WebKit. See `--help`.
+ * `npm run test:browsers` runs the component and ad-break tests in Firefox and WebKit. See `--help`.
  */
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -10,17 +10,17 @@ import { startSilentSound } from './lib/silent-sound.mjs';
 const help = `npm run test:browsers [-- firefox|webkit] [-- <Vitest arguments>]
 npm run test:browsers -- pages
 
-Runs test/browser in Firefox and in WebKit (WebKitGTK, the engine of Safari), or in one of
+Runs test/browser in Firefox and in WebKit (WebKitGTK, based on Safari's engine), or in one of
 them; \`npm test\` runs it in Chromium. The browsers must be installed:
   apt-get install --no-install-recommends firefox-esr pulseaudio
   apt-get install --no-install-recommends webkit2gtk-driver libwebkit2gtk-4.1-0 \\
     gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav xvfb xauth
 
-With \`pages\`, runs test/e2e/true-rewards in Firefox: whole pages with the real service.
+With \`pages\`, runs test/e2e/true-rewards in Firefox: complete pages with the real service.
 
 Tests that need a sound device are skipped, with a message, unless pulseaudio is installed.
 
-Environment: FIREFOX_PATH and WEBKIT_PATH (MiniBrowser) are the executables of the browsers.`;
+Environment: FIREFOX_PATH and WEBKIT_PATH (MiniBrowser) are the paths of the browsers' executables.`;
 
 const folder = join(root, 'test', 'browsers');
 const browsers = [
@@ -39,7 +39,7 @@ const browsers = [
     name: 'webkit',
     path: process.env.WEBKIT_PATH || '/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser',
     programs: ['WebKitWebDriver', 'xvfb-run'],
-    // Disables PulseAudio, because with it, a video that is paused while it starts doesn't always resume.
+    // Disables PulseAudio. With PulseAudio, a video that is paused during its start doesn't always resume.
     env: { GST_PLUGIN_FEATURE_RANK: 'alsasink:NONE,pulsesink:NONE' },
   },
 ];
@@ -71,8 +71,8 @@ async function runTests({ name, programs, env, path = '', skippedWithoutSound })
   }
   const sound =
     skippedWithoutSound && findInPath('pulseaudio') ? await startSilentSound() : undefined;
-  const skipped = sound ? {} : (skippedWithoutSound ?? {});
-  for (const [test, reason] of Object.entries(skipped))
+  const skippedTests = sound ? {} : (skippedWithoutSound ?? {});
+  for (const [test, reason] of Object.entries(skippedTests))
     console.log(`Skipped in ${name}: “${test}”, because ${reason}.`);
   const config = join(folder, isPagesRun ? 'pages.config.ts' : 'vitest.config.ts');
   const command = [...tool('vitest'), 'run', '--config', config, ...vitestArguments];
@@ -80,7 +80,7 @@ async function runTests({ name, programs, env, path = '', skippedWithoutSound })
     env: {
       BROWSER_NAME: name,
       BROWSER_PATH: path,
-      BROWSER_LEFT_OUT: JSON.stringify(skipped),
+      BROWSER_SKIPPED_TESTS: JSON.stringify(skippedTests),
       ...env,
       ...sound?.env,
     },
@@ -96,7 +96,7 @@ function findInPath(program) {
   return folders.map((path) => join(path, program)).find((path) => existsSync(path));
 }
 
-/** Installs the Playwright version that controls Firefox, which only this script needs. */
+/** Installs the Playwright version that can control Firefox. Only this script needs it. */
 async function ensurePlaywright() {
   if (existsSync(join(folder, 'node_modules', 'playwright'))) return;
   const command = ['npm', 'ci', '--prefix', folder, '--omit=optional', '--ignore-scripts'];

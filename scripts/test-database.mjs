@@ -4,15 +4,15 @@ import { parseArgs } from 'node:util';
 
 const help = `npm run test:database -- --url postgres://user@host:port/database [--kill-worker] [-- test files]
 
-Runs the service's statements in that database, then the HTTP tests of the service, and the tests
+Runs the service's SQL statements in that database, then the service's HTTP tests and the tests
 with random players. Each test file uses a new database on that server. These databases are not
 deleted. The last line is \`N passed, N failed\`.
 The role must be allowed to create databases. If the database has the Citus extension, the new
 databases are created on all nodes. Without --url, no tests are run.
 
-  --kill-worker  finally kills (SIGKILL) a worker of the cluster under load and restarts it. Accounts
-                 on other workers must not be affected, and no acknowledged decision may be lost.
-                 All nodes must run on this machine, and you need permission to kill them.`;
+  --kill-worker  at the end, kills (SIGKILL) one of the cluster's workers under load and restarts it.
+                 Accounts on other workers must not be affected, and no acknowledged decision may be
+                 lost. All nodes must run on this machine, and you need permission to kill them.`;
 
 const { values, positionals } = parseArgs({
   options: {
@@ -40,7 +40,7 @@ if (values.help) {
 } else {
   const server = { TRUEWARD_TEST_SERVER: values.url };
   const selectedFiles = positionals.length > 0 ? positionals : files;
-  // The processes of the random players share one database, so they need the same master key.
+  // The processes that run the random players share one database, so they need the same master key.
   const players = {
     DATABASE_URL: values.url,
     TRUEWARD_MASTER_KEY: randomBytes(32).toString('base64'),
@@ -87,7 +87,7 @@ async function runVitest(args, env) {
     { env, show: true },
   );
   const tally = readTestReport()?.tally ?? { passed: 0, failed: 0, skipped: 0 };
-  // Something outside of the tests failed, or no tests were found.
+  // Something outside the tests failed, or no tests were found.
   return tally.failed === 0 && (code !== 0 || tally.passed === 0) ? { ...tally, failed: 1 } : tally;
 }
 

@@ -2,18 +2,18 @@
  * `npm run test:timing` shows the slowest test files of the last run and how they spent their time. See `--help`.
  */
 import { parseArgs } from 'node:util';
-import { seconds } from './lib/run.mjs';
+import { formatDuration } from './lib/run.mjs';
 import { readTestReport } from './lib/test-report.mjs';
 
 const help = `npm run test:timing [-- --count 25] [-- --project service]
 
-Prints the slowest files of the last \`npm test\` or \`npm run test:full\`, slowest first. The run
-may have been a partial one. All times are in seconds:
+Prints the slowest files in the last run of \`npm test\` or \`npm run test:full\`, slowest first.
+That run may have been partial. All times are in seconds:
 
-  total    from the start of the file to its end: import, hooks and tests
-  cpu      CPU time of the file's process and of its child processes that have exited;
+  total    import, hooks and tests together
+  cpu      CPU time used by the file's process and by its child processes that have exited;
            unknown for tests in a browser, and incomplete for Chromium
-  wait     total minus cpu: timers, responses, other processes, a busy machine
+  wait     total minus cpu: waiting for timers, responses, other processes or a free core
   import   loading the file and everything that it imports; unknown for tests in a browser
   hooks    beforeAll and afterAll
   tests    the tests, with beforeEach and afterEach
@@ -32,7 +32,7 @@ const { values } = parseArgs({
 const report = values.help ? undefined : readTestReport();
 if (values.help) console.log(help);
 else if (report === undefined) {
-  console.error('There is no report of a finished test run. Run `npm test` first.');
+  console.error('There is no report from a finished test run. Run `npm test` first.');
   process.exitCode = 1;
 } else print(report);
 
@@ -64,7 +64,7 @@ function print({ startedAt, ms, files: allFiles }) {
   ]);
   const sum = files.reduce((total, { totalMs }) => total + totalMs, 0);
   console.log(
-    `\n${shownFiles.length} of ${files.length} files. All files together took ${seconds(sum)}. The run at ${startedAt} took ${seconds(ms)}.`,
+    `\n${shownFiles.length} of ${files.length} files. All files together took ${formatDuration(sum)}. The run at ${startedAt} took ${formatDuration(ms)}.`,
   );
 }
 

@@ -13,15 +13,15 @@ With arguments, runs only the selected tests, and no checks:
   npm test -- --project unit
   npm test -- --project browser overlay
 
-test:full adds slow tests, and repetitions of tests with other versions or states:
+test:full adds slow tests, and repeats some tests with other versions or states:
   - the test files named *.full.test.ts
   - tests and table rows that depend on inject('full')
   - the build of the documentation site
-  - attw, which checks that the types of the package are found in every module
-    resolution mode
+  - attw, which checks that the package's types resolve in every module resolution
+    mode
 
-Environment: CHROMIUM_PATH is the executable of the browser. By default, an installed
-Chromium or Chrome is used. If there is none, Chromium is installed.`;
+Environment: CHROMIUM_PATH is the path of the browser's executable. By default, an
+installed Chromium or Chrome is used. If there is none, Chromium is installed.`;
 
 const args = process.argv.slice(2);
 const isFull = args.includes('--full');
@@ -57,11 +57,11 @@ async function buildAndTest() {
 async function runChecks() {
   const { checks } = await import('./lib/checks.mjs');
   const { runSteps } = await import('./lib/run-steps.mjs');
-  const { seconds } = await import('./lib/run.mjs');
+  const { formatDuration } = await import('./lib/run.mjs');
   console.log('Checking …');
   const startedAt = performance.now();
   const tally = await runSteps(checks({ full: isFull }), { concurrency: 2 });
-  const duration = seconds(performance.now() - startedAt);
+  const duration = formatDuration(performance.now() - startedAt);
   console.log(`Checks: ${tally.passed} passed, ${tally.failed} failed (${duration})`);
   return tally;
 }
@@ -80,7 +80,7 @@ async function runVitest(chromium) {
     show: true,
   });
   const tally = readTestReport()?.tally ?? { passed: 0, failed: 0, skipped: 0 };
-  // Vitest can also fail outside of tests, because of an unhandled rejection, invalid arguments or missing tests.
+  // Vitest can also fail outside a test: on an unhandled rejection, invalid arguments, or if it finds no tests.
   if (tally.failed === 0 && (code !== 0 || tally.passed === 0)) return { ...tally, failed: 1 };
   return tally;
 }

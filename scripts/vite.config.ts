@@ -1,4 +1,4 @@
-/** The SDK's build. By default, it builds the ES modules; with a mode, the script tag with that name. */
+/** The SDK's build. By default, it builds the ES modules; with a mode, it builds the script tag with that name. */
 import { defineConfig } from 'vite';
 import { entryPoints } from './lib/public-api.mjs';
 
@@ -15,7 +15,7 @@ export default defineConfig(({ mode }) => {
   return {
     resolve: { tsconfigPaths: true },
     publicDir: false,
-    // Exports each translation only once, as a default export.
+    // Exports each translation only as the default export, not also as one named export per string.
     json: { namedExports: false },
     build: {
       target: 'es2022',

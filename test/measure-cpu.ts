@@ -7,7 +7,7 @@ declare module 'vitest' {
   }
 }
 
-// A setup file for all projects. In a browser, there is no Node, and nothing is measured.
+// A setup file for all projects. In a browser, Node isn't available, so nothing is measured.
 const fs = globalThis.process?.getBuiltinModule?.('node:fs');
 const before = cpuMs();
 
@@ -18,7 +18,7 @@ afterAll(({}, { meta }) => {
 });
 
 /**
- * Returns the CPU time of this process. On Linux, this includes its child processes that have exited
+ * Returns the CPU time that this process has used. On Linux, this includes child processes that have exited
  * (proc_pid_stat(5)).
  */
 function cpuMs(): number | undefined {
@@ -26,6 +26,6 @@ function cpuMs(): number | undefined {
   const { user, system } = process.cpuUsage();
   if (!fs.existsSync('/proc/self/stat')) return (user + system) / 1000;
   const fields = fs.readFileSync('/proc/self/stat', 'utf8').split(') ')[1]?.split(' ') ?? [];
-  // cutime and cstime are fields 16 and 17, in hundredths of a second. The split has removed two fields before them.
+  // cutime and cstime are fields 16 and 17, in hundredths of a second. The split has removed the first two fields.
   return (user + system) / 1000 + (Number(fields[13]) + Number(fields[14])) * 10;
 }

@@ -13,7 +13,7 @@ const viteSdk = (/** @type {string[]} */ ...args) =>
   vite('--config', 'scripts/vite.config.ts', ...args);
 
 /**
- * The parts of the build, with their sources and outputs.
+ * The parts that the build consists of, with their sources and outputs.
  *
  * @type {readonly (import('./run-steps.mjs').Step & { sources: string[], outputs: string[] })[]}
  */
@@ -84,7 +84,7 @@ export const buildParts = [
 ];
 
 /**
- * Returns whether an output is missing or older than a source.
+ * Returns whether any of the part's outputs is missing or older than one of its sources.
  *
  * @param {{ sources: readonly string[], outputs: readonly string[] }} part
  */
@@ -92,19 +92,19 @@ export function isStale({ sources, outputs }) {
   const paths = outputs.map((path) => join(root, path));
   if (!paths.every((path) => existsSync(path))) return true;
   const oldestOutput = Math.min(...paths.map((path) => statSync(path).mtimeMs));
-  return sources.some((path) => lastModified(join(root, path)) > oldestOutput);
+  return sources.some((path) => readModifiedTime(join(root, path)) > oldestOutput);
 }
 
 /**
- * Returns the modification time of the newest file in a folder, or 0 if there is no file.
+ * Returns the modification time of a file, or of the newest file in a folder. Returns 0 if there is none.
  *
  * @param {string} path
  * @returns {number}
  */
-function lastModified(path) {
+function readModifiedTime(path) {
   if (!existsSync(path)) return 0;
   const stats = statSync(path);
   if (!stats.isDirectory()) return stats.mtimeMs;
   const names = readdirSync(path).filter((name) => !/^(dist|dist-.*|node_modules)$/.test(name));
-  return Math.max(0, ...names.map((name) => lastModified(join(path, name))));
+  return Math.max(0, ...names.map((name) => readModifiedTime(join(path, name))));
 }

@@ -1,5 +1,5 @@
 /**
- * Calculates the processes and servers that a rate of ads requires, from measured costs and assumptions.
+ * Calculates how many processes and servers a given ad rate requires, from measured costs and assumptions.
  *
  * @typedef {{ serviceUs: number, databaseUs: number, storedBytes: number, loggedBytes: number }} Cost
  * @typedef {Record<'decision' | 'start' | 'quartiles' | 'finish' | 'delivery', Cost>} Costs
@@ -10,7 +10,7 @@
  * }} Plan
  */
 
-/** Values that are assumed instead of measured. Each is an option of `npm run capacity`. */
+/** Values that are assumed rather than measured. `npm run capacity` has an option for each. */
 export const assumptions = {
   /** Share of decisions whose ad starts. */
   shown: 0.8,
@@ -18,12 +18,12 @@ export const assumptions = {
   finished: 0.8,
   /** Average CPU utilization; the rest is headroom for bursts. */
   busy: 0.6,
-  /** The cores of one PostgreSQL server, and the WAL that it can write, in MB per second. */
+  /** Number of cores in one PostgreSQL server, and how much WAL it can write, in MB per second. */
   serverCores: 32,
   serverLogMbS: 300,
   /** Retention in days: how long rows are kept before their partition is dropped. */
   keptDays: 30,
-  /** Dollars per month for a core with its memory, and for a gigabyte of fast disk. */
+  /** Dollars per month for one core with its memory, and for one gigabyte of fast disk. */
   coreDollars: 25,
   gigabyteDollars: 0.1,
 };
@@ -59,15 +59,15 @@ export function calculateAdCost(costs, { shown, finished }) {
 }
 
 /**
- * Returns the resources that a number of decisions per second requires. A process uses one core. If one server of the
- * assumed size is not enough, the accounts are distributed over several servers.
+ * Returns the resources needed for `rate` decisions per second. A process uses one core. If one server of the assumed
+ * size is not enough, the accounts are distributed across several servers.
  *
  * @param {number} rate
  * @param {AdCost} ad
  * @param {Assumptions} assumed
  * @returns {Plan}
  */
-export function plan(rate, ad, assumed) {
+export function planCapacity(rate, ad, assumed) {
   const { busy, serverCores, serverLogMbS, keptDays, coreDollars, gigabyteDollars } = assumed;
   // Includes one spare process, in case one fails.
   const processes = Math.ceil((rate * ad.serviceUs) / 1e6 / busy) + 1;
@@ -75,7 +75,7 @@ export function plan(rate, ad, assumed) {
   const logMbS = (rate * ad.loggedBytes) / 1e6;
   const servers = Math.max(Math.ceil(cores / serverCores), Math.ceil(logMbS / serverLogMbS));
   const storedTb = (rate * ad.storedBytes * 86_400 * keptDays) / 1e12;
-  // Each server has a standby with as many cores and as much disk.
+  // Each server has a standby with the same number of cores and the same amount of disk.
   const monthly = (processes + 2 * cores) * coreDollars + 2 * storedTb * 1_000 * gigabyteDollars;
   return { rate, processes, servers, cores, logMbS, storedTb, monthly };
 }

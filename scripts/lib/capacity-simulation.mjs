@@ -1,6 +1,6 @@
 /**
- * Simulates the cores and the disk of a PostgreSQL server to which service processes write in group commits. In the
- * simulation, transactions never wait for row locks.
+ * Simulates the cores and the disk of a PostgreSQL server to which service processes write with group commits. The
+ * simulation ignores waits for row locks.
  *
  * @typedef {{
  *   rate: number, processes: number, cores: number, serviceUs: number, databaseUs: number,
@@ -8,13 +8,13 @@
  * }} Scenario
  */
 
-/** The maximum number of requests in a transaction, as in `service/src/store/group-commit.ts`. */
+/** The maximum number of requests per transaction, as in `service/src/store/group-commit.ts`. */
 const maxBatch = 200;
 
 /**
- * Requests arrive at random times (a Poisson process). Each request uses CPU time of its process and waits for the
- * running transaction. The next transaction contains all waiting requests. A transaction uses one of the server's cores
- * and then waits for a disk flush. Returns latencies in milliseconds.
+ * Requests arrive at random times (a Poisson process). Each request uses CPU time in its service process and then waits
+ * until the current transaction ends. The next transaction contains all waiting requests. A transaction occupies one of
+ * the server's cores and then waits for a disk flush. Returns latencies in milliseconds.
  *
  * @param {Scenario} scenario
  * @param {() => number} random
@@ -24,39 +24,39 @@ export function simulate(scenario, random) {
   const { rate, processes, cores, serviceUs, databaseUs, transactionUs, syncMs, seconds } =
     scenario;
   const endMs = seconds * 1_000;
-  const coreFreeMs = Array.from({ length: cores }, () => 0);
+  const coreFreeAtMs = Array.from({ length: cores }, () => 0);
   const lanes = Array.from({ length: processes }, () =>
-    arrivals(rate / processes, serviceUs / 1_000, endMs, random),
+    generateArrivals(rate / processes, serviceUs / 1_000, endMs, random),
   );
   const positions = lanes.map(() => 0);
-  const busyUntil = lanes.map(() => 0);
+  const busyUntilMs = lanes.map(() => 0);
   /** @type {number[]} */
   const latenciesMs = [];
   let batches = 0;
   for (;;) {
-    const lane = nextLane(lanes, positions, busyUntil);
+    const lane = findNextLane(lanes, positions, busyUntilMs);
     if (lane < 0) break;
     const requests = lanes[lane] ?? [];
-    const first = positions[lane] ?? 0;
-    const batchReadyMs = Math.max(busyUntil[lane] ?? 0, requests[first]?.readyMs ?? 0);
-    let end = first;
+    const firstIndex = positions[lane] ?? 0;
+    const batchReadyAtMs = Math.max(busyUntilMs[lane] ?? 0, requests[firstIndex]?.readyAtMs ?? 0);
+    let end = firstIndex;
     while (
       end < requests.length &&
-      end - first < maxBatch &&
-      (requests[end]?.readyMs ?? 0) <= batchReadyMs
+      end - firstIndex < maxBatch &&
+      (requests[end]?.readyAtMs ?? 0) <= batchReadyAtMs
     )
       end += 1;
-    const core = coreFreeMs.indexOf(Math.min(...coreFreeMs));
-    const startMs = Math.max(batchReadyMs, coreFreeMs[core] ?? 0);
-    const doneMs = startMs + (transactionUs + (end - first) * databaseUs) / 1_000;
-    coreFreeMs[core] = doneMs;
-    busyUntil[lane] = doneMs + syncMs;
-    for (let index = first; index < end; index += 1)
-      latenciesMs.push(doneMs + syncMs - (requests[index]?.arrivedMs ?? 0));
+    const core = coreFreeAtMs.indexOf(Math.min(...coreFreeAtMs));
+    const startAtMs = Math.max(batchReadyAtMs, coreFreeAtMs[core] ?? 0);
+    const doneAtMs = startAtMs + (transactionUs + (end - firstIndex) * databaseUs) / 1_000;
+    coreFreeAtMs[core] = doneAtMs;
+    busyUntilMs[lane] = doneAtMs + syncMs;
+    for (let index = firstIndex; index < end; index += 1)
+      latenciesMs.push(doneAtMs + syncMs - (requests[index]?.arrivedAtMs ?? 0));
     positions[lane] = end;
     batches += 1;
   }
-  const overrunMs = Math.max(...busyUntil) - endMs;
+  const overrunMs = Math.max(...busyUntilMs) - endMs;
   latenciesMs.sort((a, b) => a - b);
   const percentile = (/** @type {number} */ share) =>
     latenciesMs[Math.floor(latenciesMs.length * share)] ?? 0;
@@ -64,46 +64,46 @@ export function simulate(scenario, random) {
     p50: percentile(0.5),
     p99: percentile(0.99),
     batch: latenciesMs.length / batches,
-    // If the last transaction ends long after the last request has arrived, the queue kept growing.
+    // If the last transaction ends long after the last request arrived, the queue kept growing.
     canKeepUp: overrunMs < endMs / 20,
   };
 }
 
 /**
- * Returns the times at which the requests of one process arrive and become ready for their transaction.
+ * Returns when one process's requests arrive, and when each is ready for its transaction.
  *
  * @param {number} rate
  * @param {number} workMs
  * @param {number} endMs
  * @param {() => number} random
  */
-function arrivals(rate, workMs, endMs, random) {
+function generateArrivals(rate, workMs, endMs, random) {
   const requests = [];
-  let readyMs = 0;
-  for (let arrivedMs = 0; ;) {
-    arrivedMs += (-Math.log(1 - random()) / rate) * 1_000;
-    if (arrivedMs > endMs) return requests;
-    readyMs = Math.max(readyMs, arrivedMs) + workMs;
-    requests.push({ arrivedMs, readyMs });
+  let readyAtMs = 0;
+  for (let arrivedAtMs = 0; ;) {
+    arrivedAtMs += (-Math.log(1 - random()) / rate) * 1_000;
+    if (arrivedAtMs > endMs) return requests;
+    readyAtMs = Math.max(readyAtMs, arrivedAtMs) + workMs;
+    requests.push({ arrivedAtMs, readyAtMs });
   }
 }
 
 /**
  * Returns the lane whose next transaction can start first, or -1 if no requests remain.
  *
- * @param {{ readyMs: number }[][]} lanes
+ * @param {{ readyAtMs: number }[][]} lanes
  * @param {number[]} positions
- * @param {number[]} busyUntil
+ * @param {number[]} busyUntilMs
  */
-function nextLane(lanes, positions, busyUntil) {
-  let best = -1;
-  let bestMs = Infinity;
+function findNextLane(lanes, positions, busyUntilMs) {
+  let earliestLane = -1;
+  let earliestMs = Infinity;
   lanes.forEach((requests, lane) => {
     const next = requests[positions[lane] ?? 0];
-    const ms = next ? Math.max(next.readyMs, busyUntil[lane] ?? 0) : Infinity;
-    if (ms < bestMs) [best, bestMs] = [lane, ms];
+    const ms = next ? Math.max(next.readyAtMs, busyUntilMs[lane] ?? 0) : Infinity;
+    if (ms < earliestMs) [earliestLane, earliestMs] = [lane, ms];
   });
-  return best;
+  return earliestLane;
 }
 
 /**

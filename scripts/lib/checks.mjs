@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { isStale } from './build-parts.mjs';
 import { root, tool } from './run.mjs';
 
-/** The folder with cached results for unchanged files. */
+/** The folder in which the tools cache their results for unchanged files. */
 const cache = join(root, 'node_modules', '.cache', 'checks');
 
 const node = (/** @type {string[]} */ ...args) => [process.execPath, ...args];
@@ -21,8 +21,8 @@ const reference = {
 };
 
 /**
- * All checks, with slow checks first: two checks run at a time, and a slow check at the end would run alone.
- * `fullCommands` run only with `--full`.
+ * All checks, slowest first: two checks run at a time, and a slow check that starts last would run alone. `fullCommands`
+ * run only with `--full`.
  *
  * @type {readonly (import('./run-steps.mjs').Step & { fullCommands?: string[][] })[]}
  */
@@ -46,7 +46,7 @@ const allChecks = [
         '--cache',
         '--cache-location',
         join(cache, 'prettier'),
-        // Compares files by content, because a checkout changes their modification times.
+        // Detects changed files by content, because a checkout changes modification times.
         '--cache-strategy',
         'content',
         '.',

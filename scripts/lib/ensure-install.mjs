@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root, run, seconds } from './run.mjs';
+import { root, run, formatDuration } from './run.mjs';
 
 /**
- * Installs the packages in package-lock.json, unless exactly these versions are installed.
+ * Installs the packages in package-lock.json, unless exactly these versions are already installed.
  *
  * @throws when `npm ci` fails.
  */
@@ -13,7 +13,7 @@ export async function ensureInstall() {
   const startedAt = performance.now();
   // npm shows its progress only in terminals.
   const progress = setInterval(() => {
-    console.log(`  still installing, ${seconds(performance.now() - startedAt)}`);
+    console.log(`  still installing, ${formatDuration(performance.now() - startedAt)}`);
   }, 10_000);
   const { code } = await run(['npm', 'ci', '--no-audit', '--no-fund'], { show: true });
   clearInterval(progress);

@@ -1,7 +1,7 @@
-/** This repository's own lint rules, as an oxlint plugin. No published rule covers the compiler of Cocos Creator. */
+/** This repository's own lint rules, as an oxlint plugin. No published rule covers Cocos Creator's compiler. */
 
 const message =
-  'Cocos Creator’s option “Loose” compiles `[...values]` to `[].concat(values)`: a set becomes an array with one set in it. Use `Array.from(values)`, or `concat()` for arrays.';
+  'Cocos Creator’s option “Loose” compiles `[...values]` to `[].concat(values)`, which turns a set into an array that contains the set. Use `Array.from(values)`, or `concat()` for arrays.';
 
 const arrayMethods = new Set(['concat', 'filter', 'flat', 'flatMap', 'map', 'slice', 'sort']);
 

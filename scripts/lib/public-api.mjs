@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { root } from './run.mjs';
 
-/** The source files of the modules that a user can import, by the name of the built file. */
+/** The source files of the package's entry points, keyed by the name of the built file. */
 export const entryPoints = {
   index: 'src/index.ts',
   'ad-placement': 'src/ad-placement/index.ts',
@@ -10,7 +10,7 @@ export const entryPoints = {
   server: 'src/server/index.ts',
 };
 
-/** The folder of the API reports that the build generates. */
+/** The folder that the build writes the API reports to. */
 export const builtReportsDir = join(root, '.cache', 'api-reports');
 /** The folder of the committed API reports, which reviewers see. */
 export const committedReportsDir = join(root, 'test', 'types', 'api');

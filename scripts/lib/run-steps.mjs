@@ -1,12 +1,12 @@
-import { run, seconds } from './run.mjs';
+import { run, formatDuration } from './run.mjs';
 
 /**
  * @typedef {{ name: string, commands: readonly (readonly string[])[] }} Step
  */
 
 /**
- * Runs steps, up to `concurrency` at a time. The commands of a step run in sequence. Prints the name and duration of each
- * step, and the output of steps that fail.
+ * Runs steps, up to `concurrency` at a time. Each step runs its commands in sequence. Prints the name and duration of
+ * each step, and the output of failed steps.
  *
  * @param {readonly Step[]} steps
  * @param {{ concurrency?: number }} [options]
@@ -31,10 +31,12 @@ async function runStep({ name, commands }) {
     const { code, output, ms } = await run(command);
     totalMs += ms;
     if (code !== 0) {
-      console.log(`✗ ${name} (${seconds(totalMs)}, exit code ${code})\n${output.trimEnd()}\n`);
+      console.log(
+        `✗ ${name} (${formatDuration(totalMs)}, exit code ${code})\n${output.trimEnd()}\n`,
+      );
       return false;
     }
   }
-  console.log(`✓ ${name} (${seconds(totalMs)})`);
+  console.log(`✓ ${name} (${formatDuration(totalMs)})`);
   return true;
 }

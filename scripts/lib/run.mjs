@@ -11,7 +11,7 @@ export const root = join(import.meta.dirname, '..', '..');
  *
  * @param {readonly string[]} command
  * @param {{ env?: Record<string, string>, show?: boolean, signal?: AbortSignal }} [options] `show`: prints the output
- * immediately instead of returning it. `signal`: kills the command.
+ * immediately instead of returning it. `signal`: kills the command when aborted.
  * @returns {Promise<{ code: number, output: string, ms: number }>}
  */
 export function run([program, ...args], { env = {}, show = false, signal } = {}) {
@@ -62,4 +62,4 @@ export async function buildStale(options) {
 }
 
 /** @param {number} ms */
-export const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
+export const formatDuration = (ms) => `${(ms / 1000).toFixed(1)} s`;

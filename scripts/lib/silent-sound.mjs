@@ -8,10 +8,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 const startTimeoutMs = 10_000;
 
 /**
- * Starts a PulseAudio server with a silent sound device, because Firefox suspends audio contexts without a device.
- * Requires `pulseaudio`.
+ * Starts a PulseAudio server with a silent sound device. Without a device, Firefox suspends audio contexts. Requires
+ * `pulseaudio`.
  *
- * @returns {Promise<{ env: Record<string, string>, stop(): void }>} `env` is the environment for the browser.
+ * @returns {Promise<{ env: Record<string, string>, stop(): void }>} `env` contains environment variables for the browser.
  */
 export async function startSilentSound() {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-sound-'));

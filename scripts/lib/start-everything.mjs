@@ -61,7 +61,7 @@ export function startEverything(dataDirectory, onChild, onExit) {
     const urls = { serviceUrl, panelUrl, demoUrl: gameServerUrl, gameServerUrl };
     await Promise.all(Object.values(urls).map(checkResponse));
     if (isStopped) return;
-    // The file is written atomically and is readable only by its owner, because it contains the secret keys.
+    // Writes the file atomically. Only its owner can read it, because it contains the secret keys.
     const text = JSON.stringify({ ...urls, keys }, null, 2);
     writeFileSync(`${devFile}.new`, text, { mode: 0o600 });
     renameSync(`${devFile}.new`, devFile);
@@ -80,7 +80,7 @@ export function startEverything(dataDirectory, onChild, onExit) {
 }
 
 /**
- * Returns the ports of the last start or, if they are in use, the default ports. If these are in use too, returns any
+ * Returns the ports from the last start or, if they are in use, the default ports. If those are in use too, returns any
  * free ports. Saves the ports for the next start.
  *
  * @param {string} file
@@ -140,7 +140,7 @@ function printTable(urls, { sandbox, live }, devFile) {
 }
 
 /**
- * Opens a URL in the user's browser if there is a screen. The `open` package is not used, because it has a dozen
+ * Opens a URL in the user's browser if there is a display. It doesn't use the `open` package, which has a dozen
  * dependencies.
  *
  * @param {string} url

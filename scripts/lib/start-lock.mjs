@@ -10,7 +10,7 @@ import { join } from 'node:path';
 /**
  * Acquires the lock on a data directory, so that only one `npm start` uses the directory. If the previous holder was
  * killed, its remaining child processes are killed too. proper-lockfile can't be used: it doesn't track child processes,
- * and it detects an abandoned lock by its age, not by its process.
+ * and it detects an abandoned lock by the lock's age, not by whether the holder is still running.
  *
  * @param {string} dataDirectory
  * @returns {{ addChild(pid: number): void, release(): void }}
@@ -42,10 +42,10 @@ export function acquireStartLock(dataDirectory) {
  * @param {number} pid
  * @returns {ProcessId}
  */
-const identify = (pid) => ({ pid, start: processStart(pid) });
+const identify = (pid) => ({ pid, start: readProcessStart(pid) });
 
 /** @param {ProcessId} process */
-const isAlive = ({ pid, start }) => start !== undefined && processStart(pid) === start;
+const isAlive = ({ pid, start }) => start !== undefined && readProcessStart(pid) === start;
 
 /**
  * @param {string} existingPath
@@ -79,9 +79,9 @@ function removeAbandoned(file) {
   try {
     renameSync(file, movedLock);
   } catch {
-    return; // another `npm start` has removed the lock; the next attempt finds the current holder
+    return; // another `npm start` has removed the lock; the next attempt sees the current holder
   }
-  // If another `npm start` acquired the lock after this process had read it, that lock is restored.
+  // If another `npm start` acquired the lock after this process read it, restore that lock.
   if (readText(movedLock) !== text) tryLink(movedLock, file);
   rmSync(movedLock, { force: true });
 }
@@ -108,13 +108,13 @@ function parseLock(text) {
 }
 
 /**
- * Returns a text that distinguishes a running process from a later process with the same pid. It contains the start time
- * of the process. Returns undefined if the process isn't running.
+ * Returns a string, based on the start time, that distinguishes a running process from a later process with the same pid.
+ * Returns undefined if the process isn't running.
  *
  * @param {number} pid
  * @returns {string | undefined}
  */
-function processStart(pid) {
+function readProcessStart(pid) {
   try {
     process.kill(pid, 0);
     if (process.platform === 'win32') return `pid ${pid}`;

@@ -3,15 +3,15 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { root } from './run.mjs';
 
-/** The time in which a program has to report that it is ready, in milliseconds. */
+/** How long a program may take to report that it is ready, in milliseconds. */
 const startTimeoutMs = 120_000;
 
 /**
  * @typedef {object} StartedProcess
  * @property {number} pid
- * @property {Promise<Record<string, any>>} ready Resolves with the `{"ready":true, …}` line of the process. Rejects if
- * the process exits before it prints this line.
- * @property {Promise<string>} exited Resolves with the reason for the exit.
+ * @property {Promise<Record<string, any>>} ready Resolves to the `{"ready":true, …}` line that the process prints. Rejects
+ * if the process exits before it prints this line.
+ * @property {Promise<string>} exited Resolves to the reason why the process exited.
  * @property {() => Promise<void>} stop Sends SIGTERM, and SIGKILL after 4 s.
  */
 
@@ -31,7 +31,7 @@ export function startProcess(name, command, env, logFile) {
     cwd: root,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', log],
-    // Creates a process group, so that Ctrl-C reaches only the parent. The parent then stops its child processes.
+    // Starts a new process group, so that Ctrl-C reaches only the parent. The parent then stops its child processes.
     detached: process.platform !== 'win32',
   });
   closeSync(log);
@@ -39,7 +39,7 @@ export function startProcess(name, command, env, logFile) {
     child.once('error', (error) => resolve(`${name} could not be started: ${error.message}`));
     child.once('exit', (code, signal) => {
       const cause = signal === null ? `exit code ${code}` : signal;
-      resolve(`${name} exited (${cause}). Last lines of ${logFile}:\n${lastLines(logFile)}`);
+      resolve(`${name} exited (${cause}). Last lines of ${logFile}:\n${readLastLines(logFile)}`);
     });
   });
   return {
@@ -80,6 +80,6 @@ function waitForReady(child, name, exited) {
 }
 
 /** @param {string} file */
-function lastLines(file) {
+function readLastLines(file) {
   return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-20).join('\n');
 }

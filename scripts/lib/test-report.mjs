@@ -14,11 +14,11 @@ const path = join(root, 'node_modules', '.cache', 'test-report.json');
  * @typedef {{ name: string, ms: number }} Test
  * @typedef {{ file: string, project: string, importMs?: number, hooksMs: number, testDurationMs: number, cpuMs?: number,
  * slowest?: Test }} FileTiming `importMs` is the time to load the file and collect its tests, including setup. It is
- * unknown in a browser, where Vitest includes the time that the file waited for a page.
+ * unknown in a browser, where Vitest's value includes the time that the file waited for a page.
  * @typedef {{ startedAt: string, ms: number, tally: Tally, files: FileTiming[] }} TestReport
  */
 
-/** @returns {TestReport | undefined} The report of the last run, or undefined if the run did not finish. */
+/** @returns {TestReport | undefined} The report from the last run, or undefined if the run did not finish. */
 export function readTestReport() {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
@@ -62,13 +62,13 @@ export default class TestReporter {
 function countResults(modules) {
   const count = (/** @type {TestState} */ state) =>
     modules.reduce((sum, { children }) => sum + [...children.allTests(state)].length, 0);
-  // If a file can't be loaded or one of its hooks fails, the file fails without a failed test.
-  const brokenFiles = modules.filter(
+  // If a file can't be loaded or one of its hooks fails, the file counts as failed even though none of its tests do.
+  const filesWithoutFailedTest = modules.filter(
     (module) => module.state() === 'failed' && module.children.allTests('failed').next().done,
   );
   return {
     passed: count('passed'),
-    failed: count('failed') + brokenFiles.length,
+    failed: count('failed') + filesWithoutFailedTest.length,
     skipped: count('skipped'),
   };
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
-/** Runs page tests in Firefox with the real service. Tests that need features of Chromium are not included. */
+/** Runs page tests in Firefox with the real service. Excludes tests that rely on Chromium-only features. */
 export default defineConfig({
   root: join(import.meta.dirname, '..', '..'),
   resolve: {

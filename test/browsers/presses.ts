@@ -1,11 +1,11 @@
-/** One key press or release, by the standard key name: `a`, `Enter`, `ArrowLeft`. */
+/** One key press or release. `key` is the standard key name: `a`, `Enter`, `ArrowLeft`. */
 export interface Press {
   type: 'keyDown' | 'keyUp';
   key: string;
 }
 
 /**
- * Returns the key presses that Vitest's `userEvent.keyboard()` produces for this text:
+ * Returns the key presses that Vitest's `userEvent.keyboard()` produces for a text such as
  * `a{Enter}{ArrowLeft>}{/ArrowLeft}`.
  */
 export function parsePresses(text: string): Press[] {

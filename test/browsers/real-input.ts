@@ -14,22 +14,25 @@ declare module 'vitest/browser' {
   }
 }
 
-interface Where {
+interface ClickOptions {
   position?: { x: number; y: number };
 }
 
 /** Clicks an element at its window coordinates. The test runs in a frame, so these differ from page coordinates. */
-async function click(target: Element | { element(): Element }, where: Where = {}): Promise<void> {
+async function click(
+  target: Element | { element(): Element },
+  options: ClickOptions = {},
+): Promise<void> {
   const element = 'element' in target ? target.element() : target;
   await waitUntilStill(element);
   element.scrollIntoView({ block: 'nearest' });
   const bounds = element.getBoundingClientRect();
-  const { x, y } = where.position ?? { x: bounds.width / 2, y: bounds.height / 2 };
+  const { x, y } = options.position ?? { x: bounds.width / 2, y: bounds.height / 2 };
   const { left, scale, top } = getFrame();
   await commands.clickAt(left + (bounds.left + x) * scale, top + (bounds.top + y) * scale);
 }
 
-/** Returns the position and the scale of the test frame. Vitest scales down a frame that is larger than the window. */
+/** Returns the test frame's position and scale. Vitest scales down a frame that is larger than the window. */
 function getFrame(): { left: number; top: number; scale: number } {
   const element = window.frameElement as HTMLElement | null;
   if (element === null) return { left: 0, top: 0, scale: 1 };
@@ -37,7 +40,7 @@ function getFrame(): { left: number; top: number; scale: number } {
   return { left, top, scale: width / element.offsetWidth };
 }
 
-/** Waits for animations, because a click would miss a moving element. */
+/** Waits for animations to finish, because a click would miss a moving element. */
 async function waitUntilStill(element: Element): Promise<void> {
   const moving = (element.getRootNode() as Document | ShadowRoot)
     .getAnimations()
@@ -46,7 +49,7 @@ async function waitUntilStill(element: Element): Promise<void> {
 }
 
 async function keyboard(text: string): Promise<void> {
-  // Before the first click, key events go to the parent window of the test's frame.
+  // Before the first click, key events go to the window that contains the test's frame.
   if (!document.hasFocus()) window.focus();
   await commands.pressKeys(text);
 }

@@ -1,6 +1,6 @@
 /**
- * Makes Vitest use the older Playwright in this folder. Since 1.65, Playwright sends a command that no Firefox release
- * supports: `emulation.setMediaFeaturesOverride`.
+ * Makes Vitest use the older Playwright that is installed in this folder. Since version 1.65, Playwright sends
+ * `emulation.setMediaFeaturesOverride`, a command that no Firefox release supports.
  */
 import { createRequire, register } from 'node:module';
 import { pathToFileURL } from 'node:url';

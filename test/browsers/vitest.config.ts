@@ -6,12 +6,12 @@ import { sdkSources } from '../../demo/sdk-sources.ts';
 import { parsePresses } from './presses.ts';
 import { webDriver } from './webdriver-provider.ts';
 
-/** The name (`firefox` or `webkit`) and the path of a browser. Set by `npm run test:browsers`. */
+/** The browser's name (`firefox` or `webkit`) and path. Set by `npm run test:browsers`. */
 const browser = process.env['BROWSER_NAME'] === 'webkit' ? 'webkit' : 'firefox';
 const path = process.env['BROWSER_PATH'] ?? '';
 const realInput = join(import.meta.dirname, 'real-input.ts');
 
-/** The mouse can reach the whole test frame only if the frame fits in the window. */
+/** The window's size. The mouse can reach the whole test frame only if the frame fits in the window. */
 const size = { width: 1_300, height: 1_000 };
 
 const webKit = webDriver({
@@ -25,8 +25,10 @@ const firefox = playwright({
 });
 
 const webDriverCommands: Record<string, BrowserCommand<never[]>> = {
-  clickAt: async ({ driven }, x: number, y: number) => (await driven).click(x, y),
-  pressKeys: async ({ driven }, text: string) => (await driven).keys(parsePresses(text)),
+  clickAt: async ({ webDriverBrowser }, x: number, y: number) =>
+    (await webDriverBrowser).click(x, y),
+  pressKeys: async ({ webDriverBrowser }, text: string) =>
+    (await webDriverBrowser).keys(parsePresses(text)),
 };
 const playwrightCommands: typeof webDriverCommands = {
   clickAt: ({ page }, x: number, y: number) => page.mouse.click(x, y),
@@ -43,8 +45,8 @@ export default defineConfig({
   plugins: [withRealInput()],
   test: {
     restoreMocks: true,
-    setupFiles: [join(import.meta.dirname, 'leave-out.ts')],
-    provide: { leftOut: JSON.parse(process.env['BROWSER_LEFT_OUT'] ?? '{}'), full: true },
+    setupFiles: [join(import.meta.dirname, 'skip-tests.ts')],
+    provide: { skippedTests: JSON.parse(process.env['BROWSER_SKIPPED_TESTS'] ?? '{}'), full: true },
     // The same timeout as in the project's own configuration, so that a busy machine does not cause failures.
     expect: { poll: { timeout: 20_000 } },
     testTimeout: 60_000,

@@ -4,7 +4,7 @@ import { startWebDriver, type WebDriverBrowser, type WebDriverOptions } from './
 
 declare module 'vitest/node' {
   interface BrowserCommandContext {
-    driven: Promise<WebDriverBrowser>;
+    webDriverBrowser: Promise<WebDriverBrowser>;
   }
 }
 
@@ -17,19 +17,19 @@ export function webDriver(options: WebDriverOptions): BrowserProviderOption {
 }
 
 function createProvider(project: TestProject, options: WebDriverOptions): BrowserProvider {
-  let driven: Promise<WebDriverBrowser> | undefined;
-  const start = () => (driven ??= startWebDriver(options));
+  let webDriverBrowser: Promise<WebDriverBrowser> | undefined;
+  const start = () => (webDriverBrowser ??= startWebDriver(options));
   return {
     name: 'webdriver',
     supportsParallelism: false,
-    getCommandsContext: () => ({ driven: start() }),
+    getCommandsContext: () => ({ webDriverBrowser: start() }),
     async openPage(_sessionId, url) {
       const browser = await start();
       project.vitest.logger.log(`In ${browser.name}`);
       await browser.open(url);
     },
     async close() {
-      await (await driven)?.close();
+      await (await webDriverBrowser)?.close();
     },
   };
 }

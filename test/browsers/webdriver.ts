@@ -22,7 +22,7 @@ export interface WebDriverOptions {
   capabilities: object;
 }
 
-/** WebDriver's characters for keys that produce no text. */
+/** The characters that stand for non-text keys in WebDriver. */
 const keyCharacters: Record<string, string> = {
   Shift: '\uE008',
   Tab: '\uE004',
@@ -37,13 +37,13 @@ const keyCharacters: Record<string, string> = {
 /** How long to wait for a driver to start listening, in milliseconds. */
 const timeoutMs = 20_000;
 
-/** Starts a driver, and a browser through it. */
+/** Starts a driver, which then starts a browser. */
 export async function startWebDriver(options: WebDriverOptions): Promise<WebDriverBrowser> {
   const [program, ...args] = options.command;
   const port = await getPort({ host: '127.0.0.1' });
   const driver = spawn(program, [...args, `--port=${port}`], {
     stdio: 'ignore',
-    // The driver starts a display and a browser. All of them are in one process group, so that they can be stopped
+    // The driver starts a display and a browser. All of them belong to a new process group, so that they can be stopped
     // together.
     detached: true,
   });
@@ -110,10 +110,10 @@ async function waitUntilListening(driver: ChildProcess, base: string): Promise<v
   throw new Error(`${driver.spawnfile} did not start listening at ${base}.`);
 }
 
-async function sendCommand<T>(address: string, body: object): Promise<T> {
-  const response = await fetch(address, { method: 'POST', body: JSON.stringify(body) });
+async function sendCommand<T>(url: string, body: object): Promise<T> {
+  const response = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
   const { value } = (await response.json()) as { value: T & { message?: string } };
-  if (!response.ok) throw new Error(`${address}: ${value.message}`);
+  if (!response.ok) throw new Error(`${url}: ${value.message}`);
   return value;
 }
 

@@ -21,8 +21,8 @@ const withCors =
     else respond(request, response);
   };
 
-/** Faulty services, each with the outcomes that it may cause. */
-const services: [name: string, respond: RequestListener, outcomes: Outcome[]][] = [
+/** Faulty responses, each with the outcomes that it may cause. */
+const faultyResponses: [name: string, respond: RequestListener, outcomes: Outcome[]][] = [
   [
     'a 200 response with HTML',
     (_, response) =>
@@ -60,9 +60,9 @@ describe('a game with a faulty service', () => {
   let respond: RequestListener;
   const service = createServer((request, response) => withCors(respond)(request, response));
 
-  it.beforeAll(async ({ browser: shared, stack: running }) => {
-    stack = running;
-    browser = await shared.newContext();
+  it.beforeAll(async ({ browser: sharedBrowser, stack: sharedStack }) => {
+    stack = sharedStack;
+    browser = await sharedBrowser.newContext();
     await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
   });
   it.afterAll(async () => {
@@ -71,20 +71,20 @@ describe('a game with a faulty service', () => {
     await browser?.close();
   });
 
-  /** Opens the page. Its time passes `speed` times as fast as real time. */
+  /** Opens the page. Time in the page passes `speed` times as fast as real time. */
   const open = async (serviceUrl: string, speed = 1): Promise<void> => {
-    const address = new URL(stack.pageFor('somebody'));
-    address.searchParams.set('service', serviceUrl);
+    const pageUrl = new URL(stack.pageFor('somebody'));
+    pageUrl.searchParams.set('service', serviceUrl);
     page = await browser.newPage();
     if (speed !== 1) await page.addInitScript(speedUp, speed);
-    await page.goto(address.href);
+    await page.goto(pageUrl.href);
   };
   const isCanvasOnTop = (): Promise<boolean> =>
     page.evaluate(() => document.elementFromPoint(20, 20)?.id === 'game');
 
-  it.each(services)('continues after %s', async (_, misbehaviour, outcomes) => {
-    respond = misbehaviour;
-    // If the service never responds, the load timeout takes eight seconds of the page's time.
+  it.each(faultyResponses)('continues after %s', async (_, faultyRespond, outcomes) => {
+    respond = faultyRespond;
+    // If the service never responds, the load timeout takes eight seconds of page time.
     const speed = outcomes.includes('timeout') ? 8 : 1;
     await open(`http://127.0.0.1:${(service.address() as AddressInfo).port}`, speed);
     await show(page, 'showRewarded', 'revive');
@@ -102,7 +102,7 @@ describe('a game with a faulty service', () => {
     await page.close();
   });
 
-  it('receives invalid_placement for a placement of another format', async () => {
+  it('receives invalid_placement for a placement with a different format', async () => {
     await open(stack.serviceUrl);
     await show(page, 'showRewarded', 'level-end');
     expect(await getResult(page)).toMatchObject({ outcome: 'invalid_placement' });

@@ -10,15 +10,15 @@ const args = [
   '--disable-sync',
 ];
 
-/** Launches Chromium with these arguments. With `BROWSER_NAME=firefox`, launches the Firefox at `BROWSER_PATH`. */
-export function launchBrowser(...more: string[]): Promise<Browser> {
+/** Launches Chromium with these extra arguments. With `BROWSER_NAME=firefox`, launches the Firefox at `BROWSER_PATH`. */
+export function launchBrowser(...extraArgs: string[]): Promise<Browser> {
   if (process.env['BROWSER_NAME'] === 'firefox') {
     const executablePath = process.env['BROWSER_PATH'] ?? '';
     return firefox.launch({ channel: 'moz-firefox', executablePath });
   }
   return chromium.launch({
     executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
-    args: [...args, ...more],
+    args: [...args, ...extraArgs],
     // Playwright disables the back/forward cache, which players' browsers use.
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
   });
@@ -29,13 +29,13 @@ declare global {
   interface Window {
     ads: Ads;
     deliveredRewards(): { decisionId: string; type: string; amount: number }[];
-    shown?: Promise<ShowResult>;
+    lastResult?: Promise<ShowResult>;
   }
 }
 
 /**
- * Starts an ad with a real click, because browsers play sound only after a click. {@link getResult} returns the result
- * of the ad.
+ * Starts an ad with a real click, because browsers play sound only after a click. {@link getResult} returns the ad's
+ * result.
  */
 export async function show(
   page: Page,
@@ -43,11 +43,11 @@ export async function show(
   placement: string,
 ): Promise<void> {
   await page.evaluate(
-    ([name, where]) => {
+    ([method, placementName]) => {
       document.querySelector('#play')?.addEventListener(
         'click',
         () => {
-          window.shown = window.ads[name](where);
+          window.lastResult = window.ads[method](placementName);
         },
         { once: true },
       );
@@ -59,7 +59,7 @@ export async function show(
 
 /** Returns the result of the last call to {@link show}. */
 export function getResult(page: Page): Promise<ShowResult | undefined> {
-  return page.evaluate(() => window.shown);
+  return page.evaluate(() => window.lastResult);
 }
 
 /** Returns the rewards delivered to the page's game, including those before a reload. */

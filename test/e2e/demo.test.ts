@@ -9,8 +9,8 @@ describe('the demo game', () => {
   let page: Page;
   const errors: string[] = [];
 
-  it.beforeAll(async ({ browser: shared, stack }) => {
-    browser = await shared.newContext({ viewport: { width: 800, height: 600 } });
+  it.beforeAll(async ({ browser: sharedBrowser, stack }) => {
+    browser = await sharedBrowser.newContext({ viewport: { width: 800, height: 600 } });
     page = await browser.newPage();
     page.on('pageerror', ({ message }) => errors.push(message));
     page.on('console', (message) => {
@@ -38,7 +38,7 @@ describe('the demo game', () => {
   const isAdOpen = (): Promise<boolean> =>
     page.getByText('Advertisement', { exact: true }).isVisible();
 
-  /** Runs in the page, because a click by the test could come after the ad has ended. */
+  /** Goes offline from within the page, because a click by the test could come too late, after the ad has ended. */
   const goOfflineWhenAdOpens = (): Promise<void> =>
     page.getByLabel('Offline').evaluate((offline: HTMLInputElement) => {
       const goOfflineIfOpen = (): void => {
@@ -62,7 +62,7 @@ describe('the demo game', () => {
     await expect.poll(() => treasureNote.textContent()).toBe('Watch a short ad');
   });
 
-  it('shows the coins for an ad when the game server has credited them', async () => {
+  it('shows the coins for an ad once the game server has credited them', async () => {
     await button('Play').click();
     await waitForGameOver();
     await button('Double coins').click();
@@ -78,11 +78,11 @@ describe('the demo game', () => {
     await expect.poll(() => readText('server-coins'), watchTimeout).toBe('75');
     await closeAd();
     await expect.poll(() => readText('last-outcome')).toBe('revive: rewarded');
-    // The run continues and is lost again.
+    // The run continues until the lantern falls into the water again.
     await expect.poll(() => page.getByText('Once per run').isVisible()).toBe(true);
   });
 
-  it('shows an interstitial after the second run and then the lobby', async () => {
+  it('shows an interstitial after the second run, then the lobby', async () => {
     await button('Lobby').click();
     await expect.poll(isAdOpen).toBe(true);
     await closeAd();

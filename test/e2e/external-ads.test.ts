@@ -11,8 +11,8 @@ import { getResult, show } from './browser.ts';
 import type { Stack } from './stack.ts';
 import { it } from './worker.ts';
 
-const waiting = { timeout: 30_000, interval: 200 };
-/** Values that the service must reveal to nobody but the bidder's server. */
+const pollOptions = { timeout: 30_000, interval: 200 };
+/** Values that the service must not reveal to anybody except the bidder's server. */
 const floors = { bidder: 1_234_567, tooHigh: 98_765_432 };
 const cpmMicros = 4_321_987;
 const privateAddress = '10.9.8.7';
@@ -21,16 +21,16 @@ let stack: Stack;
 let browser: Browser;
 let advertiser: Advertiser;
 
-it.beforeAll(async ({ stack: running, browser: shared }) => {
-  [stack, browser] = [running, shared];
+it.beforeAll(async ({ stack: sharedStack, browser: sharedBrowser }) => {
+  [stack, browser] = [sharedStack, sharedBrowser];
   advertiser = await startAdvertiser();
   await connectSources();
 });
 it.afterAll(() => advertiser?.close());
 
 /**
- * Adds a placement with three sources: a bidder that wins, a bidder with a bid below its floor, and a tag with a
- * private IP.
+ * Adds a placement with three sources: a bidder that wins, a bidder whose bid is below its floor, and a tag that
+ * redirects to a private IP.
  */
 async function connectSources(): Promise<void> {
   const { call, addPlacement, waitForApproval } = createDemand({
@@ -67,7 +67,7 @@ async function connectSources(): Promise<void> {
   await waitForApproval(source.id);
 }
 
-/** Returns the text together with the contents of its tokens. Tokens are signed but not encrypted. */
+/** Returns the text, followed by the decoded contents of its tokens. Tokens are signed but not encrypted. */
 const decodeTokens = (text: string): string =>
   text +
   text
@@ -76,7 +76,7 @@ const decodeTokens = (text: string): string =>
     .map((part) => Buffer.from(part, 'base64url').toString('latin1'))
     .join('\n');
 
-it('an external ad reveals its price, floor, trackers and source to no client', async () => {
+it('an external ad’s price, floor, trackers and source are not revealed to any client', async () => {
   const context = await browser.newContext({ viewport: { width: 800, height: 600 } });
   const page: Page = await context.newPage();
   const [requests, bodies]: [string[], Promise<string>[]] = [[], []];
@@ -88,32 +88,30 @@ it('an external ad reveals its price, floor, trackers and source to no client', 
   const pageUrl = stack.pageFor('external-ads');
   await page.goto(pageUrl);
   await show(page, 'showRewarded', 'network');
-  const credited = async () => (await stack.account('external-ads')).coins;
-  await expect.poll(credited, waiting).toBe(25);
+  const readCoins = async () => (await stack.account('external-ads')).coins;
+  await expect.poll(readCoins, pollOptions).toBe(25);
   await page.getByRole('button', { name: 'Close ad' }).first().click();
   const { decisionId } = (await getResult(page)) ?? {};
-  await expect.poll(() => advertiser.webhooks.length, waiting).toBeGreaterThan(0);
+  await expect.poll(() => advertiser.webhooks.length, pollOptions).toBeGreaterThan(0);
   const status = await fetch(`${stack.serviceUrl}/v1/decisions/${decisionId}`, {
     headers: { authorization: `Bearer ${stack.keys.sandbox.secret}` },
   });
-  const received = [
-    ...(await Promise.all(bodies)),
-    ...advertiser.webhooks,
-    await status.text(),
-  ].map(decodeTokens);
+  const texts = [...(await Promise.all(bodies)), ...advertiser.webhooks, await status.text()].map(
+    decodeTokens,
+  );
   await context.close();
 
-  // The test is meaningful only if an ad with an icon won, other sources lost, and trackers were due.
-  expect(received.join('\n')).toMatch(/"advertiser":/);
-  expect(received.join('\n')).toMatch(/"icon":/);
-  expect(received.join('\n')).toMatch(/below_floor.*source_error|source_error.*below_floor/s);
-  await expect.poll(() => advertiser.requests.size, waiting).toBeGreaterThanOrEqual(7);
+  // The test is meaningful only if an ad with an icon won, other sources lost, and trackers were requested.
+  expect(texts.join('\n')).toMatch(/"advertiser":/);
+  expect(texts.join('\n')).toMatch(/"icon":/);
+  expect(texts.join('\n')).toMatch(/below_floor.*source_error|source_error.*below_floor/s);
+  await expect.poll(() => advertiser.requests.size, pollOptions).toBeGreaterThanOrEqual(7);
 
   const ownOrigins = [new URL(pageUrl).origin, stack.serviceUrl];
-  const foreign = requests.filter(
+  const thirdPartyRequests = requests.filter(
     (url) => /^https?:/.test(url) && !ownOrigins.includes(new URL(url).origin),
   );
-  expect(foreign).toEqual([]);
+  expect(thirdPartyRequests).toEqual([]);
   const secrets = [
     new URL(advertiser.bidUrl).host,
     '/bid',
@@ -128,5 +126,5 @@ it('an external ad reveals its price, floor, trackers and source to no client', 
     ].map(String),
     String(Math.round(price * 1e6)),
   ];
-  expect(secrets.filter((secret) => received.some((text) => text.includes(secret)))).toEqual([]);
+  expect(secrets.filter((secret) => texts.some((text) => text.includes(secret)))).toEqual([]);
 });

@@ -9,7 +9,7 @@ export interface ReadyProcess<Ready> {
   stop(): Promise<void>;
 }
 
-/** Starts a Node program and waits until it is ready. The program then prints a line of JSON. */
+/** Starts a Node program and waits until it reports that it is ready, by printing a line of JSON. */
 export async function startReady<Ready>(
   file: string,
   env: Record<string, string>,

@@ -10,19 +10,19 @@ import { createDemand } from '../../service/test/demo-demand.ts';
 import { startReady } from './ready-process.ts';
 
 /**
- * The built service, game server and SDK with a test page and new data. The ads of the demo account are images with a
- * watch time of one second. They can be closed immediately. These placements also earn 25 coins:
- * - `film`: a video of three seconds
- * - `long`: an image with a watch time of five seconds
- * - `long-film`: a video of twelve seconds
+ * The built service, game server and SDK, with a test page and new data. The demo account's ads are images that must be
+ * watched for one second and can be closed immediately. These placements also earn 25 coins:
+ * - `film`: a three-second video
+ * - `long`: an image that must be watched for five seconds
+ * - `long-film`: a twelve-second video
  */
 export interface Stack {
   serviceUrl: string;
   gameServerUrl: string;
   keys: RunningService['keys'];
-  /** Returns the URL of the plain page for one player. */
+  /** Returns the URL of the plain page for this player. */
   pageFor(player: string): string;
-  /** The coins that the game server has credited to a player. */
+  /** Returns the coins that the game server has credited to this player. */
   account(player: string): Promise<{ coins: number; credits: { decisionId: string }[] }>;
   killService(): Promise<void>;
   restartService(): Promise<void>;
@@ -47,7 +47,7 @@ export async function startStack(): Promise<Stack> {
     PUBLISHABLE_KEY: keys.sandbox.publishable,
     DATA_DIR: join(data, 'game-server'),
   }).catch(async (error: unknown) => {
-    // The caller receives no stack, so the service has to be stopped here.
+    // The caller gets no stack that it could stop, so the service is stopped here.
     await service.stop();
     throw error;
   });
@@ -90,10 +90,10 @@ async function shortenWatchTimes(service: RunningService, mediaUrl: string): Pro
     files: [{ url: `${mediaUrl}/media/clip.webm`, mime: 'video/webm', width: 640, height: 360 }],
     duration_ms: 3_000,
   });
-  const rewarded = { format: 'rewarded', min_view_ms: 5_000 };
-  await demand.addPlacement('Clip', { ...rewarded, name: 'film' });
-  await demand.addPlacement('Harbour', { ...rewarded, name: 'long' });
-  await demand.addPlacement('Meadow', { ...rewarded, name: 'long-film' });
+  const rewardedPlacement = { format: 'rewarded', min_view_ms: 5_000 };
+  await demand.addPlacement('Clip', { ...rewardedPlacement, name: 'film' });
+  await demand.addPlacement('Harbour', { ...rewardedPlacement, name: 'long' });
+  await demand.addPlacement('Meadow', { ...rewardedPlacement, name: 'long-film' });
 }
 
 const types: Record<string, string> = {

@@ -21,21 +21,21 @@ beforeEach(async () => {
   starts = [];
 });
 afterEach(async () => {
-  for (const started of starts) {
-    started.process.kill('SIGTERM');
-    await started.ended;
+  for (const { process: child, exit } of starts) {
+    child.kill('SIGTERM');
+    await exit;
   }
   rmSync(dataDirectory, { recursive: true });
 });
 
-interface ExitedProcess {
+interface ProcessExit {
   code: number | null;
   output: string;
 }
 
 /**
- * Starts Trueward. `ready` resolves with the content of dev.json, or rejects with the output. `ended` resolves when all
- * processes with the same output have exited.
+ * Starts Trueward. `ready` resolves to the contents of dev.json, or rejects with the output. `exit` resolves when all
+ * processes that write to the same output have exited.
  */
 function start(
   program = process.execPath,
@@ -43,7 +43,7 @@ function start(
 ): {
   process: ChildProcess;
   ready: Promise<DevFile>;
-  ended: Promise<ExitedProcess>;
+  exit: Promise<ProcessExit>;
 } {
   const child = spawn(program, args, {
     cwd: root,
@@ -53,21 +53,21 @@ function start(
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  const ended = new Promise<ExitedProcess>((resolve) => {
+  const exit = new Promise<ProcessExit>((resolve) => {
     child.once('close', (code) => resolve({ code, output }));
   });
   const ready = new Promise<DevFile>((resolve, reject) => {
     const watcher = watch(dataDirectory, () => {
       if (existsSync(devFile)) resolve(JSON.parse(readFileSync(devFile, 'utf8')) as DevFile);
     });
-    void ended.then((end) => reject(new Error(end.output)));
+    void exit.then((result) => reject(new Error(result.output)));
     child.once('close', () => watcher.close());
   });
-  // Not every test waits for this promise.
+  // Prevents an unhandled rejection, because not every test waits for this promise.
   ready.catch(() => undefined);
-  const started = { process: child, ready, ended };
-  starts.push(started);
-  return started;
+  const startedProcess = { process: child, ready, exit };
+  starts.push(startedProcess);
+  return startedProcess;
 }
 
 interface DevFile {
@@ -79,23 +79,23 @@ interface DevFile {
 }
 
 async function stop(
-  started: ReturnType<typeof start>,
+  startedProcess: ReturnType<typeof start>,
 ): Promise<{ ms: number; code: number | null }> {
-  const startMs = performance.now();
-  started.process.kill('SIGTERM');
-  const { code } = await started.ended;
-  return { ms: performance.now() - startMs, code };
+  const killedAtMs = performance.now();
+  startedProcess.process.kill('SIGTERM');
+  const { code } = await startedProcess.exit;
+  return { ms: performance.now() - killedAtMs, code };
 }
 
 test('starts only once with the same data, and stops within 5 s', async () => {
-  const foreign = createServer().listen(0, '127.0.0.1');
-  await once(foreign, 'listening');
-  onTestFinished(() => void foreign.close());
-  const usedPort = (foreign.address() as AddressInfo).port;
-  // An earlier start would have written this file.
+  const otherServer = createServer().listen(0, '127.0.0.1');
+  await once(otherServer, 'listening');
+  onTestFinished(() => void otherServer.close());
+  const usedPort = (otherServer.address() as AddressInfo).port;
+  // Simulates an earlier start, which would have written this file.
   writeFileSync(join(dataDirectory, 'ports.json'), JSON.stringify({ service: usedPort }));
-  const first = start();
-  const dev = await first.ready;
+  const firstStart = start();
+  const dev = await firstStart.ready;
   expect(dev).toEqual({
     serviceUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
     panelUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/panel\/$/),
@@ -114,50 +114,51 @@ test('starts only once with the same data, and stops within 5 s', async () => {
   });
   expect(Number(new URL(dev.serviceUrl).port)).not.toBe(usedPort);
   const authorization = `Bearer ${dev.keys.sandbox.secret}`;
-  const placements = () => fetch(`${dev.serviceUrl}/v1/placements`, { headers: { authorization } });
-  expect((await placements()).status).toBe(200);
+  const fetchPlacements = () =>
+    fetch(`${dev.serviceUrl}/v1/placements`, { headers: { authorization } });
+  expect((await fetchPlacements()).status).toBe(200);
   expect(await (await fetch(dev.demoUrl)).text()).toContain('<!doctype html>');
 
-  const rejected = await start().ended;
-  expect(rejected.code).toBe(1);
-  expect(rejected.output).toContain(
-    `Trueward is already running with this data directory (process ${first.process.pid}`,
+  const secondStart = await start().exit;
+  expect(secondStart.code).toBe(1);
+  expect(secondStart.output).toContain(
+    `Trueward is already running with this data directory (process ${firstStart.process.pid}`,
   );
-  expect((await placements()).status).toBe(200);
+  expect((await fetchPlacements()).status).toBe(200);
   expect(JSON.parse(readFileSync(devFile, 'utf8'))).toEqual(dev);
 
-  const { ms, code } = await stop(first);
+  const { ms, code } = await stop(firstStart);
   expect(code).toBe(0);
   expect(ms).toBeLessThan(5000);
-  expect((await first.ended).output).toContain(`${dev.panelUrl}#/setup?token=`);
+  expect((await firstStart.exit).output).toContain(`${dev.panelUrl}#/setup?token=`);
   expect(existsSync(devFile)).toBe(false);
-  await expect(placements()).rejects.toThrow();
+  await expect(fetchPlacements()).rejects.toThrow();
 });
 
 test('`npm start` stops every process when npm receives SIGTERM', async () => {
-  const first = start('npm', ['start']);
-  const dev = await first.ready;
-  const { ms } = await stop(first);
+  const firstStart = start('npm', ['start']);
+  const dev = await firstStart.ready;
+  const { ms } = await stop(firstStart);
   expect(ms).toBeLessThan(5000);
   for (const url of [dev.serviceUrl, dev.demoUrl]) await expect(fetch(url)).rejects.toThrow();
 });
 
 test('a start after a SIGKILL keeps the data and stops the leftover processes', async () => {
-  const first = start();
-  const dev = await first.ready;
-  const killed = once(first.process, 'exit');
-  first.process.kill('SIGKILL');
-  await killed;
+  const firstStart = start();
+  const dev = await firstStart.ready;
+  const exitEvent = once(firstStart.process, 'exit');
+  firstStart.process.kill('SIGKILL');
+  await exitEvent;
   rmSync(devFile);
-  const second = start();
-  const { gameServerUrl, keys } = await second.ready;
+  const secondStart = start();
+  const { gameServerUrl, keys } = await secondStart.ready;
   expect(keys).toEqual(dev.keys);
 
   const lock = JSON.parse(readFileSync(join(dataDirectory, 'start.lock'), 'utf8')) as {
     children: { pid: number }[];
   };
   process.kill(lock.children[0]?.pid ?? 0, 'SIGKILL');
-  const { code, output } = await second.ended;
+  const { code, output } = await secondStart.exit;
   expect(code).toBe(1);
   expect(output).toContain('service exited (SIGKILL)');
   await expect(fetch(gameServerUrl)).rejects.toThrow();

@@ -9,27 +9,30 @@ import { installPackage, type InstalledPackage } from '../package/installed-pack
 import { it } from './worker.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-let installed: InstalledPackage;
+let installedPackage: InstalledPackage;
 let game: string;
 
 it.beforeAll(({ stack }) => {
-  installed = installPackage({ uses: ['phaser', 'vite'], also: ['create-trueward'] });
+  installedPackage = installPackage({
+    linkedPackages: ['phaser', 'vite'],
+    packedWorkspaces: ['create-trueward'],
+  });
   // npm creates the same link when it installs a package.
   symlinkSync(
     join(root, 'node_modules/vite/bin/vite.js'),
-    join(installed.project, 'node_modules/.bin/vite'),
+    join(installedPackage.project, 'node_modules/.bin/vite'),
   );
-  game = join(installed.project, 'my-game');
-  const devFile = join(installed.project, 'dev.json');
+  game = join(installedPackage.project, 'my-game');
+  const devFile = join(installedPackage.project, 'dev.json');
   writeFileSync(devFile, JSON.stringify({ serviceUrl: stack.serviceUrl, keys: stack.keys }));
   execFileSync('npx', ['--offline', 'create-trueward', 'my-game', '--dev-file', devFile], {
-    cwd: installed.project,
+    cwd: installedPackage.project,
     stdio: 'pipe',
   });
 });
-it.afterAll(() => installed?.remove());
+it.afterAll(() => installedPackage?.remove());
 
-it('depends on the tested versions of packages', () => {
+it('generates a game that depends on the package versions that are tested', () => {
   const manifest = JSON.parse(readFileSync(join(game, 'package.json'), 'utf8'));
   const { version, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   expect(manifest).toMatchObject({
@@ -46,7 +49,7 @@ it('generates a game whose own tests pass', () => {
 
 it('generates a game whose server confirms the coins that a player earns', async ({ browser }) => {
   const port = await getPort({ host: '127.0.0.1' });
-  const started = spawn('npm', ['start'], {
+  const server = spawn('npm', ['start'], {
     cwd: game,
     env: { ...process.env, PORT: String(port), NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -55,22 +58,23 @@ it('generates a game whose server confirms the coins that a player earns', async
   });
   try {
     const url = `http://127.0.0.1:${port}`;
-    await waitForLine(started, url);
+    await waitForLine(server, url);
     const page = await browser.newPage();
     await page.goto(url);
-    // Without input, the player catches no star and the run ends.
+    // Without input, the player doesn't catch any stars and the run ends.
     const offer = page.locator('canvas button', { hasText: 'Watch an ad: 50 coins' });
     await offer.waitFor({ state: 'attached', timeout: 60_000 });
     await offer.press('Enter');
     await page.getByText('Your reward is on its way').first().waitFor();
     await page.getByRole('button', { name: 'Close ad' }).first().click();
     const player = await page.evaluate(() => localStorage.getItem('player'));
-    const account = async (): Promise<unknown> => (await fetch(`${url}/players/${player}`)).json();
-    await expect.poll(account).toEqual({ coins: 50 });
+    const fetchAccount = async (): Promise<unknown> =>
+      (await fetch(`${url}/players/${player}`)).json();
+    await expect.poll(fetchAccount).toEqual({ coins: 50 });
   } finally {
-    const ended = once(started, 'exit');
-    process.kill(-(started.pid ?? 0), 'SIGTERM');
-    await ended;
+    const exitEvent = once(server, 'exit');
+    process.kill(-(server.pid ?? 0), 'SIGTERM');
+    await exitEvent;
   }
 });
 

@@ -4,18 +4,18 @@ import { deliveredRewards, getResult, show } from './browser.ts';
 import type { Stack } from './stack.ts';
 import { it } from './worker.ts';
 
-const watched = { timeout: 30_000, interval: 200 };
+const watchTimeout = { timeout: 30_000, interval: 200 };
 
 describe('a player', () => {
   let stack: Stack;
   let browser: BrowserContext;
   let player = 0;
 
-  it.beforeAll(({ stack: running }) => {
-    stack = running;
+  it.beforeAll(({ stack: sharedStack }) => {
+    stack = sharedStack;
   });
-  it.beforeEach(async ({ browser: shared }) => {
-    browser = await shared.newContext({ viewport: { width: 800, height: 600 } });
+  it.beforeEach(async ({ browser: sharedBrowser }) => {
+    browser = await sharedBrowser.newContext({ viewport: { width: 800, height: 600 } });
   });
   it.afterEach(() => browser.close());
 
@@ -26,7 +26,7 @@ describe('a player', () => {
     return page;
   };
   const closeControl = (page: Page) => page.getByRole('button', { name: 'Close ad' }).first();
-  /** Blocks all requests to the service that are not ad requests. */
+  /** Blocks all requests to the service except ad requests. */
   const cutNetwork = () =>
     browser.route(`${stack.serviceUrl}/v1/**`, (route) =>
       route.request().url().endsWith('/v1/decisions')
@@ -38,7 +38,7 @@ describe('a player', () => {
     const name = newPlayer();
     const page = await open(name);
     await show(page, 'showRewarded', 'film');
-    await expect.poll(() => stack.account(name).then(({ coins }) => coins), watched).toBe(25);
+    await expect.poll(() => stack.account(name).then(({ coins }) => coins), watchTimeout).toBe(25);
     await closeControl(page).click();
     const result = await getResult(page);
     expect(result).toMatchObject({ outcome: 'rewarded', reward: { type: 'coins', amount: 25 } });
@@ -75,7 +75,7 @@ describe('a player', () => {
     await show(page, 'showRewarded', 'revive');
     // A pending reward proves that the ad was watched.
     await expect
-      .poll(() => page.evaluate(() => window.ads.diagnostics().rewards.pending), watched)
+      .poll(() => page.evaluate(() => window.ads.diagnostics().rewards.pending), watchTimeout)
       .toBe(1);
     await closeControl(page).click();
     expect(await getResult(page)).toMatchObject({ outcome: 'pending' });
@@ -87,8 +87,8 @@ describe('a player', () => {
 
     await browser.unrouteAll();
     await page.evaluate(() => dispatchEvent(new Event('online')));
-    await expect.poll(() => deliveredRewards(page), watched).toHaveLength(1);
-    await expect.poll(() => stack.account(name).then(({ coins }) => coins), watched).toBe(25);
+    await expect.poll(() => deliveredRewards(page), watchTimeout).toHaveLength(1);
+    await expect.poll(() => stack.account(name).then(({ coins }) => coins), watchTimeout).toBe(25);
     await page.reload();
     await expect.poll(() => page.evaluate(() => window.ads.rewards())).toEqual([]);
     expect(await deliveredRewards(page)).toHaveLength(1);
@@ -102,33 +102,33 @@ describe('a player', () => {
     await stack.killService();
     try {
       await expect
-        .poll(() => page.evaluate(() => window.ads.diagnostics().rewards.pending), watched)
+        .poll(() => page.evaluate(() => window.ads.diagnostics().rewards.pending), watchTimeout)
         .toBe(1);
     } finally {
       // Other test files use the same service.
       await stack.restartService();
     }
     await page.evaluate(() => dispatchEvent(new Event('online')));
-    await expect.poll(() => stack.account(name).then(({ coins }) => coins), watched).toBe(25);
+    await expect.poll(() => stack.account(name).then(({ coins }) => coins), watchTimeout).toBe(25);
     // The end card closes by itself after ten seconds.
     expect(['rewarded', 'pending']).toContain((await getResult(page))?.outcome);
-    await expect.poll(() => deliveredRewards(page), watched).toHaveLength(1);
+    await expect.poll(() => deliveredRewards(page), watchTimeout).toHaveLength(1);
     expect((await stack.account(name)).credits).toHaveLength(1);
   });
 
   it('earns one reward when the game is open in two tabs', async () => {
     const name = newPlayer();
-    const first = await open(name);
-    const second = await open(name);
-    await first.bringToFront();
-    await show(first, 'showRewarded', 'revive');
-    await expect.poll(() => stack.account(name).then(({ coins }) => coins), watched).toBe(25);
-    await closeControl(first).click();
-    await getResult(first);
-    await expect.poll(() => deliveredRewards(first)).toHaveLength(1);
-    await second.reload();
-    await second.evaluate(() => window.ads.rewards());
-    expect(await deliveredRewards(second)).toHaveLength(1);
+    const firstTab = await open(name);
+    const secondTab = await open(name);
+    await firstTab.bringToFront();
+    await show(firstTab, 'showRewarded', 'revive');
+    await expect.poll(() => stack.account(name).then(({ coins }) => coins), watchTimeout).toBe(25);
+    await closeControl(firstTab).click();
+    await getResult(firstTab);
+    await expect.poll(() => deliveredRewards(firstTab)).toHaveLength(1);
+    await secondTab.reload();
+    await secondTab.evaluate(() => window.ads.rewards());
+    expect(await deliveredRewards(secondTab)).toHaveLength(1);
     expect((await stack.account(name)).credits).toHaveLength(1);
   });
 });

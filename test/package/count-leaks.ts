@@ -1,15 +1,15 @@
 declare global {
   interface Window {
-    /** Number of calls of `createAds()` by the React game. */
-    made: number;
-    /** Timers, and listeners on the window and the document, that have not been removed. */
-    remaining(): string[];
+    /** How many times the React game has called `createAds()`. */
+    createAdsCalls: number;
+    /** Describes the timers, and the listeners on the window and the document, that have not been removed. */
+    listLeaks(): string[];
   }
 }
 
 /**
- * Counts timers and listeners. Runs in the page before all other scripts. React adds its own listeners to its root
- * element, so they are not counted.
+ * Tracks timers and listeners. Runs in the page before all other scripts. React's own listeners are on its root element,
+ * so they are not tracked.
  */
 export function countLeaks(): void {
   const remaining = new Map<unknown, string>();
@@ -48,12 +48,12 @@ export function countLeaks(): void {
     };
     target.removeEventListener = (type: string, listener: EventListener) => {
       for (const entry of remaining.keys()) {
-        const known = entry as { type?: string; listener?: unknown };
-        if (known.type === type && known.listener === listener) remaining.delete(entry);
+        const candidate = entry as { type?: string; listener?: unknown };
+        if (candidate.type === type && candidate.listener === listener) remaining.delete(entry);
       }
       remove.call(target, type, listener);
     };
   }
-  window.remaining = () =>
+  window.listLeaks = () =>
     [...remaining.values()].filter((description) => description !== 'listener selectionchange');
 }

@@ -9,8 +9,8 @@ const demo = join(import.meta.dirname, '..', '..', 'demo');
 /** TypeScript 4.9.5. Newer versions do not support Creator's `moduleResolution`. */
 const tsc = createRequire(join(demo, 'package.json')).resolve('typescript/lib/tsc.js');
 
-it('the Cocos sample and the package compile in a Creator project', ({ installed }) => {
-  const folder = join(installed.project, 'creator');
+it('the Cocos sample and the package compile in a Creator project', ({ installedPackage }) => {
+  const folder = join(installedPackage.project, 'creator');
   cpSync(join(demo, 'cocos', 'assets'), join(folder, 'assets'), { recursive: true });
   const settings = JSON.parse(readFileSync(join(demo, 'cocos', 'tsconfig.json'), 'utf8')) as {
     compilerOptions: { strict: boolean };

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 /** Files with an import that ARCHITECTURE.md does not allow. */
-const rejected: [file: string, line: string][] = [
+const forbiddenImports: [file: string, line: string][] = [
   ['src/platform/x.ts', `export { a } from '../outcome.ts';`],
   ['src/platform/x.ts', `export { readFile } from 'node:fs';`],
   ['src/outcome.ts', `export { a } from './platform/y.ts';`],
@@ -58,8 +58,8 @@ const rejected: [file: string, line: string][] = [
   ['service/panel/src/preview/show-preview.ts', `export { a } from '../../../../src/ads.ts';`],
   ['protocol/x.ts', `export { a } from '../service/src/y.ts';`],
 ];
-/** Similar imports that are valid. */
-const allowed: [file: string, line: string][] = [
+/** Similar imports that are allowed. */
+const allowedImports: [file: string, line: string][] = [
   ['src/transport/x.ts', `export { a } from '../platform/y.ts';`],
   ['src/transport/x.ts', `export type { a } from '../../protocol/wire.ts';`],
   ['src/decision/x.ts', `export type { a } from '../creative/y.ts';`],
@@ -100,12 +100,14 @@ function writeSource(file: string, text: string): void {
   writeFileSync(join(copy, file), text);
 }
 
-/** Writes each import into a separate file and returns the cases that the rule rejects. */
+/** Writes each import to a separate file and returns the cases that the rule rejects. */
 function findRejected(cases: [file: string, line: string][], rule: string) {
   const files = cases.map(([file], index) => file.replace(/\bx\.ts$/, `x${index}.ts`));
   files.forEach((file, index) => writeSource(file, cases[index]?.[1] ?? ''));
-  const broken = lint().flatMap(({ code, filename }) => (code.includes(rule) ? [filename] : []));
-  return cases.filter((_, index) => broken.includes(files[index] ?? ''));
+  const rejectedFiles = lint().flatMap(({ code, filename }) =>
+    code.includes(rule) ? [filename] : [],
+  );
+  return cases.filter((_, index) => rejectedFiles.includes(files[index] ?? ''));
 }
 
 function lint(): { filename: string; code: string }[] {
@@ -114,12 +116,12 @@ function lint(): { filename: string; code: string }[] {
   return JSON.parse(stdout).diagnostics;
 }
 
-test('rejects every import in the wrong direction', () => {
-  expect(findRejected(rejected, 'no-restricted-imports')).toEqual(rejected);
+test('rejects every forbidden import', () => {
+  expect(findRejected(forbiddenImports, 'no-restricted-imports')).toEqual(forbiddenImports);
 });
 
 test('accepts every allowed import', () => {
-  expect(findRejected(allowed, 'no-restricted-imports')).toEqual([]);
+  expect(findRejected(allowedImports, 'no-restricted-imports')).toEqual([]);
 });
 
 test('rejects circular imports', () => {
@@ -132,7 +134,7 @@ test('rejects circular imports', () => {
   ]);
 });
 
-test('rejects array spreads that Creator’s option Loose would break', () => {
+test('rejects array spreads that Creator’s Loose option would break', () => {
   writeSource('src/reward/set.ts', `export const list = (of: Set<string>) => [...of];`);
   writeSource(
     'src/reward/map.ts',
@@ -142,8 +144,8 @@ test('rejects array spreads that Creator’s option Loose would break', () => {
     'src/reward/array.ts',
     `export const list = (of: string[]) => [...of.map((a) => a), 'b'];`,
   );
-  const broken = lint().filter(({ code }) => code.includes('no-iterable-spread'));
-  expect(broken.map(({ filename }) => filename).sort()).toEqual([
+  const problems = lint().filter(({ code }) => code.includes('no-iterable-spread'));
+  expect(problems.map(({ filename }) => filename).sort()).toEqual([
     'src/reward/map.ts',
     'src/reward/set.ts',
   ]);

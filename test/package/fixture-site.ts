@@ -5,12 +5,12 @@ import { extname, join } from 'node:path';
 import { startInProcess } from '../../service/test/in-process.ts';
 import { createDemand } from '../../service/test/demo-demand.ts';
 
-/** A web server for the built fixtures and a fake service. The service has an image ad for the fixtures' placement. */
+/** A web server for the built fixtures, and a service with an image ad for the fixtures' placement. */
 export interface FixtureSite {
-  /** Parameters in the URL of a fixture. */
+  /** The query string of each fixture's URL. */
   query: string;
-  /** Returns the URL of a page of the project. */
-  urlOf(path: string): string;
+  /** Returns the URL of a page in the project. */
+  createUrl(path: string): string;
   stop(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export async function startFixtureSite(project: string): Promise<FixtureSite> {
   );
   return {
     query,
-    urlOf: (path) => `http://127.0.0.1:${port}/${path}?${query}`,
+    createUrl: (path) => `http://127.0.0.1:${port}/${path}?${query}`,
     async stop() {
       pages.closeAllConnections();
       await Promise.all([

@@ -13,17 +13,20 @@ import type { InstalledPackage } from './installed-package.ts';
 import { it } from './worker.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-/** Whether to include the bundlers that take seconds. `npm test` skips them. */
-const full = inject('full');
-let installed: InstalledPackage;
+/** Whether to include the slow bundlers, which take seconds. `npm test` skips them. */
+const isFullRun = inject('full');
+let installedPackage: InstalledPackage;
 let site: FixtureSite;
 let browser: Browser;
 let page: Page;
 let problems: string[];
 
-it.beforeAll(async ({ installed: shared }) => {
-  installed = shared;
-  [site, browser] = await Promise.all([startFixtureSite(installed.project), launchBrowser()]);
+it.beforeAll(async ({ installedPackage: sharedPackage }) => {
+  installedPackage = sharedPackage;
+  [site, browser] = await Promise.all([
+    startFixtureSite(installedPackage.project),
+    launchBrowser(),
+  ]);
 });
 it.beforeEach(async () => {
   page = await browser.newPage();
@@ -39,19 +42,24 @@ it.afterAll(async () => {
   await site?.stop();
 });
 
-/** Creates a page for a bundle that has none. */
+/** Creates a page for a bundle that has no page of its own. */
 function createPage(script: string, type = 'module'): string {
   const name = `${script.replaceAll('/', '-')}.html`;
   const html = `<!doctype html><link rel="icon" href="data:,"><button id="play">Play</button>
     <output id="outcome"></output><script type="${type}" src="${script}"></script>`;
-  writeFileSync(join(installed.project, name), html);
+  writeFileSync(join(installedPackage.project, name), html);
   return name;
 }
 
 const splitOptions: BuildOptions = { format: 'esm', splitting: true };
 
 function runEsbuild(options: BuildOptions): Promise<unknown> {
-  return build({ absWorkingDir: installed.project, bundle: true, logLevel: 'error', ...options });
+  return build({
+    absWorkingDir: installedPackage.project,
+    bundle: true,
+    logLevel: 'error',
+    ...options,
+  });
 }
 
 /** Starts the ad with a click, and closes it. */
@@ -72,13 +80,21 @@ const bundles = {
     return createPage('game/esbuild-one.js', 'text/javascript');
   },
 };
-const moreBundles = {
+const slowBundles = {
   Vite() {
-    installed.runTool('vite/bin/vite.js', 'build', 'game', '--logLevel', 'warn', '--base', './');
+    installedPackage.runTool(
+      'vite/bin/vite.js',
+      'build',
+      'game',
+      '--logLevel',
+      'warn',
+      '--base',
+      './',
+    );
     return 'game/dist/index.html';
   },
   webpack() {
-    installed.runTool('tsx/dist/cli.mjs', 'game/webpack.mjs');
+    installedPackage.runTool('tsx/dist/cli.mjs', 'game/webpack.mjs');
     return createPage('game/webpack/main.js', 'text/javascript');
   },
   async 'esbuild, split into chunks'() {
@@ -87,15 +103,15 @@ const moreBundles = {
   },
 };
 
-it.each(Object.entries({ ...bundles, ...(full ? moreBundles : {}) }))(
-  'a game shows an ad with %s',
+it.each(Object.entries({ ...bundles, ...(isFullRun ? slowBundles : {}) }))(
+  'a game built with %s shows an ad',
   async (_name, bundle) => {
-    await page.goto(site.urlOf(await bundle()));
+    await page.goto(site.createUrl(await bundle()));
     await playAd('Werbung schließen');
   },
 );
 
-it('a React game in StrictMode leaves nothing on the page after it unmounts', async () => {
+it('a React game in StrictMode leaves nothing behind on the page when it unmounts', async () => {
   await runEsbuild({
     entryPoints: ['react/main.js'],
     outdir: 'react/bundle',
@@ -103,37 +119,37 @@ it('a React game in StrictMode leaves nothing on the page after it unmounts', as
     ...splitOptions,
   });
   await page.addInitScript(countLeaks);
-  await page.goto(site.urlOf('react/index.html'));
+  await page.goto(site.createUrl('react/index.html'));
   await page.locator('#play').waitFor();
-  expect(await page.evaluate(() => window.made)).toBe(2);
+  expect(await page.evaluate(() => window.createAdsCalls)).toBe(2);
   await playAd('Close ad');
-  // Proves that timers and listeners are counted.
-  expect(await page.evaluate(() => window.remaining())).not.toEqual([]);
+  // Proves that timers and listeners are tracked.
+  expect(await page.evaluate(() => window.listLeaks())).not.toEqual([]);
   await page.locator('#unmount').click();
   await page.locator('#play').waitFor({ state: 'detached' });
-  await expect.poll(() => page.evaluate(() => window.remaining())).toEqual([]);
+  await expect.poll(() => page.evaluate(() => window.listLeaks())).toEqual([]);
   expect(await page.locator('body > *').count()).toBe(3);
 });
 
-it.runIf(full)('Phaser’s own Vite template builds and shows an ad', async () => {
-  installed.runTool('typescript/bin/tsc', '-p', 'phaser-template');
-  installed.runTool(
+it.runIf(isFullRun)('Phaser’s own Vite template builds and shows an ad', async () => {
+  installedPackage.runTool('typescript/bin/tsc', '-p', 'phaser-template');
+  installedPackage.runTool(
     'vite/bin/vite.js',
     'build',
     'phaser-template',
     '--config',
     'phaser-template/vite/config.prod.mjs',
   );
-  await page.goto(site.urlOf('phaser-template/dist/index.html'));
+  await page.goto(site.createUrl('phaser-template/dist/index.html'));
   await playPhaserAd();
 });
 
-it.runIf(full)('Phaser’s own Vite template shows an ad on the development server', async () => {
+it.runIf(isFullRun)('Phaser’s own Vite template shows an ad on the dev server', async () => {
   const server = spawn(
     process.execPath,
     [join(root, 'node_modules/vite/bin/vite.js'), '--config', 'vite/config.dev.mjs'],
     {
-      cwd: join(installed.project, 'phaser-template'),
+      cwd: join(installedPackage.project, 'phaser-template'),
       stdio: ['ignore', 'pipe', 'inherit'],
       // If CI is set, Vite prints the port in bold.
       env: { ...process.env, NO_COLOR: '1' },
@@ -154,14 +170,14 @@ async function playPhaserAd(): Promise<void> {
   await playAd('Close ad', () => page.locator('canvas').click());
 }
 
-/** Resolves with the first URL in a server's output. */
+/** Resolves to the first URL in a server's output. */
 async function waitForUrl({ stdout }: ChildProcess): Promise<string> {
   if (!stdout) throw new Error('The server has no output stream.');
   for await (const line of createInterface({ input: stdout })) {
-    const address = /http:\/\/127\.0\.0\.1:\d+\//.exec(line)?.[0];
-    if (address) {
+    const url = /http:\/\/127\.0\.0\.1:\d+\//.exec(line)?.[0];
+    if (url) {
       stdout.resume();
-      return address;
+      return url;
     }
   }
   throw new Error('The server exited before it printed a URL.');

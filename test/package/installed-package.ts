@@ -16,36 +16,39 @@ const root = join(import.meta.dirname, '..', '..');
 const modules = join(root, 'node_modules');
 
 export interface InstalledPackage {
-  /** The folder of a project in which the package is installed. It is outside of this repository. */
+  /** The folder of the project that the package is installed in. It is outside this repository. */
   project: string;
   /** Files in the package, as relative paths. */
   files: string[];
   manifest: { exports: Record<string, string | Record<string, string>> };
   /** Runs a module in the project and returns its output. */
   runModule(code: string): string;
-  /** Runs the command-line tool of a package of this repository in the project. */
+  /** Runs a command-line tool from this repository's packages in the project. */
   runTool(script: string, ...args: string[]): string;
   remove(): void;
 }
 
 interface InstallOptions {
-  /** Other packages of this repository to install. */
-  uses?: string[];
-  /** Folders of this repository that are also packed and installed. */
-  also?: string[];
+  /** Packages from this repository's `node_modules` that the project uses too. */
+  linkedPackages?: string[];
+  /** Workspaces of this repository to pack and install too. */
+  packedWorkspaces?: string[];
 }
 
 /**
- * Packs the files that would be published, and installs them into an empty project with npm. The dependencies and the
- * packages in `uses` come from this repository, so npm needs no registry.
+ * Packs the files that would be published, and installs them in an empty project with npm. The dependencies and the
+ * `linkedPackages` come from this repository, so npm needs no registry.
  */
-export function installPackage({ uses = [], also = [] }: InstallOptions = {}): InstalledPackage {
+export function installPackage({
+  linkedPackages = [],
+  packedWorkspaces = [],
+}: InstallOptions = {}): InstalledPackage {
   if (!existsSync(join(root, 'dist', 'index.js'))) throw new Error('Run `npm run build` first.');
   const project = mkdtempSync(join(tmpdir(), 'trueward-package-'));
   const run = (program: string, args: string[], cwd = project): string =>
     execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-  const pack = (folder: string): Packed =>
-    packedFile(
+  const pack = (folder: string): PackResult =>
+    readPackResult(
       JSON.parse(run('npm', ['pack', folder, '--json', '--pack-destination', project], root)),
     );
   const { filename, files } = pack('.');
@@ -53,41 +56,43 @@ export function installPackage({ uses = [], also = [] }: InstallOptions = {}): I
     trueward: `file:${filename}`,
     eventemitter3: `file:${join(modules, 'eventemitter3')}`,
     'idb-keyval': `file:${join(modules, 'idb-keyval')}`,
-    ...Object.fromEntries(also.map((name) => [name, `file:${pack(`./${name}`).filename}`])),
+    ...Object.fromEntries(
+      packedWorkspaces.map((name) => [name, `file:${pack(`./${name}`).filename}`]),
+    ),
   };
   writeFileSync(
     join(project, 'package.json'),
     JSON.stringify({ type: 'module', private: true, dependencies }),
   );
   run('npm', ['install', '--offline', '--no-audit', '--no-fund', '--ignore-scripts']);
-  for (const name of uses) {
+  for (const name of linkedPackages) {
     const link = join(project, 'node_modules', name);
     mkdirSync(dirname(link), { recursive: true });
     symlinkSync(join(modules, name), link, 'junction');
   }
   cpSync(join(import.meta.dirname, 'fixtures'), project, { recursive: true });
-  const installed = join(project, 'node_modules', 'trueward', 'package.json');
+  const manifestFile = join(project, 'node_modules', 'trueward', 'package.json');
   return {
     project,
     files: files.map(({ path }) => path),
-    manifest: JSON.parse(readFileSync(installed, 'utf8')),
+    manifest: JSON.parse(readFileSync(manifestFile, 'utf8')),
     runModule: (code) => run(process.execPath, ['--input-type=module', '--eval', code]),
     runTool: (script, ...args) => run(process.execPath, [join(modules, script), ...args]),
     remove: () => rmSync(project, { recursive: true }),
   };
 }
 
-interface Packed {
+interface PackResult {
   filename: string;
   files: { path: string }[];
 }
 
 /**
- * Reads the name of the packed file from npm's output. The output is a list. In newer versions of npm, it is an object
- * with package names as keys.
+ * Reads the result for the only packed package from npm's output. The output is a list or, in newer versions of npm, an
+ * object keyed by package name.
  */
-function packedFile(output: Packed[] | Record<string, Packed>): Packed {
-  const [packed] = Object.values(output);
-  if (packed === undefined) throw new Error('npm pack did not create a package.');
-  return packed;
+function readPackResult(output: PackResult[] | Record<string, PackResult>): PackResult {
+  const [result] = Object.values(output);
+  if (result === undefined) throw new Error('npm pack did not create a package.');
+  return result;
 }

@@ -7,43 +7,43 @@ import type { InstalledPackage } from './installed-package.ts';
 import { it as test } from './worker.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-let installed: InstalledPackage;
+let installedPackage: InstalledPackage;
 
-test.beforeAll(({ installed: shared }) => {
-  installed = shared;
+test.beforeAll(({ installedPackage: sharedPackage }) => {
+  installedPackage = sharedPackage;
 });
 
 test('the package contains only the build output and documents', () => {
-  const outside = installed.files.filter((path) => !path.startsWith('dist/'));
-  expect(outside.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
-  const unknown = installed.files.filter(
+  const otherFiles = installedPackage.files.filter((path) => !path.startsWith('dist/'));
+  expect(otherFiles.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
+  const unexpectedFiles = installedPackage.files.filter(
     (path) =>
       path.startsWith('dist/') && !/^dist\/([\w-]+\.js(\.map)?|types\/.+\.d\.ts)$/.test(path),
   );
-  expect(unknown).toEqual([]);
+  expect(unexpectedFiles).toEqual([]);
 });
 
 test('each entry point has one declaration file and an API report', () => {
-  const reported = readdirSync(join(root, 'test', 'types', 'api'));
-  const packed = installed.files.filter((path) => path.startsWith('dist/types/'));
-  expect(packed.sort()).toEqual(
-    reported.map((name) => `dist/types/${name.replace('.api.md', '.d.ts')}`).sort(),
+  const reports = readdirSync(join(root, 'test', 'types', 'api'));
+  const declarations = installedPackage.files.filter((path) => path.startsWith('dist/types/'));
+  expect(declarations.sort()).toEqual(
+    reports.map((name) => `dist/types/${name.replace('.api.md', '.d.ts')}`).sort(),
   );
 });
 
 test('each path in the exports map is in the package', () => {
-  const paths = Object.values(installed.manifest.exports).flatMap((entry) =>
+  const paths = Object.values(installedPackage.manifest.exports).flatMap((entry) =>
     typeof entry === 'string' ? [entry] : Object.values(entry),
   );
   expect(paths.length).toBeGreaterThan(0);
   const missing = paths.filter(
-    (path) => !existsSync(join(installed.project, 'node_modules', 'trueward', path)),
+    (path) => !existsSync(join(installedPackage.project, 'node_modules', 'trueward', path)),
   );
   expect(missing).toEqual([]);
 });
 
 test('each entry point has types', () => {
-  const { exports } = installed.manifest;
+  const { exports } = installedPackage.manifest;
   const entries = Object.keys(exports).filter((name) => !/\.js(on)?$/.test(name));
   expect(entries).toContain('./phaser');
   for (const name of entries)
@@ -55,7 +55,7 @@ test('each entry point has types', () => {
 
 test('each entry point can be imported in Node', () => {
   const entries = ['', '/ad-placement', '/cocos', '/phaser', '/server'];
-  const output = installed.runModule(`
+  const output = installedPackage.runModule(`
     const names = {};
     for (const entry of ${JSON.stringify(entries)})
       names[entry] = Object.keys(await import('trueward' + entry));
@@ -71,8 +71,8 @@ test('each entry point can be imported in Node', () => {
   );
 });
 
-test('calls in Node return results and have no effect', () => {
-  const output = installed.runModule(`
+test('in Node, calls return results and have no side effects', () => {
+  const output = installedPackage.runModule(`
     import { createAds } from 'trueward';
     globalThis.fetch = () => { throw new Error('something was requested'); };
     const ads = createAds({
@@ -89,7 +89,7 @@ test('calls in Node return results and have no effect', () => {
 });
 
 test('the package verifies a webhook that it signed', () => {
-  const output = installed.runModule(`
+  const output = installedPackage.runModule(`
     import { signWebhook, verifyWebhook } from 'trueward/server';
     const body = '{"id":"evt_1","type":"decision.served","data":{}}';
     const headers = await signWebhook(body, 'whsec_1', Math.floor(Date.now() / 1000));
@@ -105,14 +105,14 @@ test.each([
   expect(compile(game, resolution)).toBe('');
 });
 
-test('the package’s types for Phaser add the ads to each scene', () => {
+test('the package’s Phaser types add the plugin to each scene', () => {
   const resolution = { module: 'esnext', moduleResolution: 'bundler' };
   // Phaser’s own types have errors.
   expect(compile(scene, { ...resolution, skipLibCheck: true })).toBe('');
 });
 
 function compile(code: string, options: object): string {
-  const { project } = installed;
+  const { project } = installedPackage;
   writeFileSync(join(project, 'game.ts'), code);
   const lib = ['es2023', 'dom', 'dom.iterable'];
   const compilerOptions = { ...options, lib, types: [], strict: true, noEmit: true };
@@ -143,7 +143,7 @@ const event: WebhookEvent = await verifyWebhook('{}', new Headers(), 'whsec_1');
 if (event.type === 'decision.rewarded') console.log(event.data.user_ref, event.data.reward.amount);
 console.log(new WebhookError('mismatch', '').code satisfies string);
 
-// @ts-expect-error: proves that the types are found.
+// @ts-expect-error: proves that the types are resolved.
 const wrong: number = result.outcome;
 console.log(wrong);
 `;

@@ -5,16 +5,15 @@ import { expect } from 'vitest';
 import type { InstalledPackage } from './installed-package.ts';
 import { it } from './worker.ts';
 
-let installed: InstalledPackage;
+let installedPackage: InstalledPackage;
 
-it.beforeAll(({ installed: shared }) => {
-  installed = shared;
+it.beforeAll(({ installedPackage: sharedPackage }) => {
+  installedPackage = sharedPackage;
 });
 
 /**
- * The name that a game imports, its entry point, and the maximum size of the initial chunks after gzip. esbuild keeps
- * about 3 kB of code that the core shares with chunks that are loaded by `import()`. It keeps this code even if it
- * removes the call of `import()`.
+ * The name that a game imports, its entry point, and the maximum gzipped size of the initial chunks. esbuild keeps about
+ * 3 kB of code that the core shares with chunks loaded by `import()`, even if it removes the `import()` call itself.
  */
 const uses = [
   ['createAds', 'trueward', 13_500],
@@ -32,7 +31,7 @@ const uses = [
 ] as const;
 
 it.each(uses)(
-  'a game that imports only %s of %s contains nothing else',
+  'a game that imports only %s from %s contains nothing else',
   async (name, from, limit) => {
     const bytes = await measureBytes(
       `import { ${name} } from '${from}'; globalThis.used = ${name};`,
@@ -48,14 +47,14 @@ it('an unused import adds nothing to the bundle', async () => {
   const code = entries
     .map((from, index) => `import * as unused${index} from '${from}';`)
     .join('\n');
-  // This is the size of an empty string after compression.
+  // An empty string compresses to 20 bytes.
   expect(await measureBytes(code)).toBe(20);
 });
 
-/** Measures the size of the initial chunks in bytes, minified and compressed. */
+/** Measures the minified and gzipped size of the initial chunks, in bytes. */
 async function measureBytes(contents: string): Promise<number> {
   const { metafile, outputFiles } = await build({
-    stdin: { contents, resolveDir: installed.project },
+    stdin: { contents, resolveDir: installedPackage.project },
     bundle: true,
     splitting: true,
     format: 'esm',
@@ -63,16 +62,16 @@ async function measureBytes(contents: string): Promise<number> {
     target: 'es2022',
     write: false,
     metafile: true,
-    outdir: installed.project,
+    outdir: installedPackage.project,
     external: ['phaser'],
     logLevel: 'error',
   });
-  const atStart = new Set(chunksAtStart(metafile.outputs).map((path) => basename(path)));
-  const texts = outputFiles.filter(({ path }) => atStart.has(basename(path)));
-  return gzipSync(texts.map(({ text }) => text).join(''), { level: 9 }).length;
+  const initialNames = new Set(findInitialChunks(metafile.outputs).map((path) => basename(path)));
+  const initialFiles = outputFiles.filter(({ path }) => initialNames.has(basename(path)));
+  return gzipSync(initialFiles.map(({ text }) => text).join(''), { level: 9 }).length;
 }
 
-function chunksAtStart(outputs: Metafile['outputs']): string[] {
+function findInitialChunks(outputs: Metafile['outputs']): string[] {
   const modules = new Set(
     Object.keys(outputs).filter((path) => outputs[path]?.entryPoint === '<stdin>'),
   );

@@ -2,11 +2,11 @@
 import { test } from 'vitest';
 import { installPackage } from './installed-package.ts';
 
-/** `it` with the installed package. All test files in a worker share the package. */
-export const it = test.extend('installed', { scope: 'worker' }, ({}, { onCleanup }) => {
-  const installed = installPackage({
-    uses: ['@cocos/creator-types', 'phaser', 'react', 'react-dom', 'vite', 'webpack'],
+/** `it` with the installed package as a fixture. All test files in a worker share the installation. */
+export const it = test.extend('installedPackage', { scope: 'worker' }, ({}, { onCleanup }) => {
+  const installedPackage = installPackage({
+    linkedPackages: ['@cocos/creator-types', 'phaser', 'react', 'react-dom', 'vite', 'webpack'],
   });
-  onCleanup(() => installed.remove());
-  return installed;
+  onCleanup(() => installedPackage.remove());
+  return installedPackage;
 });

@@ -1,4 +1,4 @@
-/** Types for the part of Babel 7 that the tests use. Babel itself has no types. */
+/** Types for the part of Babel 7 that the tests use. Babel 7 ships without types. */
 declare module '@babel/core' {
   export function transformAsync(
     code: string,

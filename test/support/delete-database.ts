@@ -1,4 +1,4 @@
-/** Deletes a database and waits until the deletion is complete. */
+/** Deletes an IndexedDB database. Resolves when it is gone. */
 export const deleteDatabase = (name: string): Promise<void> =>
   new Promise((resolve, reject) => {
     const request = indexedDB.deleteDatabase(name);

@@ -12,12 +12,12 @@ export interface EventService extends ServiceClient {
     body: string,
     options: { keepalive: boolean },
   ): Promise<ServiceResult<EventBatchResult>>;
-  /** Accepts a batch, without any fault. */
+  /** Accepts a batch without injecting a fault. */
   accept(batch: EventBatch): ServiceResult<EventBatchResult>;
   requests: { batch: EventBatch; keepalive: boolean }[];
-  /** Ids of the counted events, in the order of counting. */
+  /** Ids of the counted events, in the order in which they were counted. */
   counted: string[];
-  /** Faults for the next requests, in order. `undefined` stands for a request without a fault. */
+  /** Faults to inject into the next requests, in order. `undefined` means no fault for that request. */
   faults: (((batch: EventBatch) => Promise<ServiceResult<EventBatchResult>>) | undefined)[];
   /** Returns the code with which to reject an event, or `undefined` to accept it. */
   reject(event: AdEvent): EventBatchResult['results'][number]['code'] | undefined;
@@ -58,7 +58,7 @@ export function createEventService(): EventService {
   return service;
 }
 
-/** Creates an event of a decision. */
+/** Creates an event for the decision `dec_1`. */
 export const createAdEvent = (
   type: AdEvent['type'] = 'impression',
   detail?: string,

@@ -13,7 +13,7 @@ export interface ManualClock extends Clock {
    * This is also how a device sleeps on Windows, where monotonic time includes sleep.
    */
   freeze(ms: number): void;
-  /** Sets the device's clock as a user would, in milliseconds since 1970. Monotonic time does not change. */
+  /** Sets the device's clock the way a user would. Takes milliseconds since 1970. Monotonic time does not change. */
   setWallTime(ms: number): void;
   /** Number of timers that are set. */
   timers(): number;
@@ -21,7 +21,7 @@ export interface ManualClock extends Clock {
   msToNextTimer(): number | undefined;
 }
 
-/** Runs all pending work that does not wait for a timer of the manual clock. */
+/** Runs all pending work that does not wait for one of the manual clock's timers. */
 export const runPendingWork = async (): Promise<void> => {
   for (let tick = 0; tick < 5; tick++)
     await new Promise<void>((resolve) => {
@@ -40,17 +40,17 @@ export function createManualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
   let origin = start;
   let elapsed = 0;
   const timers = new Set<{ at: number; callback: () => void }>();
-  // The sort is stable, so timers with the same time run in the order in which they were set.
-  const next = () => [...timers].sort((a, b) => a.at - b.at)[0];
+  // The sort is stable, so timers that are due at the same time run in the order in which they were set.
+  const findNextTimer = () => [...timers].sort((a, b) => a.at - b.at)[0];
 
   async function advanceTo(end: number): Promise<void> {
     for (;;) {
       await runPendingWork();
-      const due = next();
-      if (due === undefined || due.at > end) break;
-      timers.delete(due);
-      elapsed = Math.max(elapsed, due.at);
-      due.callback();
+      const dueTimer = findNextTimer();
+      if (dueTimer === undefined || dueTimer.at > end) break;
+      timers.delete(dueTimer);
+      elapsed = Math.max(elapsed, dueTimer.at);
+      dueTimer.callback();
     }
     elapsed = Math.max(elapsed, end);
     await runPendingWork();
@@ -67,9 +67,9 @@ export function createManualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
     advance: (ms) => advanceTo(elapsed + ms),
     async runNextTimer() {
       await runPendingWork();
-      const due = next();
-      if (due !== undefined) await advanceTo(due.at);
-      return due !== undefined;
+      const dueTimer = findNextTimer();
+      if (dueTimer !== undefined) await advanceTo(dueTimer.at);
+      return dueTimer !== undefined;
     },
     sleep(ms) {
       origin += ms;
@@ -82,8 +82,8 @@ export function createManualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
     },
     timers: () => timers.size,
     msToNextTimer: () => {
-      const due = next();
-      return due && due.at - elapsed;
+      const dueTimer = findNextTimer();
+      return dueTimer && dueTimer.at - elapsed;
     },
   };
 }

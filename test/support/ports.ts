@@ -8,7 +8,7 @@ import type {
 } from '../../src/platform/page.ts';
 import type { Locks } from '../../src/platform/locks.ts';
 
-/** Creates locks that the simulated tabs of a test share. */
+/** Creates locks that a test's simulated tabs share. */
 export function createSharedLocks(): Locks {
   const queues = new Map<string, { start(): void; onLost?: (() => void) | undefined }[]>();
   return {
@@ -50,8 +50,8 @@ export function createTestPage(): PageLifecycle & { emit(transition: PageTransit
 }
 
 /**
- * Returns the dependencies of decisions except the service and the media. The page is online and in English, consent is
- * known, and there is no player.
+ * Returns everything that decisions depend on, except the service and the media. The page is online and in English,
+ * consent is known, and no player is set.
  */
 export const decisionPorts = (clock: Clock) => ({
   clock,
@@ -78,7 +78,7 @@ export function createTestNetwork(): Connectivity & { reconnect(): void } {
   };
 }
 
-/** Creates a channel between the simulated tabs of a test. */
+/** Creates a channel between a test's simulated tabs. */
 export function createSharedTabChannel(): OpenTabChannel {
   type Listener = (message: never) => void;
   const tabs = new Set<Set<Listener>>();

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Vitest's global setup. It creates a folder for the embedded databases of a run, and removes it at the end. */
+/** Vitest's global setup. Creates a folder for a test run's embedded databases, and removes it after the run. */
 export default function setUp(): () => void {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-run-'));
   process.env['TRUEWARD_TEST_FOLDER'] = folder;

@@ -1,20 +1,20 @@
 import type { AdEvent, Decision, DecisionRequest, EventBatch } from '../../protocol/wire.ts';
 import { keyChecksum } from '../../src/platform/key-format.ts';
 
-/** A fake service behind a `fetch` function. It responds immediately. */
+/** A stub of the service behind a `fetch` function. It responds immediately. */
 export interface StubService {
   fetch: typeof fetch;
-  /** Returns changes to the default decision, or a complete `Response`. */
+  /** Returns fields that override the default decision, or a complete `Response`. */
   respond: (request: DecisionRequest) => Partial<Decision> | Response;
   /** Every received event. */
   events: AdEvent[];
-  /** The placements of all ad requests. */
+  /** The placement that each ad request asked for, in order. */
   requested: string[];
 }
 
 const reward = { type: 'coins', amount: 50 };
 
-/** Creates a filled decision with an image whose watch time is `minWatchMs`. */
+/** Creates a decision filled with an image that must be watched for `minWatchMs`. */
 export const picture = (minWatchMs: number, file = 'picture.png'): Partial<Decision> => ({
   creative: {
     id: 'crv_01jabcdefghjkmnpqrstvwxyz0',
@@ -73,7 +73,7 @@ function decide(service: StubService, request: DecisionRequest): Response {
   } satisfies Decision);
 }
 
-/** Records the events, and grants the reward of each completed ad. */
+/** Records the events and earns the reward for each completed ad. */
 function takeEvents(service: StubService, { events }: EventBatch): Response {
   service.events.push(...events);
   const ids = new Set(events.map(({ decision_id: id }) => id));

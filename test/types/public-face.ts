@@ -1,6 +1,6 @@
 /**
- * Code as a user of the package would write it. The check `types` only compiles this file. It fails if an unexpected
- * error occurs or an expected one does not.
+ * Code that uses the package the way a game and its server would. It is only compiled, never run: the check `types` fails
+ * on an unexpected error and on an expected error that does not occur.
  */
 import { createAds, type Ads, type EarnedReward, type Outcome } from 'trueward';
 import type { TruewardPlugin } from 'trueward/phaser';

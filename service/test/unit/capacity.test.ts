@@ -2,7 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { calculateAdCost, plan, assumptions } from '../../../scripts/lib/capacity-model.mjs';
+import {
+  calculateAdCost,
+  planCapacity,
+  assumptions,
+} from '../../../scripts/lib/capacity-model.mjs';
 import { createRandom, simulate } from '../../../scripts/lib/capacity-simulation.mjs';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -21,7 +25,7 @@ test('ten times as many ads need ten times as many cores, plus one spare process
   const costs = { decision: cost, start: cost, quartiles: cost, finish: cost, delivery: cost };
   const ad = calculateAdCost(costs, { ...assumptions, shown: 1, finished: 1 });
   expect(ad).toMatchObject({ serviceUs: 500, databaseUs: 250, requests: 4 });
-  const [smallPlan, largePlan] = [1_200, 12_000].map((rate) => plan(rate, ad, assumptions));
+  const [smallPlan, largePlan] = [1_200, 12_000].map((rate) => planCapacity(rate, ad, assumptions));
   expect([smallPlan?.processes, largePlan?.processes]).toEqual([2, 11]);
   expect([smallPlan?.cores, largePlan?.cores]).toEqual([2, 5]);
 });

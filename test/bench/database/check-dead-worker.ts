@@ -1,6 +1,6 @@
 /**
- * Part of `npm run test:database -- --kill-worker`. Checks how the failure of one worker affects accounts on a Citus
- * cluster. `--url` names the cluster.
+ * Part of `npm run test:database -- --kill-worker`. Checks how the failure of one worker affects the accounts on a Citus
+ * cluster. The argument is the cluster's URL.
  */
 import { killWorker } from './dead-worker.ts';
 import { openSide } from './side.ts';

@@ -12,9 +12,9 @@ export interface AccountRow {
    * Response times (50th and 99th percentiles) of the successful requests, or of the failed requests if none succeeded.
    */
   ms: [number, number];
-  /** Number of decisions that were acknowledged before and after the worker was killed. */
+  /** How many decisions were acknowledged, both before and after the worker was killed. */
   acknowledged: number;
-  /** Number of these decisions in the database after the worker has restarted. */
+  /** How many of these decisions are in the database after the worker's restart. */
   stored: number;
 }
 
@@ -25,17 +25,15 @@ interface Account {
 }
 
 const concurrency = 8;
-const accounts = 12;
+const maxAccounts = 12;
 
-/**
- * Serves two accounts with one process. Kills the worker that stores one of the accounts, and restarts it afterwards.
- */
+/** Serves two accounts with one process. Kills the worker that stores one of the accounts, and restarts it afterwards. */
 export async function killWorker(side: Side, windowMs: number): Promise<AccountRow[]> {
   const [killedAccount, otherAccount] = await createTwoAccounts(side);
   const server = side.servers.find(({ port }) => port === killedAccount.port);
   if (!server)
     throw new Error(`The worker on port ${killedAccount.port} is not among the servers.`);
-  // The URL of a worker that keeps running, so that the process does not have to switch hosts.
+  // Prefers a host that keeps running, so that the process does not have to switch hosts.
   const url = side.urls.find((candidate) => Number(new URL(candidate).port) !== killedAccount.port);
   const service = await side.start(url ?? (side.urls[0] as string), 'first');
   try {
@@ -44,10 +42,10 @@ export async function killWorker(side: Side, windowMs: number): Promise<AccountR
         requestDecisions(service.url, account, windowMs),
       ),
     );
-    let after: Requests[];
+    let resultsAfter: RequestResults[];
     try {
       server.kill();
-      after = await Promise.all(
+      resultsAfter = await Promise.all(
         [killedAccount, otherAccount].map((account) =>
           requestDecisions(service.url, account, windowMs),
         ),
@@ -57,7 +55,7 @@ export async function killWorker(side: Side, windowMs: number): Promise<AccountR
     }
     const rows: AccountRow[] = [];
     for (const [index, account] of [killedAccount, otherAccount].entries()) {
-      const { okMs, failedMs, ids } = after[index] as Requests;
+      const { okMs, failedMs, ids } = resultsAfter[index] as RequestResults;
       const allIds = [...(resultsBefore[index]?.ids ?? []), ...ids];
       const measuredMs = okMs.length > 0 ? okMs : failedMs;
       rows.push({
@@ -75,19 +73,19 @@ export async function killWorker(side: Side, windowMs: number): Promise<AccountR
   }
 }
 
-/** Creates two demo accounts with shards on different workers. */
+/** Creates two demo accounts whose shards are on different workers. */
 async function createTwoAccounts(side: Side): Promise<[Account, Account]> {
   const startedAccounts: Account[] = [];
-  const ids = async (): Promise<string[]> =>
+  const readAccountIds = async (): Promise<string[]> =>
     (await side.admin.query<{ id: string }>('SELECT account_id AS id FROM accounts')).map(
       ({ id }) => id,
     );
-  let knownIds = await ids();
-  for (let index = 0; index < accounts; index += 1) {
+  let knownIds = await readAccountIds();
+  for (let index = 0; index < maxAccounts; index += 1) {
     const service = await side.start(side.urls[0] as string, index === 0 ? 'first' : `n${index}`);
     const { publishable } = service.keys.live;
     await service.stop();
-    const allIds = await ids();
+    const allIds = await readAccountIds();
     const id = allIds.find((candidate) => !knownIds.includes(candidate));
     if (id === undefined) throw new Error('Expected the service to add a demo account.');
     knownIds = allIds;
@@ -102,10 +100,12 @@ async function createTwoAccounts(side: Side): Promise<[Account, Account]> {
     const otherAccount = startedAccounts.find(({ port }) => port !== newAccount.port);
     if (otherAccount) return [newAccount, otherAccount];
   }
-  throw new Error(`${accounts} accounts are all on one worker; expected two workers with shards.`);
+  throw new Error(
+    `All ${maxAccounts} accounts are on one worker; expected at least two workers with shards.`,
+  );
 }
 
-interface Requests {
+interface RequestResults {
   okMs: number[];
   failedMs: number[];
   /** Ids of the acknowledged decisions. */
@@ -118,19 +118,19 @@ async function requestDecisions(
   url: string,
   { key }: Account,
   windowMs: number,
-): Promise<Requests> {
-  const results: Requests = { okMs: [], failedMs: [], ids: [] };
-  const endMs = performance.now() + windowMs;
+): Promise<RequestResults> {
+  const results: RequestResults = { okMs: [], failedMs: [], ids: [] };
+  const endAtMs = performance.now() + windowMs;
   const play = async (): Promise<void> => {
-    while (performance.now() < endMs) {
-      const startedMs = performance.now();
+    while (performance.now() < endAtMs) {
+      const startedAtMs = performance.now();
       const response = await fetch(`${url}/v1/decisions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
         body: JSON.stringify({ placement: 'revive', user_ref: `player-${(players += 1)}` }),
       });
       const text = await response.text();
-      (response.ok ? results.okMs : results.failedMs).push(performance.now() - startedMs);
+      (response.ok ? results.okMs : results.failedMs).push(performance.now() - startedAtMs);
       if (response.ok) results.ids.push((JSON.parse(text) as Decision).id);
       // A player does not retry a failed request immediately.
       else await sleep(50);

@@ -1,4 +1,4 @@
-/** `npm run bench:database`: measures what an ad costs on several databases, in alternating rounds. */
+/** `npm run bench:database` measures what an ad costs on each of several databases, in alternating rounds. */
 import { parseArgs } from 'node:util';
 import { roundOrder } from '../service/builds.ts';
 import { startReceiver } from '../service/receiver.ts';
@@ -21,13 +21,13 @@ const { values } = parseArgs({
 if (values.help === true || values.url.length === 0) {
   console.log(`npm run bench:database -- --url name=postgres://… [--url …] [options]
 
-Measures the latency and CPU of decisions and of whole ads with their webhooks. The databases alternate. Creates
-a new database on each server and does not delete it. For a Citus cluster, name the coordinator first. If a URL has
-several hosts, one process of the service is started for each host. All servers must run on this machine.
+Measures the latency and CPU time of decisions and of whole ads with their webhooks. The databases take turns.
+Creates a new database on each server and does not delete it. For a Citus cluster, name the coordinator first. If a
+URL has several hosts, starts one service process per host. All servers must run on this machine.
 
   --rounds <n>   default 5; about 40 seconds for each database and round
   --ads <n>      per database and round, 48 at a time; default 1000
-  --kill-worker  also kills (SIGKILL) a worker of the last cluster under load, and restarts it
+  --kill-worker  also kills (SIGKILL) one of the last cluster's workers under load, and restarts it
   --quick        only a few ads, to check that the benchmark works; publishes nothing`);
   process.exit();
 }
@@ -50,12 +50,12 @@ try {
   for (let round = 0; round < rounds; round += 1) {
     for (const side of roundOrder(sides, round)) {
       console.log(`round ${round + 1} of ${rounds}, ${side.name}`);
-      // Several sides may use the same servers, so only the measured side runs.
+      // Several sides may use the same servers, so only the side under test runs its processes.
       const processes = await startProcesses(side, 48);
       try {
         const [client] = processes.clients;
         const webhook = await client?.addWebhook(`${receiver.url}/0/ads`, 'decision.rewarded');
-        // Warms up.
+        // Warm-up.
         await playAds(side, processes, receiver, { count: quick ? 48 : 600, atOnce: 48 });
         for (const load of loads) {
           const key = formatKey(side, load.atOnce);
@@ -71,7 +71,7 @@ try {
   const cluster = sides.findLast(({ isCluster }) => isCluster);
   if (values['kill-worker'] === true) {
     if (!cluster) throw new Error('--kill-worker: no --url is a Citus cluster.');
-    console.log(`killing a worker of ${cluster.name}`);
+    console.log(`killing a worker in ${cluster.name}`);
     deadWorker = { name: cluster.name, rows: await killWorker(cluster, windowMs) };
   }
 } finally {

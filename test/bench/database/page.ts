@@ -7,13 +7,13 @@ import type { AccountRow } from './dead-worker.ts';
 import type { Side } from './side.ts';
 import type { CpuUse, Window } from './whole-ads.ts';
 
-/** The results of one database at one level of concurrency. */
+/** One database's results at one level of concurrency. */
 export interface SideRow {
   name: string;
   processes: number;
   servers: number;
   atOnce: number;
-  /** 50th and 99th percentiles of all rounds. */
+  /** 50th and 99th percentiles over all rounds. */
   decisionMs: [number, number];
   adMs: [number, number];
   /** Medians over the rounds. */
@@ -21,7 +21,7 @@ export interface SideRow {
   adUs: CpuUse;
 }
 
-/** The content of docs/benchmarks/database/database.json. */
+/** The contents of docs/benchmarks/database/database.json. */
 export interface DatabaseResults {
   measured: Origin;
   rounds: number;
@@ -30,7 +30,7 @@ export interface DatabaseResults {
 }
 
 export function summarize(side: Side, atOnce: number, windows: readonly Window[]): SideRow {
-  const percentiles = (read: (window: Window) => number[]): [number, number] => {
+  const computePercentiles = (read: (window: Window) => number[]): [number, number] => {
     const values = windows.flatMap(read);
     return [percentile(values, 0.5) ?? NaN, percentile(values, 0.99) ?? NaN];
   };
@@ -43,8 +43,8 @@ export function summarize(side: Side, atOnce: number, windows: readonly Window[]
     processes: side.urls.length,
     servers: side.servers.length,
     atOnce,
-    decisionMs: percentiles(({ decisionMs }) => decisionMs),
-    adMs: percentiles(({ adMs }) => adMs),
+    decisionMs: computePercentiles(({ decisionMs }) => decisionMs),
+    adMs: computePercentiles(({ adMs }) => adMs),
     decisionUs: computeMedianUse(({ decisionUs }) => decisionUs),
     adUs: computeMedianUse(({ adUs }) => adUs),
   };
@@ -53,7 +53,7 @@ export function summarize(side: Side, atOnce: number, windows: readonly Window[]
 const docs = join(import.meta.dirname, '../../../docs');
 const [begin, end] = ['<!-- databases -->', '<!-- /databases -->'];
 
-/** Prints the tables. Unless the run was quick, also writes them into docs/scale.md and docs/benchmarks/database. */
+/** Prints the tables. Unless the run was quick, also writes them to docs/scale.md and docs/benchmarks/database. */
 export async function publish(results: DatabaseResults, quick: boolean): Promise<void> {
   const text = describe(results);
   console.log(text);
@@ -63,11 +63,11 @@ export async function publish(results: DatabaseResults, quick: boolean): Promise
   const json = await format(JSON.stringify(results), { parser: 'json', printWidth: 100 });
   await writeFile(join(folder, 'database.json'), json);
   const page = join(docs, 'scale.md');
-  const old = await readFile(page, 'utf8');
-  const [start, finish] = [old.indexOf(begin), old.indexOf(end)];
-  if (start < 0 || finish < start) throw new Error(`${page} lacks ${begin} or ${end}.`);
-  const updated = `${old.slice(0, start)}${begin}\n\n${text}\n\n${old.slice(finish)}`;
-  await writeFile(page, await format(updated, { parser: 'markdown', printWidth: 100 }));
+  const oldText = await readFile(page, 'utf8');
+  const [start, finish] = [oldText.indexOf(begin), oldText.indexOf(end)];
+  if (start < 0 || finish < start) throw new Error(`${page} has no ${begin} or ${end}.`);
+  const newText = `${oldText.slice(0, start)}${begin}\n\n${text}\n\n${oldText.slice(finish)}`;
+  await writeFile(page, await format(newText, { parser: 'markdown', printWidth: 100 }));
   console.log('Written: docs/scale.md and docs/benchmarks/database');
 }
 
@@ -110,7 +110,7 @@ const describe = ({ measured, rounds, rows, deadWorker }: DatabaseResults): stri
     .filter(Boolean)
     .join('\n\n');
 
-/** Describes the server CPU per whole ad relative to the first database, and the resulting cluster size. */
+/** Compares each database's server CPU per whole ad with the first database's, and states the resulting cluster size. */
 const describeRatios = (rows: readonly SideRow[]): string => {
   const [first, ...otherRows] = rows.filter(({ atOnce }) => atOnce > 1);
   if (!first) return '';

@@ -7,9 +7,9 @@ import { treeTimeUs } from '../service/processor-time.ts';
 /** A PostgreSQL server on this machine. */
 export interface LocalServer {
   port: number;
-  /** Returns the CPU time that all processes of the server have used so far, in microseconds. */
+  /** Returns the CPU time that all of the server's processes have used so far, in microseconds. */
   cpuTimeUs(): number;
-  /** Kills all processes of the server (SIGKILL), like a crash of the machine. */
+  /** Kills all of the server's processes (SIGKILL), as if the machine had crashed. */
   kill(): void;
   /**
    * Restarts the server with the same program, arguments, environment and user. The server keeps running after this
@@ -24,7 +24,7 @@ export function findServer(port: number): LocalServer {
   const [program = '', ...args] = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
     .split('\0')
     .filter((text) => text !== '');
-  // The nodes of a cluster connect to each other with libpq, which reads files below HOME.
+  // A cluster's nodes connect to each other with libpq, which reads files in HOME.
   const env = Object.fromEntries(
     readFileSync(`/proc/${pid}/environ`, 'utf8')
       .split('\0')
@@ -50,15 +50,15 @@ export function findServer(port: number): LocalServer {
   };
 }
 
-/** Returns the pid of the process that listens on a TCP port, from /proc. */
+/** Returns the pid of the process that listens on a TCP port, as found in /proc. */
 function findListener(port: number): number {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-  const listening = '0A';
+  const listenState = '0A';
   const sockets = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) =>
     readFileSync(file, 'utf8')
       .split('\n')
       .map((line) => line.trim().split(/\s+/))
-      .filter(([, local, , state]) => local?.endsWith(suffix) === true && state === listening)
+      .filter(([, local, , state]) => local?.endsWith(suffix) === true && state === listenState)
       .map((fields) => `socket:[${fields[9]}]`),
   );
   const pids = readdirSync('/proc')
@@ -67,7 +67,7 @@ function findListener(port: number): number {
   const listener = pids.find((pid) => openFiles(pid).some((file) => sockets.includes(file)));
   if (listener === undefined)
     throw new Error(
-      `No process of this machine listens on port ${port}. The benchmark reads CPU times, so all servers must run here, and you need permission to inspect them.`,
+      `No process on this machine listens on port ${port}. The benchmark reads CPU times, so all servers must run here, and you need permission to inspect them.`,
     );
   return listener;
 }

@@ -12,26 +12,26 @@ import { type Client, createClient } from '../service/ads.ts';
 import { processorTimeUs } from '../service/processor-time.ts';
 import { findServer, type LocalServer } from './servers.ts';
 
-/** A database under test. It is a new database on the servers that one `--url` names. */
+/** A database under test: a new database on the servers that one `--url` names. */
 export interface Side {
   name: string;
   /** URLs of all hosts that the service may connect to. In a cluster, the coordinator comes first. */
   urls: string[];
-  /** All servers of the database, including workers that the URL does not name. */
+  /** All servers that the database runs on, including workers that the URL does not name. */
   servers: LocalServer[];
   isCluster: boolean;
   /** A connection to the first host. */
   admin: Database;
-  /** Starts the service with a demo account. Calls with the same `account` folder use the same account. */
+  /** Starts the service with a demo account. Calls with the same `account` name use the same account. */
   start(url: string, account?: string): Promise<RunningService>;
   stop(): Promise<void>;
 }
 
 /**
- * Creates a database on the servers. The caller may delete it later.
+ * Creates a database on the servers. It is not deleted.
  *
  * @param argument `name=postgres://…`, with several hosts separated by commas
- * @throws Error if `given` has a different format, or a server is not running on this machine
+ * @throws Error if `argument` has a different format, or if a server is not running on this machine
  */
 export async function openSide(argument: string): Promise<Side> {
   const [, name, url = ''] = /^([^=]+)=(postgres(?:ql)?:\/\/.*)$/.exec(argument) ?? [];
@@ -39,11 +39,12 @@ export async function openSide(argument: string): Promise<Side> {
   if (name === undefined || first === undefined)
     throw new Error(`--url is ${argument}; expected name=postgres://user@host:port/database.`);
   const database = `bench_${randomBytes(4).toString('hex')}`;
-  const created = await createDatabaseOn(first, database);
-  const urls = [created, ...otherHosts.map((other) => other.replace(/[^/]*$/, database))];
+  const adminUrl = await createDatabaseOn(first, database);
+  const urls = [adminUrl, ...otherHosts.map((other) => other.replace(/[^/]*$/, database))];
   const limits = { poolSize: 1, timeoutMs: 60_000, lockTimeoutMs: 60_000, pooler: false };
-  // When a worker is killed, the coordinator may end sessions too. The affected statements report that error.
-  const admin = openPostgres(created, () => undefined, limits);
+  // When a worker is killed, the coordinator may end sessions too. The affected statements report that error, so the
+  // connection's error handler ignores it.
+  const admin = openPostgres(adminUrl, () => undefined, limits);
   const isCluster = (await readCitusRole(admin)) !== undefined;
   const nodes = isCluster
     ? await admin.query<{ port: number }>(
@@ -72,7 +73,7 @@ export async function openSide(argument: string): Promise<Side> {
           NODE_OPTIONS: '--max-semi-space-size=32',
           TRUEWARD_MASTER_KEY: masterKey,
           DATABASE_URL: to,
-          DATABASE_ADMIN_URL: created,
+          DATABASE_ADMIN_URL: adminUrl,
         },
       });
     },
@@ -83,7 +84,7 @@ export async function openSide(argument: string): Promise<Side> {
   };
 }
 
-/** One service process for each host. The processes share the requests in the demo account's sandbox. */
+/** One service process per host. The requests to the demo account's sandbox are distributed across the processes. */
 export interface Processes {
   clients: Client[];
   /** Returns the CPU time that all service processes and all database servers have used so far. */

@@ -3,7 +3,7 @@ import { type Ad, type Client, forEach, waitUntilWatched } from '../service/ads.
 import { nowMs, type Receiver } from '../service/receiver.ts';
 import type { Processes, Side } from './side.ts';
 
-/** The costs of the ads in one round. */
+/** What the ads in one round cost. */
 export interface Window {
   /** Latency of each decision. */
   decisionMs: number[];
@@ -13,7 +13,7 @@ export interface Window {
   adMs: number[];
   /** CPU per decision. */
   decisionUs: CpuUse;
-  /** CPU per ad, excluding the time in which the player watches the ad. */
+  /** CPU per ad, excluding the time while the player watches the ad. */
   adUs: CpuUse;
 }
 
@@ -22,7 +22,7 @@ export interface CpuUse {
   database: number;
 }
 
-/** Plays `count` ads to the end, and waits until the game's server has received a webhook for each ad. */
+/** Plays `count` ads to the end, and waits until the receiver has a webhook event for each ad. */
 export async function playAds(
   side: Side,
   { clients, read }: Processes,
@@ -43,8 +43,8 @@ export async function playAds(
     return result;
   };
   const measureTime = async <T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> => {
-    const startedMs = nowMs();
-    return { result: await work(), ms: nowMs() - startedMs };
+    const startedAtMs = nowMs();
+    return { result: await work(), ms: nowMs() - startedAtMs };
   };
   const indexes = Array.from({ length: count }, (_, index) => index);
   const decisions = await step(() =>
@@ -67,16 +67,17 @@ export async function playAds(
   await waitUntilWatched(ads, 1);
   receiver.clear();
   await step(async () => {
-    const finishedMs = new Map(await send('finish'));
+    const finishedAtMs = new Map(await send('finish'));
     // The arrivals are keyed by decision, because a delivery may be attempted twice on a busy machine.
-    const arrivedMs = new Map<string, number>();
-    for (let seen = 0; arrivedMs.size < count; seen += 1) {
-      await receiver.count(seen + 1);
-      const { decisionId = '', atMs } = receiver.arrivals[seen] ?? { atMs: NaN };
-      if (finishedMs.has(decisionId) && !arrivedMs.has(decisionId)) arrivedMs.set(decisionId, atMs);
+    const arrivedAtMs = new Map<string, number>();
+    for (let index = 0; arrivedAtMs.size < count; index += 1) {
+      await receiver.count(index + 1);
+      const { decisionId = '', atMs } = receiver.arrivals[index] ?? { atMs: NaN };
+      if (finishedAtMs.has(decisionId) && !arrivedAtMs.has(decisionId))
+        arrivedAtMs.set(decisionId, atMs);
     }
-    for (const [id, ms] of finishedMs)
-      adMsById.set(id, (adMsById.get(id) ?? 0) + Math.max(0, (arrivedMs.get(id) ?? NaN) - ms));
+    for (const [id, ms] of finishedAtMs)
+      adMsById.set(id, (adMsById.get(id) ?? 0) + Math.max(0, (arrivedAtMs.get(id) ?? NaN) - ms));
     await waitForDeliveries(side);
   });
   const [decisionUs = { service: NaN, database: NaN }] = stepUsage;
@@ -92,7 +93,7 @@ export async function playAds(
   };
 }
 
-/** Resolves when the results of all deliveries are stored. */
+/** Resolves when all delivery results are stored. */
 async function waitForDeliveries({ admin }: Side): Promise<void> {
   for (;;) {
     // Citus rejects EXISTS at the top level of a statement that reads all shards.

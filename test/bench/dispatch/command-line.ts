@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util';
 import { type Contestant, contestants } from './contestants.ts';
 
-/** The amount of work to measure. */
+/** How much to measure. */
 export interface Plan {
   /** Number of deliveries in a measured run. */
   count: number;
   warmUp: number;
-  /** Number of deliveries in a run that compares settings of a contestant. */
+  /** Number of deliveries in a run that compares a contestant's settings. */
   tuning: number;
   rounds: number;
   crashes: number;
@@ -15,8 +15,8 @@ export interface Plan {
 /** The parsed command line. */
 export interface CommandLine {
   plan: Plan;
-  chosen: readonly Contestant[];
-  /** Whether the run measures everything. The results of an incomplete run must not replace the published results. */
+  selectedContestants: readonly Contestant[];
+  /** Whether the run measures everything. An incomplete run must not replace the published results. */
   isComplete: boolean;
 }
 
@@ -25,20 +25,21 @@ const quickPlan: Plan = { count: 2_000, warmUp: 500, tuning: 1_000, rounds: 1, c
 
 export const help = `npm run bench:dispatch [-- options]
 
-Compares webhook delivery by the service with job queues: pg-boss and graphile-worker on the same PostgreSQL, and
-BullMQ on Redis. Runs on this machine only. The exit code does not depend on timings. It is 0 unless the benchmark
-fails. Needs Linux, PostgreSQL and, for BullMQ, redis-server.
+Compares the service's webhook delivery with job queues: pg-boss and graphile-worker on the same PostgreSQL server,
+and BullMQ on Redis. Everything runs on this machine. The exit code does not depend on timings: it is 0 unless the
+benchmark fails. Requires Linux, PostgreSQL and, for BullMQ, redis-server.
 
   --only <names>   contestants, separated by commas: ${contestants.map(({ name }) => name).join(', ')}
   --quick          fewer deliveries and rounds: about 2 minutes instead of 9
-  --count <n>      deliveries of a run (default ${fullPlan.count}, quick ${quickPlan.count})
-  --rounds <n>     measured runs of each (default ${fullPlan.rounds}, quick ${quickPlan.rounds})
+  --count <n>      deliveries per run (default ${fullPlan.count}, quick ${quickPlan.count})
+  --rounds <n>     measured runs per contestant (default ${fullPlan.rounds}, quick ${quickPlan.rounds})
   --help           this text
 
 A complete run replaces docs/benchmarks/dispatch; others write to .cache/bench-dispatch.
-Environment: POSTGRES_BIN is the folder of initdb and postgres; by default the newest of the machine.`;
+Environment: POSTGRES_BIN is the folder that contains initdb and postgres; by default, the newest installed version
+is used.`;
 
-/** Parses the arguments. @throws Error with the expected values if they are invalid. */
+/** Parses the arguments. @throws Error if they are invalid. The message lists the expected values. */
 export function readCommandLine(args: string[]): CommandLine | 'help' {
   const { values } = parseArgs({
     args,
@@ -56,7 +57,8 @@ export function readCommandLine(args: string[]): CommandLine | 'help' {
   if (values.rounds !== undefined) plan.rounds = parseWholeNumber('--rounds', values.rounds);
   return {
     plan,
-    chosen: values.only === undefined ? contestants : values.only.split(',').map(findContestant),
+    selectedContestants:
+      values.only === undefined ? contestants : values.only.split(',').map(findContestant),
     isComplete:
       [values.only, values.count, values.rounds].every((value) => value === undefined) &&
       !values.quick,

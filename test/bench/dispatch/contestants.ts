@@ -1,8 +1,8 @@
 export type Name = 'ours' | 'pg-boss' | 'graphile-worker' | 'bullmq';
 
-/** One way to set up a contestant. */
+/** One configuration of a contestant. */
 export interface Setting {
-  /** The name in the published tables. */
+  /** The configuration's name in the published tables. */
   label: string;
   options: object;
 }
@@ -14,13 +14,12 @@ export interface Contestant {
   package?: string;
   license?: string;
   settings: readonly [Setting, ...Setting[]];
-  /** How jobs are recovered after a worker has crashed. */
+  /** How jobs are recovered after a worker crash. */
   recovery: string;
 }
 
 /**
- * How long a worker may hold a job, in seconds. After that, the worker is presumed dead. The service's own lease is
- * just as long.
+ * How long a worker may hold a job before it is presumed dead, in seconds. The service's own lease is just as long.
  */
 export const leaseS = 20;
 
@@ -55,7 +54,7 @@ const bull = (concurrency: number): Setting => ({
   options: { concurrency },
 });
 
-/** All contestants, in the order of the tables. */
+/** All contestants, in table order. */
 export const contestants: readonly Contestant[] = [
   {
     name: 'ours',

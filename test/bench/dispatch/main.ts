@@ -1,5 +1,5 @@
 /**
- * `npm run bench:dispatch`: compares the service's webhook delivery with job queues on the same machine, and writes
+ * `npm run bench:dispatch` compares the service's webhook delivery with job queues on the same machine, and writes
  * docs/benchmarks/dispatch.
  */
 import { execFileSync } from 'node:child_process';
@@ -10,13 +10,14 @@ import { type CommandLine, help, readCommandLine } from './command-line.ts';
 import type { Contestant, Setting } from './contestants.ts';
 import { type Bench, crash, deliver } from './measure.ts';
 import { writeReport } from './report.ts';
-import { type Measured, perSecond } from './results.ts';
+import { type Measurements, perSecond } from './results.ts';
 
 const startedAt = performance.now();
-const minutes = (): number => (performance.now() - startedAt) / 60_000;
-const log = (text: string): void => console.log(`${minutes().toFixed(1).padStart(5)} min  ${text}`);
+const elapsedMinutes = (): number => (performance.now() - startedAt) / 60_000;
+const log = (text: string): void =>
+  console.log(`${elapsedMinutes().toFixed(1).padStart(5)} min  ${text}`);
 
-// Child processes exit together with this process only if this process exits normally.
+// Child processes are cleaned up only if this process exits normally.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 const choice = readCommandLine(process.argv.slice(2));
@@ -26,18 +27,18 @@ else await measureAndReport(choice);
 async function measureAndReport(choice: CommandLine): Promise<void> {
   const postgres = await startPrivatePostgres();
   if (!postgres)
-    throw new Error('There is no PostgreSQL on this machine. Install it or set POSTGRES_BIN.');
+    throw new Error('PostgreSQL was not found on this machine. Install it or set POSTGRES_BIN.');
   const receiver = await startChild('receiver.mjs', 'openReceiver', {});
   try {
     const url = await receiver.call<string>('url');
     const bench = { postgres, receiver, url, warmUp: choice.plan.warmUp };
-    const measured = await measureAll(bench, choice);
+    const measurements = await measureAll(bench, choice);
     const results = {
-      measured,
+      measurements,
       plan: choice.plan,
-      minutes: minutes(),
-      postgresVersion: await postgresVersion(postgres.url),
-      redisVersion: redisVersion(),
+      minutes: elapsedMinutes(),
+      postgresVersion: await readPostgresVersion(postgres.url),
+      redisVersion: readRedisVersion(),
     };
     await writeReport(results, choice.isComplete);
   } finally {
@@ -46,45 +47,54 @@ async function measureAndReport(choice: CommandLine): Promise<void> {
   }
 }
 
-async function measureAll(bench: Bench, { chosen, plan }: CommandLine): Promise<Measured[]> {
-  const hasRedis = redisVersion() !== undefined;
-  const entries: { measured: Measured; setting: Setting }[] = [];
-  for (const contestant of chosen) {
+async function measureAll(
+  bench: Bench,
+  { selectedContestants, plan }: CommandLine,
+): Promise<Measurements[]> {
+  const hasRedis = readRedisVersion() !== undefined;
+  const entries: { measurements: Measurements; setting: Setting }[] = [];
+  for (const contestant of selectedContestants) {
     const [setting] = contestant.settings;
-    const measured: Measured = { contestant, tuning: [], setting: '', rounds: [], crashes: [] };
+    const measurements: Measurements = {
+      contestant,
+      tuning: [],
+      setting: '',
+      rounds: [],
+      crashes: [],
+    };
     if (contestant.name === 'bullmq' && !hasRedis) {
-      log('bullmq is not run: there is no redis-server on this machine.');
+      log('Skipping bullmq: redis-server is not installed on this machine.');
       entries.push({
-        measured: { ...measured, gap: 'not run: no redis-server on this machine' },
+        measurements: { ...measurements, gap: 'skipped: no redis-server on this machine' },
         setting,
       });
       continue;
     }
-    const best = await tune(bench, contestant, plan.tuning, measured);
-    entries.push({ measured: { ...measured, setting: best.label }, setting: best });
+    const best = await tune(bench, contestant, plan.tuning, measurements);
+    entries.push({ measurements: { ...measurements, setting: best.label }, setting: best });
   }
-  const running = entries.filter(({ measured }) => measured.gap === undefined);
-  // The contestants alternate, so that other load on the machine affects all of them equally.
+  const runnableEntries = entries.filter(({ measurements }) => measurements.gap === undefined);
+  // The contestants take turns, so that other load on the machine affects all of them equally.
   for (let round = 1; round <= plan.rounds; round += 1) {
-    for (const { measured, setting } of running) {
-      const run = await deliver(bench, measured.contestant, setting, plan.count);
-      measured.rounds.push(run);
+    for (const { measurements, setting } of runnableEntries) {
+      const run = await deliver(bench, measurements.contestant, setting, plan.count);
+      measurements.rounds.push(run);
       log(
-        `round ${round} of ${plan.rounds}, ${measured.contestant.name}: ${perSecond(run).toFixed(0)} a second`,
+        `round ${round} of ${plan.rounds}, ${measurements.contestant.name}: ${perSecond(run).toFixed(0)} a second`,
       );
     }
   }
   for (let round = 1; round <= plan.crashes; round += 1) {
-    for (const { measured, setting } of running) {
-      const run = await crash(bench, measured.contestant, setting, plan.count);
-      measured.crashes.push(run);
+    for (const { measurements, setting } of runnableEntries) {
+      const run = await crash(bench, measurements.contestant, setting, plan.count);
+      measurements.crashes.push(run);
       const { duplicated, lost } = run.tally;
       log(
-        `killed at ${run.arrived}, ${measured.contestant.name}: done after ${(run.recoveryMs / 1_000).toFixed(1)} s, ${lost} lost, ${duplicated} duplicated`,
+        `killed after ${run.arrived} arrivals, ${measurements.contestant.name}: done after ${(run.recoveryMs / 1_000).toFixed(1)} s, ${lost} lost, ${duplicated} duplicated`,
       );
     }
   }
-  return entries.map(({ measured }) => measured);
+  return entries.map(({ measurements }) => measurements);
 }
 
 /** Finds a contestant's fastest setting. */
@@ -92,7 +102,7 @@ async function tune(
   bench: Bench,
   contestant: Contestant,
   count: number,
-  { tuning }: Measured,
+  { tuning }: Measurements,
 ): Promise<Setting> {
   const { name, settings } = contestant;
   let [best] = settings;
@@ -107,8 +117,8 @@ async function tune(
   return best;
 }
 
-/** Returns the version of Redis on this machine; undefined if it is not installed. */
-function redisVersion(): string | undefined {
+/** Returns the version of Redis on this machine, or undefined if it is not installed. */
+function readRedisVersion(): string | undefined {
   try {
     const text = execFileSync('redis-server', ['--version'], { encoding: 'utf8', stdio: 'pipe' });
     return `Redis ${/v=([\d.]+)/.exec(text)?.[1] ?? ''}`;
@@ -117,7 +127,7 @@ function redisVersion(): string | undefined {
   }
 }
 
-async function postgresVersion(url: string): Promise<string> {
+async function readPostgresVersion(url: string): Promise<string> {
   const database = openPostgres(url, (error) => console.error(error));
   const [row] = await database.query<{ server_version: string }>('SHOW server_version');
   await database.close();

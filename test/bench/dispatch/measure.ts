@@ -8,7 +8,7 @@ import { type RunningContestant, openContestant, type Worker } from './open-cont
 import { tally, type Tally } from './tally.ts';
 import { readUsage, subtract, type Usage } from './usage.ts';
 
-/** Resource usage of a run. */
+/** What all runs share: the PostgreSQL server, the receiver and its URL, and the number of warm-up deliveries. */
 export interface Bench {
   postgres: PrivatePostgres;
   receiver: Child;
@@ -16,10 +16,10 @@ export interface Bench {
   warmUp: number;
 }
 
-/** A run without faults. Processor times are the sums for all deliveries, in microseconds. */
+/** A run without faults. Processor times are totals over all deliveries, in microseconds. */
 export interface DeliveryRun {
   count: number;
-  /** Time from the start signal until the last delivery is recorded as delivered. */
+  /** Time from when the worker starts until the last delivery is recorded as delivered. */
   ms: number;
   usage: Usage;
   enqueue: { ms: number; usage: Usage };
@@ -30,12 +30,12 @@ export interface DeliveryRun {
 /** A run in which the worker is killed once. */
 export interface CrashRun {
   count: number;
-  /** Number of causes that had arrived, and of requests that were in flight, when the worker was killed. */
+  /** How many causes had arrived, and how many requests were in flight, when the worker was killed. */
   arrived: number;
   open: number;
   /**
-   * Times from when the worker was killed. `restartMs` is until the new worker may start, and `recoveryMs` until the
-   * last delivery is recorded as delivered.
+   * Both times start when the worker is killed. `restartMs` ends when the new worker has started, and `recoveryMs` when
+   * the last delivery is recorded as delivered.
    */
   restartMs: number;
   recoveryMs: number;
@@ -53,23 +53,23 @@ export const deliver = (
   setting: Setting,
   count: number,
 ): Promise<DeliveryRun> =>
-  withWarmContestant(bench, contestant, setting, async (opened, worker) => {
-    const readCurrentUsage = () => readUsage(listProcesses(bench, opened, worker));
-    await bench.receiver.call('begin', opened.secret, 'main');
-    const [before, startedMs] = [readCurrentUsage(), performance.now()];
-    await opened.producer.call('enqueue', 'main', count);
+  withWarmContestant(bench, contestant, setting, async (runningContestant, worker) => {
+    const readCurrentUsage = () => readUsage(listProcesses(bench, runningContestant, worker));
+    await bench.receiver.call('begin', runningContestant.secret, 'main');
+    const [usageBefore, startedAtMs] = [readCurrentUsage(), performance.now()];
+    await runningContestant.producer.call('enqueue', 'main', count);
     const enqueue = {
-      ms: performance.now() - startedMs,
-      usage: subtract(readCurrentUsage(), before),
+      ms: performance.now() - startedAtMs,
+      usage: subtract(readCurrentUsage(), usageBefore),
     };
     // Flushes earlier writes, so that they do not affect the measured run.
     await checkpoint(bench.postgres);
-    const [beforeStart, allowedMs] = [readCurrentUsage(), performance.now()];
+    const [usageBeforeStart, workerStartedAtMs] = [readCurrentUsage(), performance.now()];
     await worker.start();
-    await withTimeout(bench.receiver.call('arrived', count));
-    const failed = await waitUntilDone(opened, 20);
-    const ms = performance.now() - allowedMs;
-    const usage = subtract(readCurrentUsage(), beforeStart);
+    await withTimeout(bench.receiver.call('waitForArrivals', count));
+    const failed = await waitUntilDone(runningContestant, 20);
+    const ms = performance.now() - workerStartedAtMs;
+    const usage = subtract(readCurrentUsage(), usageBeforeStart);
     return { count, ms, usage, enqueue, failed, tally: await readTally(bench, count) };
   });
 
@@ -80,80 +80,83 @@ export const crash = (
   setting: Setting,
   count: number,
 ): Promise<CrashRun> =>
-  withWarmContestant(bench, contestant, setting, async (opened, worker) => {
-    await bench.receiver.call('begin', opened.secret, 'main');
-    await opened.producer.call('enqueue', 'main', count);
+  withWarmContestant(bench, contestant, setting, async (runningContestant, worker) => {
+    await bench.receiver.call('begin', runningContestant.secret, 'main');
+    await runningContestant.producer.call('enqueue', 'main', count);
     await worker.start();
     const { open } = await withTimeout(
-      bench.receiver.call<{ open: number }>('arrived', Math.round(0.4 * count)),
+      bench.receiver.call<{ open: number }>('waitForArrivals', Math.round(0.4 * count)),
     );
     await worker.kill();
-    const killedMs = performance.now();
+    const killedAtMs = performance.now();
     const { counts } = await bench.receiver.call<{ counts: object }>('result');
     const arrived = Object.keys(counts).length;
-    const newWorker = await opened.startWorker(true);
+    const newWorker = await runningContestant.startWorker(true);
     await newWorker.start();
-    const restartMs = performance.now() - killedMs;
-    const failed = await waitUntilDone(opened, 100);
-    const recoveryMs = performance.now() - killedMs;
-    const end = await readTally(bench, count);
-    return { count, arrived, open, restartMs, recoveryMs, failed, tally: end };
+    const restartMs = performance.now() - killedAtMs;
+    const failed = await waitUntilDone(runningContestant, 100);
+    const recoveryMs = performance.now() - killedAtMs;
+    const tally = await readTally(bench, count);
+    return { count, arrived, open, restartMs, recoveryMs, failed, tally };
   });
 
-/** Runs `work` on a new contestant after some warm-up deliveries. */
+/** Sets up the contestant with new databases, and runs `work` after some warm-up deliveries. */
 async function withWarmContestant<T>(
   bench: Bench,
   contestant: Contestant,
   setting: Setting,
-  work: (opened: RunningContestant, worker: Worker) => Promise<T>,
+  work: (runningContestant: RunningContestant, worker: Worker) => Promise<T>,
 ): Promise<T> {
-  const opened = await openContestant(contestant, setting, bench);
+  const runningContestant = await openContestant(contestant, setting, bench);
   try {
-    const worker = await opened.startWorker(false);
-    await bench.receiver.call('begin', opened.secret, 'warm');
-    await opened.producer.call('enqueue', 'warm', bench.warmUp);
+    const worker = await runningContestant.startWorker(false);
+    await bench.receiver.call('begin', runningContestant.secret, 'warm');
+    await runningContestant.producer.call('enqueue', 'warm', bench.warmUp);
     await worker.start();
-    await withTimeout(bench.receiver.call('arrived', bench.warmUp));
-    await waitUntilDone(opened, 20);
+    await withTimeout(bench.receiver.call('waitForArrivals', bench.warmUp));
+    await waitUntilDone(runningContestant, 20);
     await worker.pause();
-    return await work(opened, worker);
+    return await work(runningContestant, worker);
   } finally {
-    await opened.close();
+    await runningContestant.close();
   }
 }
 
 const listProcesses = (
   { postgres, receiver }: Bench,
-  opened: RunningContestant,
+  runningContestant: RunningContestant,
   worker: Worker,
 ) => ({
   worker: worker.pid,
-  producer: opened.producer.pid,
+  producer: runningContestant.producer.pid,
   receiver: receiver.pid,
   postgres: postgres.pid(),
-  redis: opened.redisPid,
+  redis: runningContestant.redisPid,
 });
 
-/** Waits until nothing is pending, but not longer than the timeout. Resolves with the number of permanent failures. */
-async function waitUntilDone({ producer }: RunningContestant, everyMs: number): Promise<number> {
-  const startedMs = performance.now();
+/** Waits until nothing is pending, or until the timeout. Resolves to the number of permanent failures. */
+async function waitUntilDone(
+  { producer }: RunningContestant,
+  pollIntervalMs: number,
+): Promise<number> {
+  const startedAtMs = performance.now();
   for (;;) {
     const { pending, failed } = await producer.call<{ pending: number; failed: number }>('count');
-    if (pending === 0 || performance.now() - startedMs > timeoutMs) return failed;
-    await sleep(everyMs);
+    if (pending === 0 || performance.now() - startedAtMs > timeoutMs) return failed;
+    await sleep(pollIntervalMs);
   }
 }
 
 async function withTimeout<T>(work: Promise<T>): Promise<T> {
-  const limit = new AbortController();
-  const timeout = sleep(timeoutMs, undefined, { signal: limit.signal }).then(() => {
-    throw new Error(`Not everything was delivered within ${timeoutMs / 1_000} s.`);
+  const timeoutController = new AbortController();
+  const timeout = sleep(timeoutMs, undefined, { signal: timeoutController.signal }).then(() => {
+    throw new Error(`Some webhooks were not delivered within ${timeoutMs / 1_000} s.`);
   });
   timeout.catch(() => undefined);
   try {
     return await Promise.race([work, timeout]);
   } finally {
-    limit.abort();
+    timeoutController.abort();
   }
 }
 

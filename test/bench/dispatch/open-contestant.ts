@@ -10,22 +10,22 @@ import { type Child, startChild } from './child.ts';
 import { type Contestant, leaseS, type Setting } from './contestants.ts';
 import { startPrivateRedis } from './redis.ts';
 
-/** The process that delivers. */
+/** The process that delivers webhooks. */
 export interface Worker {
   pid: number;
   /** Starts delivering. */
   start(): Promise<void>;
-  /** Stops delivering when the requests in flight have finished. */
+  /** Stops delivering once the requests in flight have finished. */
   pause(): Promise<void>;
   /** Kills the process (SIGKILL), as a crash would. */
   kill(): Promise<void>;
 }
 
-/** An open contestant with new databases. */
+/** A contestant that is set up with new databases. */
 export interface RunningContestant {
   /** Writes causes and their deliveries, and counts unfinished deliveries. */
   producer: Child;
-  /** The secret that signs the deliveries. */
+  /** The secret that the deliveries are signed with. */
   secret: string;
   redisPid: number | undefined;
   startWorker(isRestart: boolean): Promise<Worker>;
@@ -80,15 +80,15 @@ async function openPeer(
   };
 }
 
-/** Starts the built service in a separate process. Enqueued deliveries wait in an open transaction. */
+/** Starts the built service in a separate process. Until the worker starts, deliveries wait in an open transaction. */
 async function openOurs({ postgres, url }: Environment): Promise<RunningContestant> {
   const databaseUrl = await createDatabase(postgres);
   const folder = mkdtempSync(join(tmpdir(), 'trueward-bench-'));
   const launch = () => startService({ dataDir: folder, env: { DATABASE_URL: databaseUrl } });
   let service = await launch();
   // An interrupted run must not leave a service running.
-  const end = () => service.process.kill('SIGKILL');
-  process.once('exit', end);
+  const killService = () => service.process.kill('SIGKILL');
+  process.once('exit', killService);
   const call = async <T>(path: string, body: object): Promise<T> => {
     const response = await fetch(service.url + path, {
       method: 'POST',
@@ -123,8 +123,8 @@ async function openOurs({ postgres, url }: Environment): Promise<RunningContesta
       return {
         pid: service.process.pid ?? 0,
         async start() {
-          // The service's dispatcher wakes when the service writes an event. But the producer is a separate process, so
-          // a test event has to wake the dispatcher.
+          // The service wakes its dispatcher when it writes an event itself. Here, a separate process writes the events,
+          // so a test event has to wake the dispatcher.
           if (await producer.call<boolean>('release'))
             await call(`/v1/webhooks/${webhook.id}/test`, {});
         },
@@ -134,7 +134,7 @@ async function openOurs({ postgres, url }: Environment): Promise<RunningContesta
     },
     async close() {
       await service.kill();
-      process.off('exit', end);
+      process.off('exit', killService);
       await producer.kill();
       rmSync(folder, { recursive: true, force: true });
     },

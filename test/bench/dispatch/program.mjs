@@ -1,6 +1,6 @@
 /**
- * A child process of the benchmark: `node program.mjs <module> <export> <options as JSON>`. Calls the module's export
- * with the options. Then runs the methods that the parent process calls, until the parent exits.
+ * The benchmark's child process: `node program.mjs <module> <export> <options as JSON>`. Calls the module's export with
+ * the options. Then runs the methods that the parent process calls, until the parent exits.
  */
 const [file, name, options] = process.argv.slice(2);
 const methods = await (await import(file))[name](JSON.parse(options));

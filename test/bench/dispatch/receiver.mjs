@@ -1,6 +1,4 @@
-/**
- * The webhook receiver. It runs in a separate process, verifies signatures, and counts the deliveries of each cause.
- */
+/** The webhook receiver. It runs in a separate process, verifies signatures, and counts the deliveries for each cause. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 
@@ -12,7 +10,7 @@ export async function openReceiver() {
   let counts = new Map();
   let rejected = 0;
   let open = 0;
-  let waiting = [];
+  let waiters = [];
 
   const receive = (request, body) => {
     const { 'webhook-id': id, 'webhook-timestamp': timestamp } = request.headers;
@@ -31,7 +29,7 @@ export async function openReceiver() {
     const cause = JSON.parse(body).data.decision_id;
     if (!isWanted(cause)) return 200;
     counts.set(cause, (counts.get(cause) ?? 0) + 1);
-    waiting = waiting.filter(({ count, resolve }) => {
+    waiters = waiters.filter(({ count, resolve }) => {
       if (counts.size < count) return true;
       resolve({ open });
       return false;
@@ -55,17 +53,17 @@ export async function openReceiver() {
 
   return {
     url: () => `http://127.0.0.1:${port}/webhooks`,
-    /** From now on, counts only the causes of this run. */
+    /** Resets the counts. From now on, only this run's causes are counted. */
     begin(secret, run) {
       key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
       isWanted = (cause) => typeof cause === 'string' && cause.startsWith(`dec_${run}_`);
       counts = new Map();
       rejected = 0;
-      waiting = [];
+      waiters = [];
     },
-    /** Resolves when this many distinct causes have arrived, with the number of requests in flight. */
-    arrived: (count) =>
-      counts.size >= count ? { open } : new Promise((resolve) => waiting.push({ count, resolve })),
+    /** Waits until this many distinct causes have arrived. Returns the number of requests in flight at that moment. */
+    waitForArrivals: (count) =>
+      counts.size >= count ? { open } : new Promise((resolve) => waiters.push({ count, resolve })),
     result: () => ({ counts: Object.fromEntries(counts), rejected }),
   };
 }

@@ -6,17 +6,17 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import getPort from 'get-port';
 
-/** A Redis server for one run. */
+/** A Redis server that is used for only one run. */
 export interface PrivateRedis {
   port: number;
   pid: number;
   stop(): Promise<void>;
 }
 
-/** With these settings, Redis acknowledges a write only when it is on disk, as PostgreSQL does. */
+/** With these settings, Redis acknowledges a write only once it is on disk, as PostgreSQL does. */
 export const redisSettings = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
 
-/** Starts the machine's `redis-server` in a new folder. The folder is removed at the end. */
+/** Starts the installed `redis-server` in a new folder. `stop()` removes the folder. */
 export async function startPrivateRedis(): Promise<PrivateRedis> {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-redis-'));
   const port = await getPort({ host: '127.0.0.1' });
@@ -25,8 +25,8 @@ export async function startPrivateRedis(): Promise<PrivateRedis> {
     ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder, ...redisSettings],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
-  const end = () => server.kill();
-  process.once('exit', end);
+  const killServer = () => server.kill();
+  process.once('exit', killServer);
   const exited = once(server, 'exit');
   const lines = createInterface(server.stdout);
   await new Promise<void>((resolve, reject) => {
@@ -42,7 +42,7 @@ export async function startPrivateRedis(): Promise<PrivateRedis> {
     async stop() {
       server.kill();
       await exited;
-      process.off('exit', end);
+      process.off('exit', killServer);
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -8,28 +8,28 @@ import { drawRowChart } from '../outbox/report/row-chart.ts';
 import type { Plan } from './command-line.ts';
 import { contestants } from './contestants.ts';
 import { redisSettings } from './redis.ts';
-import { type Measured, summarize, type Summary } from './results.ts';
+import { type Measurements, summarize, type Summary } from './results.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
 interface Results {
-  measured: readonly Measured[];
+  measurements: readonly Measurements[];
   plan: Plan;
   minutes: number;
   postgresVersion: string;
   redisVersion: string | undefined;
 }
 
-/** Writes the page, the charts and the data, and prints the comparison. */
+/** Writes the page, the charts and the JSON results, and prints the comparison. */
 export async function writeReport(results: Results, isComplete: boolean): Promise<void> {
   const folder = join(root, isComplete ? 'docs/benchmarks/dispatch' : '.cache/bench-dispatch');
-  const summaries = results.measured.map(summarize);
-  const about = await describeRun(results);
+  const summaries = results.measurements.map(summarize);
+  const runInfo = await describeRun(results);
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  await writePretty(join(folder, 'README.md'), write(about, results, summaries));
-  const figures = { about, plan: results.plan, summaries, rounds: groupRounds(results) };
-  await writePretty(join(folder, 'results.json'), JSON.stringify(figures, round));
+  await writePretty(join(folder, 'README.md'), renderPage(runInfo, results, summaries));
+  const json = { about: runInfo, plan: results.plan, summaries, rounds: groupRounds(results) };
+  await writePretty(join(folder, 'results.json'), JSON.stringify(json, roundNumber));
   for (const [name, svg] of drawPlots(summaries)) await writeFile(join(folder, name), svg);
   console.log(`\n${relative(root, folder)}: README.md, results.json and charts\n`);
   console.log(compare(summaries).join('\n'));
@@ -38,14 +38,14 @@ export async function writeReport(results: Results, isComplete: boolean): Promis
 const writePretty = async (file: string, content: string): Promise<void> =>
   writeFile(file, await prettify(content, { ...(await resolveConfig(file)), filepath: file }));
 
-const round = (_: string, value: unknown): unknown =>
+const roundNumber = (_: string, value: unknown): unknown =>
   typeof value === 'number' ? Number(value.toFixed(1)) : value;
 
-const groupRounds = ({ measured }: Results) =>
-  Object.fromEntries(measured.map(({ contestant, rounds }) => [contestant.name, rounds]));
+const groupRounds = ({ measurements }: Results) =>
+  Object.fromEntries(measurements.map(({ contestant, rounds }) => [contestant.name, rounds]));
 
 /** Describes the machine and the versions that were measured. */
-async function describeRun({ measured, minutes, postgresVersion, redisVersion }: Results) {
+async function describeRun({ measurements, minutes, postgresVersion, redisVersion }: Results) {
   const [cpu] = cpus();
   const readVersion = async (name: string): Promise<string> => {
     const file = join(import.meta.dirname, 'node_modules', name, 'package.json');
@@ -55,8 +55,8 @@ async function describeRun({ measured, minutes, postgresVersion, redisVersion }:
     };
     return `${name} ${version} (${license})`;
   };
-  const versions: Record<string, string> = { ours: `this service, ${ourVersion()}` };
-  for (const { contestant } of measured)
+  const versions: Record<string, string> = { ours: `this service, ${readOurVersion()}` };
+  for (const { contestant } of measurements)
     if (contestant.package !== undefined)
       versions[contestant.name] = await readVersion(contestant.package);
   return {
@@ -68,20 +68,21 @@ async function describeRun({ measured, minutes, postgresVersion, redisVersion }:
   };
 }
 
-function ourVersion(): string {
+function readOurVersion(): string {
   const git = (...args: string[]): string =>
     execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' }).trim();
   try {
     const sources = ['--', 'service/src', 'src/server'];
-    const changed = git('status', '--porcelain', ...sources) === '' ? '' : ', with changes';
-    return git('log', '-1', '--format=%h of %cs', ...sources) + changed;
+    const suffix =
+      git('status', '--porcelain', ...sources) === '' ? '' : ', with uncommitted changes';
+    return git('log', '-1', '--format=%h of %cs', ...sources) + suffix;
   } catch {
     // This is not a Git checkout, or Git is not installed.
     return 'unknown version';
   }
 }
 
-/** Compares our service with each peer, one line per metric. */
+/** Compares our service with each peer. Returns one line per metric. */
 export function compare(summaries: readonly Summary[]): string[] {
   const ours = summaries.find(({ name }) => name === 'ours');
   if (ours?.perSecond === undefined) return [];
@@ -114,8 +115,8 @@ function describe(
   return `- **${isAhead ? 'ahead of' : 'behind'} ${name}** in ${metric}: ${format(ours)} to ${format(peer)}, ${(ours / peer).toFixed(2)} ×.`;
 }
 
-function write(
-  about: Awaited<ReturnType<typeof describeRun>>,
+function renderPage(
+  runInfo: Awaited<ReturnType<typeof describeRun>>,
   { plan }: Results,
   summaries: readonly Summary[],
 ): string {
@@ -124,15 +125,15 @@ function write(
 
 Generated by \`npm run bench:dispatch\`; do not edit. Wall times depend on the machine and its load: compare them only within this page.
 
-- ${about.date.slice(0, 16).replace('T', ' ')} UTC, ${format(about.minutes)} minutes
-- ${about.machine}; ${about.system}
-${Object.entries(about.versions)
+- ${runInfo.date.slice(0, 16).replace('T', ' ')} UTC, ${format(runInfo.minutes)} minutes
+- ${runInfo.machine}; ${runInfo.system}
+${Object.entries(runInfo.versions)
   .map(([name, version]) => `- \`${name}\`: ${version}`)
   .join('\n')}
 
 A team that does not use this service would put its webhooks into a job queue. Each contestant delivers ${count} webhooks to one receiver, a separate process that responds after 50 ms, verifies the signature and counts the webhooks. The time is measured from when the worker starts on the backlog until the last job is recorded as done. The contestants alternate; the figures are medians of ${plan.rounds} round${plan.rounds === 1 ? '' : 's'}, each on new databases after ${plan.warmUp.toLocaleString('en')} warm-up deliveries. Receiver, worker and databases share the machine.
 
-${ratesTable(summaries)}
+${renderRatesTable(summaries)}
 
 ![Deliveries a second](rate.svg)
 
@@ -155,7 +156,7 @@ Reasons for the differences, and aspects that the figures do not show:
 
 The worker is killed (SIGKILL) when 40% of the webhooks have arrived, and restarted immediately. “Open” is the number of requests that the receiver had not responded to by then. Each webhook is delivered at least once, so those that were sent but not recorded are sent again; receivers deduplicate them by \`webhook-id\`. “All done” is the time from the kill until nothing is pending; it depends on how long a dead worker's jobs stay claimed.
 
-${crashTable(summaries)}
+${renderCrashTable(summaries)}
 
 ${contestants
   .filter(({ name }) => summaries.some((summary) => summary.name === name))
@@ -169,13 +170,13 @@ ${contestants
 - Backlog: pg-boss by \`insert()\` on the connection of the transaction; graphile-worker by \`add_jobs()\`; BullMQ by \`addBulk()\` after the commit, 1,000 at a time. Ours is written by the service’s own event writer, called in another process, because rewards that arrive over HTTP are delivered while others are still arriving, so there would be no backlog. Its transaction stays open until the start, so the time includes the commit. The dispatcher, which the service would wake after its own commit, is woken by a test event.
 - Each peer ran with several settings, ${plan.tuning.toLocaleString('en')} deliveries each, and the fastest is published. Ours runs with its defaults.
 
-${tuningTable(summaries)}
+${renderTuningTable(summaries)}
 `;
 }
 
-const label = ({ name }: Summary): string => (name === 'ours' ? '**ours**' : name);
+const formatName = ({ name }: Summary): string => (name === 'ours' ? '**ours**' : name);
 
-const ratesTable = (summaries: readonly Summary[]): string =>
+const renderRatesTable = (summaries: readonly Summary[]): string =>
   table(
     [
       '',
@@ -191,7 +192,7 @@ const ratesTable = (summaries: readonly Summary[]): string =>
     summaries.map((summary) =>
       summary.gap === undefined
         ? [
-            label(summary),
+            formatName(summary),
             `${format(summary.perSecond)} (${format(summary.slowest)} – ${format(summary.fastest)})`,
             format(summary.workerUs),
             `${format(summary.postgresUs)} (${format(summary.postgresBackgroundUs)})`,
@@ -201,11 +202,11 @@ const ratesTable = (summaries: readonly Summary[]): string =>
             format(summary.lost),
             format(summary.duplicated),
           ]
-        : [label(summary), summary.gap, ...Array.from({ length: 7 }, () => '–')],
+        : [formatName(summary), summary.gap, ...Array.from({ length: 7 }, () => '–')],
     ),
   );
 
-const crashTable = (summaries: readonly Summary[]): string =>
+const renderCrashTable = (summaries: readonly Summary[]): string =>
   table(
     [
       '',
@@ -219,7 +220,7 @@ const crashTable = (summaries: readonly Summary[]): string =>
     ],
     summaries.flatMap((summary) =>
       summary.crashes.map(({ arrived, failed, open, recoveryMs, restartMs, tally }) => [
-        label(summary),
+        formatName(summary),
         ...[arrived, open, restartMs / 1_000, recoveryMs / 1_000, tally.lost, failed].map((value) =>
           format(value),
         ),
@@ -228,7 +229,7 @@ const crashTable = (summaries: readonly Summary[]): string =>
     ),
   );
 
-const tuningTable = (summaries: readonly Summary[]): string =>
+const renderTuningTable = (summaries: readonly Summary[]): string =>
   table(
     ['setting', 'per second', 'published'],
     summaries.flatMap(({ name, setting, tuning }) =>
@@ -241,15 +242,15 @@ const tuningTable = (summaries: readonly Summary[]): string =>
   );
 
 function drawPlots(summaries: readonly Summary[]): [string, string][] {
-  const measured = summaries.filter(({ perSecond }) => perSecond !== undefined);
+  const measuredSummaries = summaries.filter(({ perSecond }) => perSecond !== undefined);
   const rows = (values: (summary: Summary) => (number | undefined)[]) =>
-    measured.map((summary) => ({
+    measuredSummaries.map((summary) => ({
       label: summary.name,
       emphasized: summary.name === 'ours',
       values: values(summary),
     }));
   const rate = drawRowChart({
-    title: 'Webhooks delivered to one endpoint that answers after 50 ms',
+    title: 'Webhooks delivered to one endpoint that responds after 50 ms',
     axis: 'deliveries a second',
     series: ['deliveries a second'],
     style: 'bars',

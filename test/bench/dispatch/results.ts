@@ -1,10 +1,10 @@
 import type { Contestant } from './contestants.ts';
 import type { CrashRun, DeliveryRun } from './measure.ts';
 
-/** The measurements of one contestant. */
-export interface Measured {
+/** One contestant's measurements. */
+export interface Measurements {
   contestant: Contestant;
-  /** Deliveries per second with each setting of the contestant, in order. Empty if there is only one setting. */
+  /** Deliveries per second with each of the contestant's settings, in order. Empty if there is only one setting. */
   tuning: { label: string; perSecond: number }[];
   /** The fastest setting, used for all other measurements. */
   setting: string;
@@ -15,12 +15,12 @@ export interface Measured {
 }
 
 /**
- * The results of one contestant. Figures are medians over the rounds. Processor times are in microseconds per delivery.
+ * One contestant's results. Figures are medians over the rounds. Processor times are in microseconds per delivery.
  */
 export interface Summary {
   name: string;
   setting: string;
-  tuning: Measured['tuning'];
+  tuning: Measurements['tuning'];
   gap?: string;
   perSecond?: number;
   slowest?: number;
@@ -31,7 +31,7 @@ export interface Summary {
   redisUs?: number;
   /** Worker, PostgreSQL and Redis together. */
   totalUs?: number;
-  /** The receiver. It is the same program for every contestant. */
+  /** The receiver's processor time. The receiver is the same program for every contestant. */
   receiverUs?: number;
   /** The cost of writing a cause with its delivery: wall time, and the CPU time of all processes. */
   enqueueUs?: number;
@@ -45,9 +45,9 @@ export interface Summary {
 export const perSecond = ({ count, ms }: Pick<DeliveryRun, 'count' | 'ms'>): number =>
   (1_000 * count) / ms;
 
-/** Summarizes the rounds of a contestant. */
-export function summarize(measured: Measured): Summary {
-  const { contestant, crashes, gap, rounds, setting, tuning } = measured;
+/** Summarizes a contestant's rounds. */
+export function summarize(measurements: Measurements): Summary {
+  const { contestant, crashes, gap, rounds, setting, tuning } = measurements;
   const common = {
     name: contestant.name,
     setting,
@@ -84,7 +84,7 @@ export function summarize(measured: Measured): Summary {
 const sum = (values: readonly number[]): number =>
   values.reduce((total, value) => total + value, 0);
 
-/** Returns the middle value, or the mean of the middle two. */
+/** Returns the middle value, or the mean of the two middle values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const half = sorted.length / 2;

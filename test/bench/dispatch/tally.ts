@@ -1,4 +1,4 @@
-/** The outcomes of a run's deliveries. */
+/** How many of a run's causes were lost or delivered more than once. */
 export interface Tally {
   /** Number of causes without a delivery. */
   lost: number;
@@ -8,12 +8,12 @@ export interface Tally {
   repeats: number;
 }
 
-/** Counts lost and repeated deliveries. `counts` has the number of deliveries for each cause. */
+/** Counts lost and repeated deliveries. `counts` maps each cause to its number of deliveries. */
 export function tally(causes: readonly string[], counts: Readonly<Record<string, number>>): Tally {
-  const times = causes.map((cause) => counts[cause] ?? 0);
+  const deliveries = causes.map((cause) => counts[cause] ?? 0);
   return {
-    lost: times.filter((count) => count === 0).length,
-    duplicated: times.filter((count) => count > 1).length,
-    repeats: times.reduce((sum, count) => sum + Math.max(0, count - 1), 0),
+    lost: deliveries.filter((count) => count === 0).length,
+    duplicated: deliveries.filter((count) => count > 1).length,
+    repeats: deliveries.reduce((sum, count) => sum + Math.max(0, count - 1), 0),
   };
 }

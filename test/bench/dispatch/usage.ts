@@ -7,14 +7,14 @@ export interface Usage {
   worker: number;
   producer: number;
   receiver: number;
-  /** All processes of PostgreSQL. */
+  /** All PostgreSQL processes. */
   postgres: number;
   /** The part of `postgres` used by the WAL writer, the checkpointer and the background writer. */
   postgresBackground: number;
   redis: number;
 }
 
-/** The processes to measure. */
+/** The pids of the processes to measure. */
 export interface Processes {
   worker: number;
   producer: number;
@@ -23,7 +23,7 @@ export interface Processes {
   redis: number | undefined;
 }
 
-/** Returns the total usage of the processes so far. */
+/** Returns how much processor time the processes have used so far. */
 export function readUsage({ worker, producer, receiver, postgres, redis }: Processes): Usage {
   const sessions = listChildProcesses(postgres);
   return {
@@ -49,7 +49,7 @@ export const subtract = (after: Usage, before: Usage): Usage => ({
 
 const background = /checkpointer|background writer|walwriter/;
 
-/** Returns whether this is a background process. The command line of a PostgreSQL process names its role. */
+/** Returns whether this is a background process. A PostgreSQL process's command line names its role. */
 function isBackground(pid: number): boolean {
   try {
     return background.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));

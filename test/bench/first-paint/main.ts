@@ -1,8 +1,8 @@
 /**
- * Measures how long a player waits for the first frame of an ad after `showRewarded()`, with and without preloading.
- * The ad is the demo's video in real Chromium, with the real service on this machine. Each measurement ends with the
- * `start` event, two animation frames after the video's `playing` event. For comparison, a bare `<video>` plays the
- * same loaded file.
+ * Measures how long a player waits for an ad's first frame after `showRewarded()`, with and without preloading. The ad
+ * is the demo's video in real Chromium, with the real service on this machine. Each measurement ends with the `start`
+ * event, two animation frames after the video's `playing` event. As a baseline, a bare `<video>` plays the same file,
+ * which is already loaded.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -17,7 +17,7 @@ const results = join(import.meta.dirname, '../../../docs/benchmarks/first-paint.
 interface Series {
   name: string;
   milliseconds: number[];
-  /** For each call, the number of requests to the service before the first frame, excluding media. */
+  /** For each ad, the number of decision requests before the first frame. */
   requests: number[];
 }
 
@@ -47,25 +47,25 @@ try {
 
 async function measure(
   page: Page,
-  into: Series | undefined,
+  series: Series | undefined,
   run: () => Promise<number>,
 ): Promise<void> {
   let requests = 0;
   const count = (request: { url(): string; method(): string }): void => {
-    const counts = request.url().includes('/v1/decisions') && request.method() === 'POST';
-    if (counts) requests += 1;
+    const isDecision = request.url().includes('/v1/decisions') && request.method() === 'POST';
+    if (isDecision) requests += 1;
   };
-  const isPreloaded = into?.name === 'preloaded';
+  const isPreloaded = series?.name === 'preloaded';
   if (isPreloaded) await page.evaluate(() => window.ads.preload('revive'));
   page.on('request', count);
   const milliseconds = await run();
   page.off('request', count);
-  into?.milliseconds.push(milliseconds);
-  into?.requests.push(requests);
+  series?.milliseconds.push(milliseconds);
+  series?.requests.push(requests);
 }
 
-function showAd(page: Page, preloaded: boolean): Promise<number> {
-  return page.evaluate(async (ready) => {
+function showAd(page: Page, isPreloaded: boolean): Promise<number> {
+  return page.evaluate(async (preloaded) => {
     const stop = new AbortController();
     const started = new Promise<number>((resolve) => {
       const off = window.ads.on('start', () => {
@@ -73,46 +73,46 @@ function showAd(page: Page, preloaded: boolean): Promise<number> {
         resolve(performance.now());
       });
     });
-    const begin = performance.now();
-    const shown = window.ads.showRewarded('revive', { signal: stop.signal });
-    const outcome = await Promise.race([started, shown]);
-    if (typeof outcome !== 'number')
-      throw new Error(`No ad (${String(ready)}): ${outcome.outcome}`);
+    const calledAtMs = performance.now();
+    const showPromise = window.ads.showRewarded('revive', { signal: stop.signal });
+    const startOrResult = await Promise.race([started, showPromise]);
+    if (typeof startOrResult !== 'number')
+      throw new Error(`No ad (preloaded: ${String(preloaded)}): ${startOrResult.outcome}`);
     stop.abort();
-    await shown;
-    return outcome - begin;
-  }, preloaded);
+    await showPromise;
+    return startOrResult - calledAtMs;
+  }, isPreloaded);
 }
 
-/** Measures the unavoidable part: loading the file, inserting the element and playing it. */
+/** Measures the part that no ad can avoid: inserting a video element whose file is loaded, and playing it. */
 function playBare(page: Page): Promise<number> {
   return page.evaluate(async (source) => {
     const video = document.createElement('video');
     video.preload = 'auto';
     video.src = source;
     await new Promise((resolve) => video.addEventListener('canplaythrough', resolve));
-    const begin = performance.now();
+    const startedAtMs = performance.now();
     document.body.append(video);
     const playing = new Promise((resolve) => video.addEventListener('playing', resolve));
     await video.play();
     await playing;
     await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-    const elapsedMs = performance.now() - begin;
+    const elapsedMs = performance.now() - startedAtMs;
     video.remove();
     return elapsedMs;
   }, `${stack.serviceUrl}/media/meadow.webm`);
 }
 
 async function report(series: Series[], version: string): Promise<void> {
-  const raw = median(series.at(-1)?.milliseconds ?? []);
-  const number = (value: number | undefined, digits = 0): string => value?.toFixed(digits) ?? '–';
+  const baselineMs = median(series.at(-1)?.milliseconds ?? []);
+  const format = (value: number | undefined, digits = 0): string => value?.toFixed(digits) ?? '–';
   const rows = series.map(({ name, milliseconds, requests }) =>
     [
       name,
-      number(median(milliseconds)),
-      number(percentile(milliseconds, 0.95)),
-      number(ratio(median(milliseconds), raw), 1),
-      number(Math.max(...requests)),
+      format(median(milliseconds)),
+      format(percentile(milliseconds, 0.95)),
+      format(ratio(median(milliseconds), baselineMs), 1),
+      format(Math.max(...requests)),
     ].join(' | '),
   );
   const table = [

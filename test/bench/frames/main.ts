@@ -1,4 +1,4 @@
-/** Measures the cost of the SDK in a game's frames, in real Chromium with real Phaser. */
+/** Measures what the SDK costs a game per frame, in real Chromium with real Phaser. */
 import { type Browser, chromium } from 'playwright';
 import { measureIdle, openPage, traceTasks } from './measure.ts';
 import type { Contestant } from './page/contestants.ts';
@@ -20,8 +20,8 @@ const events = 10_000;
 const rewards = 1000;
 const breaks = 10;
 /**
- * How many times to measure the drain. A given frame does the same work in every run. The lowest time over all runs
- * therefore contains no interruptions by the machine.
+ * How many times to measure the drain. A given frame does the same work in every run, so its lowest time over all runs
+ * excludes most interruptions by other processes.
  */
 const drainCount = 2;
 
@@ -44,45 +44,48 @@ try {
       await page.close();
     }
     const page = await openPage(browser, site.url, version);
-    const firstDeltas = await page.evaluate((count) => window.bench.firstDeltas(count), breaks);
+    const firstDeltas = await page.evaluate(
+      (count) => window.bench.measureFirstDeltas(count),
+      breaks,
+    );
     deltas.push({ version, ...firstDeltas });
     await page.close();
   }
-  const drained = await drain(browser);
-  await writeReport({ chromium: browser.version(), idle, deltas, ...drained });
+  const drainResults = await measureDrains(browser);
+  await writeReport({ chromium: browser.version(), idle, deltas, ...drainResults });
   console.log('Written: docs/benchmarks/frames');
 } finally {
   await browser.close();
   await site.close();
 }
 
-async function drain(browserInUse: Browser): Promise<Pick<Results, 'drains' | 'alone'>> {
+async function measureDrains(browserInUse: Browser): Promise<Pick<Results, 'drains' | 'alone'>> {
   const page = await openPage(browserInUse, site.url, versions[0] ?? '');
-  const drainResults: Results['drains'] = [];
+  const drains: Results['drains'] = [];
   for (let run = 1; run <= drainCount; run += 1) {
-    console.log(`${events} events and ${rewards} rewards, ${run} of ${drainCount}`);
+    console.log(`draining ${events} events and ${rewards} rewards, run ${run} of ${drainCount}`);
     await page.evaluate(([eventCount, due]) => window.bench.fill(eventCount, due), [
       events,
       rewards,
     ] as const);
     await page.reload();
-    // The game boots before the trace starts. Booting does not count toward the budget.
+    // The game boots before the trace starts, because booting does not count toward the budget.
     await page.evaluate(() => window.bench.boot());
     const { result, tasks } = await traceTasks(browserInUse, page, () =>
       page.evaluate(() => window.bench.drain()),
     );
     if (result.rewards !== rewards)
-      throw new Error(`${result.rewards} rewards were delivered, ${rewards} were due.`);
-    drainResults.push({ events, ...result, tasks });
+      throw new Error(`Expected ${rewards} rewards to be delivered, got ${result.rewards}.`);
+    drains.push({ events, ...result, tasks });
     await page.reload();
   }
   await page.evaluate(() => window.bench.boot());
-  // This takes as long as all drains together, so the machine probably interrupts it equally often.
-  const drainedMs = drainResults.reduce((sum, { ms }) => sum + ms, 0);
-  console.log(`the game alone, ${Math.round(drainedMs / 1000)} s`);
+  // Takes as long as all drains together, so that other processes interrupt it about as often.
+  const totalDrainMs = drains.reduce((sum, { ms }) => sum + ms, 0);
+  console.log(`the game alone, ${Math.round(totalDrainMs / 1000)} s`);
   const { tasks: alone } = await traceTasks(browserInUse, page, () =>
-    page.evaluate((ms) => window.bench.playAlone(ms), drainedMs),
+    page.evaluate((ms) => window.bench.playAlone(ms), totalDrainMs),
   );
   await page.close();
-  return { drains: drainResults, alone };
+  return { drains, alone };
 }

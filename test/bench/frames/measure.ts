@@ -2,7 +2,7 @@ import type { Browser, CDPSession, Page } from 'playwright';
 import type { Contestant } from './page/contestants.ts';
 import type {} from './page/bench.ts';
 
-/** The cost of an idle frame. */
+/** What an idle frame costs. */
 export interface Idle {
   calls: number;
   bytes: number;
@@ -16,8 +16,8 @@ export interface Idle {
 export interface Tasks {
   count: number;
   /**
-   * All tasks with more than 8 ms of CPU time. Each entry has the task's total time and its share of garbage
-   * collection.
+   * All tasks with more than 8 ms of CPU time. Each entry has the task's total time and the part of it that was spent on
+   * garbage collection.
    */
   over8: { ms: number; collectingMs: number }[];
   longestMs: number;
@@ -25,7 +25,7 @@ export interface Tasks {
 }
 
 const steps = 1000;
-/** Names of the other contestants' functions. The SDK's functions are recognized by their file. */
+/** Names of the other contestants' functions. The SDK's functions are recognized by the file that they are in. */
 const namedFunctions = new Set(['deliverWaiting', 'watchScenes', 'nameOf']);
 
 type Frame = { url: string; functionName: string };
@@ -37,7 +37,7 @@ const isMeasured = ({ functionName, url }: Frame): boolean =>
 /** Opens a page with one version of Phaser. */
 export async function openPage(browser: Browser, url: string, version: string): Promise<Page> {
   const page = await browser.newPage();
-  // The peer's plugin loads its platform's script. A stub that accepts every call replaces this script.
+  // The peer's plugin loads its ad platform's script. A stub that accepts every call replaces this script.
   await page.route(/^https:/, (route) =>
     route.fulfill({
       contentType: 'text/javascript',
@@ -50,8 +50,8 @@ export async function openPage(browser: Browser, url: string, version: string): 
 }
 
 /**
- * Measures what the contestant does in idle frames. The counts are exact, because the test steps a thousand frames by
- * hand.
+ * Measures what the contestant does in idle frames. The counts are exact, because the benchmark steps a thousand frames
+ * manually.
  */
 export async function measureIdle(page: Page, contestant: Contestant): Promise<Idle> {
   await page.evaluate((name) => window.bench.prepare(name), contestant);
@@ -73,7 +73,7 @@ export async function measureIdle(page: Page, contestant: Contestant): Promise<I
 async function countCalls(session: CDPSession, page: Page): Promise<number> {
   await session.send('Profiler.enable');
   await session.send('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
-  // The first read discards the calls that were counted while the page loaded.
+  // This first read discards the calls that were counted while the page loaded.
   await session.send('Profiler.takePreciseCoverage');
   await page.evaluate((count) => window.bench.step(count), steps);
   const { result } = await session.send('Profiler.takePreciseCoverage');
@@ -96,18 +96,18 @@ async function countBytes(session: CDPSession, page: Page): Promise<number> {
   await page.evaluate((count) => window.bench.step(count), steps);
   const { profile } = await session.send('HeapProfiler.stopSampling');
   type Node = typeof profile.head;
-  // This includes allocations by functions that they call.
-  const sum = (node: Node, isTheirs: boolean): number => {
-    const isTheirFunction = isTheirs || isMeasured(node.callFrame);
+  // Includes allocations by functions that the measured functions call.
+  const sum = (node: Node, isCallerMeasured: boolean): number => {
+    const isIncluded = isCallerMeasured || isMeasured(node.callFrame);
     return node.children.reduce(
-      (total, child) => total + sum(child, isTheirFunction),
-      isTheirFunction ? node.selfSize : 0,
+      (total, child) => total + sum(child, isIncluded),
+      isIncluded ? node.selfSize : 0,
     );
   };
   return sum(profile.head, false);
 }
 
-/** Records the tasks of the page's main thread while `work` runs. */
+/** Records the tasks on the page's main thread while `work` runs. */
 export async function traceTasks<T>(
   browser: Browser,
   page: Page,
@@ -156,6 +156,6 @@ function summarize(events: TraceEvent[]): Tasks {
   };
 }
 
-/** Returns the smaller of CPU time and wall time. Different clocks measure the two times. */
+/** Returns the CPU time or the wall time, whichever is lower. They come from different clocks. */
 const cpuMs = ({ dur = 0, tdur = dur }: TraceEvent): number => Math.min(dur, tdur) / 1000;
 const isWithin = (at: number, { dur = 0, ts }: TraceEvent): boolean => at >= ts && at < ts + dur;

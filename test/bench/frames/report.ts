@@ -39,7 +39,7 @@ const formatNumber = (value: number | undefined, digits = 0): string =>
 const table = (head: string[], rows: string[][]): string =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 
-/** Returns whether the task takes more than 8 ms only because of garbage collection. */
+/** Returns whether the task exceeds 8 ms only because of garbage collection. */
 const isCollection = ({ collectingMs, ms }: Tasks['over8'][number]): boolean =>
   ms - collectingMs <= 8;
 
@@ -54,7 +54,7 @@ const describeLongTasks = (runs: Tasks[]): string =>
         )
         .join(', ');
 
-/** Writes the table, the plots and the data. */
+/** Writes the page, the plots and the JSON results. */
 export async function writeReport(results: Results): Promise<void> {
   await writeFile(join(folder, 'results.json'), `${JSON.stringify(results, null, 1)}\n`);
   await writeFile(join(folder, 'README.md'), describe(results));
@@ -78,7 +78,7 @@ export async function writeReport(results: Results): Promise<void> {
       }),
     );
   await plot('calls.svg', 'Function calls in each frame', 'calls', ({ calls }) => calls);
-  await plot('bytes.svg', 'Garbage of each frame', 'bytes', ({ bytes }) => bytes);
+  await plot('bytes.svg', 'Garbage created in each frame', 'bytes', ({ bytes }) => bytes);
 }
 
 const shortNames: Record<Contestant, string> = {
@@ -91,10 +91,10 @@ const shortNames: Record<Contestant, string> = {
 };
 
 /**
- * Returns each frame's lowest time over all runs. The work is the same in every run. Other load on the machine can only
+ * Returns each frame's lowest time over all runs. Every run does the same work, and other load on the machine can only
  * increase the time.
  */
-const findCheapest = (runs: number[][]): number[] => {
+const findLowestTimes = (runs: number[][]): number[] => {
   const length = Math.min(...runs.map((run) => run.length));
   return Array.from({ length }, (_, index) => Math.min(...runs.map((run) => run[index] ?? 0)));
 };
@@ -103,20 +103,20 @@ function describe(results: Results): string {
   const { alone, deltas, drains } = results;
   const [drain] = drains;
   if (!drain) throw new Error('No drain was recorded.');
-  const long = drains.flatMap(({ tasks }) => tasks.over8);
+  const longTasks = drains.flatMap(({ tasks }) => tasks.over8);
   const longestWallMs = Math.max(...drains.map(({ tasks }) => tasks.longestWallMs));
   const twoFrames = 2000 / 60;
-  const worst = Math.max(...deltas.flatMap(({ first }) => first));
-  const frames = findCheapest(drains.map((entry) => entry.frames));
-  const control = findCheapest(drains.map((entry) => entry.control));
+  const longestDelta = Math.max(...deltas.flatMap(({ first }) => first));
+  const frames = findLowestTimes(drains.map((entry) => entry.frames));
+  const control = findLowestTimes(drains.map((entry) => entry.control));
   const p99 = percentile(frames, 0.99) ?? 0;
-  const p99OfOne = drains
+  const singleRunP99s = drains
     .map((entry) => formatNumber(percentile(entry.frames, 0.99), 3))
     .join(' and ');
-  const peer = results.idle.some(({ contestant }) => contestant === 'peer');
+  const hasPeer = results.idle.some(({ contestant }) => contestant === 'peer');
   const idleRows = results.idle.filter(({ contestant }) => contestant === 'trueward');
   const isFree = idleRows.every(({ figures: f }) => f.calls + f.bytes + f.timers === 0);
-  const verdict = (isMet: boolean): string => (isMet ? 'met' : '**not met**');
+  const formatVerdict = (isMet: boolean): string => (isMet ? 'met' : '**not met**');
   return `# What the SDK costs a game's frames
 
 \`npm run bench:frames\` generates this page. ${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model ?? ''}, ${Math.round(totalmem() / 2 ** 30)} GiB, load ${formatNumber(loadavg()[0], 1)}, Chromium ${results.chromium}.
@@ -132,19 +132,19 @@ ${table(
             `${version}: ${formatNumber(f.calls)}, ${formatNumber(f.bytes)}, ${formatNumber(f.timers)}`,
         )
         .join('; '),
-      verdict(isFree),
+      formatVerdict(isFree),
     ],
     [
       `no task over 8 ms of processor time while ${drain.events.toLocaleString('en')} events drain and ${drain.rewards.toLocaleString('en')} rewards are delivered`,
-      `${long.length} of ${drains.reduce((sum, { tasks }) => sum + tasks.count, 0)}; ${describeLongTasks(drains.map(({ tasks }) => tasks))} (the game alone, for the same time: ${alone.over8.length} of ${alone.count}; ${describeLongTasks([alone])})`,
-      long.length > 0 && long.every(isCollection)
+      `${longTasks.length} of ${drains.reduce((sum, { tasks }) => sum + tasks.count, 0)}; ${describeLongTasks(drains.map(({ tasks }) => tasks))} (the game alone, for the same time: ${alone.over8.length} of ${alone.count}; ${describeLongTasks([alone])})`,
+      longTasks.length > 0 && longTasks.every(isCollection)
         ? 'met, except for V8’s garbage collection'
-        : verdict(long.length === 0),
+        : formatVerdict(longTasks.length === 0),
     ],
     [
       'a delivering frame ≤ 0.2 ms at the 99th percentile',
-      `median ${formatNumber(percentile(frames, 0.5), 3)} ms, 99th percentile ${formatNumber(p99, 3)} ms of ${frames.length} frames, the lower of two runs for each (single runs: ${p99OfOne} ms; fixed work in the same frames, measured in the same way: median ${formatNumber(percentile(control, 0.5), 3)} ms, 99th percentile ${formatNumber(percentile(control, 0.99), 3)} ms)`,
-      verdict(p99 <= 0.2),
+      `median ${formatNumber(percentile(frames, 0.5), 3)} ms, 99th percentile ${formatNumber(p99, 3)} ms of ${frames.length} frames, the lower of two runs for each (single runs: ${singleRunP99s} ms; fixed work in the same frames, measured in the same way: median ${formatNumber(percentile(control, 0.5), 3)} ms, 99th percentile ${formatNumber(percentile(control, 0.99), 3)} ms)`,
+      formatVerdict(p99 <= 0.2),
     ],
     [
       'first delta after an ad ≤ 2 frames (33.3 ms)',
@@ -154,7 +154,7 @@ ${table(
             `${version}: median ${formatNumber(percentile(first, 0.5), 1)} ms, longest ${formatNumber(Math.max(...first), 1)} ms of ${first.length} (any frame: ${formatNumber(Math.max(...ordinary), 1)} ms)`,
         )
         .join('; '),
-      verdict(worst <= twoFrames),
+      formatVerdict(longestDelta <= twoFrames),
     ],
   ],
 )}
@@ -187,7 +187,7 @@ ${table(
 - Draining reads a full IndexedDB outbox from an earlier visit and sends it to a server on this machine; the rewards go through the ledger, one claim and one receipt each, in ${formatNumber(drain.ms / 1000)} s. The time of a delivering frame is the wall time of the SDK's listener, including the game's handler.
 
 ${
-  peer
+  hasPeer
     ? 'poki/phaser-plugin is the only published ad plugin for Phaser 3 that runs here: its source from GitHub, on a stub of its platform. It is not on npm, so `npm run bench:frames` includes it only if `--peer` names a checkout of it. The others are our own:'
     : 'The other contestants are our own, because no published ad plugin for Phaser 3.60 or later is on npm (`--peer` takes a checkout of github.com/poki/phaser-plugin):'
 } “scenes watched each step” follows the documentation of such a plugin; “always attached” is the minimum work of any polling plugin. Cocos Creator's engine cannot be installed from npm, so it is not included; its adapter also listens to frames only while something is waiting.

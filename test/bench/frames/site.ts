@@ -8,21 +8,21 @@ import type { EventBatch } from '../../../protocol/wire.ts';
 const folder = import.meta.dirname;
 const modules = join(folder, '../../../node_modules');
 
-/** The Phaser versions, with the aliases of their packages. */
+/** The Phaser versions, with their package aliases. */
 export const phasers = { '4.2': 'phaser', '3.90': 'phaser3', '3.60': 'phaser360' };
 
-const page = (version: string): string => `<!doctype html><title>Frames</title>
+const renderPage = (version: string): string => `<!doctype html><title>Frames</title>
 <script src="/timers.js"></script><script src="/phaser-${version}.js"></script>
 <script src="/sdk.js"></script><script src="/peer.js"></script><script src="/bench.js"></script>`;
 
-/** Makes the peer import the Phaser that the page has already loaded. */
+/** Makes the peer import the Phaser copy that the page has already loaded. */
 const pagePhaserPlugin: Plugin = {
   name: 'phaser-of-the-page',
   resolveId: (id) => (id === 'phaser' ? '\0phaser' : undefined),
   load: (id) => (id === '\0phaser' ? 'export const { Plugins } = window.Phaser;' : undefined),
 };
 
-/** Bundles a file into a classic script. The script is not minified, so that a profile shows its function names. */
+/** Bundles a file into a classic script. The script isn't minified, so that a profile shows its function names. */
 async function bundle(entry: string, name: string): Promise<string> {
   const results = await build({
     configFile: false,
@@ -43,7 +43,7 @@ async function bundle(entry: string, name: string): Promise<string> {
   return result.output[0].code;
 }
 
-/** Serves the pages and a fake service that accepts every event and rewards every completion. */
+/** Serves the pages and a stub service that accepts every event and rewards every completion. */
 export async function startSite(peer?: string): Promise<{ url: string; close(): Promise<void> }> {
   const files = new Map<string, string>([
     ['/sdk.js', await bundle(join(folder, 'page/sdk.ts'), 'Sdk')],
@@ -56,17 +56,17 @@ export async function startSite(peer?: string): Promise<{ url: string; close(): 
       `/phaser-${version}.js`,
       await readFile(join(modules, name, 'dist/phaser.min.js'), 'utf8'),
     );
-    files.set(`/${version}.html`, page(version));
+    files.set(`/${version}.html`, renderPage(version));
   }
-  const watched = new Set<string>();
+  const watchedIds = new Set<string>();
   const server = createServer((request, response) => {
     const path = new URL(request.url ?? '/', 'http://localhost').pathname;
     const file = files.get(path);
     // In isolated pages, `performance.now()` has a resolution of 5 microseconds instead of 100.
     response.setHeader('cross-origin-opener-policy', 'same-origin');
     response.setHeader('cross-origin-embedder-policy', 'require-corp');
-    if (file === undefined) void respond(path, request, response, watched);
-    else response.setHeader('content-type', contentType(path)).end(file);
+    if (file === undefined) void respond(path, request, response, watchedIds);
+    else response.setHeader('content-type', findContentType(path)).end(file);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -79,29 +79,29 @@ export async function startSite(peer?: string): Promise<{ url: string; close(): 
   };
 }
 
-const contentType = (path: string): string =>
+const findContentType = (path: string): string =>
   path.endsWith('.js') ? 'text/javascript' : 'text/html';
 
 async function respond(
   path: string,
   request: IncomingMessage,
   response: ServerResponse,
-  watched: Set<string>,
+  watchedIds: Set<string>,
 ): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   response.setHeader('content-type', 'application/json');
-  const status = (id: string) =>
-    watched.has(id)
+  const createStatus = (id: string) =>
+    watchedIds.has(id)
       ? { id, state: 'earned', reward: { type: 'coins', amount: 1 } }
       : { id, state: 'pending' };
   if (path !== '/v1/events') {
-    response.end(JSON.stringify(status(path.split('/').at(-1) ?? '')));
+    response.end(JSON.stringify(createStatus(path.split('/').at(-1) ?? '')));
     return;
   }
   const { events } = JSON.parse(Buffer.concat(chunks).toString()) as EventBatch;
-  for (const event of events) if (event.type === 'complete') watched.add(event.decision_id);
+  for (const event of events) if (event.type === 'complete') watchedIds.add(event.decision_id);
   const ids = new Set(events.map((event) => event.decision_id));
   const results = events.map(({ id }) => ({ id, status: 'accepted' }));
-  response.end(JSON.stringify({ results, decisions: [...ids].map(status) }));
+  response.end(JSON.stringify({ results, decisions: [...ids].map(createStatus) }));
 }

@@ -2,9 +2,9 @@ import type { CDPSession, Page } from 'playwright';
 import type { Browser } from './chromium.ts';
 import type { Bench } from './page/bench.ts';
 
-/** A page with one contestant. */
+/** A page that runs one contestant. */
 export interface BenchPage {
-  /** Calls a function of `page/bench.ts`. Rejects if the page does not respond within `timeoutMs`. */
+  /** Calls a function in `page/bench.ts`. Rejects if the page does not respond within `timeoutMs`. */
   call<Name extends keyof Bench>(
     name: Name,
     arguments_: Parameters<Bench[Name]>,
@@ -13,7 +13,7 @@ export interface BenchPage {
   setOffline(offline: boolean): Promise<void>;
   /** Returns the main thread's CPU time since the page started, in milliseconds. */
   busyMs(): Promise<number>;
-  /** Receives the page's reports. Does not acknowledge them, because acknowledgments would slow down the page. */
+  /** Subscribes to the page's reports. They are not acknowledged, because acknowledgments would slow down the page. */
   onReport(listener: (report: string) => void): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export async function openPage(
 ): Promise<BenchPage> {
   const page = await browser.context.newPage();
   const session = await browser.context.newCDPSession(page);
-  // Selects thread time, because wall time includes other load on the machine.
+  // Measures thread time, because wall time includes other load on the machine.
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });
   const query = new URLSearchParams({ run, ...(contestant === undefined ? {} : { contestant }) });
   await page.goto(`${origin}/?${query}`, { waitUntil: 'load' });
@@ -77,7 +77,7 @@ async function withTimeout<T>(work: Promise<T>, ms: number, description: string)
     return await Promise.race([work, timeout]);
   } finally {
     clearTimeout(timer);
-    // The browser may be killed before it responds. This failure is ignored.
+    // The browser may be killed before it responds. Ignores this failure.
     work.catch(() => undefined);
   }
 }

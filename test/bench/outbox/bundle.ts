@@ -3,7 +3,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import type { ContestantInfo } from './contestants.ts';
 
-/** The download size of a contestant, including its adapter of about 20 lines. */
+/** A contestant's download size, including its adapter of about 20 lines. */
 export interface Size {
   minified: number;
   gzip: number;

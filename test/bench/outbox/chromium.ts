@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium, type BrowserContext } from 'playwright';
 
-/** A Chromium that Playwright controls but did not start. The benchmark can therefore kill it by its pid. */
+/** A Chromium that Playwright controls but did not start, so that the benchmark can kill it by its pid. */
 export interface Browser {
   context: BrowserContext;
   version: string;
-  /** Kills all processes of the browser at once, like a crash or a phone that runs out of memory. */
+  /** Kills all of the browser's processes at once, as in a crash or on a phone that runs out of memory. */
   kill(): Promise<void>;
 }
 
@@ -31,14 +31,14 @@ const flags = [
 
 const startTimeoutMs = 30_000;
 
-/** The running browsers and their profiles. An interrupted run cleans them up. */
+/** The running browsers and their profile folders, which `cleanUp()` removes. */
 const children = new Set<ChildProcess>();
 const folders = new Set<string>();
-let ended = false;
+let hasEnded = false;
 
 /** Creates a profile folder; `removeProfile()` removes it. */
 export async function createProfile(): Promise<string> {
-  if (ended) throw new Error('The run was ended.');
+  if (hasEnded) throw new Error('The run has ended.');
   const folder = await mkdtemp(join(tmpdir(), 'bench-outbox-'));
   folders.add(folder);
   return folder;
@@ -49,9 +49,9 @@ export async function removeProfile(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** Called however the program ends. */
+/** Kills all browsers and removes their profiles. Must be called however the program ends. */
 export async function cleanUp(): Promise<void> {
-  ended = true;
+  hasEnded = true;
   for (const child of children) await killGroup(child);
   for (const folder of folders) await removeProfile(folder);
 }
@@ -63,12 +63,11 @@ export async function launch(profile: string): Promise<Browser> {
     throw new Error('CHROMIUM_PATH is not set; start this with `npm run bench:outbox`.');
   const portFile = join(profile, 'DevToolsActivePort');
   await rm(portFile, { force: true });
-  // Removes the lock files of a killed browser. They would make the next browser assume that the killed browser is
-  // still running.
+  // Removes a killed browser's lock files. They would make the next browser assume that the killed one is still running.
   for (const name of ['SingletonLock', 'SingletonSocket', 'SingletonCookie'])
     await rm(join(profile, name), { force: true });
   const child = spawn(executable, [...flags, `--user-data-dir=${profile}`, 'about:blank'], {
-    // In its own process group, the browser's processes can all be reached with one signal.
+    // Starts a new process group, so that one signal reaches all of the browser's processes.
     detached: true,
     stdio: 'ignore',
   });
@@ -98,7 +97,7 @@ async function waitForEndpoint(file: string, child: ChildProcess): Promise<strin
 }
 
 /**
- * How long to wait between two signals, in milliseconds. Zombies belong to their process group until init reaps them.
+ * How long to keep signaling a killed group, in milliseconds. Zombies belong to their process group until init reaps them.
  */
 const reapDelayMs = 150;
 
@@ -113,7 +112,7 @@ async function killGroup(child: ChildProcess): Promise<void> {
   children.delete(child);
 }
 
-/** Kills all processes of the group. Returns false if no process is left. */
+/** Kills all processes in the group. Returns false if none are left. */
 function killAll(group: number): boolean {
   try {
     return process.kill(-group, 'SIGKILL');

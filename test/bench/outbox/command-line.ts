@@ -5,25 +5,25 @@ import { fullPlan, quickContestants, quickPlan, type Plan } from './plan.ts';
 /** The parsed command line. */
 export interface CommandLine {
   plan: Plan;
-  chosen: ContestantInfo[];
-  /** Whether the run measures everything. The results of an incomplete run must not replace the published results. */
+  selectedContestants: ContestantInfo[];
+  /** Whether the run measures everything. An incomplete run must not replace the published results. */
   isComplete: boolean;
 }
 
 export const help = `npm run bench:outbox [-- options]
 
 Compares the outbox with other event queues in the same Chromium on this machine. Writes a table, plots and
-all figures as JSON. The exit code does not depend on timings. It is 0 unless the benchmark fails.
+all figures as JSON. The exit code does not depend on timings: it is 0 unless the benchmark fails.
 
   --only <names>   contestants, separated by commas: ${contestants.map(({ name }) => name).join(', ')}
                    ("raw" stands for raw-group)
-  --quick          fewer lengths, events and kills: at most 3 minutes instead of 25
+  --quick          fewer queue lengths, events and kills: at most 3 minutes instead of 25
   --help           this text
 
 A complete run replaces docs/benchmarks/outbox. Other runs write to .cache/bench-outbox.
 Environment: CHROMIUM_PATH is the path of the browser. Default: an installed Chromium.`;
 
-/** Parses the arguments. @throws Error with the expected values if they are invalid. */
+/** Parses the arguments. @throws Error if they are invalid. The message lists the expected values. */
 export function readCommandLine(args: string[]): CommandLine | 'help' {
   const { values } = parseArgs({
     args,
@@ -37,7 +37,7 @@ export function readCommandLine(args: string[]): CommandLine | 'help' {
   const names = values.only?.split(',') ?? (values.quick ? quickContestants : undefined);
   return {
     plan: values.quick ? quickPlan : fullPlan,
-    chosen: names === undefined ? contestants : names.map(findContestant),
+    selectedContestants: names === undefined ? contestants : names.map(findContestant),
     isComplete: names === undefined && !values.quick,
   };
 }

@@ -1,21 +1,21 @@
-/** A queue in the benchmark. */
+/** A queue that the benchmark measures. */
 export interface ContestantInfo {
   name: string;
   /**
    * - `limit`: bare storage that sends nothing. It shows the best possible result with IndexedDB.
-   * - `control`: no queue. It shows what the machine and the browser do by themselves.
+   * - `control`: no queue. It is the baseline: it shows what the machine and the browser cost by themselves.
    */
   kind: 'ours' | 'limit' | 'peer' | 'control';
   /** Its npm package, if any. */
   package?: string;
   /** The file in `contestants/`. */
   file?: string;
-  /** The request field with the id by which the queue's service deduplicates events. */
+  /** The request field with the id that the queue's service deduplicates events by. */
   messageId?: string;
   note: string;
 }
 
-/** All contestants, in the order of the tables. */
+/** All contestants, in table order. */
 export const contestants: ContestantInfo[] = [
   {
     name: 'ours',

@@ -4,14 +4,14 @@ import { findSampleIds } from './page/sample-event.ts';
 export interface Tally {
   /** Number of events that arrived at least once. */
   arrived: number;
-  /** Number of repeated arrivals of an event. */
+  /** Number of arrivals that repeat an earlier arrival of the same event. */
   duplicateSends: number;
-  /** Number of these duplicates with a different message id. The service counts such an event again. */
+  /** How many of these duplicates have a different message id, so that the queue's service counts the event again. */
   duplicatesAfterDeduplication: number;
   requests: number;
 }
 
-/** Counts a run's events by their own ids and by the message ids that the queue assigned. */
+/** Counts a run's events by their sample ids and by the message ids that the queue assigned. */
 export interface Deliveries {
   addRequest(): number;
   add(body: string): void;
@@ -19,10 +19,10 @@ export interface Deliveries {
   has(sampleId: string): boolean;
 }
 
-/** Counts the events of `run`. `messageId` names the field with the queue's own id. */
+/** Counts the events that belong to `run`. `messageId` is the name of the field with the message id. */
 export function createDeliveries(run: string, messageId: string | undefined): Deliveries {
   const sends = new Map<string, number>();
-  const counted = new Map<string, Set<string>>();
+  const messageIds = new Map<string, Set<string>>();
   let requests = 0;
   const isFromRun = (id: string): boolean => id.startsWith(`eid-${run}-`);
   return {
@@ -31,16 +31,16 @@ export function createDeliveries(run: string, messageId: string | undefined): De
       for (const [sampleId, message] of findEvents(body, messageId)) {
         if (!isFromRun(sampleId)) continue;
         sends.set(sampleId, (sends.get(sampleId) ?? 0) + 1);
-        counted.set(sampleId, (counted.get(sampleId) ?? new Set()).add(message));
+        messageIds.set(sampleId, (messageIds.get(sampleId) ?? new Set()).add(message));
       }
     },
     tally() {
       const total = [...sends.values()].reduce((sum, count) => sum + count, 0);
-      const stored = [...counted.values()].reduce((sum, ids) => sum + ids.size, 0);
+      const distinctCount = [...messageIds.values()].reduce((sum, ids) => sum + ids.size, 0);
       return {
         arrived: sends.size,
         duplicateSends: total - sends.size,
-        duplicatesAfterDeduplication: stored - sends.size,
+        duplicatesAfterDeduplication: distinctCount - sends.size,
         requests,
       };
     },
@@ -49,30 +49,30 @@ export function createDeliveries(run: string, messageId: string | undefined): De
 }
 
 /**
- * Finds all sample events in a body. The values are the message ids: each from the innermost object that contains the
- * event.
+ * Finds all sample events in a body. Maps each sample id to the message id from the innermost object that contains the
+ * event and has a message id.
  */
 function findEvents(body: string, messageId: string | undefined): Map<string, string> {
-  const found = new Map<string, string>();
+  const messagesBySample = new Map<string, string>();
   const walk = (value: unknown, outerMessage: string): void => {
     if (typeof value === 'string')
-      for (const id of findSampleIds(value)) found.set(id, outerMessage);
+      for (const id of findSampleIds(value)) messagesBySample.set(id, outerMessage);
     if (typeof value !== 'object' || value === null) return;
     const ownId: unknown = messageId === undefined ? undefined : Reflect.get(value, messageId);
     const message = typeof ownId === 'string' ? ownId : outerMessage;
     for (const part of Object.values(value)) walk(part, message);
   };
   for (const document of parseDocuments(body)) walk(document, '');
-  return found;
+  return messagesBySample;
 }
 
-/** A body is a JSON document, or has a JSON document on each line (Sentry's envelopes). */
+/** Parses a body that is one JSON document, or that has one JSON document per line (Sentry's envelopes). */
 function parseDocuments(body: string): unknown[] {
   const parse = (text: string): unknown[] => {
     try {
       return [JSON.parse(text)];
     } catch {
-      // Other formats, such as forms, are searched as text. That finds the events, but not their message ids.
+      // Other formats, such as forms, are searched as text, which finds the events but not their message ids.
       return [text];
     }
   };

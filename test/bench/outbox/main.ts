@@ -1,15 +1,15 @@
 import { readCommandLine, help, type CommandLine } from './command-line.ts';
-import { describeRun } from './about.ts';
+import { describeRun } from './run-info.ts';
 import { bundleContestant, bundlePage } from './bundle.ts';
 import { cleanUp } from './chromium.ts';
 import type { ContestantInfo } from './contestants.ts';
 import { startReceiver, type Files } from './receiver.ts';
-import type { Measured, Results } from './results.ts';
+import type { Measurements, Results } from './results.ts';
 import { planJobs, type Job } from './schedule.ts';
 import { writeReport } from './report/write-report.ts';
 
 const startedAt = performance.now();
-const clock = (): string => {
+const formatElapsed = (): string => {
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 };
@@ -23,16 +23,20 @@ const choice = readCommandLine(process.argv.slice(2));
 if (choice === 'help') console.log(help);
 else await measureAndReport(choice);
 
-async function measureAndReport({ plan, chosen, isComplete }: CommandLine): Promise<void> {
+async function measureAndReport({
+  plan,
+  selectedContestants,
+  isComplete,
+}: CommandLine): Promise<void> {
   const files: Files = new Map([['/bench.js', await bundlePage()]]);
-  const measured: Measured[] = [];
-  for (const facts of chosen) measured.push(await prepare(facts, files));
+  const measurements: Measurements[] = [];
+  for (const facts of selectedContestants) measurements.push(await prepare(facts, files));
   const receiver = await startReceiver(files);
   try {
-    const about = await describeRun(chosen);
-    const gaps = await runJobs(planJobs({ plan, receiver }, measured), plan.budgetMs);
+    const about = await describeRun(selectedContestants);
+    const gaps = await runJobs(planJobs({ plan, receiver }, measurements), plan.budgetMs);
     const minutes = (performance.now() - startedAt) / 60_000;
-    const results: Results = { about, measured, gaps, minutes };
+    const results: Results = { about, measurements, gaps, minutes };
     await writeReport(results, isComplete);
   } finally {
     await receiver.close();
@@ -41,21 +45,21 @@ async function measureAndReport({ plan, chosen, isComplete }: CommandLine): Prom
 }
 
 /** Bundles a contestant and adds its script to the served files. */
-async function prepare(facts: ContestantInfo, files: Files): Promise<Measured> {
-  const bundled = await bundleContestant(facts);
-  if (bundled) files.set(`/contestants/${facts.name}.js`, bundled.code);
-  return { facts, size: bundled?.size, life: undefined, kills: [], faultyDrain: undefined };
+async function prepare(facts: ContestantInfo, files: Files): Promise<Measurements> {
+  const bundle = await bundleContestant(facts);
+  if (bundle) files.set(`/contestants/${facts.name}.js`, bundle.code);
+  return { facts, size: bundle?.size, life: undefined, kills: [], faultyDrain: undefined };
 }
 
-/** Runs the jobs one after the other. Returns the gaps: the jobs that failed or were skipped for lack of time. */
+/** Runs the jobs one after another. Returns the gaps: the jobs that failed or were skipped for lack of time. */
 async function runJobs(jobs: Job[], budgetMs: number): Promise<string[]> {
   const gaps: string[] = [];
   for (const [index, { title, run }] of jobs.entries()) {
     if (performance.now() - startedAt > budgetMs) {
-      gaps.push(`${title}: no time was left`);
+      gaps.push(`${title}: skipped, no time left`);
       continue;
     }
-    console.log(`[${String(index + 1).padStart(3)}/${jobs.length}] ${clock()} ${title}`);
+    console.log(`[${String(index + 1).padStart(3)}/${jobs.length}] ${formatElapsed()} ${title}`);
     try {
       await run();
     } catch (error) {

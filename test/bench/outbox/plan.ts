@@ -1,18 +1,18 @@
-/** The amount of work to measure. */
+/** How much to measure. */
 export interface Plan {
-  /** Queue lengths at which the cost of an event is measured, in increasing order. */
+  /** Queue lengths at which the cost per event is measured, in increasing order. */
   lengths: number[];
-  /** Number of events that are measured at each length, one in every other frame. */
+  /** Number of events to measure at each length, one in every other frame. */
   samples: number;
-  /** How long filling a queue may take in total, in milliseconds. A slow queue does not reach all lengths. */
+  /** How long filling a queue may take in total, in milliseconds. A slow queue may not reach all lengths. */
   fillBudgetMs: number;
   /** How long draining a queue may take, in milliseconds. */
   drainBudgetMs: number;
   idleMs: number;
   kills: { events: number; perFrame: number; delaysMs: number[] }[];
-  /** Number of events in the run in which a response is lost and the browser is killed. */
+  /** Number of events in the measurement in which responses are lost and the browser is killed. */
   faultyEvents: number;
-  /** Time budget of the run, in milliseconds. Jobs that would start later are skipped. */
+  /** The run's time budget, in milliseconds. Jobs that would start later are skipped. */
   budgetMs: number;
 }
 
@@ -41,5 +41,5 @@ export const quickPlan: Plan = {
   budgetMs: 2.5 * 60_000,
 };
 
-/** The default contestants for a quick run. */
+/** A quick run's default contestants. */
 export const quickContestants = ['ours', 'raw-group', 'workbox', 'sentry', 'snowplow', 'nothing'];

@@ -1,4 +1,4 @@
-/** Opens a bare IndexedDB store with auto-increment keys. No queue on IndexedDB can be faster. */
+/** Opens a bare IndexedDB store with auto-increment keys. No queue based on IndexedDB can be faster. */
 export const openRawStore = (name: string): Promise<IDBDatabase> =>
   new Promise((resolve, reject) => {
     const request = indexedDB.open(name, 1);

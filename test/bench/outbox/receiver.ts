@@ -9,19 +9,19 @@ import { createDeliveries, type Deliveries } from './deliveries.ts';
 export interface Behavior {
   /** Delay before each response. */
   latencyMs: number;
-  /** Numbers of the requests whose responses are lost, counted from 1. Their events arrive. */
+  /** Numbers of the requests whose responses are lost, counted from 1. The requests themselves arrive. */
   lostResponses: number[];
 }
 
-/** A fake service for all contestants. It also serves the page. */
+/** A stub service for all contestants. It also serves the page. */
 export interface Receiver {
   origin: string;
-  /** Forgets all arrivals, and starts counting the events of another run. */
+  /** Starts counting another run's events from zero. */
   begin(run: string, messageId: string | undefined, behavior?: Partial<Behavior>): Deliveries;
   close(): Promise<void>;
 }
 
-/** Served files, by path. */
+/** Served files, keyed by path. */
 export type Files = Map<string, string>;
 
 // In cross-origin isolated pages, `performance.now()` has a resolution of 5 microseconds instead of 100.
@@ -56,10 +56,10 @@ export async function startReceiver(scripts: Files): Promise<Receiver> {
   let behavior: Behavior = { latencyMs: 0, lostResponses: [] };
 
   const collect = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const [into, { latencyMs, lostResponses }] = [deliveries, behavior];
-    const number = into.addRequest();
+    const [currentDeliveries, { latencyMs, lostResponses }] = [deliveries, behavior];
+    const number = currentDeliveries.addRequest();
     const body = await readBody(request);
-    into.add(body);
+    currentDeliveries.add(body);
     if (lostResponses.includes(number)) {
       request.socket.destroy();
       return;

@@ -1,12 +1,12 @@
-import type { About } from './about.ts';
+import type { RunInfo } from './run-info.ts';
 import type { Size } from './bundle.ts';
 import type { ContestantInfo } from './contestants.ts';
 import type { FaultyDrainResult } from './measure/faulty-drain.ts';
 import type { KillResult } from './measure/kill.ts';
 import type { PageResult } from './measure/life.ts';
 
-/** All measurements of one contestant. */
-export interface Measured {
+/** One contestant's measurements. */
+export interface Measurements {
   facts: ContestantInfo;
   size: Size | undefined;
   life: PageResult | undefined;
@@ -14,10 +14,10 @@ export interface Measured {
   faultyDrain: FaultyDrainResult | undefined;
 }
 
-/** All measurements of a run. */
+/** A run's measurements. */
 export interface Results {
-  about: About;
-  measured: Measured[];
+  about: RunInfo;
+  measurements: Measurements[];
   /** The measurements that failed or were skipped, with the reason. */
   gaps: string[];
   minutes: number;

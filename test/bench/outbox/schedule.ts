@@ -2,7 +2,7 @@ import { measureFaultyDrain } from './measure/faulty-drain.ts';
 import { measureKill, type KillCase } from './measure/kill.ts';
 import { measureLife } from './measure/life.ts';
 import type { Setting } from './measure/setting.ts';
-import type { Measured } from './results.ts';
+import type { Measurements } from './results.ts';
 
 /** One measurement of one contestant. */
 export interface Job {
@@ -10,35 +10,43 @@ export interface Job {
   run(): Promise<void>;
 }
 
-const sends = ({ facts }: Measured): boolean => facts.kind === 'ours' || facts.kind === 'peer';
+const sends = ({ facts }: Measurements): boolean => facts.kind === 'ours' || facts.kind === 'peer';
 
-/** Plans all jobs. The contestants alternate, so that other load on the machine affects all of them equally. */
-export function planJobs(setting: Setting, measured: Measured[]): Job[] {
-  const lives = measured.map((entry) => ({
+/** Plans all jobs. The contestants take turns, so that other load on the machine affects all of them equally. */
+export function planJobs(setting: Setting, measurements: Measurements[]): Job[] {
+  const lifeJobs = measurements.map((entry) => ({
     title: `${entry.facts.name}: cost, frames and drain`,
     run: async () => {
       entry.life = await measureLife(setting, entry.facts);
     },
   }));
-  const cases = setting.plan.kills.flatMap(({ delaysMs, ...size }) =>
+  const killCases = setting.plan.kills.flatMap(({ delaysMs, ...size }) =>
     delaysMs.map((delayMs) => ({ ...size, delayMs })),
   );
   const killJobs = (killCase: KillCase): Job[] =>
-    measured
+    measurements
       .filter(({ facts }) => facts.kind !== 'control')
       .map((entry) => ({
         title: `${entry.facts.name}: killed ${killCase.delayMs} ms after ${killCase.events} events`,
         run: async () => void entry.kills.push(await measureKill(setting, entry.facts, killCase)),
       }));
-  const faulty = measured.filter(sends).map((entry) => ({
-    title: `${entry.facts.name}: lost answer and kill while sending`,
+  const faultyDrainJobs = measurements.filter(sends).map((entry) => ({
+    title: `${entry.facts.name}: lost response and kill while sending`,
     run: async () => {
       entry.faultyDrain = await measureFaultyDrain(setting, entry.facts);
     },
   }));
-  // The longest jobs come last. The last jobs are skipped if the time runs out.
-  const [short, long] = [cases.filter(isShort), cases.filter((candidate) => !isShort(candidate))];
-  return [...lives, ...short.flatMap(killJobs), ...faulty, ...long.flatMap(killJobs)];
+  // The longest jobs come last, because the last jobs are skipped if time runs out.
+  const [shortKills, longKills] = [
+    killCases.filter(isShort),
+    killCases.filter((candidate) => !isShort(candidate)),
+  ];
+  return [
+    ...lifeJobs,
+    ...shortKills.flatMap(killJobs),
+    ...faultyDrainJobs,
+    ...longKills.flatMap(killJobs),
+  ];
 }
 
 const isShort = ({ events }: KillCase): boolean => events <= 1_000;

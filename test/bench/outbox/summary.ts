@@ -1,30 +1,30 @@
-import type { About } from './about.ts';
+import type { RunInfo } from './run-info.ts';
 import type { Size } from './bundle.ts';
 import type { ContestantInfo } from './contestants.ts';
 import type { FaultyDrainResult } from './measure/faulty-drain.ts';
 import type { KillResult } from './measure/kill.ts';
 import type { DrainResult, LengthResult, PageResult } from './measure/life.ts';
 import type { FrameTimes } from './page/frame-meter.ts';
-import type { Measured, Results } from './results.ts';
+import type { Measurements, Results } from './results.ts';
 import { median, percentile, ratio } from './statistics.ts';
 
-/** The cost of an event at one queue length. Times are in milliseconds. */
+/** What an event costs at one queue length. Times are in milliseconds. */
 export interface LengthSummary {
   length: number;
-  /** Number of events enqueued before the measurement. Less than `length` if the contestant was too slow. */
+  /** Number of events enqueued before the measurement. It is less than `length` if the contestant was too slow. */
   made: number;
   p50: number | undefined;
   p99: number | undefined;
   acknowledgedP50: number | undefined;
   acknowledgedP99: number | undefined;
   cpu: number | undefined;
-  /** `p50` divided by the median of raw IndexedDB in the frames in between. */
+  /** `p50` divided by the median cost of raw IndexedDB in the frames in between. */
   p50ToRaw: number | undefined;
   /** `cpu` divided by the `cpu` of the raw IndexedDB contestant at the same length. */
   cpuToRaw: number | undefined;
 }
 
-/** The published results of one contestant. */
+/** One contestant's published results. */
 export interface Summary {
   facts: ContestantInfo;
   version: string | undefined;
@@ -39,24 +39,24 @@ export interface Summary {
 }
 
 export interface Report {
-  about: About;
+  about: RunInfo;
   minutes: number;
   gaps: string[];
   summaries: Summary[];
 }
 
-/** Summarizes the measurements of single events as percentiles. */
-export function summarize({ about, minutes, gaps, measured }: Results): Report {
-  const raw = measured.find(({ facts }) => facts.name === 'raw-group');
-  const summaries = measured.map((lengthResult) => ({
-    ...summarizeOne(lengthResult, raw?.life?.lengths ?? []),
-    version: about.versions[lengthResult.facts.name],
+/** Summarizes the per-event measurements as percentiles. */
+export function summarize({ about, minutes, gaps, measurements }: Results): Report {
+  const raw = measurements.find(({ facts }) => facts.name === 'raw-group');
+  const summaries = measurements.map((entry) => ({
+    ...summarizeOne(entry, raw?.life?.lengths ?? []),
+    version: about.versions[entry.facts.name],
   }));
   return { about, minutes, gaps, summaries };
 }
 
-function summarizeOne(measured: Measured, raw: LengthResult[]): Omit<Summary, 'version'> {
-  const { life, ...rest } = measured;
+function summarizeOne(measurements: Measurements, raw: LengthResult[]): Omit<Summary, 'version'> {
+  const { life, ...rest } = measurements;
   return {
     ...rest,
     idle: life?.idle,

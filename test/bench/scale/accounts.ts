@@ -13,73 +13,76 @@ const budget = 0.9;
 const concurrency = 16;
 const sampleMs = 20;
 
-/** The account that each process serves. */
+/** Which account each process serves. */
 const variants = [
   { name: 'one account', accountOf: () => 0 },
   { name: 'three accounts', accountOf: (index: number) => index },
 ] as const;
-type Way = (typeof variants)[number];
+type Variant = (typeof variants)[number];
 
-/** Compares three processes that serve the same account with three that serve one account each. */
+/** Compares three processes that serve the same account with three processes that serve one account each. */
 export const accounts: Part = async (options) => {
   const ads = options.quick ? 60 : 1_500;
   const rounds = options.quick ? 1 : 6;
   const { clients, meter, stop } = await startProcesses(options);
-  const waits = startSampler(meter);
-  const perSecond = new Map<Way, number[]>(variants.map((way) => [way, []]));
+  const sampler = startSampler(meter);
+  const perSecond = new Map<Variant, number[]>(variants.map((variant) => [variant, []]));
   try {
-    // The first round warms up.
+    // The first round is a warm-up.
     for (let round = -1; round < rounds; round += 1) {
-      const runs = roundOrder(variants, round + 2).map((way) => ({
-        way,
+      const runs = roundOrder(variants, round + 2).map((variant) => ({
+        variant,
         ads: [] as Ad[][],
         ms: 0,
       }));
       const step = async (work: (run: (typeof runs)[number]) => Promise<unknown>) => {
         for (const run of runs) {
-          const startedMs = nowMs();
-          waits.during(run.way.name);
+          const startedAtMs = nowMs();
+          sampler.setPhase(run.variant.name);
           await work(run);
-          waits.during(undefined);
-          run.ms += nowMs() - startedMs;
+          sampler.setPhase(undefined);
+          run.ms += nowMs() - startedAtMs;
         }
       };
-      const onAll = (way: Way, work: (client: Client, index: number) => Promise<unknown>) =>
-        Promise.all(clients.map((row, index) => work(row[way.accountOf(index)] as Client, index)));
+      const onAll = (variant: Variant, work: (client: Client, index: number) => Promise<unknown>) =>
+        Promise.all(
+          clients.map((row, index) => work(row[variant.accountOf(index)] as Client, index)),
+        );
       const share = Array.from({ length: ads / processes });
-      await step(({ way, ads: adLists }) =>
-        onAll(way, async (client, index) => {
+      await step(({ variant, ads: adLists }) =>
+        onAll(variant, async (client, index) => {
           const list = await forEach(share, concurrency, client.decide);
           await forEach(list, concurrency, client.start);
           adLists[index] = list;
         }),
       );
-      const latencies = runs.flatMap((run) => run.ads.flat());
-      await waitUntilWatched(latencies, 0.75);
+      const startedAds = runs.flatMap((run) => run.ads.flat());
+      await waitUntilWatched(startedAds, 0.75);
       await step((run) =>
-        onAll(run.way, (client, index) =>
+        onAll(run.variant, (client, index) =>
           forEach(run.ads[index] ?? [], concurrency, client.quartiles),
         ),
       );
-      await waitUntilWatched(latencies, 1);
+      await waitUntilWatched(startedAds, 1);
       await step(async (run) => {
         options.receiver.clear();
-        await onAll(run.way, (client, index) =>
+        await onAll(run.variant, (client, index) =>
           forEach(run.ads[index] ?? [], concurrency, client.finish),
         );
         await options.receiver.count(ads);
       });
-      for (const { way, ms } of runs) if (round >= 0) perSecond.get(way)?.push((ads * 1_000) / ms);
+      for (const { variant, ms } of runs)
+        if (round >= 0) perSecond.get(variant)?.push((ads * 1_000) / ms);
       await meter.settle();
     }
   } finally {
-    await waits.stop();
+    await sampler.stop();
     await stop();
   }
   const [oneAccountRates = [], threeAccountRates = []] = [...perSecond.values()];
   const ratio =
     median(oneAccountRates.map((value, index) => value / (threeAccountRates[index] ?? NaN))) ?? NaN;
-  const seen = waits.seen['one account'] ?? { waiting: 0, active: 0 };
+  const oneAccountSessions = sampler.sessions['one account'] ?? { waiting: 0, active: 0 };
   return {
     title: 'Three processes on one account',
     verdicts: [
@@ -90,18 +93,18 @@ export const accounts: Part = async (options) => {
       },
       {
         budget: 'three processes on one account: no session waits for a roll-up row',
-        measured: `${seen.waiting} of ${formatInteger(seen.active)} sampled active sessions`,
-        held: seen.waiting === 0,
+        measured: `${oneAccountSessions.waiting} of ${formatInteger(oneAccountSessions.active)} sampled active sessions`,
+        held: oneAccountSessions.waiting === 0,
       },
     ],
     head: ['', 'whole ads/s', 'active sessions sampled', 'of them waiting for a lock on roll-ups'],
     rows: [...perSecond].map(([{ name }, values]) => [
       name,
       formatInteger(median(values) ?? NaN),
-      formatInteger(waits.seen[name]?.active ?? 0),
-      formatInteger(waits.seen[name]?.waiting ?? 0),
+      formatInteger(sampler.sessions[name]?.active ?? 0),
+      formatInteger(sampler.sessions[name]?.waiting ?? 0),
     ]),
-    note: `Three processes on one database, ${concurrency} requests at a time for each, ${formatInteger(ads)} ads per round with their webhooks, ${rounds} rounds. The time in which an ad is watched is excluded. \`pg_stat_activity\` is sampled every ${sampleMs} ms.`,
+    note: `Three processes on one database, each with ${concurrency} requests at a time; ${formatInteger(ads)} ads per round with their webhooks; ${rounds} rounds. The time spent watching ads is excluded. \`pg_stat_activity\` is sampled every ${sampleMs} ms.`,
     plot: {
       axis: 'whole ads/s',
       rows: [...perSecond].map(([{ name }, values]) => ({
@@ -112,7 +115,7 @@ export const accounts: Part = async (options) => {
   };
 };
 
-/** Each process has its own data folder, and therefore creates its own account. */
+/** Starts processes that each create their own account, because each has its own data folder. */
 async function startProcesses({ postgres, receiver }: Options) {
   const databaseUrl = await createDatabase(postgres);
   const env = {
@@ -128,7 +131,7 @@ async function startProcesses({ postgres, receiver }: Options) {
   );
   for (const [index, row] of clients.entries())
     await row[index]?.addWebhook(`${receiver.url}/0/${index}`, 'decision.rewarded');
-  // Each process needs time to load every account and its webhook. Processes poll twice per second.
+  // Gives each process time to load every account and its webhook. Processes poll twice per second.
   await sleep(2_000);
   const meter = await openMeter(
     services.map(({ process: { pid = 0 } }) => pid),
@@ -146,37 +149,37 @@ async function startProcesses({ postgres, receiver }: Options) {
   };
 }
 
-/** Counts the database sessions that wait for a lock while they write roll-ups. */
+/** Counts the active database sessions, and how many of them wait for a lock while they write roll-ups. */
 function startSampler({ query }: Meter) {
-  const seen: Record<string, { waiting: number; active: number }> = {};
+  const sessions: Record<string, { waiting: number; active: number }> = {};
   let phase: string | undefined;
-  let stopped = false;
-  const run = async (): Promise<void> => {
-    while (!stopped) {
-      const during = phase;
-      if (during !== undefined) {
+  let isStopped = false;
+  const sample = async (): Promise<void> => {
+    while (!isStopped) {
+      const sampledPhase = phase;
+      if (sampledPhase !== undefined) {
         const [row] = await query<{ active: number; waiting: number }>(
           `SELECT count(*)::integer AS active,
             count(*) FILTER (WHERE wait_event_type = 'Lock' AND query ILIKE '%rollup%')::integer AS waiting
           FROM pg_stat_activity
           WHERE datname = current_database() AND state <> 'idle' AND pid <> pg_backend_pid()`,
         );
-        const sum = (seen[during] ??= { waiting: 0, active: 0 });
+        const sum = (sessions[sampledPhase] ??= { waiting: 0, active: 0 });
         sum.active += row?.active ?? 0;
         sum.waiting += row?.waiting ?? 0;
       }
       await sleep(sampleMs);
     }
   };
-  const running = run();
+  const sampling = sample();
   return {
-    seen,
-    during(name: string | undefined): void {
+    sessions,
+    setPhase(name: string | undefined): void {
       phase = name;
     },
     async stop() {
-      stopped = true;
-      await running;
+      isStopped = true;
+      await sampling;
     },
   };
 }

@@ -12,15 +12,16 @@ import { type Options, type Part, formatInteger } from './part.ts';
 const endpoints = 100;
 const budget = 1.1;
 /**
- * Time for the service to record earlier deliveries, in milliseconds. The service shares two cores with the benchmark.
+ * How long to wait until the service has recorded earlier deliveries, in milliseconds. The service shares two cores with
+ * the benchmark.
  */
 const pauseMs = 150;
-/** Number of windows. It is enough to open the circuit breaker of a dead endpoint. */
+/** Number of windows. It is large enough to open a dead endpoint's circuit breaker. */
 const windows = 25;
 
 /**
- * Measures webhooks to a hundred endpoints, with and without a dead endpoint: one that accepts requests but never
- * responds.
+ * Measures webhooks to a hundred endpoints, with and without a dead endpoint among them. A dead endpoint accepts requests
+ * but never responds.
  */
 export const deadEndpoint: Part = async (options) => {
   const backlog = options.quick ? 100 : 10_000;
@@ -30,9 +31,9 @@ export const deadEndpoint: Part = async (options) => {
   ] as const;
   try {
     for (const { announce } of sides) await announce();
-    const untilMs = nowMs() + windows * options.ms;
+    const endAtMs = nowMs() + windows * options.ms;
     // The two sides alternate, so that other load on the machine affects both equally.
-    for (let round = 0; nowMs() < untilMs; round += 1) {
+    for (let round = 0; nowMs() < endAtMs; round += 1) {
       for (const { announce, rounds } of roundOrder(sides, round)) {
         await sleep(pauseMs);
         rounds.push(await announce());
@@ -61,8 +62,8 @@ export const deadEndpoint: Part = async (options) => {
     head: ['of 100 endpoints', 'events', 'p50, ms', 'p95, ms', 'p99, ms'],
     rows: sides.map(({ name, rounds }) => {
       const latencies = rounds.flat();
-      const at = (share: number): string => (percentile(latencies, share) ?? NaN).toFixed(0);
-      return [name, rounds.length, at(0.5), at(0.95), at(0.99)];
+      const format = (share: number): string => (percentile(latencies, share) ?? NaN).toFixed(0);
+      return [name, rounds.length, format(0.5), format(0.95), format(0.99)];
     }),
     note: `The time from the request that causes an event to its arrival at each of the 99 endpoints that respond. The dead endpoint accepts requests and never responds, and has ${formatInteger(backlog)} deliveries pending. Two services alternate; the ratio compares their median events.`,
     plot: {
@@ -88,7 +89,7 @@ async function startSide({ postgres, receiver }: Options, backlog: number) {
   let switchId: string | undefined;
   const announce = async (): Promise<number[]> => {
     receiver.clear();
-    const startedMs = nowMs();
+    const startedAtMs = nowMs();
     if (switchId === undefined) {
       const { id } = await client.call<KillSwitch>('POST', '/v1/kill-switches', {
         scope: 'placement',
@@ -102,7 +103,7 @@ async function startSide({ postgres, receiver }: Options, backlog: number) {
       switchId = undefined;
     }
     const arrivals = await receiver.count(backlog > 0 ? endpoints - 1 : endpoints);
-    return arrivals.flatMap(({ path, atMs }) => (path === '/0/first' ? [] : [atMs - startedMs]));
+    return arrivals.flatMap(({ path, atMs }) => (path === '/0/first' ? [] : [atMs - startedAtMs]));
   };
   if (backlog > 0) {
     await announce();

@@ -12,8 +12,8 @@ const decisionConcurrency = 64;
 const budget = 20_000;
 const eventsPerAd = 7;
 /**
- * Number of ads for each second of a window. This is more than the required rate needs. If a build is so fast that it
- * runs out of ads, its window ends early.
+ * Number of ads per second of a window, which is more than the budget requires. If a build is so fast that it runs out
+ * of ads, its window ends early.
  */
 const adsPerSecond = (1.5 * budget) / eventsPerAd;
 /** Number of warm-up windows. The JIT compiler needs a few thousand requests. */
@@ -25,18 +25,18 @@ const mixes = [
   { processes: 2, adsPerRequest: 50 },
 ] as const;
 
-/** Measures events of whole ads that arrive in large requests, as from a game's server or a proxy. */
+/** Measures whole ads' events that arrive in large requests, such as a game's server or a proxy would send. */
 export const events: Part = async (options) => {
   const rows: (string | number)[][] = [];
   let best = 0;
   for (const mix of mixes) {
-    const measured = await measureMix(options, mix);
-    best = Math.max(best, measured.perSecond);
+    const result = await measureMix(options, mix);
+    best = Math.max(best, result.perSecond);
     rows.push([
       mix.processes,
       mix.adsPerRequest * eventsPerAd,
-      formatInteger(measured.perSecond),
-      ...[measured.serviceUs, measured.databaseUs].map((us) => us.toFixed(0)),
+      formatInteger(result.perSecond),
+      ...[result.serviceUs, result.databaseUs].map((us) => us.toFixed(0)),
     ]);
   }
   return {
@@ -78,12 +78,12 @@ async function measureMix(
   try {
     const adCount = Math.ceil((adsPerSecond * (warmUp + 1) * ms) / 1_000);
     const ads = await decide(cluster, adCount);
-    // The warm-up has its own ads. Otherwise, a fast build could use up the ads of the measured window.
+    // The warm-up has its own ads. Otherwise, a fast build could use up the ads for the measured window.
     const warmUpAds = ads.splice(0, Math.floor((ads.length * warmUp) / (warmUp + 1)));
     const createBatches = (adsToPlay: Ad[]) => (): AdEvent[] =>
       adsToPlay.splice(0, adsPerRequest).flatMap(createEvents);
     await report(cluster, createBatches(warmUpAds), warmUp * ms);
-    // PostgreSQL does this on its own within a minute of the first rows, but a window is shorter.
+    // PostgreSQL does this by itself within a minute after the first rows, but a window is shorter.
     await meter.query('ANALYZE');
     return await measure(cluster, meter, createBatches(ads), ms);
   } finally {
@@ -92,7 +92,7 @@ async function measureMix(
   }
 }
 
-/** Requests decisions, and waits until the last of their ads could have been watched. */
+/** Requests decisions, and waits long enough for the last of their ads to have been watched. */
 async function decide({ urls, keys }: Cluster, count: number): Promise<Ad[]> {
   const clients = urls.map((url) =>
     createClient(url, keys.live, decisionConcurrency / urls.length),
@@ -127,7 +127,7 @@ async function measure(cluster: Cluster, meter: Meter, batch: () => AdEvent[], m
 
 const quarters = ['first_quartile', 'midpoint', 'third_quartile'] as const;
 
-/** Creates the events of a five-second image ad that is watched to the end. */
+/** Creates the events for a five-second image ad that is watched to the end. */
 function createEvents({ id, token, beganMs }: Ad): AdEvent[] {
   const watchMs = 5_000;
   const event = (type: AdEvent['type'], afterMs: number, more: Partial<AdEvent> = {}): AdEvent => ({
@@ -147,10 +147,10 @@ function createEvents({ id, token, beganMs }: Ad): AdEvent[] {
   ];
 }
 
-/** Reports events until the time is up or there are no more ads. */
+/** Reports events until `ms` have passed or there are no more ads. */
 async function report({ urls, keys }: Cluster, batch: () => AdEvent[], ms: number) {
   let [accepted, rejected, seconds] = [0, '', 0];
-  const startedMs = performance.now();
+  const startedAtMs = performance.now();
   const body = (): string | undefined => {
     const batchEvents = batch();
     if (batchEvents.length === 0) return undefined;
@@ -164,7 +164,7 @@ async function report({ urls, keys }: Cluster, batch: () => AdEvent[], ms: numbe
     }
     const denied = decisions.find(({ state }) => state !== 'earned');
     if (denied) rejected = JSON.stringify(denied);
-    seconds = (performance.now() - startedMs) / 1_000;
+    seconds = (performance.now() - startedAtMs) / 1_000;
   };
   await Promise.all(
     urls.map((url) =>

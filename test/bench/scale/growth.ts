@@ -14,7 +14,7 @@ export const growth: Part = async ({ postgres, ms, quick }) => {
   const databaseUrl = await createDatabase(postgres);
   const service = await startService({ env: { RATE_LIMITS: 'off', DATABASE_URL: databaseUrl } });
   const meter = await openMeter([service.process.pid ?? 0], postgres, databaseUrl);
-  const measured: { stored: number; cpuUs: number; p50Ms: number }[] = [];
+  const steps: { stored: number; cpuUs: number; p50Ms: number }[] = [];
   try {
     await decide(service, 3 * ms);
     for (let rowCount = 1_000; rowCount <= maxRows; rowCount *= 10) {
@@ -24,7 +24,7 @@ export const growth: Part = async ({ postgres, ms, quick }) => {
       const { serviceUs, databaseUs } = await meter.measure(1, async () => {
         latencies = await decide(service, 2 * ms);
       });
-      measured.push({
+      steps.push({
         stored: rowCount,
         cpuUs: (serviceUs + databaseUs) / latencies.length,
         p50Ms: percentile(latencies, 0.5) ?? NaN,
@@ -34,7 +34,7 @@ export const growth: Part = async ({ postgres, ms, quick }) => {
     await meter.close();
     await service.stop();
   }
-  const ratio = (measured.at(-1)?.cpuUs ?? NaN) / (measured[0]?.cpuUs ?? NaN);
+  const ratio = (steps.at(-1)?.cpuUs ?? NaN) / (steps[0]?.cpuUs ?? NaN);
   return {
     title: 'Decisions by number of stored rows',
     verdicts: [
@@ -45,21 +45,21 @@ export const growth: Part = async ({ postgres, ms, quick }) => {
       },
     ],
     head: ['decisions stored', 'service and PostgreSQL, µs', 'p50, ms'],
-    rows: measured.map(({ stored, cpuUs, p50Ms }) => [
+    rows: steps.map(({ stored, cpuUs, p50Ms }) => [
       formatInteger(stored),
       cpuUs.toFixed(0),
       p50Ms.toFixed(1),
     ]),
-    note: 'All decisions are in the partition of this week, which is the worst case; in production, they are spread over weeks.',
+    note: 'All decisions are in this week’s partition, which is the worst case; in production, they are spread over weeks.',
     plot: {
       axis: 'µs',
-      rows: measured.map(({ stored, cpuUs }) => ({ label: formatInteger(stored), value: cpuUs })),
+      rows: steps.map(({ stored, cpuUs }) => ({ label: formatInteger(stored), value: cpuUs })),
     },
   };
 };
 
 let players = 0;
-/** Requests decisions, 64 at a time, and returns their latencies. */
+/** Requests decisions, 64 at a time. Returns their latencies. */
 async function decide({ url, keys }: RunningService, ms: number): Promise<number[]> {
   const body = (): string =>
     JSON.stringify({ placement: 'revive', user_ref: `player-${(players += 1)}` });
@@ -67,11 +67,11 @@ async function decide({ url, keys }: RunningService, ms: number): Promise<number
   return (await load(target, ms)).latencies;
 }
 
-/** Adds decisions of other players until there are `wanted` decisions. Then runs VACUUM ANALYZE and a checkpoint. */
-async function fill({ query }: Meter, wanted: number): Promise<void> {
+/** Inserts decisions for other players until there are `target` decisions. Then runs VACUUM ANALYZE and a checkpoint. */
+async function fill({ query }: Meter, target: number): Promise<void> {
   for (;;) {
     const [row] = await query<{ count: number }>('SELECT count(*)::bigint AS count FROM decisions');
-    const missing = Math.min(wanted - (row?.count ?? 0), batchSize);
+    const missing = Math.min(target - (row?.count ?? 0), batchSize);
     if (missing <= 0) break;
     const prefix = firstIdAt('decision', Date.now()).slice(0, 14);
     await query(

@@ -1,5 +1,6 @@
 /**
- * `npm run bench:scale`: measures many deliveries, processes, events and rows on PostgreSQL, each in a separate part.
+ * `npm run bench:scale` measures the service on PostgreSQL with many deliveries, processes, events and rows. Each part
+ * of the benchmark measures one of these.
  */
 import { parseArgs } from 'node:util';
 import { findBuilds } from '../service/builds.ts';
@@ -33,14 +34,14 @@ const { values } = parseArgs({
 if (values.help === true) {
   console.log(`npm run bench:scale [-- --only <part>… --against <checkout> --seconds <n> --quick]
 
-Parts: ${Object.keys(parts).join(', ')}. --against: also measures the deliveries of another checkout, which must be built.
+Parts: ${Object.keys(parts).join(', ')}. --against: also measures deliveries by another checkout, which must be built.
 --seconds: the length of a window. --quick: tiny numbers, to check that the benchmark works; publishes nothing.
-Needs Linux and PostgreSQL, and about 9 minutes.`);
+Requires Linux and PostgreSQL. Takes about 9 minutes.`);
   process.exit();
 }
 const quick = values.quick === true;
 const names = values.only ?? Object.keys(parts);
-const chosen = names.map((name): [string, Part] => {
+const selectedParts = names.map((name): [string, Part] => {
   const part = parts[name];
   if (part) return [name, part];
   throw new Error(`Unknown part ${name}. The parts are ${Object.keys(parts).join(', ')}.`);
@@ -50,10 +51,10 @@ const builds = findBuilds(values.against);
 const results: Scale = {};
 const receiver = await startReceiver();
 try {
-  for (const [name, part] of chosen) {
+  for (const [name, part] of selectedParts) {
     console.log(`${name}, ${new Date().toTimeString().slice(0, 8)}`);
     const measured = readOrigin();
-    // Each part has a new server. Otherwise, it could wait while the rows of another part are vacuumed.
+    // Each part uses a new server. Otherwise, it could be slowed down while another part's rows are vacuumed.
     const postgres = await requirePostgres();
     const partResult = await part({
       postgres,

@@ -8,10 +8,10 @@ import { type Options, type Part, formatInteger } from './part.ts';
 
 const budget = 1_000;
 const responseMs = 50;
-/** Timeout in milliseconds. A slower build is rated by the deliveries that it has completed by then. */
+/** Timeout in milliseconds. A slower build is rated by the deliveries that it completes within this time. */
 const timeoutMs = 20_000;
 
-interface Measured {
+interface RoundResult {
   perSecond: number;
   serviceUs: number;
   databaseUs: number;
@@ -21,20 +21,20 @@ interface Measured {
 export const oneEndpoint: Part = async (options) => {
   const backlog = options.quick ? 300 : 10_000;
   const rounds = options.quick ? 1 : 3;
-  const measurements = new Map<BuildUnderTest, Measured[]>(
+  const resultsByBuild = new Map<BuildUnderTest, RoundResult[]>(
     options.builds.map((build) => [build, []]),
   );
   for (let round = 0; round < rounds; round += 1) {
     for (const build of roundOrder(options.builds, round))
-      measurements.get(build)?.push(await measure(options, build, backlog));
+      resultsByBuild.get(build)?.push(await measure(options, build, backlog));
   }
-  const results = [...measurements].map(([{ name }, buildMeasurements]) => {
-    const middle = (key: keyof Measured): number =>
-      median(buildMeasurements.map((measurement) => measurement[key])) ?? NaN;
+  const results = [...resultsByBuild].map(([{ name }, roundResults]) => {
+    const computeMedian = (key: keyof RoundResult): number =>
+      median(roundResults.map((result) => result[key])) ?? NaN;
     const [perSecond, serviceUs, databaseUs] = [
-      middle('perSecond'),
-      middle('serviceUs'),
-      middle('databaseUs'),
+      computeMedian('perSecond'),
+      computeMedian('serviceUs'),
+      computeMedian('databaseUs'),
     ];
     return { name, perSecond, serviceUs, databaseUs };
   });
@@ -70,7 +70,7 @@ async function measure(
   { postgres, receiver }: Options,
   { main }: BuildUnderTest,
   backlog: number,
-): Promise<Measured> {
+): Promise<RoundResult> {
   const databaseUrl = await createDatabase(postgres);
   const service = await startService({
     ...(main === undefined ? {} : { main }),
@@ -119,7 +119,7 @@ export async function multiply(
   { id }: Pick<Webhook, 'id'>,
   copies: number,
 ): Promise<void> {
-  // Copies the whole row as JSON. The statement therefore does not depend on the columns.
+  // Copies the whole row as JSON, so that the statement does not depend on the columns.
   const copy = (column: string): string =>
     `left(${column}, 14) || lpad(n::text, length(${column}) - 14, '0')`;
   await query(

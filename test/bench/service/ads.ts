@@ -9,7 +9,7 @@ import type {
 import { newRandomId } from '../../../src/platform/ids.ts';
 import { openPool } from '../../../service/test/load.ts';
 
-/** A decision with an ad for a player. */
+/** A player's ad. */
 export interface Ad {
   id: string;
   token: string;
@@ -17,17 +17,18 @@ export interface Ad {
   beganMs: number;
 }
 
-/** Sends the requests of an account's players and of the account's server. */
+/** Sends the requests that an account's players and its server would send. */
 export interface Client {
   decide(): Promise<Ad>;
   start(ad: Ad): Promise<void>;
   /**
-   * Reports the first quartile, the midpoint and the third quartile in one request. Call it when three quarters of the
-   * ad have been {@link waitUntilWatched}.
+   * Reports the first quartile, the midpoint and the third quartile in one request. Before the call, wait with
+   * {@link waitUntilWatched} until three quarters of the ad have been watched.
    */
   quartiles(ad: Ad): Promise<void>;
   /**
-   * Reports the impression and the completion in one request. Call it when the whole ad has been {@link waitUntilWatched}.
+   * Reports the impression and the completion in one request. Before the call, wait with {@link waitUntilWatched} until
+   * the whole ad has been watched.
    *
    * @throws Error unless the reward is earned.
    */
@@ -37,7 +38,7 @@ export interface Client {
   close(): Promise<void>;
 }
 
-/** How long an ad is watched, in milliseconds. The image ads of the demo account require at least five seconds. */
+/** How long an ad is watched, in milliseconds. The demo account's image ads require at least five seconds. */
 export const watchMs = 5_100;
 const userAgent = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140 Safari/537.36';
 let players = 0;
@@ -83,8 +84,8 @@ export function createClient(
         ...event,
       })),
     });
-    const rejected = response.results.find(({ status }) => status !== 'accepted');
-    if (rejected) throw new Error(`An event was rejected: ${JSON.stringify(rejected)}`);
+    const rejection = response.results.find(({ status }) => status !== 'accepted');
+    if (rejection) throw new Error(`An event was rejected: ${JSON.stringify(rejection)}`);
     return response;
   };
   return {

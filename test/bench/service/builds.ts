@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** A build of the service in a benchmark. */
+/** A build of the service that a benchmark measures. */
 export interface BuildUnderTest {
   name: 'this build' | 'older build';
   /** Path of its `main.js`. Default: the `main.js` of this checkout. */
@@ -10,8 +10,8 @@ export interface BuildUnderTest {
 }
 
 /**
- * Returns this build and, with `against`, the build of another checkout. That checkout must have been built, and must
- * have its dependencies installed.
+ * Returns this build and, with `against`, the build from another checkout. That checkout must be built, and its
+ * dependencies must be installed.
  *
  * @throws Error when the checkout has no built service.
  */
@@ -21,12 +21,12 @@ export function findBuilds(against: string | undefined): BuildUnderTest[] {
   const main = join(resolve(against), 'service/dist/main.js');
   if (!existsSync(main))
     throw new Error(
-      `${main} is missing. --against takes a checkout in which you ran npm ci and npm run build.`,
+      `${main} is missing. Run npm ci and npm run build in the checkout that --against names.`,
     );
   return [...builds, { name: 'older build', main }];
 }
 
-/** Returns the commit of a checkout. The checkout may also have uncommitted changes. */
+/** Returns a checkout's current commit. The checkout may also have uncommitted changes. */
 export const readCommit = (folder: string): string =>
   execFileSync('git', ['-C', folder, 'rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
 

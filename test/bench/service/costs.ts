@@ -1,4 +1,4 @@
-/** `npm run bench:costs`: measures what an ad and each of its requests cost, for this build and an older one. */
+/** `npm run bench:costs` measures what an ad and each of its requests cost, for this build and an older one. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -26,16 +26,16 @@ const { values } = parseArgs({
 if (values.help === true) {
   console.log(`npm run bench:costs [-- --against <checkout> --rounds <n> --ads <n> --quick]
 
-Measures the CPU and bytes of a whole ad and of its parts, compared with a bare echo server and the embedded store.
---against: also measures another checkout in alternating rounds. Run npm ci and npm run build there first.
+Measures the CPU time and bytes that a whole ad and its parts cost, compared with a bare echo server and the embedded
+store. --against: also measures another checkout in alternating rounds. Run npm ci and npm run build there first.
 --quick: only a few ads, to check that the benchmark works; publishes nothing.
-Needs Linux and PostgreSQL, and about 7 minutes with --against or 5 without.`);
+Requires Linux and PostgreSQL. Takes about 7 minutes with --against, or 5 without.`);
   process.exit();
 }
 const rounds = values.quick === true ? 2 : Number(values.rounds);
 const ads = values.quick === true ? 60 : Number(values.ads);
 const windowMs = values.quick === true ? 500 : 2_000;
-/** Number of concurrent whole ads. */
+/** Number of whole ads that run concurrently. */
 const concurrency = 48;
 /** Number of concurrent decisions, and of concurrent requests to the echo server. */
 const decisionConcurrency = 64;
@@ -61,13 +61,13 @@ async function loadDecisions(url: string, key?: string): Promise<number> {
   return latencies.length;
 }
 
-/** Ads in one environment, and the costs of their steps. */
+/** Ads in one environment, and what each of their steps costs. */
 interface Batch {
   ads: Ad[];
   costs: Cost[];
 }
 
-async function begin({ name, meter }: Side, client: Client): Promise<Batch> {
+async function startBatch({ name, meter }: Side, client: Client): Promise<Batch> {
   const list: Ad[] = [];
   const count = name === 'embedded' ? Math.ceil(ads / 4) : ads;
   const decision = await meter.measure(count, async () => {
@@ -77,7 +77,7 @@ async function begin({ name, meter }: Side, client: Client): Promise<Batch> {
   return { ads: list, costs: [decision, start] };
 }
 
-async function next(
+async function measureNextStep(
   { meter }: Side,
   { ads: list, costs }: Batch,
   work: () => Promise<unknown>,
@@ -85,7 +85,7 @@ async function next(
   costs.push(await meter.measure(list.length, work));
 }
 
-/** The ads of one side in one round. */
+/** One side's ads in one round. */
 interface Batches {
   side: Side;
   /** Ads in the live environment, without a webhook. */
@@ -95,15 +95,15 @@ interface Batches {
   withWebhook: Batch;
 }
 
-async function beginAll(side: Side): Promise<Batches> {
-  const live = await begin(side, side.live);
-  const withoutWebhook = await begin(side, side.sandbox);
-  return { side, live, withoutWebhook, withWebhook: await begin(side, side.sandbox) };
+async function startBatches(side: Side): Promise<Batches> {
+  const live = await startBatch(side, side.live);
+  const withoutWebhook = await startBatch(side, side.sandbox);
+  return { side, live, withoutWebhook, withWebhook: await startBatch(side, side.sandbox) };
 }
 
 async function watchAll({ side, live, withoutWebhook, withWebhook }: Batches): Promise<void> {
   const watch = (client: Client, batch: Batch): Promise<void> =>
-    next(side, batch, () => forEach(batch.ads, concurrency, client.quartiles));
+    measureNextStep(side, batch, () => forEach(batch.ads, concurrency, client.quartiles));
   await watch(side.live, live);
   await watch(side.sandbox, withoutWebhook);
   await watch(side.sandbox, withWebhook);
@@ -115,11 +115,11 @@ async function finishAll(
 ): Promise<Record<Exclude<Unit, 'decisionAlone'>, Cost>> {
   const finish = (client: Client, { ads: list }: Batch): Promise<unknown> =>
     forEach(list, concurrency, client.finish);
-  await next(side, live, () => finish(side.live, live));
-  await next(side, withoutWebhook, () => finish(side.sandbox, withoutWebhook));
+  await measureNextStep(side, live, () => finish(side.live, live));
+  await measureNextStep(side, withoutWebhook, () => finish(side.sandbox, withoutWebhook));
   receiver.clear();
   const webhook = await side.sandbox.addWebhook(`${receiver.url}/0/ads`, 'decision.rewarded');
-  await next(side, withWebhook, async () => {
+  await measureNextStep(side, withWebhook, async () => {
     await finish(side.sandbox, withWebhook);
     await receiver.count(withWebhook.ads.length);
     await side.meter.settle();
@@ -127,16 +127,16 @@ async function finishAll(
   await side.sandbox.call('DELETE', `/v1/webhooks/${webhook.id}`);
   const add = (costs: readonly Cost[]): Cost =>
     costs.reduce((sum, cost) => combine(sum, cost, (a, b) => a + b));
-  const [decision, start, quartiles, finished] = live.costs as [Cost, Cost, Cost, Cost];
+  const [decision, start, quartiles, finishCost] = live.costs as [Cost, Cost, Cost, Cost];
   const delivery = combine(
     withWebhook.costs[3] as Cost,
     withoutWebhook.costs[3] as Cost,
     (a, b) => a - b,
   );
-  // The sandbox stores an explanation with each decision. The bytes are therefore measured in the live environment.
+  // The sandbox stores an explanation with each decision, so the bytes are measured in the live environment.
   const { storedBytes, loggedBytes } = add([...live.costs, delivery]);
   const ad = { ...add(withWebhook.costs), storedBytes, loggedBytes };
-  return { decision, start, quartiles, finish: finished, delivery, ad };
+  return { decision, start, quartiles, finish: finishCost, delivery, ad };
 }
 
 /** The baseline: a `node:http` echo server in a separate process. */
@@ -168,13 +168,13 @@ async function runRound(
   const decisionAlone = new Map<Side, Cost>();
   for (const side of sides) decisionAlone.set(side, await measureDecisions(side));
   const allBatches: Batches[] = [];
-  for (const side of sides) allBatches.push(await beginAll(side));
+  for (const side of sides) allBatches.push(await startBatches(side));
   const list = allBatches.flatMap(({ live, withoutWebhook, withWebhook }) => [
     ...live.ads,
     ...withoutWebhook.ads,
     ...withWebhook.ads,
   ]);
-  // The waiting times of all ads overlap.
+  // All ads are watched at the same time.
   await waitUntilWatched(list, 0.75);
   for (const batches of allBatches) await watchAll(batches);
   await waitUntilWatched(list, 1);

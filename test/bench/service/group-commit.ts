@@ -17,11 +17,11 @@ import { openPostgres } from '../../../service/src/store/postgres.ts';
 import { noTracing } from '../../../service/src/trace/tracing.ts';
 import { addAccount } from '../../../service/test/add-account.ts';
 
-/** Number of stored decisions per second, in three variants. */
+/** How many decisions are stored per second, in three variants. */
 export interface GroupCommit {
   /** Many decisions per transaction (group commit), as in the service. */
   together: number;
-  /** Each decision in its own transaction, together with its counts for reports. */
+  /** Each decision in its own transaction, including its counts for reports. */
   each: number;
   /** Each decision in its own transaction, without the counts for reports. */
   eachWithoutSums: number;
@@ -29,9 +29,9 @@ export interface GroupCommit {
 
 const concurrency = 64;
 const makeId = createIds(systemClock, randomBytes);
-const nothing = async (): Promise<boolean> => false;
+const writeNoEvents = async (): Promise<boolean> => false;
 
-/** Measures the variants alternately, and returns the best round of each. */
+/** Measures the variants in turn. Returns the best round for each. */
 export async function measureGroupCommit(
   databaseUrl: string | undefined,
   rounds: number,
@@ -47,7 +47,7 @@ export async function measureGroupCommit(
     await addAccount(database, scope.accountId);
     const lane = createDecisionLanes({
       database,
-      writeEvents: nothing,
+      writeEvents: writeNoEvents,
       onDeliveries: () => undefined,
       onTrackers: () => undefined,
       lanes: {
@@ -59,7 +59,7 @@ export async function measureGroupCommit(
     });
     const variants: Record<keyof GroupCommit, (decision: NewDecision) => Promise<unknown>> = {
       together: lane.push,
-      each: (decision) => recordDecisions(database, nothing, [decision]),
+      each: (decision) => recordDecisions(database, writeNoEvents, [decision]),
       eachWithoutSums: ({ scope, record }) =>
         database.query(
           'INSERT INTO decisions SELECT * FROM jsonb_populate_record(NULL::decisions, $1::text::jsonb)',
@@ -89,20 +89,20 @@ export async function measureGroupCommit(
 }
 
 async function perSecond(store: (decision: NewDecision) => Promise<unknown>, ms: number) {
-  const startedMs = performance.now();
+  const startedAtMs = performance.now();
   let count = 0;
   const work = async (): Promise<void> => {
-    while (performance.now() - startedMs < ms) {
-      await store(decision());
+    while (performance.now() - startedAtMs < ms) {
+      await store(createDecision());
       count += 1;
     }
   };
   await Promise.all(Array.from({ length: concurrency }, work));
-  return (count * 1_000) / (performance.now() - startedMs);
+  return (count * 1_000) / (performance.now() - startedAtMs);
 }
 
 const scope = { accountId: 'acc_bench', environment: 'sandbox' } as const;
-function decision(): NewDecision {
+function createDecision(): NewDecision {
   const nowMs = Date.now();
   const record: DecisionRecord = {
     status: 'filled',

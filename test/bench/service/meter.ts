@@ -6,12 +6,12 @@ import {
 } from '../../../service/test/private-postgres.ts';
 import { processorTimeUs, treeTimeUs } from './processor-time.ts';
 
-/** The cost of one unit of work. */
+/** What one unit of work costs. */
 export interface Cost {
   serviceUs: number;
-  /** CPU time of the whole PostgreSQL server, excluding the meter's own connection. 0 with the embedded database. */
+  /** CPU time used by the whole PostgreSQL server, except the meter's own connection. 0 with the embedded database. */
   databaseUs: number;
-  /** Growth of the tables and their indexes. */
+  /** How much the tables and their indexes grow. */
   storedBytes: number;
   /** The WAL that PostgreSQL writes. Standbys and archives receive the same amount. */
   loggedBytes: number;
@@ -22,7 +22,7 @@ export interface Meter {
   measure(units: number, work: () => Promise<unknown>): Promise<Cost>;
   read(): Promise<Cost>;
   /**
-   * Resolves when no delivery is pending. With the embedded database, waits long enough for all deliveries to have been
+   * Resolves when no delivery is pending. With the embedded database, waits long enough for all deliveries to be
    * recorded.
    */
   settle(): Promise<void>;
@@ -37,7 +37,7 @@ export const combine = (a: Cost, b: Cost, of: (x: number, y: number) => number):
   loggedBytes: of(a.loggedBytes, b.loggedBytes),
 });
 
-// Roll-up deltas are not counted. They are deleted within ten seconds, and their space is reused.
+// Roll-up deltas are not counted, because they are deleted within ten seconds and their space is reused.
 const counters = `SELECT (SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r'
     AND relnamespace = 'public'::regnamespace AND relname <> 'rollup_deltas')::bigint AS stored,
   pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint AS logged`;

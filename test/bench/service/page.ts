@@ -16,7 +16,7 @@ import {
   type Verdict,
 } from './results.ts';
 
-/** The published results. A run replaces the results that it measured, and keeps the others with their own dates. */
+/** The published results. A run replaces the results that it measured; the others keep their own dates. */
 export interface Published {
   costs: Costs;
   comparison: Comparison;
@@ -27,7 +27,7 @@ export interface Published {
 const folder = join(import.meta.dirname, '../../../docs/benchmarks/service');
 const fileNames = ['costs', 'comparison', 'rates', 'scale'] as const;
 
-/** Writes the data, the page and the plots into docs/benchmarks/service. A quick run writes nothing. */
+/** Writes the results, the page and the plots to docs/benchmarks/service. A quick run writes nothing. */
 export async function publish(results: Partial<Published>, quick: boolean): Promise<void> {
   if (quick) return console.log('Quick runs are not published.');
   await mkdir(folder, { recursive: true });
@@ -57,8 +57,8 @@ export function printVerdicts(verdicts: readonly Verdict[]): void {
 const table = (head: readonly string[], rows: readonly (string | number)[][]): string =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 const formatInteger = (value: number): string => Math.round(value).toLocaleString('en');
-const tenths = (value: number): string => (Math.round(value * 10) / 10).toLocaleString('en');
-const origin = ({ date, machine }: Origin): string => `${date}, ${machine}.`;
+const formatTenths = (value: number): string => (Math.round(value * 10) / 10).toLocaleString('en');
+const formatOrigin = ({ date, machine }: Origin): string => `${date}, ${machine}.`;
 
 const units: Record<Unit, string> = {
   decisionAlone: 'a decision, 64 at a time',
@@ -69,7 +69,7 @@ const units: Record<Unit, string> = {
   delivery: 'the webhook delivery',
   ad: '**a whole ad with its webhook**',
 };
-const entries = (costs: Record<Unit, Cost>): [Unit, Cost][] =>
+const listEntries = (costs: Record<Unit, Cost>): [Unit, Cost][] =>
   Object.entries(costs) as [Unit, Cost][];
 
 function describe({ costs, comparison, rates, scale }: Partial<Published>): string {
@@ -104,7 +104,7 @@ ${table(
     ...Object.entries(scale ?? {}).map(
       ([name, { title, note, head, rows, plot, measured }]) => `## ${title}
 
-${note} \`npm run bench:scale -- --only ${name}\`, ${origin(measured)}
+${note} \`npm run bench:scale -- --only ${name}\`, ${formatOrigin(measured)}
 ${plot ? `\n![${title}](scale-${name}.svg)\n` : ''}
 ${table(head, rows)}`,
     ),
@@ -116,7 +116,7 @@ const describeComparison = ({ measured, older, rounds }: Comparison): string => 
   const [current, previous] = [summarize(rounds, 'this build'), summarize(rounds, 'older build')];
   return `## This build compared with an older one
 
-\`npm run bench:costs -- --against <checkout>\`, ${rounds.length} rounds, older build ${older}, ${origin(measured)}
+\`npm run bench:costs -- --against <checkout>\`, ${rounds.length} rounds, older build ${older}, ${formatOrigin(measured)}
 Service, PostgreSQL, players, and receiver share the machine; only the first two are counted. Their work between the
 steps, such as folding counts into roll-ups, is included only [at low rates](#at-low-rates). Stored bytes exclude the
 table of counts that have not been folded yet, whose space is reused within seconds. Medians, older → this build:
@@ -125,7 +125,7 @@ table of counts that have not been folded yet, whose space is reused within seco
 
 ${table(
   ['', 'service, µs', 'PostgreSQL, µs', 'stored, bytes', 'WAL, bytes'],
-  entries(current).map(([unit, cost]) => [
+  listEntries(current).map(([unit, cost]) => [
     units[unit],
     ...(['serviceUs', 'databaseUs', 'storedBytes', 'loggedBytes'] as const).map(
       (counter) => `${formatInteger(previous[unit][counter])} → ${formatInteger(cost[counter])}`,
@@ -144,14 +144,14 @@ const describeCosts = ({
   groupCommit,
 }: Costs): string => `## This build
 
-\`npm run bench:costs\`, ${rounds} rounds of ${formatInteger(ads)} ads, 48 at a time, ${origin(measured)}
+\`npm run bench:costs\`, ${rounds} rounds of ${formatInteger(ads)} ads, 48 at a time, ${formatOrigin(measured)}
 A bare \`node:http\` echo of a decision's request, called by the same client, takes ${echoUs} µs. Compared with an echo, a decision costs
-${tenths(costs.decisionAlone.serviceUs / echoUs)} times and a whole ad ${formatInteger(costs.ad.serviceUs / echoUs)} times as much. On the embedded store, whose database is a thread of the service, they cost ${tenths(embedded.decisionAlone.serviceUs / echoUs)} and ${formatInteger(embedded.ad.serviceUs / echoUs)} times as much. The bytes of a
+${formatTenths(costs.decisionAlone.serviceUs / echoUs)} times and a whole ad ${formatInteger(costs.ad.serviceUs / echoUs)} times as much. On the embedded store, whose database is a thread of the service, they cost ${formatTenths(embedded.decisionAlone.serviceUs / echoUs)} and ${formatInteger(embedded.ad.serviceUs / echoUs)} times as much. The bytes of a
 whole ad are for the live environment; the sandbox also stores why each decision was made.
 
 ${table(
   ['', 'service, µs', 'PostgreSQL, µs', 'stored, bytes', 'WAL, bytes', 'embedded store, µs'],
-  entries(costs).map(([unit, { serviceUs, databaseUs, storedBytes, loggedBytes }]) => [
+  listEntries(costs).map(([unit, { serviceUs, databaseUs, storedBytes, loggedBytes }]) => [
     units[unit],
     ...[serviceUs, databaseUs, storedBytes, loggedBytes, embedded[unit].serviceUs].map(
       formatInteger,
@@ -175,14 +175,14 @@ function judgeGroupCommit({ groupCommit }: Costs): Verdict {
   );
   return {
     budget: 'group commit: at least 2 × one insert per request, on both stores',
-    measured: `${times.map((value) => `${tenths(value)} ×`).join(' and ')}`,
+    measured: `${times.map((value) => `${formatTenths(value)} ×`).join(' and ')}`,
     held: Math.min(...times) >= 2,
   };
 }
 
 const describeRates = ({ measured, older, rows }: Rates): string => `## At low rates
 
-\`npm run bench:rates${older === undefined ? '' : ' -- --against <checkout>'}\`, ${older === undefined ? '' : `older build ${older}, `}${origin(measured)}
+\`npm run bench:rates${older === undefined ? '' : ' -- --against <checkout>'}\`, ${older === undefined ? '' : `older build ${older}, `}${formatOrigin(measured)}
 Whole ads start on schedule, however slow the responses are (an open loop). CPU per ad includes the work of the service
 and PostgreSQL while they are idle or in the background. If a rate is not reached, the CPU time is divided by the number of
 ads whose webhook arrived. The latency of a decision is measured from the scheduled start of its ad until the response. The
@@ -197,8 +197,8 @@ ${table(
     row.side + (row.reached ? '' : `: only ${formatInteger(row.perSecond)}/s reached`),
     formatInteger(row.serviceUs),
     formatInteger(row.databaseUs),
-    row.decisionMs.map(tenths).join(' / '),
-    row.webhookMs.map(tenths).join(' / '),
+    row.decisionMs.map(formatTenths).join(' / '),
+    row.webhookMs.map(formatTenths).join(' / '),
   ]),
 )}`;
 

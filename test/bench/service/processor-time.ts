@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 
-/** The kernel counts in hundredths of a second (USER_HZ) on every machine. */
+/** The kernel counts in hundredths of a second (USER_HZ) on all machines. */
 const tickUs = 10_000;
 
 /**
- * Returns the CPU time that all threads of a process have used so far, in microseconds. 0 if the process has exited.
+ * Returns the CPU time that all of a process's threads have used so far, in microseconds. Returns 0 if the process has
+ * exited.
  */
 export function processorTimeUs(pid: number): number {
   const fields = readStat(pid);
@@ -14,10 +15,10 @@ export function processorTimeUs(pid: number): number {
 /** Like {@link processorTimeUs}, but includes running and exited child processes. */
 export function treeTimeUs(pid: number, children: readonly number[]): number {
   const fields = readStat(pid);
-  const ended = (Number(fields[13]) + Number(fields[14])) * tickUs;
+  const exitedChildrenUs = (Number(fields[13]) + Number(fields[14])) * tickUs;
   return children.reduce(
     (sum, child) => sum + processorTimeUs(child),
-    processorTimeUs(pid) + ended,
+    processorTimeUs(pid) + exitedChildrenUs,
   );
 }
 
@@ -25,7 +26,7 @@ export function treeTimeUs(pid: number, children: readonly number[]): number {
 function readStat(pid: number): (string | number)[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name in parentheses may contain spaces. The fields are therefore counted from its end.
+    // The name in parentheses may contain spaces, so the fields are counted from its end.
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
     return Array.from({ length: 20 }, () => 0);

@@ -1,6 +1,4 @@
-/**
- * `npm run bench:rates`: measures the cost and the response times of an ad at the request rates of most installations.
- */
+/** `npm run bench:rates` measures the cost and response times of ads at the request rates that most games have. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { median, percentile } from '../outbox/statistics.ts';
@@ -26,18 +24,18 @@ if (values.help === true) {
 Measures whole ads with their webhooks at 10, 100 and 1,000 ads per second. Ads start on schedule, even if responses
 are slow. --against: also measures another checkout in alternating rounds. Run npm ci and npm run build there first.
 --quick: a short run, to check that the benchmark works; publishes nothing.
-Needs Linux and PostgreSQL, and about 8 minutes with --against or 4 without.`);
+Requires Linux and PostgreSQL. Takes about 8 minutes with --against, or 4 without.`);
   process.exit();
 }
 const quick = values.quick === true;
 const rounds = quick ? 1 : Number(values.rounds);
 const windowMs = quick ? 2_000 : Number(values.seconds) * 1_000;
 const rates = quick ? [10, 100] : [10, 100, 1_000];
-/** Time until ads end at the same rate as they start, in milliseconds. */
+/** Lead-in before the measured window, in milliseconds. After this time, ads end as often as they start. */
 const leadInMs = watchMs + 900;
-/** Maximum number of requests in flight. At this number, no further ad starts, and the run does not reach its rate. */
+/** Maximum number of requests in flight. At this limit, no more ads start, so the run does not reach its rate. */
 const maxInFlight = 1_000;
-/** How long to wait for the last webhooks, in milliseconds. This is enough for builds with slow webhooks. */
+/** How long to wait for the last webhooks, in milliseconds. It is enough even for builds with slow webhooks. */
 const drainMs = 300_000;
 /** A rate counts as reached at 97%, because ads at the start and the end of a window are cut off. */
 const reachedShare = 0.97;
@@ -59,22 +57,23 @@ async function measure(
   receiver.clear();
   const decisionMs: number[] = [];
   const finishedAtMs = new Map<string, number>();
-  const startMs = nowMs();
-  const [fromMs, toMs] = [startMs + leadInMs, startMs + leadInMs + windowMs];
+  const startedAtMs = nowMs();
+  const fromMs = startedAtMs + leadInMs;
+  const toMs = fromMs + windowMs;
   const isInWindow = (atMs: number): boolean => atMs >= fromMs && atMs < toMs;
-  let waiting = 0;
+  let inFlight = 0;
   const request = async <T>(work: () => Promise<T>): Promise<T> => {
-    waiting += 1;
+    inFlight += 1;
     try {
       return await work();
     } finally {
-      waiting -= 1;
+      inFlight -= 1;
     }
   };
-  const playOne = async (dueMs: number): Promise<void> => {
+  const playOne = async (dueAtMs: number): Promise<void> => {
     const ad: Ad = await request(sandbox.decide);
-    // Latency is measured from when the request was due. In an open loop, a late start is part of the latency.
-    if (isInWindow(dueMs)) decisionMs.push(nowMs() - dueMs);
+    // Latency is measured from when the request was due, because in an open loop, a late start is part of the latency.
+    if (isInWindow(dueAtMs)) decisionMs.push(nowMs() - dueAtMs);
     await request(() => sandbox.start(ad));
     await waitUntilWatched([ad], 0.75);
     await request(() => sandbox.quartiles(ad));
@@ -82,22 +81,22 @@ async function measure(
     finishedAtMs.set(ad.id, nowMs());
     await request(() => sandbox.finish(ad));
   };
-  const playing: Promise<void>[] = [];
+  const pendingAds: Promise<void>[] = [];
   const play = async (): Promise<void> => {
     for (let index = 0; ; index += 1) {
-      const dueMs = startMs + (index * 1_000) / rate;
-      if (dueMs >= toMs) return;
-      if (dueMs > nowMs()) await sleep(dueMs - nowMs());
-      if (waiting < maxInFlight) playing.push(playOne(dueMs));
+      const dueAtMs = startedAtMs + (index * 1_000) / rate;
+      if (dueAtMs >= toMs) return;
+      if (dueAtMs > nowMs()) await sleep(dueAtMs - nowMs());
+      if (inFlight < maxInFlight) pendingAds.push(playOne(dueAtMs));
     }
   };
-  const played = play();
+  const allAdsStarted = play();
   await sleep(fromMs - nowMs());
   const before = await meter.read();
   await sleep(toMs - nowMs());
   const after = await meter.read();
-  await played;
-  await Promise.all(playing);
+  await allAdsStarted;
+  await Promise.all(pendingAds);
   await receiver.count(finishedAtMs.size, drainMs);
   await meter.settle();
   const arrived = receiver.arrivals.filter(({ atMs }) => isInWindow(atMs)).length;
@@ -107,15 +106,16 @@ async function measure(
     databaseUs: (after.databaseUs - before.databaseUs) / arrived,
     decisionMs,
     webhookMs: receiver.arrivals.flatMap(({ atMs, decisionId = '' }) => {
-      const finishedMs = finishedAtMs.get(decisionId);
-      return finishedMs !== undefined && isInWindow(finishedMs) ? [atMs - finishedMs] : [];
+      const sentAtMs = finishedAtMs.get(decisionId);
+      return sentAtMs !== undefined && isInWindow(sentAtMs) ? [atMs - sentAtMs] : [];
     }),
   };
 }
 
 function summarize(side: Side['name'], rate: number, windows: readonly Window[]): RateRow {
-  const middle = (read: (window: Window) => number): number => median(windows.map(read)) ?? NaN;
-  const perSecond = middle((window) => window.perSecond);
+  const computeMedian = (read: (window: Window) => number): number =>
+    median(windows.map(read)) ?? NaN;
+  const perSecond = computeMedian((window) => window.perSecond);
   const decisionMs = windows.flatMap((window) => window.decisionMs);
   const webhookMs = windows.flatMap((window) => window.webhookMs);
   return {
@@ -123,14 +123,14 @@ function summarize(side: Side['name'], rate: number, windows: readonly Window[])
     rate,
     perSecond,
     reached: perSecond >= reachedShare * rate,
-    serviceUs: middle((window) => window.serviceUs),
-    databaseUs: middle((window) => window.databaseUs),
+    serviceUs: computeMedian((window) => window.serviceUs),
+    databaseUs: computeMedian((window) => window.databaseUs),
     decisionMs: [percentile(decisionMs, 0.5) ?? NaN, percentile(decisionMs, 0.99) ?? NaN],
     webhookMs: [percentile(webhookMs, 0.5) ?? NaN, percentile(webhookMs, 0.99) ?? NaN],
   };
 }
 
-/** Warms up the JIT compiler. A long-running process has compiled its code regardless of the rate. */
+/** Warms up the JIT compiler, because a long-running process has compiled its code whatever the rate. */
 async function warmUp({ sandbox, meter }: Side, receiver: Receiver): Promise<void> {
   const ads = await forEach(Array.from({ length: quick ? 50 : 1_000 }), 32, sandbox.decide);
   await forEach(ads, 32, sandbox.start);

@@ -1,6 +1,6 @@
 /**
- * A customer's server in a separate process. `/50/…` responds after 50 ms, `/0/…` immediately, and `/never/…` never.
- * The server reports arrivals to its parent process several times per second.
+ * Simulates a customer's server in a separate process. `/50/…` responds after 50 ms, `/0/…` immediately, and `/never/…`
+ * never. Reports arrivals to the parent process every 20 ms.
  */
 import { createServer } from 'node:http';
 

@@ -12,56 +12,56 @@ export interface Arrival {
 
 export interface Receiver {
   /**
-   * The URL without a path. The path selects the response: `/0/any-name` (immediate), `/50/any-name` (after 50 ms) or
-   * `/never/any-name`.
+   * The URL without a path. The path selects when to respond: `/0/any-name` (immediately), `/50/any-name` (after 50 ms)
+   * or `/never/any-name`.
    */
   url: string;
   /** The arrivals so far, excluding those of the last 20 ms and those at `/never`. */
   arrivals: Arrival[];
   /**
-   * Waits for `wanted` webhooks. Resolves with the first `wanted` arrivals.
+   * Waits for `expected` webhooks. Resolves to the first `expected` arrivals.
    *
-   * @throws Error if the webhooks have not arrived in time.
+   * @throws Error if the webhooks do not arrive in time.
    */
-  count(wanted: number, timeoutMs?: number): Promise<Arrival[]>;
+  count(expected: number, timeoutMs?: number): Promise<Arrival[]>;
   /** Clears the arrivals. */
   clear(): void;
   stop(): Promise<void>;
 }
 
-/** Returns the time in milliseconds, from a monotonic clock that all processes on this machine share. */
+/** Returns the time in milliseconds according to a monotonic clock that all processes on this machine share. */
 export const nowMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
-/** Starts a customer's server in a separate process, whose work is not measured. */
+/** Starts a simulated customer's server in a separate process, so that its work is not measured. */
 export async function startReceiver(): Promise<Receiver> {
   const child = fork(join(import.meta.dirname, 'receiver.mjs'));
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];
   const arrivals: Arrival[] = [];
-  let announce: () => void = () => undefined;
+  let onArrivals: () => void = () => undefined;
   child.on('message', (message: { arrivals: Arrival[] }) => {
     arrivals.push(...message.arrivals);
-    announce();
+    onArrivals();
   });
   return {
     url,
     arrivals,
-    async count(wanted, timeoutMs = 120_000) {
-      const untilMs = nowMs() + timeoutMs;
-      while (arrivals.length < wanted) {
-        const remainingMs = untilMs - nowMs();
+    async count(expected, timeoutMs = 120_000) {
+      const deadlineMs = nowMs() + timeoutMs;
+      while (arrivals.length < expected) {
+        const remainingMs = deadlineMs - nowMs();
         if (remainingMs <= 0)
           throw new Error(
-            `Expected ${wanted} webhooks within ${timeoutMs / 1_000} s, got ${arrivals.length}.`,
+            `Expected ${expected} webhooks within ${timeoutMs / 1_000} s, got ${arrivals.length}.`,
           );
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, remainingMs);
-          announce = () => {
+          onArrivals = () => {
             clearTimeout(timer);
             resolve();
           };
         });
       }
-      return arrivals.slice(0, wanted);
+      return arrivals.slice(0, expected);
     },
     clear() {
       arrivals.length = 0;

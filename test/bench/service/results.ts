@@ -5,8 +5,8 @@ import type { Cost } from './meter.ts';
 import type { Side } from './side.ts';
 
 /**
- * The measured units of work. `decisionAlone` is a decision while only decisions are requested, 64 at a time. `ad` is a
- * whole ad with its webhook.
+ * The units of work that are measured. `decisionAlone` is a decision while nothing else is requested, 64 at a time. `ad`
+ * is a whole ad with its webhook.
  */
 export type Unit =
   'decisionAlone' | 'decision' | 'start' | 'quartiles' | 'finish' | 'delivery' | 'ad';
@@ -23,8 +23,7 @@ export interface Origin {
 }
 
 /**
- * The content of docs/benchmarks/service/costs.json: the costs of this build. The capacity plan is based on these
- * costs.
+ * The contents of docs/benchmarks/service/costs.json: this build's costs, which the capacity plan is based on.
  */
 export interface Costs {
   measured: Origin;
@@ -32,12 +31,12 @@ export interface Costs {
   ads: number;
   costs: Record<Unit, Cost>;
   echoUs: number;
-  /** The costs with the embedded database, which runs in a thread of the service. */
+  /** The costs with the embedded database, which runs in one of the service's threads. */
   embedded: Record<Unit, Cost>;
   groupCommit: Record<'postgresql' | 'embedded', GroupCommit>;
 }
 
-/** A requirement and its measurement. */
+/** A requirement, and what was measured. */
 export interface Verdict {
   budget: string;
   measured: string;
@@ -45,8 +44,8 @@ export interface Verdict {
 }
 
 /**
- * The content of docs/benchmarks/service/comparison.json: this build compared with an older one. The builds alternate
- * in one run.
+ * The contents of docs/benchmarks/service/comparison.json: this build compared with an older one. The builds alternate
+ * within one run.
  */
 export interface Comparison {
   measured: Origin;
@@ -64,16 +63,16 @@ export interface RateRow {
   /** Number of webhooks that arrived per second. */
   perSecond: number;
   reached: boolean;
-  /** CPU time per ad, including the work of an idle service. */
+  /** CPU time per ad, including the work that the service does while it is idle. */
   serviceUs: number;
   databaseUs: number;
-  /** 50th and 99th percentiles of the time from the scheduled start of the ad. */
+  /** 50th and 99th percentiles of the time from the ad's scheduled start to the response. */
   decisionMs: [number, number];
   /** 50th and 99th percentiles of the time from sending the completion until the webhook arrives. */
   webhookMs: [number, number];
 }
 
-/** The content of docs/benchmarks/service/rates.json. */
+/** The contents of docs/benchmarks/service/rates.json. */
 export interface Rates {
   measured: Origin;
   /** The commit of the older build, if any. */
@@ -81,7 +80,7 @@ export interface Rates {
   rows: RateRow[];
 }
 
-/** The result of one part of `npm run bench:scale`. */
+/** The result from one part of `npm run bench:scale`. */
 export interface PartResult {
   title: string;
   verdicts: Verdict[];
@@ -91,7 +90,7 @@ export interface PartResult {
   plot?: { axis: string; rows: { label: string; value: number }[] };
 }
 
-/** The content of docs/benchmarks/service/scale.json. */
+/** The contents of docs/benchmarks/service/scale.json. */
 export type Scale = Record<string, PartResult & { measured: Origin }>;
 
 /** Describes when and where the benchmark runs. Call it before the run, because the benchmark causes load. */
@@ -104,16 +103,16 @@ export function readOrigin(): Origin {
   };
 }
 
-const middle = (values: number[]): number => median(values) ?? NaN;
+const medianOrNaN = (values: number[]): number => median(values) ?? NaN;
 
 /**
- * Returns the median of all rounds for each counter, but the mean for stored bytes. A round adds fewer bytes if it
- * reuses space that autovacuum has freed.
+ * Returns each counter's median over all rounds, except for stored bytes. Their mean is returned instead, because a round
+ * adds fewer bytes if it reuses space that autovacuum has freed.
  */
 export function summarize(rounds: readonly Round[], side: Side['name']): Record<Unit, Cost> {
   const sideRounds = rounds.flatMap(({ sides }) => sides[side] ?? []);
   const computeMedianCost = (unit: Unit): Cost => {
-    const read = (counter: keyof Cost, average = middle): number =>
+    const read = (counter: keyof Cost, average = medianOrNaN): number =>
       Math.round(average(sideRounds.map((costs) => costs[unit][counter])));
     return {
       serviceUs: read('serviceUs'),
@@ -134,7 +133,7 @@ export function summarize(rounds: readonly Round[], side: Side['name']): Record<
 }
 
 /**
- * Returns the new cost divided by the old cost, for each round. In a round, the second build runs directly after the
+ * Returns the new cost divided by the old cost for each round. Within a round, the second build runs directly after the
  * first.
  */
 export const ratios = (rounds: readonly Round[], unit: Unit, counter: keyof Cost): number[] =>
@@ -159,15 +158,15 @@ const budgets: readonly [string, Unit, keyof Cost, number][] = [
   ['bytes stored per ad', 'ad', 'storedBytes', 0.65],
 ];
 
-/** Returns the requirements for this build relative to the older one, and whether it meets them. */
+/** Compares this build with the older one, and returns whether it meets each requirement. */
 export const judge = (rounds: readonly Round[]): Verdict[] =>
   budgets.map(([label, unit, counter, maxRatio]) => {
-    const measured = ratios(rounds, unit, counter);
-    const ratio = counter === 'storedBytes' ? ratioOfMeans(rounds, unit) : middle(measured);
-    const spread = `${Math.min(...measured).toFixed(2)}–${Math.max(...measured).toFixed(2)}`;
+    const roundRatios = ratios(rounds, unit, counter);
+    const ratio = counter === 'storedBytes' ? ratioOfMeans(rounds, unit) : medianOrNaN(roundRatios);
+    const range = `${Math.min(...roundRatios).toFixed(2)}–${Math.max(...roundRatios).toFixed(2)}`;
     return {
       budget: `${label}: at most ${maxRatio} × the older build`,
-      measured: `${ratio.toFixed(2)} × (${spread})`,
+      measured: `${ratio.toFixed(2)} × (${range})`,
       held: ratio <= maxRatio,
     };
   });

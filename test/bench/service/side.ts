@@ -24,7 +24,7 @@ export async function startSide(connections: number, build?: BuildUnderTest): Pr
     ...(build?.main === undefined ? {} : { main: build.main }),
     env: {
       RATE_LIMITS: 'off',
-      // Each build runs with the Node options in its own files in `deploy/`. The older build's files have none.
+      // Each build runs with the Node options from its own files in `deploy/`. The older build's files set none.
       ...(build?.name === 'older build' ? {} : { NODE_OPTIONS: '--max-semi-space-size=32' }),
       ...(postgres ? { DATABASE_URL: postgres.url } : {}),
     },

@@ -8,9 +8,9 @@ let site: Site;
 let browser: Browser;
 let page: Page;
 
-it.beforeAll(async ({ browser: shared }) => {
+it.beforeAll(async ({ browser: sharedBrowser }) => {
   site = await startSite();
-  browser = shared;
+  browser = sharedBrowser;
 });
 it.afterEach(() => page.context().close());
 it.afterAll(() => site?.stop());
@@ -20,7 +20,7 @@ it.each([
   ['show-ad', 'image'],
   ['image', 'image'],
   ['external-ad', 'external'],
-])('the next call loads the chunk %s again after it failed to load', async (chunk, placement) => {
+])('the next call reloads the chunk %s if it failed to load', async (chunk, placement) => {
   page = await browser.newPage();
   const chunks = `**/${chunk}-*.js`;
   await page.route(chunks, (route) => route.abort());
@@ -33,18 +33,18 @@ it.each([
   await waitForStart(page);
 });
 
-it('the page consent chunk is loaded again after it failed to load', async () => {
+it('the page consent chunk is reloaded if it failed to load', async () => {
   page = await browser.newPage();
   const chunks = '**/page-consent-*.js';
   await page.route(chunks, (route) => route.abort());
-  const failed = page.waitForEvent('requestfailed');
+  const failedRequest = page.waitForEvent('requestfailed');
   await page.goto(site.pageFor('image', { 'page-consent': 'yes' }));
-  await failed;
+  await failedRequest;
   await page.unroute(chunks);
-  const loaded = page.waitForResponse(chunks);
+  const chunkResponse = page.waitForResponse(chunks);
   await watch(page);
   expect(await getResult(page)).toEqual({ outcome: 'error', reason: 'chunk_not_loaded' });
-  await loaded;
+  await chunkResponse;
   await watch(page);
   expect(await getResult(page)).toMatchObject({ reason: 'consent_unknown' });
 });

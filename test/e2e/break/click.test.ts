@@ -10,9 +10,9 @@ let browser: Browser;
 let page: Page;
 let events: string[];
 
-it.beforeAll(async ({ browser: shared }) => {
+it.beforeAll(async ({ browser: sharedBrowser }) => {
   site = await startSite();
-  browser = shared;
+  browser = sharedBrowser;
 });
 it.afterEach(() => page.context().close());
 it.afterAll(() => site?.stop());
@@ -37,7 +37,7 @@ async function open(placement: string): Promise<void> {
 
 const isPaused = () => page.evaluate(() => document.querySelector('video')?.paused);
 
-/** Fakes the focus of this window, because a headless browser's window always reports that it has focus. */
+/** Fakes the window's focus, because a headless browser's window always reports that it has focus. */
 const setFocus = (hasFocus: boolean) =>
   page.evaluate((hasWindowFocus) => {
     document.hasFocus = () => hasWindowFocus;
@@ -47,10 +47,10 @@ const setFocus = (hasFocus: boolean) =>
 it('a click opens the advertiser’s page and pauses the ad until the player returns', async () => {
   await open('video');
   await setFocus(false);
-  const opened = page.waitForEvent('popup');
+  const popup = page.waitForEvent('popup');
   const link = page.getByRole('link', { name: 'Learn more' });
   await link.click();
-  const tab = await opened;
+  const tab = await popup;
   await expect.poll(() => tab.title()).toBe('The advertiser');
   expect(await tab.evaluate(() => opener)).toBeNull();
   expect(await isPaused()).toBe(true);
@@ -68,9 +68,9 @@ it('a click opens the advertiser’s page and pauses the ad until the player ret
 it('clicking the ad resumes it if focus does not return', async () => {
   await open('video');
   await setFocus(false);
-  const opened = page.waitForEvent('popup');
+  const popup = page.waitForEvent('popup');
   await page.getByRole('link', { name: 'Learn more' }).click();
-  await (await opened).close();
+  await (await popup).close();
   expect(await isPaused()).toBe(true);
   await page.locator('video').click();
   await expect.poll(isPaused).toBe(false);

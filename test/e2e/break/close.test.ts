@@ -6,33 +6,33 @@ import { it } from '../worker.ts';
 
 /** The `close_after_ms` of every ad that `faulty-service.ts` returns. */
 const closeAfterMs = 500;
-/** How late a busy machine may show the control, in milliseconds. This is far below the default of five seconds. */
+/** How late a busy machine may show the control, in milliseconds. This is far less than the default of five seconds. */
 const graceMs = 1_500;
 
 let site: Site;
 let browser: Browser;
 let page: Page;
 
-it.beforeAll(async ({ browser: shared }) => {
+it.beforeAll(async ({ browser: sharedBrowser }) => {
   site = await startSite();
-  browser = shared;
+  browser = sharedBrowser;
 });
 it.afterEach(() => page.context().close());
 it.afterAll(() => site?.stop());
 
-/** Resolves with the time from when the ad opens until its close control appears, in milliseconds of page time. */
-const timeToCloseControl = (): Promise<number> =>
+/** Measures the time from when the ad opens until its close control appears, in milliseconds of page time. */
+const measureTimeToCloseControl = (): Promise<number> =>
   page.evaluate(
     () =>
       new Promise((resolve) => {
-        let opened = 0;
+        let openedAtMs = 0;
         const checkForControl = () => {
           const dialog = [...document.body.children]
             .map((child) => child.shadowRoot?.querySelector('dialog'))
             .find((dialogElement) => dialogElement?.open);
-          if (dialog && opened === 0) opened = performance.now();
+          if (dialog && openedAtMs === 0) openedAtMs = performance.now();
           if (dialog?.querySelector('.close')?.checkVisibility())
-            resolve(performance.now() - opened);
+            resolve(performance.now() - openedAtMs);
           else requestAnimationFrame(checkForControl);
         };
         checkForControl();
@@ -44,21 +44,21 @@ const inputs: Record<string, (name: string) => Promise<void>> = {
   'a mouse': (name) => button(page, name).click(),
   touch: (name) => button(page, name).tap(),
   async 'the keyboard'(name) {
-    const isVisible = () =>
+    const isFocused = () =>
       button(page, name).evaluate(
         (element) => (element.getRootNode() as ShadowRoot).activeElement === element,
       );
     await button(page, name).waitFor();
-    for (let count = 0; count < 6 && !(await isVisible()); count += 1)
+    for (let count = 0; count < 6 && !(await isFocused()); count += 1)
       await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
   },
 };
 
 it.each(
-  ['video', 'image', 'html'].flatMap((kind) => Object.keys(inputs).map((way) => [kind, way])),
-)('%s can be closed with %s as soon as that is allowed', async (kind, way) => {
-  const context = await browser.newContext({ hasTouch: way === 'touch' });
+  ['video', 'image', 'html'].flatMap((kind) => Object.keys(inputs).map((input) => [kind, input])),
+)('%s can be closed with %s as soon as closing is allowed', async (kind, input) => {
+  const context = await browser.newContext({ hasTouch: input === 'touch' });
   page = await context.newPage();
   await page.route('**/v1/decisions', async (route) => {
     const response = await route.fetch();
@@ -66,9 +66,9 @@ it.each(
     await route.fulfill({ response, json: { ...decision, min_watch_ms: 11_000 } });
   });
   await page.goto(site.pageFor(kind));
-  expect(await timeToCloseControl()).toBeLessThan(closeAfterMs + graceMs);
-  await inputs[way]?.('Close ad');
-  await inputs[way]?.('Close anyway');
+  expect(await measureTimeToCloseControl()).toBeLessThan(closeAfterMs + graceMs);
+  await inputs[input]?.('Close ad');
+  await inputs[input]?.('Close anyway');
   expect(await getResult(page)).toMatchObject({ outcome: 'dismissed' });
   expect(await getPageState(page)).toEqual(asBefore('game'));
 });

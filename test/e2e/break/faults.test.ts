@@ -9,7 +9,7 @@ let site: Site;
 let browser: Browser;
 let page: Page;
 
-/** Opens the page with the ad of this placement. The page's time passes `speed` times as fast as real time. */
+/** Opens the page for this placement. Time in the page passes `speed` times as fast as real time. */
 async function open(placement: string, speed = 1): Promise<void> {
   page = await browser.newPage({ viewport: { width: 800, height: 600 } });
   if (speed !== 1) await page.addInitScript(speedUp, speed);
@@ -27,9 +27,9 @@ async function requireWholeVideo(): Promise<void> {
   });
 }
 
-it.beforeAll(async ({ browser: shared }) => {
+it.beforeAll(async ({ browser: sharedBrowser }) => {
   site = await startSite();
-  browser = shared;
+  browser = sharedBrowser;
 });
 it.afterEach(() => page?.context().close());
 it.afterAll(() => site?.stop());
@@ -40,9 +40,9 @@ describe('after a user gesture', () => {
     ['wrong-type', 'error', 'load_failed'],
     ['mute', 'timeout', undefined],
   ])(
-    'media that is %s has the outcome %s and leaves no trace',
+    'an ad with %s media ends with the outcome %s and leaves no trace',
     async (placement, outcome, reason) => {
-      // The load timeout is eight seconds of the page's time.
+      // The load timeout is eight seconds of page time.
       await open(placement, outcome === 'timeout' ? 8 : 1);
       await watch(page);
       const result = await getResult(page);
@@ -54,7 +54,7 @@ describe('after a user gesture', () => {
     },
   );
 
-  it('a video that stops loading has the outcome stalled', async () => {
+  it('a video that stops loading ends with the outcome stalled', async () => {
     // The stall timeout is eight seconds without progress.
     await open('stalling', 2);
     await requireWholeVideo();
@@ -63,7 +63,7 @@ describe('after a user gesture', () => {
     expect(await getPageState(page)).toEqual(asBefore('play'));
   });
 
-  it('a video that cannot be decoded to its end has the outcome error', async () => {
+  it('a video that cannot be decoded completely ends with the outcome error or stalled', async () => {
     await open('broken', 2);
     await requireWholeVideo();
     await watch(page);
@@ -94,7 +94,7 @@ describe('after a user gesture', () => {
     expect(await getPageState(page)).toEqual(asBefore('play'));
   });
 
-  it('after the page was frozen, the ad continues where it stopped', async () => {
+  it('after the page is unfrozen, the ad continues where it stopped', async () => {
     await open('image');
     await watch(page);
     await waitForStart(page);
@@ -112,15 +112,15 @@ describe('after a user gesture', () => {
     // The full-screen canvas covers the button.
     await page.evaluate(() => document.querySelector<HTMLElement>('#play')?.click());
     await waitForStart(page);
-    const covered = () =>
+    const isGameCovered = () =>
       page.evaluate(
         () => document.elementFromPoint(innerWidth / 2, innerHeight / 2)?.id !== 'game',
       );
-    expect(await covered()).toBe(true);
+    expect(await isGameCovered()).toBe(true);
     await page.evaluate(() => document.exitFullscreen());
-    expect(await covered()).toBe(true);
+    expect(await isGameCovered()).toBe(true);
     await page.locator('#game').evaluate((game) => game.requestFullscreen());
-    expect(await covered()).toBe(true);
+    expect(await isGameCovered()).toBe(true);
     await page.getByText('Your reward is on its way').first().waitFor();
     await button(page, 'Close ad').first().click();
     expect(await getResult(page)).toMatchObject({ outcome: 'rewarded' });
@@ -165,18 +165,18 @@ describe('after a user gesture', () => {
 
 describe('without a user gesture', () => {
   /**
-   * Opens the page and waits until it has logged `text` this many times. The test reads the log, because evaluating
-   * code in the page would count as a user gesture.
+   * Opens the page and waits until it has logged `text` this many times. Tests rely on the log, because evaluating code
+   * in the page would count as a user gesture.
    */
   async function openUntil(text: string, times: number): Promise<void> {
     let count = 0;
-    const logged = new Promise<void>((resolve) => {
+    const lastMessage = new Promise<void>((resolve) => {
       page.on('console', (message) => {
         if (message.text() === text && (count += 1) === times) resolve();
       });
     });
     await page.goto(site.pageFor('video', { immediately: '1' }));
-    await logged;
+    await lastMessage;
   }
 
   async function watchToTheEnd(): Promise<void> {
@@ -203,12 +203,12 @@ describe('without a user gesture', () => {
       const play = HTMLMediaElement.prototype.play;
       HTMLMediaElement.prototype.play = function (this: HTMLMediaElement) {
         if (navigator.userActivation.hasBeenActive) return play.call(this);
-        console.info('refused');
+        console.info('blocked');
         return Promise.reject(new DOMException('No gesture.', 'NotAllowedError'));
       };
     });
     // Playback is blocked twice: first with sound, then muted.
-    await openUntil('refused', 2);
+    await openUntil('blocked', 2);
     await button(page, 'Tap to play').click();
     await watchToTheEnd();
   });

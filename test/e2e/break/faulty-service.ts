@@ -16,32 +16,32 @@ const mimes: Record<string, string> = {
   '.vtt': 'text/vtt; charset=utf-8',
 };
 
-const createVideoMedia = (at: string, name: string): Media => ({
+const createVideoMedia = (origin: string, name: string): Media => ({
   format: 'video',
-  files: [{ url: `${at}/media/${name}`, mime: 'video/webm', width: 640, height: 360 }],
+  files: [{ url: `${origin}/media/${name}`, mime: 'video/webm', width: 640, height: 360 }],
   duration_ms: 12_000,
 });
-const createHtmlMedia = (at: string, name: string): Media => ({
+const createHtmlMedia = (origin: string, name: string): Media => ({
   format: 'html',
-  url: `${at}/creative/${name}.html`,
+  url: `${origin}/creative/${name}.html`,
   width: 640,
   height: 360,
 });
 
-/** The ads by placement name. */
-const media: Record<string, (at: string) => Media> = {
-  video: (at) => ({
-    ...(createVideoMedia(at, 'meadow.webm') as Extract<Media, { format: 'video' }>),
-    poster: `${at}/media/meadow-poster.jpg`,
-    captions: [{ url: `${at}/captions.vtt`, language: 'en', label: 'English' }],
+/** The ads' media, keyed by placement name. */
+const media: Record<string, (origin: string) => Media> = {
+  video: (origin) => ({
+    ...(createVideoMedia(origin, 'meadow.webm') as Extract<Media, { format: 'video' }>),
+    poster: `${origin}/media/meadow-poster.jpg`,
+    captions: [{ url: `${origin}/captions.vtt`, language: 'en', label: 'English' }],
   }),
-  image: (at) => ({
+  image: (origin) => ({
     format: 'image',
-    files: [{ url: `${at}/media/harbour.png`, mime: 'image/png', width: 1200, height: 675 }],
+    files: [{ url: `${origin}/media/harbour.png`, mime: 'image/png', width: 1200, height: 675 }],
   }),
-  html: (at) => ({
+  html: (origin) => ({
     format: 'html',
-    url: `${at}/media/lantern.html`,
+    url: `${origin}/media/lantern.html`,
     width: 640,
     height: 360,
   }),
@@ -51,20 +51,20 @@ const media: Record<string, (at: string) => Media> = {
     width: 640,
     height: 360,
   }),
-  external: (at) => createVideoMedia(at, 'meadow.webm'),
-  missing: (at) => createVideoMedia(at, 'missing.webm'),
-  'wrong-type': (at) => createVideoMedia(at, 'lantern.html'),
-  broken: (at) => createVideoMedia(at, 'broken.webm'),
-  stalling: (at) => createVideoMedia(at, 'stalling.webm'),
+  external: (origin) => createVideoMedia(origin, 'meadow.webm'),
+  missing: (origin) => createVideoMedia(origin, 'missing.webm'),
+  'wrong-type': (origin) => createVideoMedia(origin, 'lantern.html'),
+  broken: (origin) => createVideoMedia(origin, 'broken.webm'),
+  stalling: (origin) => createVideoMedia(origin, 'stalling.webm'),
   ...Object.fromEntries(
     ['mute', 'throwing', 'flooding', 'navigating', 'popping', 'reading'].map((name) => [
       name,
-      (at: string) => createHtmlMedia(at, name),
+      (origin: string) => createHtmlMedia(origin, name),
     ]),
   ),
 };
 
-/** Scripts of the faulty HTML creatives. */
+/** The faulty HTML creatives' scripts. */
 const scripts: Record<string, string> = {
   mute: '',
   throwing: `port.postMessage({ type: 'ready' }); throw new Error('an error in the creative')`,
@@ -74,13 +74,13 @@ const scripts: Record<string, string> = {
   reading: `try { parent.document.title = 'read' } catch { port.postMessage({ type: 'ready' }) }`,
 };
 
-/** Responds like the service. The placement selects the fault. */
+/** Responds the way the service does. The placement selects the fault. */
 export async function respondAsService(
   request: IncomingMessage,
   response: ServerResponse,
-  at: string,
+  origin: string,
 ): Promise<void> {
-  const { pathname } = new URL(request.url ?? '/', at);
+  const { pathname } = new URL(request.url ?? '/', origin);
   response.setHeader('access-control-allow-origin', '*');
   response.setHeader('access-control-allow-headers', 'Authorization, Content-Type, Decision-Token');
   if (request.method === 'OPTIONS') return void response.end();
@@ -97,7 +97,7 @@ export async function respondAsService(
     );
   }
   response.setHeader('content-type', 'application/json');
-  response.end(JSON.stringify(await createResponse(pathname, request, at)));
+  response.end(JSON.stringify(await createResponse(pathname, request, origin)));
 }
 
 let count = 0;
@@ -105,10 +105,10 @@ let count = 0;
 async function createResponse(
   pathname: string,
   request: IncomingMessage,
-  at: string,
+  origin: string,
 ): Promise<object> {
   if (pathname === '/v1/decisions')
-    return decide(JSON.parse(await text(request)) as DecisionRequest, at);
+    return decide(JSON.parse(await text(request)) as DecisionRequest, origin);
   if (pathname === '/v1/events') {
     const { events } = JSON.parse(await text(request)) as EventBatch;
     const watched = new Set(
@@ -122,7 +122,7 @@ async function createResponse(
   return { id: pathname.split('/').at(-1), state: 'pending' };
 }
 
-function decide({ placement }: DecisionRequest, at: string): Decision {
+function decide({ placement }: DecisionRequest, origin: string): Decision {
   count += 1;
   return {
     id: `dec_${String(count).padStart(26, '0')}`,
@@ -131,12 +131,12 @@ function decide({ placement }: DecisionRequest, at: string): Decision {
     format: 'rewarded',
     creative: {
       id: 'crv_01jabcdefghjkmnpqrstvwxyz0',
-      media: (media[placement] ?? media['image'])?.(at) as Media,
+      media: (media[placement] ?? media['image'])?.(origin) as Media,
       alt: 'Meadow, a quiet game about sheep and the wind',
       click_url: 'https://advertiser.example/',
       ...(placement === 'external' && {
         advertiser: 'Meadow Games',
-        icon: { url: `${at}/media/harbour.png`, width: 77, height: 15 },
+        icon: { url: `${origin}/media/harbour.png`, width: 77, height: 15 },
         skip_after_ms: 500,
       }),
     },
@@ -150,16 +150,16 @@ function decide({ placement }: DecisionRequest, at: string): Decision {
 }
 
 /**
- * Sends a media file. `stalling` sends the first two seconds (one sixth) and then no more data. `broken` has noise in
- * its second half.
+ * Sends a media file. `stalling` sends the first two seconds (one sixth) and then no more data. In `broken`, the second
+ * half is noise.
  */
 async function sendMedia(
   request: IncomingMessage,
   response: ServerResponse,
   name: string,
 ): Promise<void> {
-  const faulty = name === 'stalling.webm' || name === 'broken.webm';
-  const contents = await readFile(join(creatives, faulty ? 'meadow.webm' : name)).catch(
+  const isFaulty = name === 'stalling.webm' || name === 'broken.webm';
+  const contents = await readFile(join(creatives, isFaulty ? 'meadow.webm' : name)).catch(
     () => undefined,
   );
   if (contents === undefined) return void response.writeHead(404).end();

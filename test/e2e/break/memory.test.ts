@@ -4,20 +4,20 @@ import { getPageState } from './player.ts';
 import { type Site, startSite } from './site.ts';
 import { it } from '../worker.ts';
 
-const full = inject('full');
+const isFullRun = inject('full');
 /** Number of ad breaks. To run more: `BREAKS=200 npm run test:full -- --project e2e memory`. */
-const breaks = full ? Number(process.env['BREAKS'] ?? 24) : 6;
-/** Number of ad breaks before the measurement. The first six play every kind of creative, both aborted and watched. */
-const warmUp = full ? 12 : 6;
-/** How much the heap may grow. The browser compiles some code late, and the SDK remembers rewards. */
+const breaks = isFullRun ? Number(process.env['BREAKS'] ?? 24) : 6;
+/** Number of warm-up ad breaks. The first six play every kind of creative, both aborted and watched. */
+const warmUp = isFullRun ? 12 : 6;
+/** How much the heap may grow. It grows because the browser compiles some code late and the SDK remembers rewards. */
 const allowedBytes = 150_000 + breaks * 2_000;
 
 let site: Site;
 let browser: Browser;
 
-it.beforeAll(async ({ browser: shared }) => {
+it.beforeAll(async ({ browser: sharedBrowser }) => {
   site = await startSite();
-  browser = shared;
+  browser = sharedBrowser;
 });
 it.afterAll(() => site?.stop());
 
@@ -26,22 +26,23 @@ function play(page: Page, count: number): Promise<string[]> {
   return page.evaluate(async (times) => {
     const outcomes: string[] = [];
     const kinds = ['video', 'image', 'html'];
-    const find = (selector: string) =>
+    const findVisible = (selector: string) =>
       [...document.body.children]
         .flatMap((child) => [...(child.shadowRoot?.querySelectorAll<HTMLElement>(selector) ?? [])])
         .find((element) => element.checkVisibility());
     const { ads } = window.breakPage;
     for (let index = 0; index < times; index += 1) {
       const abort = new AbortController();
-      const running = ads.showRewarded(kinds[index % 3] ?? '', { signal: abort.signal });
+      const result = ads.showRewarded(kinds[index % 3] ?? '', { signal: abort.signal });
       const off = ads.on('start', () => {
         if (index % 9 < 3) abort.abort();
       });
       // Closes the ad as soon as its reward is due.
       const close = setInterval(() => {
-        if (find('.title')?.textContent?.startsWith('Your reward')) find('.close')?.click();
+        if (findVisible('.title')?.textContent?.startsWith('Your reward'))
+          findVisible('.close')?.click();
       }, 50);
-      outcomes.push((await running).outcome);
+      outcomes.push((await result).outcome);
       clearInterval(close);
       off();
     }
@@ -80,16 +81,16 @@ it(
     const before = await measureFootprint(session);
     const outcomes = await play(page, breaks);
     expect(new Set(outcomes)).toEqual(new Set(['aborted', 'rewarded']));
-    // The last ad break may not have been garbage-collected yet, here and in `before`.
+    // Polls, because the last ad break may not have been garbage-collected yet. The same applies to `before`.
     for (const metric of ['Documents', 'Nodes', 'JSEventListeners'] as const)
       await expect
         .poll(async () => (await measureFootprint(session))[metric], { message: metric })
         .toBeLessThanOrEqual(before[metric]);
     const after = await measureFootprint(session);
     const bytes = after.JSHeapUsedSize - before.JSHeapUsedSize;
-    console.info(`${breaks} breaks, ${bytes} bytes more of ${after.JSHeapUsedSize}`);
-    // After only a few ad breaks, the size of the heap depends more on the browser than on leaks.
-    if (full) expect(bytes).toBeLessThan(allowedBytes);
+    console.info(`${breaks} breaks: the heap grew by ${bytes} to ${after.JSHeapUsedSize} bytes`);
+    // After only a few ad breaks, the heap size depends more on the browser than on leaks.
+    if (isFullRun) expect(bytes).toBeLessThan(allowedBytes);
     expect(await getPageState(page)).toMatchObject({ nodes: 1, top: 'game' });
   },
 );

@@ -14,12 +14,12 @@ export async function waitForStart(page: Page): Promise<void> {
   await page.waitForFunction(() => window.breakPage.ads.diagnostics().showing !== null);
 }
 
-/** Returns the result of the page's last ad. */
+/** Returns the result of the last ad that the page showed. */
 export function getResult(page: Page): Promise<ShowResult | undefined> {
-  return page.evaluate(() => window.breakPage.shown);
+  return page.evaluate(() => window.breakPage.lastResult);
 }
 
-/** Returns the state of the page after an ad. The state equals {@link asBefore} if the ad left nothing on the page. */
+/** Returns the page's state after an ad. It equals {@link asBefore} if the ad left nothing behind on the page. */
 export function getPageState(page: Page) {
   return page.evaluate(() => ({
     nodes: document.body.children.length,
@@ -29,7 +29,7 @@ export function getPageState(page: Page) {
   }));
 }
 
-/** The state of the page before an ad. If a click on the button `play` started the ad, the button has focus. */
+/** The page's state before an ad. If a click on the button `play` started the ad, that button has focus. */
 export const asBefore = (focus: 'play' | 'game') => ({
   nodes: 1,
   top: 'game',

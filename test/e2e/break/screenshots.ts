@@ -1,6 +1,6 @@
 /**
- * Takes screenshots of every view of an ad break, in four sizes and both text directions. Combines the screenshots of
- * each size into a sheet: `npm run screenshots:break [folder]`.
+ * `npm run screenshots:break [folder]` takes screenshots of every view in an ad break, in four sizes and both text
+ * directions. Combines the screenshots for each size into one sheet.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,23 +19,23 @@ const sizes = {
   '4k': { width: 3840, height: 2160 },
 };
 
-/** A view, described by the placement, its minimum watch time, and the player's actions that lead to the view. */
+/** A view in an ad break: the placement, its minimum watch time, and the player's actions that lead to the view. */
 interface View {
   placement: string;
   minWatchMs: number;
-  make(page: Page): Promise<unknown>;
+  prepare(page: Page): Promise<unknown>;
 }
 
 const longWatchMs = 9_000;
 const pause = (page: Page) => page.waitForTimeout(900);
 const views: Record<string, View> = {
-  video: { placement: 'video', minWatchMs: longWatchMs, make: pause },
-  image: { placement: 'image', minWatchMs: longWatchMs, make: pause },
-  html: { placement: 'html', minWatchMs: longWatchMs, make: pause },
+  video: { placement: 'video', minWatchMs: longWatchMs, prepare: pause },
+  image: { placement: 'image', minWatchMs: longWatchMs, prepare: pause },
+  html: { placement: 'html', minWatchMs: longWatchMs, prepare: pause },
   question: {
     placement: 'video',
     minWatchMs: longWatchMs,
-    async make(page) {
+    async prepare(page) {
       await page.locator('button.close').click();
       await page.locator('.ask').waitFor();
       await pause(page);
@@ -44,7 +44,7 @@ const views: Record<string, View> = {
   'end card': {
     placement: 'image',
     minWatchMs: 400,
-    async make(page) {
+    async prepare(page) {
       await page.locator('.end').waitFor();
       await pause(page);
     },
@@ -74,7 +74,7 @@ async function takeScreenshot(
   from: Browser,
   viewport: { width: number; height: number },
   locale: string,
-  { make, minWatchMs, placement }: View,
+  { prepare, minWatchMs, placement }: View,
 ): Promise<string> {
   const page = await from.newPage({ viewport });
   await page.route('**/v1/decisions', async (route) => {
@@ -85,7 +85,7 @@ async function takeScreenshot(
   await page.goto(site.pageFor(placement, { locale }));
   await watch(page);
   await waitForStart(page);
-  await make(page);
+  await prepare(page);
   const screenshot = await page.screenshot({ type: 'png' });
   await page.context().close();
   return screenshot.toString('base64');

@@ -9,7 +9,7 @@ import { respondAsService } from './faulty-service.ts';
 /** A page with a bundled game, and a faulty service on another origin. */
 export interface Site {
   serviceUrl: string;
-  /** Returns the URL of the page that shows the ad of `placement`. `faulty-service.ts` defines the placements. */
+  /** Returns the URL of a page that shows an ad for `placement`. `faulty-service.ts` defines the placements. */
   pageFor(placement: string, more?: Record<string, string>): string;
   stop(): Promise<void>;
 }
@@ -20,23 +20,23 @@ const types: Record<string, string> = {
   '.js': 'text/javascript',
   '.css': 'text/css',
 };
-const unchecked = `pk_sandbox_${'0aB'.repeat(10)}`;
-const key = unchecked + keyChecksum(unchecked);
+const keyBody = `pk_sandbox_${'0aB'.repeat(10)}`;
+const key = keyBody + keyChecksum(keyBody);
 
 /** The page's content security policy. The guide recommends `strict`: Trusted Types without exceptions. */
 type Policy = 'none' | 'strict' | 'inline creatives';
 
-export async function startSite(allowed: Policy = 'none'): Promise<Site> {
+export async function startSite(policy: Policy = 'none'): Promise<Site> {
   const scripts = await bundle();
   const service = createServer(
     (request, response) => void respondAsService(request, response, serviceUrl),
   );
   const serviceUrl = await listen(service);
-  const inline = allowed === 'inline creatives';
-  const policy = [
-    `default-src 'none'; script-src 'self' ${inline ? "'unsafe-inline'" : ''}; style-src 'self'; connect-src ${serviceUrl};`,
+  const allowsInline = policy === 'inline creatives';
+  const policyHeader = [
+    `default-src 'none'; script-src 'self' ${allowsInline ? "'unsafe-inline'" : ''}; style-src 'self'; connect-src ${serviceUrl};`,
     `frame-src ${serviceUrl}; media-src ${serviceUrl}; img-src ${serviceUrl};`,
-    `require-trusted-types-for 'script'; trusted-types ${inline ? 'trueward' : "'none'"}`,
+    `require-trusted-types-for 'script'; trusted-types ${allowsInline ? 'trueward' : "'none'"}`,
   ].join(' ');
 
   async function respond({ url = '/' }: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -46,7 +46,7 @@ export async function startSite(allowed: Policy = 'none'): Promise<Site> {
       scripts.get(name) ?? (await readFile(join(folder, 'page', name)).catch(() => undefined));
     if (body === undefined) return void response.writeHead(404).end();
     response.setHeader('content-type', types[extname(name)] ?? 'text/plain');
-    if (allowed !== 'none') response.setHeader('content-security-policy', policy);
+    if (policy !== 'none') response.setHeader('content-security-policy', policyHeader);
     response.end(body);
   }
   const pages = createServer((request, response) => void respond(request, response));
@@ -62,7 +62,7 @@ export async function startSite(allowed: Policy = 'none'): Promise<Site> {
   };
 }
 
-/** Bundles the page's script. Returns the script and its chunks, by file name. */
+/** Bundles the page's script. Returns the script and its chunks, keyed by file name. */
 async function bundle(): Promise<Map<string, Uint8Array>> {
   const { outputFiles } = await build({
     entryPoints: [join(folder, 'page/game.ts')],

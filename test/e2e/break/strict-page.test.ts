@@ -8,9 +8,9 @@ let site: Site;
 let browser: Browser;
 let page: Page;
 
-it.beforeAll(async ({ browser: shared }) => {
+it.beforeAll(async ({ browser: sharedBrowser }) => {
   site = await startSite('strict');
-  browser = shared;
+  browser = sharedBrowser;
 });
 it.afterEach(() => page.context().close());
 it.afterAll(() => site?.stop());
@@ -36,7 +36,7 @@ it.each(['video', 'image', 'html', 'external'])(
   },
 );
 
-it('the page detects violations of the policy', async () => {
+it('the page detects policy violations', async () => {
   page = await browser.newPage();
   await page.goto(site.pageFor('image'));
   await page.evaluate(() => {
@@ -54,16 +54,16 @@ it('an inline HTML creative that the policy blocks fails to load', async () => {
 });
 
 it('shows an inline HTML creative if the policy allows it', async () => {
-  const lenient = await startSite('inline creatives');
+  const lenientSite = await startSite('inline creatives');
   try {
     page = await browser.newPage();
-    await page.goto(lenient.pageFor('inline'));
+    await page.goto(lenientSite.pageFor('inline'));
     await watch(page);
     await page.getByText('Your reward is on its way').first().waitFor();
     await button(page, 'Close ad').first().click();
     expect(await getResult(page)).toMatchObject({ outcome: 'rewarded' });
     expect(await getPageState(page)).toEqual(asBefore('play'));
   } finally {
-    await lenient.stop();
+    await lenientSite.stop();
   }
 });

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { type Browser, chromium } from 'playwright';
 
-/** A browser in separate processes. A test can kill them to simulate a crash. */
+/** A browser in separate processes that a test can kill to simulate a crash. */
 export interface KillableBrowser {
   browser: Browser;
-  /** Sends SIGKILL to all processes of the browser. Resolves when the processes have ended. */
+  /** Sends SIGKILL to all of the browser's processes. Resolves when the browser has exited. */
   kill(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export const chromiumArguments = [
   '--disable-sync',
 ];
 
-/** Starts a browser with the profile in this folder. The next browser with the same folder has the same storage. */
+/** Starts a browser with the profile in this folder. Browsers that use the same folder have the same storage. */
 export async function openKillableBrowser(profile: string): Promise<KillableBrowser> {
   const child = spawn(
     chromiumPath,
@@ -31,11 +31,11 @@ export async function openKillableBrowser(profile: string): Promise<KillableBrow
       `--user-data-dir=${profile}`,
       'about:blank',
     ],
-    // In their own process group, all of the browser's processes can be killed with one signal.
+    // Starts a new process group, so that one signal kills all of the browser's processes.
     { detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
   );
   const exited = once(child, 'exit');
-  const address = await new Promise<string>((resolve, reject) => {
+  const endpointUrl = await new Promise<string>((resolve, reject) => {
     const lines = createInterface({ input: child.stderr });
     lines.on('line', (line) => {
       const endpoint = /DevTools listening on (ws:\S+)/.exec(line)?.[1];
@@ -43,7 +43,7 @@ export async function openKillableBrowser(profile: string): Promise<KillableBrow
     });
     void exited.then(() => reject(new Error('The browser exited before it was ready.')));
   });
-  const browser = await chromium.connectOverCDP(address);
+  const browser = await chromium.connectOverCDP(endpointUrl);
   return {
     browser,
     async kill() {

@@ -6,7 +6,7 @@ import { it as test } from '../worker.ts';
 import type { PageOptions, Step } from './page.ts';
 
 let lab: OutboxLab;
-let running: KillableBrowser;
+let killableBrowser: KillableBrowser;
 let profile = 0;
 
 test.beforeAll(async ({ browser }) => {
@@ -15,14 +15,14 @@ test.beforeAll(async ({ browser }) => {
 test.afterAll(() => lab.close());
 test.afterEach(async () => {
   profile += 1;
-  await running.kill();
-  lab.receiver.forget();
+  await killableBrowser.kill();
+  lab.receiver.reset();
 });
 
-/** Starts a browser with the profile of the previous one. */
+/** Starts a browser with the same profile as the previous browser in this test. */
 const start = async (options: PageOptions = {}): Promise<Page> => {
-  running = await lab.openBrowser(`profile-${profile}`);
-  const [context] = running.browser.contexts();
+  killableBrowser = await lab.openBrowser(`profile-${profile}`);
+  const [context] = killableBrowser.browser.contexts();
   if (!context) throw new Error('The browser has no profile.');
   return lab.open(context, options);
 };
@@ -32,9 +32,9 @@ const enqueueAndStore = async (page: Page, count: number) => {
   await waitFor(() => expect(lab.receiver.resolved.size).toBe(count));
 };
 
-const full = inject('full');
-/** The steps at which a browser is killed. The test of each step starts three browsers. */
-const steps: Step[] = full
+const isFullRun = inject('full');
+/** The steps at which the browser is killed. Each step's test starts three browsers. */
+const steps: Step[] = isFullRun
   ? [
       'before the write',
       'after the write',
@@ -45,32 +45,31 @@ const steps: Step[] = full
     ]
   : ['after the write'];
 
-test.each(steps)('a browser loses no stored event if it is killed %s', async (step) => {
+test.each(steps)('no stored event is lost if the browser is killed %s', async (step) => {
   const { receiver } = lab;
   receiver.fault = ({ request }) => request.socket.destroy();
   await enqueueAndStore(await start(), 20);
-  await running.kill();
+  await killableBrowser.kill();
   receiver.fault = undefined;
 
-  const died = receiver.died();
-  const page = await start({ dieAt: step });
-  // The test does not wait for the promise, because it never resolves if the page stops first.
+  const pageStopped = receiver.waitUntilPageStops();
+  const page = await start({ stopAt: step });
+  // Doesn't wait for the promise, because it never resolves if the page stops first.
   await page.evaluate(() => void window.game.enqueueEvents(5));
-  await died;
-  await running.kill();
+  await pageStopped;
+  await killableBrowser.kill();
 
-  const next = await start();
-  await lab.expectAllArrived(next);
+  const nextPage = await start();
+  await lab.expectAllArrived(nextPage);
   expect(receiver.resolved.size).toBeGreaterThanOrEqual(20);
-  // Events that were not written may be lost. All written events must exist, including those whose promise did not
-  // resolve.
+  // Events that were not written may be lost. All written events must arrive, even if their promise did not resolve.
   if (step === 'after the write') await waitFor(() => expect(receiver.arrivals.size).toBe(25));
   // An event may arrive once before the browser is killed, and once afterwards.
   expect(Math.max(...receiver.arrivals.values())).toBeLessThanOrEqual(2);
 });
 
-test.runIf(full)(
-  'a browser loses no stored event if it is killed in a burst of events',
+test.runIf(isFullRun)(
+  'no stored event is lost if the browser is killed during a burst of events',
   async () => {
     const { receiver } = lab;
     const page = await start();
@@ -82,9 +81,9 @@ test.runIf(full)(
       frame();
     });
     await waitFor(() => expect(receiver.resolved.size).toBeGreaterThan(500));
-    await running.kill();
-    const resolved = receiver.resolved.size;
+    await killableBrowser.kill();
+    const storedCount = receiver.resolved.size;
     await lab.expectAllArrived(await start());
-    expect(receiver.arrivals.size).toBeGreaterThanOrEqual(resolved);
+    expect(receiver.arrivals.size).toBeGreaterThanOrEqual(storedCount);
   },
 );

@@ -19,7 +19,7 @@ test.beforeEach(async () => {
 });
 test.afterEach(async () => {
   await context.close();
-  lab.receiver.forget();
+  lab.receiver.reset();
 });
 
 const enqueueEvents = (count: number, detail = 'good') =>
@@ -32,10 +32,10 @@ const reopen = async (options: PageOptions) => {
   await page.close();
   page = await lab.open(context, options);
 };
-const requests = (count: number) =>
+const waitForRequests = (count: number) =>
   waitFor(() => expect(lab.receiver.requests.length).toBeGreaterThanOrEqual(count));
 /** Returns how often each event has arrived, in descending order. */
-const arrivals = () => [...lab.receiver.arrivals.values()].sort((a, b) => b - a);
+const arrivalCounts = () => [...lab.receiver.arrivals.values()].sort((a, b) => b - a);
 
 /** Applies a fault to the first `times` requests. */
 const injectFault = (times: number, fault: (exchange: Exchange) => void) => {
@@ -45,7 +45,7 @@ const injectFault = (times: number, fault: (exchange: Exchange) => void) => {
   };
 };
 
-test('an empty outbox has no timer, no request and no transaction', async () => {
+test('an empty outbox causes no timers, requests or transactions', async () => {
   await enqueueEvents(5);
   await lab.expectAllArrived(page);
   await page.evaluate(() => window.game.flush());
@@ -73,7 +73,7 @@ test('events are sent again after a lost response, and counted once', async () =
   });
   await enqueueEvents(30);
   await lab.expectAllArrived(page);
-  expect(arrivals()).toEqual(Array.from({ length: 30 }, () => 2));
+  expect(arrivalCounts()).toEqual(Array.from({ length: 30 }, () => 2));
   expect(await diagnostics()).toMatchObject({ sent: 30, dropped: {}, rejected: {} });
 });
 
@@ -81,7 +81,7 @@ test('a half-closed connection is retried', async () => {
   injectFault(2, ({ request }) => request.socket.end());
   await enqueueEvents(30);
   await lab.expectAllArrived(page);
-  expect(arrivals()).toEqual(Array.from({ length: 30 }, () => 1));
+  expect(arrivalCounts()).toEqual(Array.from({ length: 30 }, () => 1));
 });
 
 test('a truncated response is retried', async () => {
@@ -101,18 +101,18 @@ test('a request to a server that never responds times out', async () => {
   expect(await diagnostics()).toMatchObject({ sent: 10, lastError: 'timeout' });
 });
 
-test.each([429, 503])('respects the Retry-After of a %d response', async (status) => {
+test.each([429, 503])('honors Retry-After in a %d response', async (status) => {
   injectFault(1, ({ response }) => response.writeHead(status, { 'retry-after': '10' }).end());
   await enqueueEvents(10);
-  await requests(1);
+  await waitForRequests(1);
   await enqueueEvents(10);
   await page.evaluate(() => window.dispatchEvent(new Event('online')));
   await page.evaluate(() => window.game.flush());
   await lab.expectAllArrived(page);
-  const [first, second] = lab.receiver.requests.map(({ atMs }) => atMs);
-  // For the page, this is ten seconds, because its time passes 20 times as fast as real time.
-  expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(500);
-  expect(arrivals()).toEqual(Array.from({ length: 20 }, () => 1));
+  const [firstAtMs, secondAtMs] = lab.receiver.requests.map(({ atMs }) => atMs);
+  // In page time, this is ten seconds, because the page's timers run 20 times as fast as real time.
+  expect((secondAtMs ?? 0) - (firstAtMs ?? 0)).toBeGreaterThanOrEqual(500);
+  expect(arrivalCounts()).toEqual(Array.from({ length: 20 }, () => 1));
 });
 
 test.each([429, 500, 503])('a %d without Retry-After is retried with back-off', async (status) => {
@@ -125,10 +125,10 @@ test.each([429, 500, 503])('a %d without Retry-After is retried with back-off', 
 
 test('an invalid event in a batch of a hundred does not block the others', async () => {
   lab.receiver.fault = ({ batch, accept, response }) => {
-    const bad = batch.events.some(({ detail }) => detail === 'bad');
+    const isBad = batch.events.some(({ detail }) => detail === 'bad');
     const problem = { type: '', title: '', status: 400, detail: '', code: 'malformed_json' };
-    response.writeHead(bad ? 400 : 200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(bad ? problem : accept()));
+    response.writeHead(isBad ? 400 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(isBad ? problem : accept()));
   };
   await page.evaluate(() => {
     void window.game.enqueueEvents(63);
@@ -143,7 +143,7 @@ test('an invalid event in a batch of a hundred does not block the others', async
       rejected: { malformed_json: 1 },
     }),
   );
-  expect(arrivals()).toEqual(Array.from({ length: 99 }, () => 1));
+  expect(arrivalCounts()).toEqual(Array.from({ length: 99 }, () => 1));
 });
 
 test('a captive portal’s page does not count as an acknowledgment', async () => {
@@ -155,10 +155,10 @@ test('a captive portal’s page does not count as an acknowledgment', async () =
   expect(await diagnostics()).toMatchObject({ sent: 10, lastError: 'foreign_answer' });
 });
 
-test('no event is lost in a week offline with reloads', async () => {
+test('no event is lost during a week offline with page reloads', async () => {
   const day = 86_400_000;
   for (let days = 0; days < 7; days++) {
-    await reopen({ clockOffMs: days * day });
+    await reopen({ clockOffsetMs: days * day });
     await context.setOffline(true);
     await enqueueEvents(20);
     await context.setOffline(false);
@@ -166,7 +166,7 @@ test('no event is lost in a week offline with reloads', async () => {
   }
   lab.receiver.fault = undefined;
   // The device's clock may be ahead by any amount.
-  await reopen({ clockOffMs: 400 * day });
+  await reopen({ clockOffsetMs: 400 * day });
   await lab.expectAllArrived(page);
   expect(lab.receiver.arrivals.size).toBe(140);
   expect(await diagnostics()).toMatchObject({ dropped: {}, rejected: {} });

@@ -9,21 +9,21 @@ import { type KillableBrowser, openKillableBrowser } from './killable-browser.ts
 import type { PageOptions } from './page.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
-/** Waits until `assertion` succeeds. The timeout is long enough for a busy machine. */
+/** Retries `assertion` until it succeeds. The timeout is long enough for a busy machine. */
 export const waitFor = <T>(assertion: () => T | Promise<T>): Promise<T> =>
   vi.waitFor(assertion, { timeout: 20_000, interval: 20 });
 
-/** A receiver and a browser for the tests in a file. */
+/** A receiver and a browser for the tests in one file. */
 export interface OutboxLab {
   receiver: Receiver;
   /** Opens a context with its own storage in the shared browser. */
   newContext(): Promise<BrowserContext>;
-  /** Starts a separate browser with the profile of this name. The profile outlives the browser. */
+  /** Starts a separate browser with the named profile. The profile outlives the browser. */
   openBrowser(profile: string): Promise<KillableBrowser>;
-  /** Returns the folder of the profile with this name. */
+  /** Returns the named profile's folder. */
   profile(name: string): string;
   open(context: BrowserContext, options?: PageOptions): Promise<Page>;
-  /** Resolves when every stored event has arrived with its own id and the queue is empty. */
+  /** Resolves when every stored event has arrived and the queue is empty. */
   expectAllArrived(page: Page): Promise<void>;
   close(): Promise<void>;
 }
@@ -40,13 +40,13 @@ async function bundlePage(): Promise<string> {
   return outputFiles[0]?.text ?? '';
 }
 
-/** @param shared - the browser in which contexts are opened. */
-export async function startLab(shared: Browser): Promise<OutboxLab> {
+/** @param sharedBrowser - opens the contexts. */
+export async function startLab(sharedBrowser: Browser): Promise<OutboxLab> {
   const folder = await mkdtemp(join(tmpdir(), 'trueward-outbox-'));
   const receiver = await startReceiver(await bundlePage());
   return {
     receiver,
-    newContext: () => shared.newContext(),
+    newContext: () => sharedBrowser.newContext(),
     openBrowser: (profile) => openKillableBrowser(join(folder, profile)),
     profile: (name) => join(folder, name),
     async open(context, options = {}) {
@@ -55,10 +55,10 @@ export async function startLab(shared: Browser): Promise<OutboxLab> {
       return page;
     },
     async expectAllArrived(page) {
-      const resolvedIds = await page.evaluate(() => window.game.resolved);
+      const pageIds = await page.evaluate(() => window.game.resolved);
       await waitFor(() => {
-        const stored = [...receiver.resolved, ...resolvedIds];
-        expect(stored.filter((id) => !receiver.arrivals.has(id))).toEqual([]);
+        const storedIds = [...receiver.resolved, ...pageIds];
+        expect(storedIds.filter((id) => !receiver.arrivals.has(id))).toEqual([]);
       });
       await waitFor(async () => {
         const remaining = await page.evaluate(async () => ({

@@ -1,6 +1,4 @@
-/**
- * The page of these tests. It has an outbox with real browser APIs, and functions with which tests control the outbox.
- */
+/** The page that these tests open. Its outbox uses real browser APIs. Tests control the outbox through `window.game`. */
 import { createOutbox, type NewAdEvent } from '../../../src/outbox/outbox.ts';
 import type { OutboxDiagnostics } from '../../../src/outbox/storage.ts';
 import { createIndexedDbStore } from '../../../src/outbox/event-store.ts';
@@ -11,17 +9,17 @@ import { browserLocks } from '../../../src/platform/locks.ts';
 import { browserTabChannel } from '../../../src/platform/page.ts';
 import { createServiceClient } from '../../../src/transport/service-client.ts';
 
-/** Parameters in the URL of the page. */
+/** Parameters in the page's URL. */
 export interface PageOptions {
   /** How far the page's clock is ahead of real time, in milliseconds. */
-  clockOffMs?: number;
-  /** How many times as fast as real time the page's timers run. Default: 20. */
+  clockOffsetMs?: number;
+  /** How many times as fast as real time the outbox's timers run. Default: 20. */
   speed?: number;
   /** The step at which the page notifies the server and stops for good. */
-  dieAt?: Step;
+  stopAt?: Step;
 }
 
-/** The steps of storing and sending an event. */
+/** The steps at which a page can stop while it stores and sends an event. */
 export type Step =
   | 'before the write'
   | 'after the write'
@@ -37,7 +35,7 @@ export interface TestPage {
   diagnostics(): OutboxDiagnostics;
   /** Number of records in the database. */
   countRecords(): Promise<number>;
-  /** Number of the outbox's running timers. */
+  /** How many timers the outbox has set. */
   timers(): number;
   flush(): Promise<void>;
   shiftClock(ms: number): void;
@@ -50,30 +48,30 @@ declare global {
 }
 
 const options = JSON.parse(decodeURIComponent(location.search.slice(1)) || '{}') as PageOptions;
-let clockOffMs = options.clockOffMs ?? 0;
-const running = new Set<number>();
+let clockOffsetMs = options.clockOffsetMs ?? 0;
+const pendingTimers = new Set<number>();
 const clock: Clock = {
-  now: () => Date.now() + clockOffMs,
+  now: () => Date.now() + clockOffsetMs,
   monotonic: systemClock.monotonic,
   after(ms, callback) {
     const timer = setTimeout(
       () => {
-        running.delete(timer);
+        pendingTimers.delete(timer);
         callback();
       },
       ms / (options.speed ?? 20),
     ) as unknown as number;
-    running.add(timer);
+    pendingTimers.add(timer);
     return () => {
       clearTimeout(timer);
-      running.delete(timer);
+      pendingTimers.delete(timer);
     };
   },
 };
 
 /**
- * Runs `work`, unless the URL names one of these steps as the last one. In that case, the page notifies the server and
- * stops.
+ * Runs `work` between two steps. If the URL names one of them as the last step, the page notifies the server when it
+ * reaches that step, and stops.
  */
 const passStep = async <T>(before: Step, after: Step, work: () => Promise<T>): Promise<T> => {
   await reach(before);
@@ -82,12 +80,12 @@ const passStep = async <T>(before: Step, after: Step, work: () => Promise<T>): P
   return result;
 };
 const reach = async (step: Step): Promise<void> => {
-  if (step !== options.dieAt) return;
-  await fetch('/died', { method: 'POST' });
+  if (step !== options.stopAt) return;
+  await fetch('/stopped', { method: 'POST' });
   await new Promise(() => undefined);
 };
 
-// The store uses real time. These tests do not cover the database timeout.
+// The store uses real time, because these tests do not cover the database timeout.
 const indexedDbStore = createIndexedDbStore({ name: 'outbox-test', clock: systemClock });
 const store: typeof indexedDbStore = {
   ...indexedDbStore,
@@ -118,7 +116,7 @@ const outbox = createOutbox({
   connectivity: browserConnectivity,
   lifecycle: browserPageLifecycle,
   openTabChannel: browserTabChannel,
-  store: options.dieAt ? store : indexedDbStore,
+  store: options.stopAt ? store : indexedDbStore,
 });
 
 const resolved: string[] = [];
@@ -127,9 +125,9 @@ window.game = {
     const event = { type, decision_id: 'dec_1', token: 'token', detail };
     await Promise.all(
       Array.from({ length: count }, async () => {
-        const stored = outbox.enqueue(event);
+        const storedPromise = outbox.enqueue(event);
         const id = lastId;
-        await stored;
+        await storedPromise;
         resolved.push(id);
         navigator.sendBeacon('/resolved', id);
       }),
@@ -138,7 +136,7 @@ window.game = {
   resolved,
   diagnostics: () => outbox.diagnostics(),
   countRecords: async () => (await indexedDbStore.read(-1, 1e6)).length,
-  timers: () => running.size,
+  timers: () => pendingTimers.size,
   flush: () => outbox.flush(),
-  shiftClock: (ms) => (clockOffMs += ms),
+  shiftClock: (ms) => (clockOffsetMs += ms),
 };

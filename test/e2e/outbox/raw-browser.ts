@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chromiumArguments, chromiumPath } from './killable-browser.ts';
 
-/** A tab that can be hidden. Playwright makes every tab appear visible. */
+/** A tab that can be hidden. In Playwright, every tab appears to be visible. */
 export interface RawTab {
   evaluate(expression: string): Promise<unknown>;
   setLifecycle(state: 'frozen' | 'active'): Promise<void>;
@@ -15,7 +15,7 @@ interface Reply {
   error?: { message: string };
 }
 
-/** Starts a browser and controls it with the DevTools protocol over a pipe. */
+/** Starts a browser that is controlled with the DevTools protocol over a pipe. */
 export function openRawBrowser(profile: string) {
   const child = spawn(
     chromiumPath,
@@ -30,22 +30,22 @@ export function openRawBrowser(profile: string) {
     NodeJS.WritableStream,
     NodeJS.ReadableStream,
   ];
-  const waiting = new Map<number, (reply: Reply) => void>();
-  let received = '';
+  const replyHandlers = new Map<number, (reply: Reply) => void>();
+  let buffer = '';
   output.on('data', (data: Buffer) => {
-    const messages = (received + data.toString()).split('\0');
-    received = messages.pop() ?? '';
+    const messages = (buffer + data.toString()).split('\0');
+    buffer = messages.pop() ?? '';
     for (const message of messages) {
       const reply = JSON.parse(message) as Reply;
-      waiting.get(reply.id)?.(reply);
+      replyHandlers.get(reply.id)?.(reply);
     }
   });
   let lastId = 0;
   const send = (method: string, params: object, sessionId?: string) =>
     new Promise<Record<string, unknown>>((resolve, reject) => {
       const id = ++lastId;
-      waiting.set(id, ({ result, error }) => {
-        waiting.delete(id);
+      replyHandlers.set(id, ({ result, error }) => {
+        replyHandlers.delete(id);
         if (error) reject(new Error(`${method}: ${error.message}`));
         else resolve(result ?? {});
       });
@@ -55,8 +55,8 @@ export function openRawBrowser(profile: string) {
   return {
     async openTab(url: string): Promise<RawTab> {
       const { targetId } = await send('Target.createTarget', { url });
-      const attached = await send('Target.attachToTarget', { targetId, flatten: true });
-      const session = String(attached['sessionId']);
+      const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true });
+      const session = String(sessionId);
       await send('Page.enable', {}, session);
       return {
         async evaluate(expression) {

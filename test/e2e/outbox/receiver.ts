@@ -6,24 +6,24 @@ export interface Exchange {
   batch: EventBatch;
   request: IncomingMessage;
   response: ServerResponse;
-  /** Counts the events as the service does, and returns a result for each event. */
+  /** Counts the events the way the service does. Returns a result for each event. */
   accept(): EventBatchResult;
 }
 
-/** A fake service that counts each event id once. It can fail in configurable ways. */
+/** A stub service that counts each event id once. It can fail in configurable ways. */
 export interface Receiver {
   url: string;
-  /** How often each event arrived, by id. */
+  /** How often each event arrived, keyed by event id. */
   arrivals: Map<string, number>;
   /** Ids that a page reported as stored. */
   resolved: Set<string>;
   requests: { atMs: number; batch: EventBatch }[];
-  /** If set, handles the next requests instead of the normal code. */
+  /** If set, handles event requests instead of the normal code. */
   fault: ((exchange: Exchange) => void) | undefined;
-  /** Resolves when a page has stopped at its step. */
-  died(): Promise<void>;
-  /** Resets everything. */
-  forget(): void;
+  /** Resolves when a page has stopped at its `stopAt` step. */
+  waitUntilPageStops(): Promise<void>;
+  /** Clears everything that was recorded, and the fault. */
+  reset(): void;
   close(): Promise<void>;
 }
 
@@ -31,21 +31,22 @@ const sendJson = (response: ServerResponse, body: unknown): void => {
   response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
 };
 
-/** Starts the service. It also serves a page with this script at `/`. */
+/** Starts the stub service. It also serves a page with this script at `/`. */
 export async function startReceiver(script: string): Promise<Receiver> {
-  let notifyDied = (): void => undefined;
+  let onPageStopped = (): void => undefined;
   const receiver: Receiver = {
     url: '',
     arrivals: new Map(),
     resolved: new Set(),
     requests: [],
     fault: undefined,
-    died: () =>
+    waitUntilPageStops: () =>
       new Promise((resolve) => {
-        notifyDied = resolve;
+        onPageStopped = resolve;
       }),
-    forget() {
-      for (const known of [receiver.arrivals, receiver.resolved]) known.clear();
+    reset() {
+      receiver.arrivals.clear();
+      receiver.resolved.clear();
       receiver.requests.length = 0;
       receiver.fault = undefined;
     },
@@ -61,9 +62,9 @@ export async function startReceiver(script: string): Promise<Receiver> {
     receiver.requests.push({ atMs: performance.now(), batch });
     const accept = (): EventBatchResult => ({
       results: batch.events.map(({ id }) => {
-        const before = receiver.arrivals.get(id) ?? 0;
-        receiver.arrivals.set(id, before + 1);
-        return { id, status: before > 0 ? 'duplicate' : 'accepted' };
+        const previousCount = receiver.arrivals.get(id) ?? 0;
+        receiver.arrivals.set(id, previousCount + 1);
+        return { id, status: previousCount > 0 ? 'duplicate' : 'accepted' };
       }),
       decisions: [],
     });
@@ -81,9 +82,9 @@ export async function startReceiver(script: string): Promise<Receiver> {
         case '/resolved':
           receiver.resolved.add(body);
           return response.end();
-        case '/died':
+        case '/stopped':
           response.end();
-          return notifyDied();
+          return onPageStopped();
         case '/script.js':
           return response.setHeader('content-type', 'text/javascript').end(script);
         default:

@@ -19,7 +19,7 @@ test.beforeEach(async () => {
 });
 test.afterEach(async () => {
   await context.close();
-  lab.receiver.forget();
+  lab.receiver.reset();
 });
 
 const diagnostics = () => page.evaluate(() => window.game.diagnostics());
@@ -57,7 +57,7 @@ test('evicts and counts the least valuable events when the quota is exhausted', 
   expect(lab.receiver.arrivals.size).toBe(stored);
   expect(lab.receiver.requests.some(({ batch }) => batch.dropped?.['too_many'])).toBe(true);
   expect(['indexeddb', 'memory']).toContain(storage);
-  // When there is room, events are stored in the database again.
+  // Now that there is room again, events are stored in the database.
   await enqueueEvents(1);
   expect((await diagnostics()).storage).toBe('indexeddb');
 });
@@ -90,10 +90,10 @@ test('recovers when the player clears the site data', async () => {
   });
   await enqueueEvents(10);
   await lab.expectAllArrived(page);
-  // A page from the previous test may be sending its last request, so events are compared by id.
-  const resolved = await page.evaluate(() => window.game.resolved);
-  expect(resolved.map((id) => lab.receiver.arrivals.get(id))).toEqual(
-    Array.from(resolved, () => 1),
+  // Compares events by id, because a page from the previous test may still be sending its last request.
+  const storedIds = await page.evaluate(() => window.game.resolved);
+  expect(storedIds.map((id) => lab.receiver.arrivals.get(id))).toEqual(
+    Array.from(storedIds, () => 1),
   );
-  expect(resolved).toHaveLength(20);
+  expect(storedIds).toHaveLength(20);
 });

@@ -16,7 +16,7 @@ test.beforeEach(async () => {
 });
 test.afterEach(async () => {
   await context.close();
-  lab.receiver.forget();
+  lab.receiver.reset();
 });
 
 const enqueueEvents = (page: Page, count: number) =>
@@ -44,11 +44,11 @@ test('another tab sends while the leader is frozen', async () => {
   const browser = openRawBrowser(lab.profile('frozen'));
   try {
     const leader = await browser.openTab(lab.receiver.url);
-    const arrived = (count: number) =>
+    const waitForArrivals = (count: number) =>
       waitFor(() => expect(lab.receiver.arrivals.size).toBe(count));
     await waitFor(async () => expect(await leader.evaluate('!!window.game')).toBe(true));
     await leader.evaluate('window.game.enqueueEvents(1)');
-    await arrived(1);
+    await waitForArrivals(1);
     const otherTab = await browser.openTab(lab.receiver.url);
     await waitFor(async () => expect(await otherTab.evaluate('!!window.game')).toBe(true));
     // Browsers only freeze hidden pages.
@@ -56,7 +56,7 @@ test('another tab sends while the leader is frozen', async () => {
     await waitFor(async () => expect(await leader.evaluate('document.hidden')).toBe(true));
     await leader.setLifecycle('frozen');
     await otherTab.evaluate('window.game.enqueueEvents(10)');
-    await arrived(11);
+    await waitForArrivals(11);
     await waitFor(async () =>
       expect(await otherTab.evaluate('window.game.diagnostics()')).toMatchObject({
         stored: 0,
@@ -66,7 +66,7 @@ test('another tab sends while the leader is frozen', async () => {
     await leader.setLifecycle('active');
     await leader.activate();
     await leader.evaluate('window.game.enqueueEvents(5)');
-    await arrived(16);
+    await waitForArrivals(16);
     await waitFor(async () =>
       expect(
         Number(await leader.evaluate('window.game.diagnostics().sent')) +
@@ -82,39 +82,40 @@ test('another tab sends while the leader is frozen', async () => {
 test('a tab that is suspended without an event does not block a visible tab', async () => {
   const browser = openRawBrowser(lab.profile('suspended'));
   const inPage = (tab: RawTab) => (expression: string) => tab.evaluate(`window.game.${expression}`);
-  const arrived = (count: number) => waitFor(() => expect(lab.receiver.arrivals.size).toBe(count));
+  const waitForArrivals = (count: number) =>
+    waitFor(() => expect(lab.receiver.arrivals.size).toBe(count));
   try {
-    const suspended = await browser.openTab(lab.receiver.url);
-    await waitFor(async () => expect(await suspended.evaluate('!!window.game')).toBe(true));
+    const suspendedTab = await browser.openTab(lab.receiver.url);
+    await waitFor(async () => expect(await suspendedTab.evaluate('!!window.game')).toBe(true));
     // Only Chromium fires an event before it freezes a page.
-    await suspended.evaluate(
+    await suspendedTab.evaluate(
       `window.addEventListener('freeze', (event) => event.stopImmediatePropagation(), true)`,
     );
-    await inPage(suspended)('enqueueEvents(1)');
-    await arrived(1);
-    const visible = await browser.openTab(lab.receiver.url);
-    await waitFor(async () => expect(await visible.evaluate('!!window.game')).toBe(true));
-    await visible.activate();
-    await waitFor(async () => expect(await suspended.evaluate('document.hidden')).toBe(true));
-    await suspended.setLifecycle('frozen');
-    await inPage(visible)('enqueueEvents(10)');
-    await arrived(11);
+    await inPage(suspendedTab)('enqueueEvents(1)');
+    await waitForArrivals(1);
+    const visibleTab = await browser.openTab(lab.receiver.url);
+    await waitFor(async () => expect(await visibleTab.evaluate('!!window.game')).toBe(true));
+    await visibleTab.activate();
+    await waitFor(async () => expect(await suspendedTab.evaluate('document.hidden')).toBe(true));
+    await suspendedTab.setLifecycle('frozen');
+    await inPage(visibleTab)('enqueueEvents(10)');
+    await waitForArrivals(11);
 
-    // The tab is suspended during a request and keeps the lock.
-    await suspended.setLifecycle('active');
-    await suspended.activate();
+    // This time, the tab is suspended during a request, so it keeps holding the lock.
+    await suspendedTab.setLifecycle('active');
+    await suspendedTab.activate();
     lab.receiver.fault = () => undefined;
     const before = lab.receiver.requests.length;
-    await inPage(suspended)('enqueueEvents(1)');
+    await inPage(suspendedTab)('enqueueEvents(1)');
     await waitFor(() => expect(lab.receiver.requests.length).toBe(before + 1));
-    await suspended.evaluate(
+    await suspendedTab.evaluate(
       `window.addEventListener('visibilitychange', (event) => event.stopImmediatePropagation(), true)`,
     );
-    await visible.activate();
-    await suspended.setLifecycle('frozen');
+    await visibleTab.activate();
+    await suspendedTab.setLifecycle('frozen');
     lab.receiver.fault = undefined;
-    await inPage(visible)('enqueueEvents(10)');
-    await arrived(22);
+    await inPage(visibleTab)('enqueueEvents(10)');
+    await waitForArrivals(22);
   } finally {
     await browser.kill();
   }
@@ -127,7 +128,7 @@ test('another tab sends the leader’s events if the leader dies during a reques
   await waitFor(() => expect(lab.receiver.requests).toHaveLength(2));
   lab.receiver.fault = undefined;
   const devtools = await context.newCDPSession(leader);
-  // This never resolves, because the tab has crashed.
+  // Doesn't wait for this call, because it never resolves once the tab has crashed.
   devtools.send('Page.crash').catch(() => undefined);
   await enqueueEvents(otherTab, 10);
   await lab.expectAllArrived(otherTab);
@@ -136,7 +137,7 @@ test('another tab sends the leader’s events if the leader dies during a reques
 
 test('closes the database for a newer release in another tab', async () => {
   const [leader, otherTab] = await openTwoTabs();
-  const opened = await otherTab.evaluate(
+  const outcome = await otherTab.evaluate(
     () =>
       new Promise((resolve) => {
         const request = indexedDB.open('outbox-test', 2);
@@ -144,14 +145,14 @@ test('closes the database for a newer release in another tab', async () => {
         request.onsuccess = () => resolve('opened');
       }),
   );
-  expect(opened).toBe('opened');
+  expect(outcome).toBe('opened');
   await enqueueEvents(leader, 10);
   await waitFor(() => expect(lab.receiver.arrivals.size).toBe(11));
   await waitFor(async () =>
     expect(await diagnostics(leader)).toMatchObject({ storage: 'memory', stored: 0, sent: 11 }),
   );
-  // The leader must release the lock, because the newer release waits for it. If the leader acquires the lock again,
-  // its store is closed.
+  // The leader must release the lock, because the newer release waits for it. The leader cannot use the lock anymore
+  // anyway, because its store is closed.
   await waitFor(async () =>
     expect(await leader.evaluate(async () => (await navigator.locks.query()).held)).toEqual([]),
   );
@@ -165,12 +166,12 @@ test('a page that returns from the back/forward cache sends again', async () => 
   await enqueueEvents(page, 5);
   await page.evaluate(() => {
     window.addEventListener('pageshow', ({ persisted }) => {
-      document.title = persisted ? 'from the cache' : 'loaded anew';
+      document.title = persisted ? 'from the cache' : 'reloaded';
     });
   });
   await page.goto('about:blank');
   lab.receiver.fault = undefined;
-  // A page that returns from the cache has no second `load` event.
+  // A page that returns from the cache doesn't fire a second `load` event.
   await page.goBack({ waitUntil: 'commit' });
   await waitFor(async () => expect(await page.title()).toBe('from the cache'));
   await enqueueEvents(page, 5);
@@ -186,7 +187,7 @@ test('no event is lost if a page is closed while it sends', async () => {
   await enqueueEvents(page, 50);
   await page.close({ runBeforeUnload: false });
   lab.receiver.fault = undefined;
-  const next = await lab.open(context);
-  await lab.expectAllArrived(next);
+  const nextPage = await lab.open(context);
+  await lab.expectAllArrived(nextPage);
   expect(lab.receiver.arrivals.size).toBe(50);
 });

@@ -1,4 +1,4 @@
-// A minimal game. It stores its delivered rewards, so that the list survives a reload.
+// A minimal game. It stores the rewards that were delivered to it, so that the list survives a reload.
 const { key, service, user } = Object.fromEntries(new URLSearchParams(location.search));
 const deliveredRewards = () => JSON.parse(localStorage.getItem('deliveredRewards') ?? '[]');
 

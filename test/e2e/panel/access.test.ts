@@ -7,8 +7,8 @@ import { type PanelSite, startPanelSite } from './panel-site.ts';
 import { it as test } from '../worker.ts';
 
 let site: PanelSite;
-/** The id of the first object in each list, by path. */
-const first: Record<string, string> = {};
+/** The id of the first object in each list, keyed by path. */
+const firstIds: Record<string, string> = {};
 let decisionId: string;
 test.beforeAll(async ({ browser }) => {
   site = await startPanelSite(browser);
@@ -25,7 +25,7 @@ test.beforeAll(async ({ browser }) => {
   });
   for (const kind of ['placements', 'house-ads', 'creatives', 'policies', 'webhooks', 'sources']) {
     const { body } = await owner.send<{ data: { id: string }[] }>('GET', `/v1/${kind}`);
-    first[kind] = body.data[0]?.id ?? '';
+    firstIds[kind] = body.data[0]?.id ?? '';
   }
   const { body: network } = await owner.send<{ id: string }>('POST', '/v1/sources', {
     name: 'Network',
@@ -33,9 +33,9 @@ test.beforeAll(async ({ browser }) => {
     tag_url: 'https://test-source.invalid/vast?outcome=no_bid',
     placements: ['revive'],
   });
-  first['external source'] = network.id;
+  firstIds['external source'] = network.id;
   // Changing the click-through URL puts a creative into the review queue.
-  await owner.send('PATCH', `/v1/creatives/${first['creatives']}`, {
+  await owner.send('PATCH', `/v1/creatives/${firstIds['creatives']}`, {
     click_url: 'https://lobby.example/new',
   });
   const decision = await game.decideImage('player');
@@ -44,38 +44,38 @@ test.beforeAll(async ({ browser }) => {
 });
 test.afterAll(() => site.stop());
 
-/** Lists every page, with text that is visible when the page has loaded. */
-const screens = (): [path: string, text: string | RegExp][] => [
+/** Lists every page, with text that is visible once the page has loaded. */
+const listScreens = (): [path: string, text: string | RegExp][] => [
   ['/', 'No failed deliveries.'],
   ['/placements', 'double-coins'],
-  [`/placements/${first['placements']}`, 'Archive'],
+  [`/placements/${firstIds['placements']}`, 'Archive'],
   ['/house-ads', 'Harbour'],
-  [`/house-ads/${first['house-ads']}`, 'Preview'],
-  [`/creatives/${first['creatives']}`, 'Preview'],
+  [`/house-ads/${firstIds['house-ads']}`, 'Preview'],
+  [`/creatives/${firstIds['creatives']}`, 'Preview'],
   ['/review', 'Approve'],
   ['/advertisers', 'harbour.example'],
-  [`/sources/${first['sources']}`, 'Archive'],
-  [`/sources/${first['external source']}`, 'Health, last 24 hours'],
+  [`/sources/${firstIds['sources']}`, 'Archive'],
+  [`/sources/${firstIds['external source']}`, 'Health, last 24 hours'],
   ['/kill-switches', 'double-coins'],
   ['/policies', 'when the game is directed at children: blocks every ad.'],
-  [`/policies/${first['policies']}`, 'Try it'],
+  [`/policies/${firstIds['policies']}`, 'Try it'],
   ['/try', 'Try it'],
   ['/decisions', 'revive'],
   [`/decisions/${decisionId}`, 'No webhook deliveries for this decision.'],
   ['/live-tail', 'Connected'],
   ['/audit-entries', 'webhook created'],
-  [`/webhooks/${first['webhooks']}`, 'No deliveries.'],
+  [`/webhooks/${firstIds['webhooks']}`, 'No deliveries.'],
   ['/keys', 'any origin'],
   ['/users', 'owner@example.com'],
   ['/account', 'One-time codes'],
 ];
 
-test('axe finds no accessibility violations on any page in light and dark mode', async () => {
+test('axe finds no accessibility violations on any page in light or dark mode', async () => {
   const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   const page = await site.open('/');
   await page.evaluate(axe);
   const violations: object[] = [];
-  for (const [path, text] of screens()) {
+  for (const [path, text] of listScreens()) {
     await page.goto(`${site.url}/panel/#${path}`);
     await page.getByText(text).first().waitFor();
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -94,20 +94,20 @@ test('axe finds no accessibility violations on any page in light and dark mode',
  * @param rules The rules to check. Default: all rules. In dark mode, only the colors differ.
  */
 async function findViolations(page: Page, rules?: string[]): Promise<object[]> {
-  // Previews are in frames. Frames are not checked, because creatives belong to their advertisers.
+  // Doesn't check frames, because they contain previews, and the creatives belong to their advertisers.
   const options = { iframes: false, ...(rules ? { runOnly: rules } : {}) };
-  const { checked, violations } = await page.evaluate(async (wanted) => {
+  const { passedRules, violations } = await page.evaluate(async (runOptions) => {
     const { axe } = window as unknown as { axe: typeof axeCore };
-    const results = await axe.run(document, wanted);
+    const results = await axe.run(document, runOptions);
     return {
-      checked: results.passes.map(({ id }) => id),
+      passedRules: results.passes.map(({ id }) => id),
       violations: results.violations.map(({ id, nodes }) => ({
         id,
         nodes: nodes.map(({ html }) => html),
       })),
     };
   }, options);
-  expect(checked).toContain('color-contrast');
+  expect(passedRules).toContain('color-contrast');
   return violations;
 }
 
@@ -122,25 +122,25 @@ test('pages offer only the actions that the user’s role allows', async () => {
     ['/review', 'Lobby banner'],
     ['/kill-switches', 'double-coins'],
     ['/keys', 'any origin'],
-    [`/webhooks/${first['webhooks']}/show`, 'No deliveries.'],
+    [`/webhooks/${firstIds['webhooks']}/show`, 'No deliveries.'],
   ] as const) {
     await page.goto(`${site.url}/panel/#${path}`);
     await page.getByText(text).first().waitFor();
-    const offered = page.getByRole('button', {
+    const actionButtons = page.getByRole('button', {
       name: /^(create|save|archive|approve|reject|stop|roll|revoke|send|redeliver|new signing)/i,
     });
-    expect(await offered.and(page.locator(':enabled')).count(), path).toBe(0);
+    expect(await actionButtons.and(page.locator(':enabled')).count(), path).toBe(0);
     expect(await page.getByRole('link', { name: /^create$/i }).count(), path).toBe(0);
   }
   expect(await page.getByRole('menuitem', { name: 'Users' }).count()).toBe(0);
 
   const operator = await site.invite('operator');
-  const second = await site.open('/placements', { as: operator });
-  await second.getByRole('link', { name: 'Create' }).waitFor();
-  await second.goto(`${site.url}/panel/#/keys`);
-  await second.getByText('any origin').first().waitFor();
-  expect(await second.getByRole('link', { name: 'Create' }).count()).toBe(0);
-  expect(await second.getByRole('button', { name: 'Roll' }).count()).toBe(0);
+  const operatorPage = await site.open('/placements', { as: operator });
+  await operatorPage.getByRole('link', { name: 'Create' }).waitFor();
+  await operatorPage.goto(`${site.url}/panel/#/keys`);
+  await operatorPage.getByText('any origin').first().waitFor();
+  expect(await operatorPage.getByRole('link', { name: 'Create' }).count()).toBe(0);
+  expect(await operatorPage.getByRole('button', { name: 'Roll' }).count()).toBe(0);
 });
 
 test('a script in any field is displayed as text and never runs', async () => {

@@ -9,7 +9,7 @@ import { it as test } from '../worker.ts';
 
 let site: PanelSite;
 let receiver: Server;
-/** The status of the receiver's responses, and the number of requests that it has received. */
+/** The status that the receiver responds with, and the number of requests that it has received. */
 let [responseStatus, requests] = [410, 0];
 test.beforeAll(async ({ browser }) => {
   site = await startPanelSite(browser);
@@ -43,7 +43,7 @@ test('creates, edits and archives an advertiser and a source', async () => {
   await page.getByRole('textbox', { name: 'Name' }).fill('Orchard');
   await page.getByRole('textbox', { name: 'Domain' }).fill('https://orchard.example/');
   await save(page);
-  // Validation errors appear at their fields.
+  // Validation errors appear next to their fields.
   await page.getByText('Must be a host name').first().waitFor();
   await page.getByRole('textbox', { name: 'Domain' }).fill('orchard.example');
   await save(page);
@@ -113,7 +113,7 @@ test('rejects a concurrent edit with a message and overwrites nothing', async ()
   expect(await read()).toMatchObject({ name: 'Windmill', domain: 'windmill.example' });
 });
 
-test('missed events of a failing webhook can be resent', async () => {
+test('the events that a failing webhook missed can be resent', async () => {
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
   const { body: webhook } = await site.owner.send<Webhook>('POST', '/v1/webhooks', {
     url,
@@ -135,9 +135,9 @@ test('missed events of a failing webhook can be resent', async () => {
   await page.getByText('enable it first').waitFor();
 
   await openPage(page, '/');
-  const failing = page.getByRole('region', { name: 'Failed deliveries' });
-  await failing.getByText('last: 410').waitFor();
-  await failing.getByRole('link', { name: url }).click();
+  const failedDeliveries = page.getByRole('region', { name: 'Failed deliveries' });
+  await failedDeliveries.getByText('last: 410').waitFor();
+  await failedDeliveries.getByRole('link', { name: url }).click();
   // The webhook missed an event while it was disabled.
   await site.owner.send('POST', '/v1/kill-switches', {
     scope: 'placement',

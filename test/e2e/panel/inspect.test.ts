@@ -8,14 +8,14 @@ import { expect } from 'vitest';
 import { type PanelSite, startPanelSite } from './panel-site.ts';
 import { it as test } from '../worker.ts';
 
-interface Received {
+interface ReceivedRequest {
   body: string;
   headers: Record<string, string>;
 }
 
 let site: PanelSite;
 let receiver: Server;
-const received: Received[] = [];
+const receivedRequests: ReceivedRequest[] = [];
 test.beforeAll(async ({ browser }) => {
   site = await startPanelSite(browser);
   receiver = createServer((request, response) => {
@@ -23,7 +23,7 @@ test.beforeAll(async ({ browser }) => {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)]);
-      received.push({
+      receivedRequests.push({
         body: Buffer.concat(chunks).toString(),
         headers: Object.fromEntries(headers) as Record<string, string>,
       });
@@ -40,8 +40,8 @@ test.afterAll(async () => {
 
 test('an owner can create, test, inspect and redeliver a webhook', async () => {
   const page = await site.open('/webhooks/create');
-  const address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
-  await page.getByLabel('Endpoint URL').fill(address);
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+  await page.getByLabel('Endpoint URL').fill(url);
   await page.getByLabel('Reward earned').check();
   await page.getByRole('button', { name: 'Save' }).click();
   const secretDialog = page.getByRole('dialog', { name: 'Webhook secret' });
@@ -49,20 +49,20 @@ test('an owner can create, test, inspect and redeliver a webhook', async () => {
   expect(secret).toMatch(/^whsec_/);
   await secretDialog.getByRole('button', { name: 'Done' }).click();
 
-  await page.getByRole('link', { name: address }).click();
+  await page.getByRole('link', { name: url }).click();
   await page.getByRole('button', { name: 'Send', exact: true }).click();
-  await expect.poll(() => received.length).toBe(1);
-  const { body, headers } = received[0] ?? { body: '', headers: {} };
+  await expect.poll(() => receivedRequests.length).toBe(1);
+  const { body, headers } = receivedRequests[0] ?? { body: '', headers: {} };
   expect(await verifyWebhook(body, headers, secret ?? '')).toMatchObject({
     type: 'decision.rewarded',
   });
 
   const deliveries = page.getByRole('region', { name: 'Deliveries' });
-  // The page refetches deliveries periodically, so the test does not reload it.
+  // There is no need to reload the page, because it refetches deliveries periodically.
   await deliveries.getByText('1 attempt').click();
   await deliveries.getByText('Taken, thank you.').waitFor();
   await deliveries.getByRole('button', { name: 'Redeliver' }).click();
-  await expect.poll(() => received.length).toBe(2);
+  await expect.poll(() => receivedRequests.length).toBe(2);
 
   await page.getByRole('button', { name: 'Rotate secret' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
@@ -70,10 +70,10 @@ test('an owner can create, test, inspect and redeliver a webhook', async () => {
   expect(await newSecret.getByRole('group').textContent()).not.toBe(secret);
   await newSecret.getByRole('button', { name: 'Done' }).click();
   await page.getByRole('button', { name: 'Send', exact: true }).click();
-  await expect.poll(() => received.length).toBe(3);
-  // During the overlap, the old secret verifies the webhook too.
-  const third = received[2] ?? { body: '', headers: {} };
-  await verifyWebhook(third.body, third.headers, secret ?? '');
+  await expect.poll(() => receivedRequests.length).toBe(3);
+  // During the overlap, the old secret still verifies webhooks.
+  const thirdRequest = receivedRequests[2] ?? { body: '', headers: {} };
+  await verifyWebhook(thirdRequest.body, thirdRequest.headers, secret ?? '');
 });
 
 test('an owner can create, restrict, roll and revoke a key', async () => {
@@ -161,7 +161,7 @@ test('the live tail shows requests and events as they happen', async () => {
   await site.game.decideImage('player-9');
   await page.getByRole('button', { name: 'Resume' }).click();
   await page.getByText('Connected').waitFor();
-  // Events that happen during the pause are not shown. A rejected event is shown, although it has no decision.
+  // Events during the pause are not shown. A rejected event is shown even though it doesn't belong to a decision.
   await page.getByRole('button', { name: 'Clear' }).click();
   await site.game.report({ id: 'broken' });
   await lines.first().waitFor();

@@ -19,7 +19,7 @@ async function fillAdvertiser(page: Page, name: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Domain' }).fill('kept.example');
 }
 
-test('a form survives the end of the session', async () => {
+test('a form keeps its input when the session ends', async () => {
   const operator = await site.invite('operator');
   const page = await site.open('/advertisers/create', { as: operator });
   await fillAdvertiser(page, 'Kept');
@@ -45,9 +45,11 @@ test('rejects a change immediately while the browser is offline', async () => {
   await page.getByText('You are offline. Nothing was changed.').waitFor();
   await page.context().setOffline(false);
   await page.getByText('You are offline. This page').waitFor({ state: 'detached' });
-  const read = page.waitForResponse((response) => response.url().includes('/panel/api/sources'));
+  const listResponse = page.waitForResponse((response) =>
+    response.url().includes('/panel/api/sources'),
+  );
   await page.reload();
-  await read;
+  await listResponse;
   const { body } = await site.owner.send<{ data: object[] }>('GET', '/v1/kill-switches');
   expect(body.data).toEqual([]);
 });
@@ -76,13 +78,15 @@ test('announces an outage and refetches the data afterwards', async () => {
 test('leaving an unsaved form asks for confirmation', async () => {
   const page = await site.open('/advertisers/create');
   await fillAdvertiser(page, 'Unsaved');
-  const requests: string[] = [];
+  const dialogMessages: string[] = [];
   page.on('dialog', (dialog) => {
-    requests.push(dialog.message());
+    dialogMessages.push(dialog.message());
     void dialog.dismiss();
   });
   await page.getByRole('menuitem', { name: 'Sources' }).click();
-  await expect.poll(() => requests).toEqual(['Leave without saving? Your changes will be lost.']);
+  await expect
+    .poll(() => dialogMessages)
+    .toEqual(['Leave without saving? Your changes will be lost.']);
   await page.getByRole('button', { name: 'Live', exact: true }).click();
   const question = page.getByRole('dialog', { name: 'Switch to live?' });
   await question.getByText('unsaved changes will be lost').waitFor();
@@ -93,7 +97,7 @@ test('leaving an unsaved form asks for confirmation', async () => {
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
 });
 
-test('a policy that blocks nothing shows an error for the group of fields', async () => {
+test('a policy that blocks nothing shows an error in the field group', async () => {
   const page = await site.open('/policies/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('Nothing');
   await save(page);
@@ -105,7 +109,7 @@ test('a policy that blocks nothing shows an error for the group of fields', asyn
   await page.getByText('Policy created').waitFor();
 });
 
-test('describes a rejection in words instead of schema patterns', async () => {
+test('explains a rejected value in plain words instead of a schema pattern', async () => {
   const page = await site.open('/advertisers/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('Slash');
   await page.getByRole('textbox', { name: 'Domain' }).fill('https://slash.example/');

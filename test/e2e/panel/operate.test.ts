@@ -18,7 +18,7 @@ test.beforeAll(async ({ browser }) => {
 });
 test.afterAll(() => site.stop());
 
-const creativeFile = (name: string) =>
+const creativePath = (name: string) =>
   fileURLToPath(new URL(`../../../demo/creatives/dist/${name}`, import.meta.url));
 
 /** Opens a select field and chooses the option with this name. */
@@ -27,9 +27,10 @@ async function chooseOption(page: Page, field: string, name: string): Promise<vo
   await page.getByRole('option', { name, exact: true }).click();
 }
 
-async function save(page: Page, listed: string): Promise<void> {
+/** Saves the form, and waits until the list shows the object with this name. */
+async function save(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByRole('cell', { name: listed, exact: true }).first().waitFor();
+  await page.getByRole('cell', { name, exact: true }).first().waitFor();
 }
 
 async function fetchList<T>(path: string): Promise<T[]> {
@@ -54,7 +55,7 @@ test('an operator can turn a file into an ad that players see', async () => {
   await page.getByRole('textbox', { name: 'Name' }).fill('Spring film');
   await chooseOption(page, 'Advertiser', 'Meadow');
   await chooseOption(page, 'Source', 'House');
-  await page.locator('input[type=file]').setInputFiles(creativeFile('meadow.mp4'));
+  await page.locator('input[type=file]').setInputFiles(creativePath('meadow.mp4'));
   const fileDetails = page.getByRole('status').filter({ hasText: 'File details' });
   await fileDetails.waitFor();
   expect(await fileDetails.textContent()).toMatch(/640 × 360.*12\.\d s.*(avc|h264)/is);
@@ -62,9 +63,9 @@ test('an operator can turn a file into an ad that players see', async () => {
   await save(page, 'Spring film');
 
   await page.goto(`${site.url}/panel/#/review`);
-  const waiting = page.getByRole('region', { name: 'Spring film' });
-  await waiting.locator('iframe[data-state=shown]').nth(1).waitFor();
-  await waiting.getByRole('button', { name: 'Approve' }).click();
+  const queueEntry = page.getByRole('region', { name: 'Spring film' });
+  await queueEntry.locator('iframe[data-state=shown]').nth(1).waitFor();
+  await queueEntry.getByRole('button', { name: 'Approve' }).click();
   await page.getByText('Nothing to review.').waitFor();
   const creative = await findByName<Creative>('/v1/creatives', 'Spring film');
   expect(creative.review).toMatchObject({ status: 'approved', reviewed_by: 'owner@example.com' });
@@ -82,7 +83,7 @@ test('an operator can turn a file into an ad that players see', async () => {
   expect(body).toMatchObject({ status: 'filled', reward: { amount: 75, type: 'gems' } });
 });
 
-/** Expects the SDK’s own overlay in three sizes, with the placement's reward. */
+/** Expects previews with the SDK's own overlay in three sizes, which show the placement's reward. */
 async function expectPreviews(page: Page): Promise<void> {
   for (const size of ['1280 × 720', '800 × 600', '360 × 640']) {
     const frame = page.locator(`iframe[title="Preview at ${size}"]`);
@@ -98,18 +99,18 @@ test('the review queue shows an external ad with its source and its icon', async
   const review = { status: 'pending_review', reason_code: 'new_icon', feedback: 'Look at it.' };
   const page = await site.open('/creatives');
   const icon = { url: `${site.url}/media/lobby-banner.png`, width: 77, height: 15 };
-  // Only the service sets these fields, when it imports a creative.
+  // Fakes the response, because only the service sets these fields, when it imports a creative.
   await page.route('**/panel/api/creatives?*', async (route) => {
     const response = await route.fetch();
     const body = (await response.json()) as { data: Creative[] };
-    const outside = {
+    const externalCreative = {
       ...film,
       name: 'From a network',
       review,
       origin_url: 'https://media.network.test/film.mp4',
       icons: [{ ...icon, origin_url: 'https://icons.network.test/choices.png' }],
     };
-    await route.fulfill({ response, json: { ...body, data: [outside] } });
+    await route.fulfill({ response, json: { ...body, data: [externalCreative] } });
   });
   await page.goto(`${site.url}/panel/#/review`);
   const card = page.getByRole('region', { name: 'From a network' });
@@ -124,7 +125,7 @@ test('the review queue shows an external ad with its source and its icon', async
   await preview.locator('.icon img').waitFor();
 });
 
-test('the preview shows the icon and the skip control of an external ad', async () => {
+test('the preview shows an external ad’s icon and skip control', async () => {
   const page = await site.open('/creatives');
   const { alt, id, media } = await findByName<Creative>('/v1/creatives', 'Meadow');
   const icon = 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>';
@@ -134,7 +135,7 @@ test('the preview shows the icon and the skip control of an external ad', async 
       frame.setAttribute('sandbox', 'allow-scripts');
       frame.allow = 'autoplay';
       frame.style.cssText = 'position:fixed;inset:0;z-index:9999;width:640px;height:360px';
-      frame.title = 'outside';
+      frame.title = 'external';
       addEventListener('message', ({ data, source }) => {
         if (source !== frame.contentWindow || data.trueward !== 'ready') return;
         frame.contentWindow?.postMessage(
@@ -154,7 +155,7 @@ test('the preview shows the icon and the skip control of an external ad', async 
       skip_after_ms: 0,
     },
   );
-  const preview = page.locator('iframe[title=outside]').contentFrame();
+  const preview = page.locator('iframe[title=external]').contentFrame();
   await preview.locator('.icon img').waitFor();
   await preview.getByRole('button', { name: 'Skip ad' }).waitFor();
   expect(await preview.locator('dialog').getAttribute('aria-label')).toContain('Meadow: ');
@@ -163,26 +164,26 @@ test('the preview shows the icon and the skip control of an external ad', async 
 test('shows a changed creative next to its previous version', async () => {
   const { id } = await findByName<Creative>('/v1/creatives', 'Harbour');
   const page = await site.open(`/creatives/${id}`);
-  await page.locator('input[type=file]').setInputFiles(creativeFile('lobby-banner.png'));
+  await page.locator('input[type=file]').setInputFiles(creativePath('lobby-banner.png'));
   await page.getByText('File details').waitFor();
   await save(page, 'Harbour');
 
   await page.goto(`${site.url}/panel/#/review`);
-  const waiting = page.getByRole('region', { name: 'Harbour' });
-  const findPicture = (version: string) =>
-    waiting
+  const queueEntry = page.getByRole('region', { name: 'Harbour' });
+  const readImageUrl = (version: string) =>
+    queueEntry
       .getByRole('region', { name: version })
       .locator('iframe')
       .first()
       .contentFrame()
       .locator('dialog + img, img')
       .getAttribute('src');
-  expect(await findPicture('Previous version')).toMatch(/harbour\.png$/);
-  expect(await findPicture('New version')).toMatch(/[0-9a-f]{64}\.png$/);
+  expect(await readImageUrl('Previous version')).toMatch(/harbour\.png$/);
+  expect(await readImageUrl('New version')).toMatch(/[0-9a-f]{64}\.png$/);
 
   await chooseOption(page, 'Reason', 'Poor image or sound quality');
-  await waiting.getByLabel('Feedback').fill('It is only a banner.');
-  await waiting.getByRole('button', { name: 'Reject' }).click();
+  await queueEntry.getByLabel('Feedback').fill('It is only a banner.');
+  await queueEntry.getByRole('button', { name: 'Reject' }).click();
   await page.getByText('Nothing to review.').waitFor();
   expect((await findByName<Creative>('/v1/creatives', 'Harbour')).review).toMatchObject({
     status: 'rejected',
@@ -191,7 +192,7 @@ test('shows a changed creative next to its previous version', async () => {
   });
 });
 
-test('rejects a file whose content contradicts its type', async () => {
+test('rejects a file whose contents do not match its declared type', async () => {
   const page = await site.open('/creatives/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('Kept');
   await page.locator('input[type=file]').setInputFiles({
@@ -243,7 +244,7 @@ test('on a phone, an operator can stop and resume a placement', async () => {
   const [entry] = await fetchList<AuditEntry>('/v1/audit-entries');
   expect(entry).toMatchObject({ actor: 'owner@example.com', target_id: killSwitch?.id });
 
-  // The table is wider than a phone. The table scrolls, but the page does not.
+  // The table is wider than a phone's screen, so the table scrolls, but the page does not.
   await page.goto(`${site.url}/panel/#/placements`);
   await page.getByRole('link', { name: 'revive' }).waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
@@ -287,7 +288,7 @@ async function pickOption(page: Page, field: string, name: string): Promise<void
   await page.keyboard.press('Escape');
 }
 
-test('the kill switch can be used with the keyboard alone', async () => {
+test('a kill switch can be operated with only the keyboard', async () => {
   const page = await site.open('/');
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
   await page.getByRole('menuitem', { name: 'Kill switches' }).focus();
@@ -316,7 +317,7 @@ async function tabTo(page: Page, name: string): Promise<void> {
   throw new Error(`The Tab key does not reach ${name}.`);
 }
 
-test('a bidder’s supply chain is edited as lines of text', async () => {
+test('a bidder’s supply chain can be edited as lines of text', async () => {
   const { body: source } = await site.owner.send<Source>('POST', '/v1/sources', {
     name: 'Bidder with a chain',
     kind: 'openrtb',

@@ -18,7 +18,7 @@ interface PageOptions {
 /** The real service with its panel, for the tests in one file. Pages open in a shared browser. */
 export interface PanelSite {
   url: string;
-  /** The one-time link of the first start. */
+  /** The single-use link from the first start. */
   setupUrl: string;
   owner: PanelClient;
   /** The demo game in the sandbox, and its server. */
@@ -31,23 +31,23 @@ export interface PanelSite {
 
 const media = fileURLToPath(new URL('../../../demo/creatives/dist', import.meta.url));
 
-/** @param options.signsUp Whether to create the first owner. Default: true. */
+/** @param options.createOwner Whether to create the first owner. Default: true. */
 export async function startPanelSite(
   browser: Browser,
-  { signsUp = true } = {},
+  { createOwner = true } = {},
 ): Promise<PanelSite> {
-  const running = await startInProcess({ TRUEWARD_MEDIA_DIR: media });
-  const { url } = running;
-  const setupToken = (await running.service.users.links.makeForFirstOwner()) ?? '';
+  const testService = await startInProcess({ TRUEWARD_MEDIA_DIR: media });
+  const { url } = testService;
+  const setupToken = (await testService.service.users.links.makeForFirstOwner()) ?? '';
   const owner = createPanelClient(url);
   const contexts: BrowserContext[] = [];
   const extractToken = (link: string) => new URL(link).hash.replace('#/setup?token=', '');
-  if (signsUp) await owner.setUp(setupToken, 'owner@example.com');
+  if (createOwner) await owner.setUp(setupToken, 'owner@example.com');
   return {
     url,
     setupUrl: `${url}/panel/#/setup?token=${setupToken}`,
     owner,
-    game: createClient(running),
+    game: createClient(testService),
     async invite(role) {
       const email = `${role}@example.com`;
       const { body } = await owner.send<{ invite_url: string }>('POST', '/panel/api/users', {
@@ -66,7 +66,7 @@ export async function startPanelSite(
     },
     async stop() {
       await Promise.all(contexts.map((context) => context.close()));
-      await running.stop();
+      await testService.stop();
     },
   };
 }

@@ -14,7 +14,7 @@ test.afterAll(() => site.stop());
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 });
 const openPage = (page: Page, path: string) => page.goto(`${site.url}/panel/#${path}`);
 
-/** Opens a one-time link in a separate browser profile and sets a password. */
+/** Opens a single-use link in a separate browser profile and sets a password. */
 async function setUpAccount(link: string, secret: string): Promise<Page> {
   const page = await site.open(new URL(link).hash.slice(1), { as: 'nobody' });
   await page.getByRole('textbox', { name: 'New password' }).fill(secret);
@@ -37,7 +37,7 @@ async function fillSignIn(page: Page, email: string, secret: string): Promise<vo
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** Causes a request, and expects that the panel then shows the sign-in page. */
+/** Triggers a request, and expects the panel to show the sign-in page. */
 async function expectSignedOut(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Refresh' }).click();
   await page.getByRole('button', { name: 'Sign in' }).waitFor();
@@ -68,7 +68,7 @@ test('changes to panel users take effect immediately', async () => {
 
   await row.getByRole('link', { name: 'Grace' }).click();
   await owner.getByRole('button', { name: 'Create password link' }).click();
-  const another = await setUpAccount(
+  const graceAgain = await setUpAccount(
     await takeLink(owner, 'Password link'),
     'another password of hers',
   );
@@ -81,12 +81,12 @@ test('changes to panel users take effect immediately', async () => {
   await question.getByText('They are signed out immediately.').waitFor();
   await question.getByRole('button', { name: 'Confirm' }).click();
   await row.waitFor({ state: 'detached' });
-  await expectSignedOut(another);
-  await fillSignIn(another, 'grace@example.com', 'another password of hers');
-  await another.getByText('is wrong').waitFor();
+  await expectSignedOut(graceAgain);
+  await fillSignIn(graceAgain, 'grace@example.com', 'another password of hers');
+  await graceAgain.getByText('is wrong').waitFor();
 });
 
-test('a new password ends the other sessions and replaces the old one', async () => {
+test('a new password replaces the old one and ends the user’s other sessions', async () => {
   const operator = await site.invite('operator');
   const [here, elsewhere] = [
     await site.open('/account', { as: operator }),
@@ -115,10 +115,10 @@ test('a new password ends the other sessions and replaces the old one', async ()
   await heading(elsewhere, 'Placements').waitFor();
 });
 
-test('a user can turn off one-time codes with the password', async () => {
+test('a user can turn off one-time codes with their password', async () => {
   const viewer = await site.invite('viewer');
-  const started = await viewer.send<{ secret: string }>('POST', '/panel/api/account/codes');
-  const code = codeAt(started.body.secret);
+  const enrollment = await viewer.send<{ secret: string }>('POST', '/panel/api/account/codes');
+  const code = codeAt(enrollment.body.secret);
   expect((await viewer.send('POST', '/panel/api/account/codes/confirm', { code })).status).toBe(
     204,
   );

@@ -1,4 +1,4 @@
-/** Takes the screenshots for the panel guide, with a week of demo data: `npm run screenshots:panel [folder]`. */
+/** `npm run screenshots:panel [folder]` takes the screenshots for the panel guide, with a week of demo data. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright';
@@ -17,8 +17,8 @@ interface Picture {
   path: string;
   viewport?: { width: number; height: number };
   colorScheme?: 'light' | 'dark';
-  /** Resolves when the page has loaded. */
-  make(page: Page): Promise<unknown>;
+  /** Prepares the page for the screenshot. Resolves when everything has loaded. */
+  prepare(page: Page): Promise<unknown>;
 }
 
 const nowMs = Date.now();
@@ -29,7 +29,7 @@ const service = await startInProcess(
 );
 const browser = await chromium.launch({
   executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
-  // The URLs of the demo media contain the host with which the service was started.
+  // The demo media's URLs contain the host in PUBLIC_URL.
   args: ['--no-sandbox', `--host-resolver-rules=MAP service.test ${new URL(service.url).host}`],
 });
 try {
@@ -46,9 +46,9 @@ try {
   await service.stop();
 }
 
-/** Simulates a week in which players request ads every hour, and more ads every day. Most players watch to the end. */
-async function simulateWeek(running: InProcessService, time: ManualClock): Promise<string> {
-  const game = createClient(running);
+/** Simulates a week in which players request ads every four hours, and more each day. Most ads are watched to the end. */
+async function simulateWeek(testService: InProcessService, time: ManualClock): Promise<string> {
+  const game = createClient(testService);
   let rewardedId = '';
   for (let hour = 0; hour < 7 * 24; hour += 4) {
     const players = 3 + Math.round(hour / 24 + 3 * Math.sin(hour / 5));
@@ -78,10 +78,10 @@ async function simulateWeek(running: InProcessService, time: ManualClock): Promi
   return rewardedId;
 }
 
-async function signIn(running: InProcessService): Promise<PanelClient> {
-  const client = createPanelClient(running.url);
+async function signIn(testService: InProcessService): Promise<PanelClient> {
+  const client = createPanelClient(testService.url);
   await client.setUp(
-    (await running.service.users.links.makeForFirstOwner()) ?? '',
+    (await testService.service.users.links.makeForFirstOwner()) ?? '',
     'ada@example.com',
   );
   return client;
@@ -129,16 +129,16 @@ function listPictures(decisionId: string, creativeId: string): Picture[] {
     {
       name: 'overview',
       path: '/',
-      async make(page) {
+      async prepare(page) {
         await page.locator('.recharts-line-curve').nth(5).waitFor({ state: 'attached' });
         await page.getByText('No webhooks yet.').waitFor();
       },
     },
-    { name: 'review', path: '/review', make: (page) => waitForPreviews(page, 4) },
+    { name: 'review', path: '/review', prepare: (page) => waitForPreviews(page, 4) },
     {
       name: 'preview',
       path: `/creatives/${creativeId}`,
-      async make(page) {
+      async prepare(page) {
         await waitForPreviews(page, 3);
         await page.getByText('Preview').scrollIntoViewIfNeeded();
       },
@@ -147,12 +147,12 @@ function listPictures(decisionId: string, creativeId: string): Picture[] {
       name: 'decision',
       path: `/decisions/${decisionId}`,
       colorScheme: 'dark',
-      make: (page) => page.getByText('Webhook deliveries', { exact: true }).waitFor(),
+      prepare: (page) => page.getByText('Webhook deliveries', { exact: true }).waitFor(),
     },
     {
       name: 'policy',
       path: '/policies/create',
-      async make(page) {
+      async prepare(page) {
         await page.getByRole('textbox', { name: 'Name' }).fill('No films for children');
         await page.getByRole('group', { name: 'When' }).getByLabel('Child-directed').click();
         await page.getByRole('option', { name: 'Yes' }).click();
@@ -164,7 +164,7 @@ function listPictures(decisionId: string, creativeId: string): Picture[] {
     {
       name: 'try-request',
       path: '/try',
-      async make(page) {
+      async prepare(page) {
         await page.getByRole('combobox', { name: 'Placement' }).click();
         await page.getByRole('option', { name: 'revive' }).click();
         await page.getByRole('textbox', { name: 'Country' }).fill('DE');
@@ -177,19 +177,19 @@ function listPictures(decisionId: string, creativeId: string): Picture[] {
       name: 'kill-switch',
       path: '/kill-switches',
       viewport: phone,
-      make: (page) => page.getByText('Coins are counted twice').waitFor(),
+      prepare: (page) => page.getByText('Coins are counted twice').waitFor(),
     },
   ];
 }
 
 async function takePicture(from: Browser, owner: PanelClient, picture: Picture): Promise<void> {
-  const { name, path, viewport = desktop, colorScheme = 'light', make } = picture;
+  const { name, path, viewport = desktop, colorScheme = 'light', prepare } = picture;
   const context = await from.newContext({ viewport, colorScheme, reducedMotion: 'reduce' });
   const [cookie = '', value = ''] = owner.cookie()?.split('=') ?? [];
   await context.addCookies([{ name: cookie, value, url: service.url }]);
   const page = await context.newPage();
   await page.goto(`${service.url}/panel/#${path}`);
-  await make(page);
+  await prepare(page);
   await page.screenshot({ path: join(folder, `${name}.png`) });
   await context.close();
 }

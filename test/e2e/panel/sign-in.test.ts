@@ -7,7 +7,7 @@ import { it as test } from '../worker.ts';
 
 let site: PanelSite;
 test.beforeAll(async ({ browser }) => {
-  site = await startPanelSite(browser, { signsUp: false });
+  site = await startPanelSite(browser, { createOwner: false });
 });
 test.afterAll(() => site.stop());
 
@@ -16,9 +16,9 @@ const signIn = async (page: Page, email: string, secret: string) => {
   await page.getByRole('textbox', { name: 'Password' }).fill(secret);
   await page.getByRole('button', { name: 'Sign in' }).click();
 };
-/** Opens a one-time link in a fresh browser profile. */
+/** Opens a single-use link in a fresh browser profile. */
 const openLink = (link: string) => site.open(new URL(link).hash.slice(1), { as: 'nobody' });
-const overview = (page: Page) => page.getByRole('heading', { name: 'Overview', level: 1 });
+const overviewHeading = (page: Page) => page.getByRole('heading', { name: 'Overview', level: 1 });
 
 test('the setup page keeps its input no matter how long the user takes', async () => {
   const page = await site.open('/setup?token=none', { as: 'nobody' });
@@ -31,7 +31,7 @@ test('the setup page keeps its input no matter how long the user takes', async (
   await name.fill('Ada');
   for (let second = 0; second < 60; second += 5) await page.clock.runFor(5_000);
   expect(await name.inputValue()).toBe('Ada');
-  // There is no session yet. A request for the session would lead to the sign-in page.
+  // There is no session yet, so a request for the session would lead to the sign-in page.
   expect(requests).not.toContain('/panel/api/session');
   await page.context().close();
 });
@@ -42,11 +42,11 @@ test('the first owner sets up an account and signs in with a one-time code', asy
   await page.getByLabel('Your name').fill('Ada');
   await page.getByRole('textbox', { name: 'New password' }).fill(password);
   await page.getByRole('button', { name: 'Set up and sign in' }).click();
-  await overview(page).waitFor();
+  await overviewHeading(page).waitFor();
 
   // The link has already been used.
-  const foreign = await openLink(site.setupUrl);
-  await foreign.getByText('Link invalid or expired').waitFor();
+  const secondVisit = await openLink(site.setupUrl);
+  await secondVisit.getByText('Link invalid or expired').waitFor();
 
   await page.getByRole('button', { name: 'Profile' }).click();
   await page.getByRole('menuitem', { name: 'Your account' }).click();
@@ -63,10 +63,10 @@ test('the first owner sets up an account and signs in with a one-time code', asy
   await signIn(page, 'ada@example.com', 'not my password');
   await page.getByText('is wrong').waitFor();
   await signIn(page, 'ada@example.com', password);
-  // A code can be used only once. The next code is accepted 30 s early, because the clocks of phones differ.
+  // A code can be used only once. The next code is accepted 30 s early, to allow for clock skew on phones.
   await page.getByLabel('One-time code').fill(codeAt(secret, Date.now() + 30_000));
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await overview(page).waitFor();
+  await overviewHeading(page).waitFor();
   expect(await page.evaluate(() => document.cookie)).toBe('');
 
   await switchToLiveAndBack(page);
@@ -76,14 +76,16 @@ test('the first owner sets up an account and signs in with a one-time code', asy
 test('after too many failed sign-ins, the form shows how many seconds to wait', async () => {
   const page = await site.open('/', { as: 'nobody' });
   for (let attempt = 0; attempt < 6; attempt += 1) {
-    const responded = page.waitForResponse((response) => response.request().method() === 'POST');
+    const signInResponse = page.waitForResponse(
+      (response) => response.request().method() === 'POST',
+    );
     await signIn(page, 'nobody@example.com', 'a guess');
-    await responded;
+    await signInResponse;
   }
   await page.getByText(/Too many failed attempts\. Try again in \d+ s\./).waitFor();
 });
 
-/** Checks that an invited user can set a password with the link, and has the chosen role. */
+/** Checks that an invited user can set a password via the link, and has the selected role. */
 async function inviteUser(page: Page): Promise<void> {
   await page.goto(`${site.url}/panel/#/users/create`);
   await page.getByRole('textbox', { name: 'E-mail' }).fill('grace@example.com');
@@ -93,15 +95,15 @@ async function inviteUser(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Save' }).click();
   const invitationDialog = page.getByRole('dialog', { name: 'Invitation link' });
   const link = await invitationDialog.getByRole('group').textContent();
-  const invited = await openLink(link ?? '');
+  const invitedPage = await openLink(link ?? '');
   await expect
-    .poll(() => invited.getByRole('textbox', { name: 'E-mail' }).inputValue())
+    .poll(() => invitedPage.getByRole('textbox', { name: 'E-mail' }).inputValue())
     .toBe('grace@example.com');
-  await invited.getByRole('textbox', { name: 'New password' }).fill(password);
-  await invited.getByRole('button', { name: 'Set up and sign in' }).click();
-  await overview(invited).waitFor();
-  await invited.goto(`${site.url}/panel/#/account`);
-  await invited.getByText('viewer', { exact: true }).waitFor();
+  await invitedPage.getByRole('textbox', { name: 'New password' }).fill(password);
+  await invitedPage.getByRole('button', { name: 'Set up and sign in' }).click();
+  await overviewHeading(invitedPage).waitFor();
+  await invitedPage.goto(`${site.url}/panel/#/account`);
+  await invitedPage.getByText('viewer', { exact: true }).waitFor();
 }
 
 /** Checks that switching to live asks for confirmation, and that every page shows the environment. */

@@ -34,12 +34,12 @@ test('an operator can try a source and submit its creative for review', async ()
   expect(await card.getByText('GET https://test-source.invalid/').count()).toBe(2);
 
   await card.getByRole('button', { name: 'Submit for review' }).click();
-  const creative = async () =>
+  const findCreative = async () =>
     (await site.owner.send<{ data: Creative[] }>('GET', '/v1/creatives?limit=100')).body.data.find(
       ({ source_id: sourceId }) => sourceId === source.id,
     );
-  await expect.poll(creative, { timeout: 20_000 }).toBeDefined();
-  const { id = '' } = (await creative()) ?? {};
+  await expect.poll(findCreative, { timeout: 20_000 }).toBeDefined();
+  const { id = '' } = (await findCreative()) ?? {};
   await site.owner.send('POST', `/v1/creatives/${id}/review`, { status: 'approved' });
   await card.getByRole('button', { name: 'Try it' }).click();
   await card.getByText('The ad would be shown.').waitFor();

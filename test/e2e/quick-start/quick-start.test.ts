@@ -16,17 +16,17 @@ let reader: Reader;
 let page: Page;
 const programs: ChildProcess[] = [];
 
-it.beforeAll(async ({ browser: shared, stack: running }) => {
-  stack = running;
-  browser = await shared.newContext();
+it.beforeAll(async ({ browser: sharedBrowser, stack: sharedStack }) => {
+  stack = sharedStack;
+  browser = await sharedBrowser.newContext();
   reader = createReader(stack);
 });
 it.afterAll(async () => {
-  const ended = programs.map((program) => once(program, 'exit'));
+  const exitEvents = programs.map((program) => once(program, 'exit'));
   for (const program of programs) program.kill();
-  await Promise.all(ended);
+  await Promise.all(exitEvents);
   await browser?.close();
-  await reader?.leave();
+  await reader?.cleanUp();
 });
 it.beforeEach(async () => {
   page = await browser.newPage();
@@ -43,7 +43,7 @@ async function watchAd(): Promise<void> {
   await expect.poll(() => page.getByText('Advertisement', { exact: true }).isVisible()).toBe(false);
 }
 
-/** Runs a program from the quick start. Resolves with the first line of output that contains `expectedText`. */
+/** Runs a program from the quick start. Resolves to the first line of output that contains `expectedText`. */
 function run(args: string[], env: Record<string, string>, expectedText: string): Promise<string> {
   const child = spawn(process.execPath, args, {
     cwd: reader.folder,
@@ -63,22 +63,22 @@ function run(args: string[], env: Record<string, string>, expectedText: string):
 
 it('the quick start’s server credits the coins that the npm page delivers', async () => {
   const port = String(await getPort({ host: '127.0.0.1' }));
-  const forward = ['--service', stack.serviceUrl, '--forward-to', `http://localhost:${port}`];
-  const listening = await run(
-    [join(root, 'service/dist/main.js'), 'listen', ...forward],
+  const forwardArgs = ['--service', stack.serviceUrl, '--forward-to', `http://localhost:${port}`];
+  const firstLine = await run(
+    [join(root, 'service/dist/main.js'), 'listen', ...forwardArgs],
     { TRUEWARD_SECRET_KEY: stack.keys.sandbox.secret },
     '"secret"',
   );
-  const { secret } = JSON.parse(listening) as { secret: string };
-  const credited = run(['server.mjs'], { WEBHOOK_SECRET: secret, PORT: port }, '25 coins');
+  const { secret } = JSON.parse(firstLine) as { secret: string };
+  const creditLine = run(['server.mjs'], { WEBHOOK_SECRET: secret, PORT: port }, '25 coins');
   await page.goto(await reader.startPage());
   await watchAd();
   await expect.poll(() => page.locator('#coins').textContent()).toBe('25');
-  expect(await credited).toBe('player-42: 25 coins');
+  expect(await creditLine).toBe('player-42: 25 coins');
 });
 
 it.each(['script-tag', 'canvas'])('the example %s earns a confirmed reward', async (name) => {
-  const before = (await stack.account('player-42')).coins;
+  const coinsBefore = (await stack.account('player-42')).coins;
   const errors: string[] = [];
   page.on('pageerror', ({ message }) => errors.push(message));
   page.on('console', (message) => {
@@ -88,20 +88,20 @@ it.each(['script-tag', 'canvas'])('the example %s earns a confirmed reward', asy
   await page.locator(`a[href="./${name}.html"]`).click();
   await watchAd();
   await expect.poll(() => page.locator('#outcome').textContent()).toBe('rewarded');
-  await expect.poll(async () => (await stack.account('player-42')).coins).toBe(before + 25);
+  await expect.poll(async () => (await stack.account('player-42')).coins).toBe(coinsBefore + 25);
   expect(errors).toEqual([]);
 });
 
 it.each([
   ['for modern browsers', false],
   ['to loose ES5', true],
-])('the Cocos sample, compiled %s, earns a reward on a fake engine', async (_, loose) => {
-  const before = (await stack.account('guest')).coins;
-  await page.goto(await reader.startCocosSample({ loose }));
+])('the Cocos sample compiled %s earns a reward on a fake engine', async (_, isLoose) => {
+  const coinsBefore = (await stack.account('guest')).coins;
+  await page.goto(await reader.startCocosSample({ isLoose }));
   await watchAd();
   await expect.poll(() => page.locator('#revived').textContent()).toBe('1');
   await expect
     .poll(() => page.evaluate(() => JSON.parse(localStorage.getItem('wallet') ?? '{}') as object))
     .toEqual({ coins: 25, credited: [expect.stringMatching(/^dec_/)] });
-  await expect.poll(async () => (await stack.account('guest')).coins).toBe(before + 25);
+  await expect.poll(async () => (await stack.account('guest')).coins).toBe(coinsBefore + 25);
 });

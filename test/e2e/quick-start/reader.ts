@@ -5,26 +5,26 @@ import { compileForCreator } from '../../support/compile-for-creator.ts';
 import { readCodeBlocks, root } from '../../unit/docs/code-blocks.ts';
 import type { Stack } from '../stack.ts';
 
-const page = 'docs/quick-start.md';
+const quickStart = 'docs/quick-start.md';
 
 /** The project of a reader who follows the quick start. The package is installed from the clone. */
 export interface Reader {
   folder: string;
-  /** Builds and serves the page of the section “With npm”. Resolves with its URL. */
+  /** Builds and serves the page from the section “With npm”. Resolves to its URL. */
   startPage(): Promise<string>;
-  /** Builds and serves the scripts of the Cocos sample with a fake engine. Resolves with the URL. */
-  startCocosSample(options: { loose: boolean }): Promise<string>;
-  leave(): Promise<void>;
+  /** Builds and serves the Cocos sample's scripts with a fake engine. Resolves to the URL. */
+  startCocosSample(options: { isLoose: boolean }): Promise<string>;
+  cleanUp(): Promise<void>;
 }
 
-const compiledForCreator: Plugin = {
-  name: 'compiled-for-creator',
+const compileForCreatorPlugin: Plugin = {
+  name: 'compile-for-creator',
   enforce: 'post',
   transform: (code, id) => (/\.[jt]s$/.test(id) ? compileForCreator(code) : null),
 };
 
 export function createReader(stack: Stack): Reader {
-  // The folder is inside the project, so that the package's own dependencies resolve.
+  // The folder is inside the repository, so that the package's own dependencies resolve.
   const parent = join(root, 'node_modules', '.cache');
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(join(parent, 'trueward-reader-'));
@@ -47,7 +47,7 @@ export function createReader(stack: Stack): Reader {
   return {
     folder,
     startPage: () => serve({ root: folder }),
-    async startCocosSample({ loose }) {
+    async startCocosSample({ isLoose }) {
       const alias = {
         cc: join(import.meta.dirname, 'cocos/cc.ts'),
         'trueward/cocos': join(root, 'dist/cocos.js'),
@@ -55,13 +55,13 @@ export function createReader(stack: Stack): Reader {
       const url = await serve({
         root: join(import.meta.dirname, 'cocos'),
         resolve: { alias },
-        plugins: loose ? [compiledForCreator] : [],
+        plugins: isLoose ? [compileForCreatorPlugin] : [],
         build: { outDir: join(folder, 'cocos'), target: 'es2022' },
       });
       const { keys, serviceUrl } = stack;
       return `${url}?${new URLSearchParams({ key: keys.sandbox.publishable, service: serviceUrl })}`;
     },
-    async leave() {
+    async cleanUp() {
       await Promise.all(closeServers.map((close) => close()));
       rmSync(folder, { recursive: true });
     },
@@ -70,14 +70,15 @@ export function createReader(stack: Stack): Reader {
 
 /** Finds the quick start's first block in this language that contains `expectedText`. */
 function findBlock(language: string, expectedText: string): string {
-  const block = readCodeBlocks(page).find(
+  const block = readCodeBlocks(quickStart).find(
     (block) => block.language === language && block.code.includes(expectedText),
   );
-  if (!block) throw new Error(`${page} has no ${language} block that contains ${expectedText}.`);
+  if (!block)
+    throw new Error(`${quickStart} has no ${language} block that contains ${expectedText}.`);
   return block.code;
 }
 
-/** Replaces the key and the URL with those of the running service, as a reader would. */
+/** Fills in the running service's key and URL, as a reader would. */
 const fillInKeys = (code: string, { keys, serviceUrl }: Stack): string =>
   code
     .replace('pk_sandbox_…', keys.sandbox.publishable)

@@ -7,7 +7,7 @@ import { openRawBrowser } from '../outbox/raw-browser.ts';
 import { it } from '../worker.ts';
 import { fetchStatus, recordTraffic } from './cheat.ts';
 
-// The ads take five seconds, so that the attacks cannot succeed on a slow machine.
+// The ads take five seconds, so that the attacks cannot succeed just because the machine is slow.
 const pollOptions = { timeout: 30_000, interval: 100 };
 
 it('two devices of one player earn one reward for two simultaneous ads', async ({
@@ -15,7 +15,7 @@ it('two devices of one player earn one reward for two simultaneous ads', async (
   stack,
 }) => {
   const name = 'player-of-two';
-  const coins = async (): Promise<number> => (await stack.account(name)).coins;
+  const readCoins = async (): Promise<number> => (await stack.account(name)).coins;
   const devices = [await browser.newContext(), await browser.newContext()];
   try {
     const pages = await Promise.all(devices.map((device) => device.newPage()));
@@ -28,16 +28,16 @@ it('two devices of one player earn one reward for two simultaneous ads', async (
         return decisions[0]?.id ?? '';
       }),
     );
-    const states = () => Promise.all(decisionIds.map((id) => fetchStatus(stack, id)));
+    const fetchStatuses = () => Promise.all(decisionIds.map((id) => fetchStatus(stack, id)));
     await expect
-      .poll(async () => (await states()).map(({ state }) => state), pollOptions)
+      .poll(async () => (await fetchStatuses()).map(({ state }) => state), pollOptions)
       .toContain('earned');
-    // The second reward is denied, or pending if the page loaded slowly enough to watch two ads.
+    // The second reward is denied, or pending if the page loaded so slowly that there was time for two ads.
     await expect
-      .poll(async () => (await states()).map(({ reason }) => reason), pollOptions)
+      .poll(async () => (await fetchStatuses()).map(({ reason }) => reason), pollOptions)
       .toContain('overlapping_watch');
-    // The game server receives the reward by webhook, shortly after the status can be read.
-    await expect.poll(() => coins(), pollOptions).toBe(25);
+    // The game server receives the reward by webhook, shortly after the status endpoint returns it.
+    await expect.poll(() => readCoins(), pollOptions).toBe(25);
     expect((await stack.account(name)).credits).toHaveLength(1);
   } finally {
     await Promise.all(devices.map((device) => device.close()));
@@ -48,33 +48,33 @@ it('an ad in a background tab accrues no watch time until the player returns', a
   stack,
 }) => {
   const name = 'player-in-tabs';
-  const coins = async (): Promise<number> => (await stack.account(name)).coins;
+  const readCoins = async (): Promise<number> => (await stack.account(name)).coins;
   const profile = await mkdtemp(join(tmpdir(), 'trueward-hidden-'));
-  const raw = openRawBrowser(profile);
+  const rawBrowser = openRawBrowser(profile);
   try {
-    const tab = await raw.openTab(stack.pageFor(name));
-    // A new tab's initial about:blank also reports readyState 'complete', so this waits for the SDK.
+    const tab = await rawBrowser.openTab(stack.pageFor(name));
+    // Waits for the SDK, because a new tab's initial about:blank also reports readyState 'complete'.
     await expect.poll(() => tab.evaluate('typeof window.ads'), pollOptions).toBe('object');
     await tab.activate();
     await expect.poll(() => tab.evaluate('document.visibilityState'), pollOptions).toBe('visible');
     await tab.evaluate(
-      "void ads.showRewarded('long').then((result) => (window.ended = JSON.stringify(result)))",
+      "void ads.showRewarded('long').then((result) => (window.lastResult = JSON.stringify(result)))",
     );
-    const showing = 'window.ended ?? ads.diagnostics().showing';
-    await expect.poll(() => tab.evaluate(showing), pollOptions).toBe('long');
-    await (await raw.openTab('about:blank')).activate();
+    const resultOrPlacement = 'window.lastResult ?? ads.diagnostics().showing';
+    await expect.poll(() => tab.evaluate(resultOrPlacement), pollOptions).toBe('long');
+    await (await rawBrowser.openTab('about:blank')).activate();
     await expect.poll(() => tab.evaluate('document.visibilityState'), pollOptions).toBe('hidden');
     await tab.evaluate('void (window.hiddenAt = performance.now())');
-    // This is longer than the ad takes.
+    // Waits longer than the ad takes.
     await expect
       .poll(() => tab.evaluate('performance.now() - hiddenAt > 7000'), pollOptions)
       .toBe(true);
     expect(await tab.evaluate('ads.diagnostics().rewards.pending')).toBe(0);
-    expect(await coins()).toBe(0);
+    expect(await readCoins()).toBe(0);
     await tab.activate();
-    await expect.poll(() => coins(), pollOptions).toBe(25);
+    await expect.poll(() => readCoins(), pollOptions).toBe(25);
   } finally {
-    await raw.kill();
+    await rawBrowser.kill();
     await rm(profile, { recursive: true, force: true });
   }
 });

@@ -8,7 +8,7 @@ import type { Stack } from '../stack.ts';
 import { it } from '../worker.ts';
 import {
   copyDatabases,
-  type Filled,
+  type FilledDecision,
   createForgedEvents,
   post,
   fetchStatus,
@@ -17,25 +17,26 @@ import {
 
 const pollOptions = { timeout: 30_000, interval: 100 };
 /**
- * Speed of a page that cheats. The SDK's timeouts pass at this speed too: at 16 times the speed, a request would time
- * out after 625 ms, and a slow machine would show no ad. Higher speeds are in `test/property/support/cheats.ts`.
+ * How fast time passes in a page that cheats, as a multiple of real time. This also applies to the SDK's timeouts: at a
+ * speed of 16, a request would time out after 625 ms, and a slow machine would show no ad. Higher speeds are covered by
+ * `test/property/support/cheats.ts`.
  */
-const fast = 4;
+const cheatSpeed = 4;
 
 let stack: Stack;
 let browser: BrowserContext;
 let player = 0;
 
-it.beforeAll(({ stack: running }) => {
-  stack = running;
+it.beforeAll(({ stack: sharedStack }) => {
+  stack = sharedStack;
 });
 // Each test has its own storage. Otherwise, the next player could receive undelivered rewards.
-it.beforeEach(async ({ browser: shared }) => {
-  browser = await shared.newContext();
+it.beforeEach(async ({ browser: sharedBrowser }) => {
+  browser = await sharedBrowser.newContext();
 });
 it.afterEach(() => browser.close());
 
-/** Opens a player's page. The page's time passes `speed` times as fast as real time. */
+/** Opens a player's page. Time in the page passes `speed` times as fast as real time. */
 async function open(name: string, speed?: number): Promise<Page> {
   const page = await browser.newPage();
   if (speed !== undefined) await page.addInitScript(speedUp, speed);
@@ -44,9 +45,9 @@ async function open(name: string, speed?: number): Promise<Page> {
 }
 const newPlayer = (): string => `cheat-${(player += 1)}`;
 const closeControl = (page: Page) => page.getByRole('button', { name: 'Close ad' }).first();
-const coins = (name: string) => stack.account(name).then((account) => account.coins);
-const sentAt = () => new Date().toISOString();
-const requestDecision = (page: Page, placement: string, name: string): Promise<Filled> =>
+const readCoins = (name: string) => stack.account(name).then((account) => account.coins);
+const createTimestamp = () => new Date().toISOString();
+const requestDecision = (page: Page, placement: string, name: string): Promise<FilledDecision> =>
   post(page, stack, '/v1/decisions', { placement, user_ref: name });
 async function waitForFirst<T>(items: T[]): Promise<T> {
   await expect.poll(() => items.length, pollOptions).toBeGreaterThan(0);
@@ -59,32 +60,32 @@ it('an honest player earns a reward', async () => {
   const name = newPlayer();
   const page = await open(name);
   await show(page, 'showRewarded', 'revive');
-  await expect.poll(() => coins(name), pollOptions).toBe(25);
+  await expect.poll(() => readCoins(name), pollOptions).toBe(25);
 });
 
 it('a page that runs 4 times as fast is denied the reward', async () => {
   const name = newPlayer();
-  const page = await open(name, fast);
+  const page = await open(name, cheatSpeed);
   const traffic = recordTraffic(page);
   await show(page, 'showRewarded', 'long');
   const { id } = await waitForFirst(traffic.decisions);
   await expect
     .poll(() => fetchStatus(stack, id), pollOptions)
     .toMatchObject({ state: 'denied', reason: 'impossible_timing' });
-  expect(await coins(name)).toBe(0);
+  expect(await readCoins(name)).toBe(0);
   expect(await deliveredRewards(page)).toEqual([]);
 });
 
 it('a video that plays 4 times as fast is denied the reward', async () => {
   const name = newPlayer();
-  const page = await open(name, fast);
+  const page = await open(name, cheatSpeed);
   const traffic = recordTraffic(page);
   await show(page, 'showRewarded', 'long-film');
   const { id } = await waitForFirst(traffic.decisions);
   await expect.poll(() => fetchStatus(stack, id), pollOptions).toMatchObject({ state: 'denied' });
   await closeControl(page).click();
   expect((await getResult(page))?.outcome).toMatch(/^(denied|pending)$/);
-  expect(await coins(name)).toBe(0);
+  expect(await readCoins(name)).toBe(0);
 });
 
 it('a script that forges a completion is denied the reward', async () => {
@@ -93,18 +94,18 @@ it('a script that forges a completion is denied the reward', async () => {
   const decision = await requestDecision(page, 'long', name);
   const report = (token: string) =>
     post<EventBatchResult>(page, stack, '/v1/events', {
-      sent_at: sentAt(),
+      sent_at: createTimestamp(),
       events: createForgedEvents({ ...decision, token }),
     });
-  const earlier = (issuedAtMs: string): string => String(Number(issuedAtMs) - 60_000);
-  const edited = decision.token.replace(/(?<=~)\d{13}(?=~)/, earlier);
-  expect(edited).not.toBe(decision.token);
-  const { results } = await report(edited);
+  const backdate = (issuedAtMs: string): string => String(Number(issuedAtMs) - 60_000);
+  const editedToken = decision.token.replace(/(?<=~)\d{13}(?=~)/, backdate);
+  expect(editedToken).not.toBe(decision.token);
+  const { results } = await report(editedToken);
   expect(results.map(({ code }) => code)).toEqual(Array(3).fill('token_invalid'));
   expect((await report(decision.token)).decisions).toMatchObject([
     { state: 'denied', reason: 'impossible_timing' },
   ]);
-  expect(await coins(name)).toBe(0);
+  expect(await readCoins(name)).toBe(0);
 });
 
 it('a proxy that turns an early close into a completion earns nothing', async () => {
@@ -127,7 +128,7 @@ it('a proxy that turns an early close into a completion earns nothing', async ()
   await expect
     .poll(() => fetchStatus(stack, id), pollOptions)
     .toMatchObject({ state: 'denied', reason: 'impossible_timing' });
-  expect(await coins(name)).toBe(0);
+  expect(await readCoins(name)).toBe(0);
 });
 
 it('replaying every request in parallel earns no further reward', async () => {
@@ -135,10 +136,10 @@ it('replaying every request in parallel earns no further reward', async () => {
   const page = await open(name);
   const traffic = recordTraffic(page);
   await show(page, 'showRewarded', 'revive');
-  await expect.poll(() => coins(name), pollOptions).toBe(25);
-  const recorded = [...traffic.batches];
+  await expect.poll(() => readCoins(name), pollOptions).toBe(25);
+  const batches = [...traffic.batches];
   const responses = await Promise.all(
-    Array.from({ length: 20 }, () => recorded)
+    Array.from({ length: 20 }, () => batches)
       .flat()
       .map((batch) => post<EventBatchResult>(page, stack, '/v1/events', batch)),
   );
@@ -150,22 +151,22 @@ it('replaying every request in parallel earns no further reward', async () => {
 it('simultaneously requested ads earn no more rewards than the elapsed time allows', async () => {
   const name = newPlayer();
   const page = await open(name);
-  const startMs = performance.now();
-  const preloaded = await Promise.all(
+  const startedAtMs = performance.now();
+  const decisions = await Promise.all(
     Array.from({ length: 8 }, () => requestDecision(page, 'long', name)),
   );
   await show(page, 'showRewarded', 'revive');
-  await expect.poll(() => coins(name), pollOptions).toBe(25);
-  for (const decision of preloaded)
+  await expect.poll(() => readCoins(name), pollOptions).toBe(25);
+  for (const decision of decisions)
     await post(page, stack, '/v1/events', {
-      sent_at: sentAt(),
+      sent_at: createTimestamp(),
       events: createForgedEvents(decision),
     });
-  const states = await Promise.all(preloaded.map(({ id }) => fetchStatus(stack, id)));
-  const earned = states.filter(({ state }) => state === 'earned').length;
-  // Each ad needs 95% of five seconds, and the service tolerates two seconds in total.
-  const time = performance.now() - startMs + 2_000;
-  expect(earned).toBeLessThanOrEqual(Math.floor(time / 4_750));
+  const statuses = await Promise.all(decisions.map(({ id }) => fetchStatus(stack, id)));
+  const earnedCount = statuses.filter(({ state }) => state === 'earned').length;
+  // Each ad needs 95% of five seconds, and the service has a tolerance of two seconds in total.
+  const availableMs = performance.now() - startedAtMs + 2_000;
+  expect(earnedCount).toBeLessThanOrEqual(Math.floor(availableMs / 4_750));
 });
 
 it('editing the ledger with the developer tools does not affect the server', async () => {
@@ -177,20 +178,20 @@ it('editing the ledger with the developer tools does not affect the server', asy
   const { decisionId = '' } = (await getResult(page)) ?? {};
   await page.evaluate(async (id) => {
     const databases = await indexedDB.databases();
-    const { name: rewards = '' } = databases.find(({ name: of }) => of?.endsWith(':rewards')) ?? {};
+    const ledger = databases.find((database) => database.name?.endsWith(':rewards'));
     await new Promise<void>((resolve) => {
-      const opening = indexedDB.open(rewards);
-      opening.onsuccess = () => {
-        const transaction = opening.result.transaction('rewards', 'readwrite');
+      const openRequest = indexedDB.open(ledger?.name ?? '');
+      openRequest.onsuccess = () => {
+        const transaction = openRequest.result.transaction('rewards', 'readwrite');
         const store = transaction.objectStore('rewards');
-        const reading = store.get(id);
-        reading.onsuccess = () => {
+        const getRequest = store.get(id);
+        getRequest.onsuccess = () => {
           const reward = { type: 'coins', amount: 1_000_000 };
-          const forged = { ...reading.result, state: 'earned', reward, receipt: 'a.b.c' };
-          store.put(forged, id);
+          const forgedEntry = { ...getRequest.result, state: 'earned', reward, receipt: 'a.b.c' };
+          store.put(forgedEntry, id);
         };
         transaction.oncomplete = () => {
-          opening.result.close();
+          openRequest.result.close();
           resolve();
         };
       };
@@ -201,7 +202,7 @@ it('editing the ledger with the developer tools does not affect the server', asy
   await expect
     .poll(() => deliveredRewards(page), pollOptions)
     .toMatchObject([{ amount: 1_000_000 }]);
-  expect(await coins(name)).toBe(0);
+  expect(await readCoins(name)).toBe(0);
   expect(await fetchStatus(stack, decisionId)).toMatchObject({ state: 'none' });
   const keys = `${stack.serviceUrl}/.well-known/jwks.json`;
   await expect(verifyReceipt('a.b.c', keys, { accountId: 'acc_x' })).rejects.toThrow('receipt');
@@ -218,7 +219,7 @@ it('a device with restored storage is credited once', async () => {
   const savedDatabases = await copyDatabases(page);
   await page.unrouteAll();
   await page.evaluate(() => dispatchEvent(new Event('online')));
-  await expect.poll(() => coins(name), pollOptions).toBe(25);
+  await expect.poll(() => readCoins(name), pollOptions).toBe(25);
   await closeControl(page).click();
   await expect.poll(() => deliveredRewards(page), pollOptions).toHaveLength(1);
   const traffic = recordTraffic(page);

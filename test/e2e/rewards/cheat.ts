@@ -2,9 +2,9 @@ import type { Page, Request } from 'playwright';
 import type { AdEvent, Decision, EventBatch, RewardStatus } from '../../../protocol/wire.ts';
 import type { Stack } from '../stack.ts';
 
-export type Filled = Decision & { token: string };
+export type FilledDecision = Decision & { token: string };
 
-/** Fetches a reward as the customer's server receives it. */
+/** Fetches a decision's reward status the way the customer's server would. */
 export async function fetchStatus(stack: Stack, decisionId: string): Promise<RewardStatus> {
   const response = await fetch(`${stack.serviceUrl}/v1/decisions/${decisionId}`, {
     headers: { authorization: `Bearer ${stack.keys.sandbox.secret}` },
@@ -15,9 +15,9 @@ export async function fetchStatus(stack: Stack, decisionId: string): Promise<Rew
 const isEventsRequest = (request: Request): boolean =>
   request.method() === 'POST' && request.url().endsWith('/v1/events');
 
-/** Records a page's requests to the service, as a player could with the developer tools. */
-export function recordTraffic(page: Page): { decisions: Filled[]; batches: EventBatch[] } {
-  const decisions: Filled[] = [];
+/** Records a page's requests to the service, which a player could do with the developer tools. */
+export function recordTraffic(page: Page): { decisions: FilledDecision[]; batches: EventBatch[] } {
+  const decisions: FilledDecision[] = [];
   const batches: EventBatch[] = [];
   page.on('request', (request) => {
     if (isEventsRequest(request)) batches.push(request.postDataJSON() as EventBatch);
@@ -25,7 +25,7 @@ export function recordTraffic(page: Page): { decisions: Filled[]; batches: Event
   page.on('response', (response) => {
     if (response.request().method() !== 'POST' || !response.url().endsWith('/v1/decisions')) return;
     response.json().then(
-      (decision: Filled) => decisions.push(decision),
+      (decision: FilledDecision) => decisions.push(decision),
       // The page was closed in the meantime. A test that waits for the decision fails.
       () => undefined,
     );
@@ -36,8 +36,8 @@ export function recordTraffic(page: Page): { decisions: Filled[]; batches: Event
 /** Sends a `POST` request from the page, with the page's origin and key. */
 export const post = <T>(page: Page, stack: Stack, path: string, body: object): Promise<T> =>
   page.evaluate(
-    async ([address, key, text]) => {
-      const response = await fetch(address, {
+    async ([url, key, text]) => {
+      const response = await fetch(url, {
         method: 'POST',
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
         body: text,
@@ -47,36 +47,37 @@ export const post = <T>(page: Page, stack: Stack, path: string, body: object): P
     [`${stack.serviceUrl}${path}`, stack.keys.sandbox.publishable, JSON.stringify(body)] as const,
   );
 
-/** Creates the events of a complete ad view as a script would forge them. */
-export function createForgedEvents({ id, token }: Filled, endedMs = Date.now()): AdEvent[] {
-  const at = (beforeMs: number) => ({
+/** Creates the events that a script would forge for a complete ad view. */
+export function createForgedEvents({ id, token }: FilledDecision, endedMs = Date.now()): AdEvent[] {
+  const createBase = (beforeMs: number) => ({
     id: crypto.randomUUID(),
     decision_id: id,
     token,
     occurred_at: new Date(endedMs - beforeMs).toISOString(),
   });
   return [
-    { ...at(5_000), type: 'start' },
-    { ...at(4_000), type: 'impression', visible: { ratio: 1, ms: 1_000 } },
-    { ...at(0), type: 'complete', watched_ms: 5_000 },
+    { ...createBase(5_000), type: 'start' },
+    { ...createBase(4_000), type: 'impression', visible: { ratio: 1, ms: 1_000 } },
+    { ...createBase(0), type: 'complete', watched_ms: 5_000 },
   ];
 }
 
 /** Copies the contents of the page's databases. Returns a function that restores them. */
 export async function copyDatabases(page: Page): Promise<{ restore(): Promise<void> }> {
   const copy = await page.evaluateHandle(async () => {
-    const done = <T>(request: IDBRequest<T>) =>
+    const waitForResult = <T>(request: IDBRequest<T>) =>
       new Promise<T>((resolve, reject) => {
         request.onsuccess = () => resolve(request.result);
         request.onerror = () => reject(new Error(String(request.error)));
       });
-    const open = (name: string) => done(indexedDB.open(name));
+    const open = (name: string) => waitForResult(indexedDB.open(name));
     const stores: { name: string; store: string; keys: IDBValidKey[]; values: unknown[] }[] = [];
     for (const { name = '' } of await indexedDB.databases()) {
       const database = await open(name);
       for (const store of database.objectStoreNames) {
         const source = database.transaction(store).objectStore(store);
-        const [keys, values] = [await done(source.getAllKeys()), await done(source.getAll())];
+        const keys = await waitForResult(source.getAllKeys());
+        const values = await waitForResult(source.getAll());
         stores.push({ name, store, keys, values });
       }
       database.close();
@@ -85,8 +86,9 @@ export async function copyDatabases(page: Page): Promise<{ restore(): Promise<vo
       for (const { name, store, keys, values } of stores) {
         const database = await open(name);
         const target = database.transaction(store, 'readwrite').objectStore(store);
-        await done(target.clear());
-        for (const [index, key] of keys.entries()) await done(target.put(values[index], key));
+        await waitForResult(target.clear());
+        for (const [index, key] of keys.entries())
+          await waitForResult(target.put(values[index], key));
         database.close();
       }
     };

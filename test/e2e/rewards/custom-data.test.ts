@@ -6,15 +6,15 @@ import type { DecisionRewardedEvent } from '../../../src/server/index.ts';
 import { createDemand } from '../../../service/test/demo-demand.ts';
 import { it } from '../worker.ts';
 
-it('the webhook contains the custom data of the call that showed the ad', async ({
+it('the webhook contains the custom data passed to the call that showed the ad', async ({
   browser,
   stack,
 }) => {
-  const rewarded = new Map<string, string | undefined>();
+  const customData = new Map<string, string | undefined>();
   const receiver = createServer((request, response) => {
     void text(request).then((body) => {
       const { data } = JSON.parse(body) as DecisionRewardedEvent;
-      rewarded.set(data.decision_id, data.custom_data);
+      customData.set(data.decision_id, data.custom_data);
       response.end();
     });
   });
@@ -28,15 +28,15 @@ it('the webhook contains the custom data of the call that showed the ad', async 
     });
     await page.goto(stack.pageFor('custom-data'));
     await page.evaluate(() => window.ads.preload('revive', { customData: 'level-6' }));
-    const running = page.evaluate(() =>
+    const resultPromise = page.evaluate(() =>
       window.ads.showRewarded('revive', { customData: 'level-7' }),
     );
     await page.getByText('Your reward is on its way').first().waitFor();
     await page.getByRole('button', { name: 'Close ad' }).first().click();
-    const { decisionId = '', outcome } = await running;
+    const { decisionId = '', outcome } = await resultPromise;
     expect(outcome).toBe('rewarded');
-    await expect.poll(() => rewarded.get(decisionId)).toBe('level-7');
-    // Other tests use the same stack. Their rewards would also be delivered to this webhook.
+    await expect.poll(() => customData.get(decisionId)).toBe('level-7');
+    // Other tests use the same stack, and their rewards would also be sent to this webhook.
     await demand.call('PATCH', `webhooks/${webhook.id}`, { status: 'disabled' });
   } finally {
     await page.context().close();

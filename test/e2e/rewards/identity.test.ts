@@ -14,15 +14,15 @@ let browser: BrowserContext;
 let page: Page;
 let demand: ReturnType<typeof createDemand>;
 
-it.beforeAll(async ({ browser: shared, stack: running }) => {
-  stack = running;
+it.beforeAll(async ({ browser: sharedBrowser, stack: sharedStack }) => {
+  stack = sharedStack;
   demand = createDemand({ url: stack.serviceUrl, keys: stack.keys });
   await demand.addPlacement('Harbour', {
     name: 'vouched',
     format: 'rewarded',
     min_view_ms: 1_000,
   });
-  browser = await shared.newContext();
+  browser = await sharedBrowser.newContext();
   page = await browser.newPage();
   await page.goto(stack.pageFor('somebody'));
 });
@@ -30,10 +30,10 @@ it.afterAll(() => browser?.close());
 
 const requireIdentity = (identity: Placement['identity']): Promise<void> =>
   demand.change('placements', 'vouched', { identity });
-const coins = (name: string) => stack.account(name).then((account) => account.coins);
+const readCoins = (name: string) => stack.account(name).then((account) => account.coins);
 const pollOptions = { timeout: 30_000, interval: 100 };
 const request = { placement: 'vouched', user_ref: 'somebody' };
-/** Resolves when requests with only a user reference no longer receive an ad. */
+/** Resolves when requests that have only a user reference no longer receive an ad. */
 const waitUntilEnforced = () =>
   expect
     .poll(() => post(page, stack, '/v1/decisions', request), pollOptions)
@@ -46,7 +46,7 @@ async function earn(): Promise<ShowResult | undefined> {
   return getResult(page);
 }
 
-it('a placement that requires user tokens has ads only for requests with a token', async () => {
+it('a placement that requires user tokens returns ads only to requests with a token', async () => {
   await requireIdentity('user_token');
   await waitUntilEnforced();
   await show(page, 'showRewarded', 'vouched');
@@ -60,14 +60,14 @@ it('a placement that requires user tokens has ads only for requests with a token
     ([publishableKey, serviceUrl, userToken]) => {
       window.ads.destroy();
       const { Trueward } = window as unknown as { Trueward: { createAds: typeof createAds } };
-      // Each request calls the function, as in a game that runs for hours.
+      // Passes a function that each request calls. A game that runs for hours would do the same.
       window.ads = Trueward.createAds({ publishableKey, serviceUrl, userToken: () => userToken });
     },
     [stack.keys.sandbox.publishable, stack.serviceUrl, token] as const,
   );
   expect(await earn()).toMatchObject({ outcome: 'rewarded' });
-  await expect.poll(() => coins('named-by-token'), pollOptions).toBe(25);
-  expect(await coins('somebody')).toBe(0);
+  await expect.poll(() => readCoins('named-by-token'), pollOptions).toBe(25);
+  expect(await readCoins('somebody')).toBe(0);
 });
 
 it('a placement that requires server-side requests shows the server’s decision', async () => {
@@ -85,6 +85,6 @@ it('a placement that requires server-side requests shows the server’s decision
   );
   expect(availability).toEqual({ available: true });
   expect(await earn()).toMatchObject({ outcome: 'rewarded', decisionId: decision.id });
-  await expect.poll(() => coins('named-by-server'), pollOptions).toBe(25);
-  expect(await coins('somebody')).toBe(0);
+  await expect.poll(() => readCoins('named-by-server'), pollOptions).toBe(25);
+  expect(await readCoins('somebody')).toBe(0);
 });

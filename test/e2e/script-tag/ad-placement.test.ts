@@ -10,8 +10,8 @@ import { it } from '../worker.ts';
 import { type Host, startHost } from './host.ts';
 
 /**
- * If this variable is set, AdLad is tested too. It names a folder with AdLad's sources in `adlad`, and the sources of
- * AdLad's plugin for Google in `adlad-plugin-google-ad-placement`.
+ * If this variable is set, AdLad is tested too. It names a folder that contains AdLad's sources in `adlad`, and the
+ * sources of AdLad's Google plugin in `adlad-plugin-google-ad-placement`.
  */
 const adladFolder = process.env['ADLAD_FOLDER'];
 const google = 'https://pagead2.googlesyndication.com/**';
@@ -22,9 +22,9 @@ let browser: Browser;
 let page: Page;
 let errors: string[];
 
-it.beforeAll(async ({ browser: shared, stack: running }) => {
-  browser = shared;
-  stack = running;
+it.beforeAll(async ({ browser: sharedBrowser, stack: sharedStack }) => {
+  browser = sharedBrowser;
+  stack = sharedStack;
   host = await startHost();
 });
 it.beforeEach(async () => {
@@ -50,54 +50,54 @@ async function open(head: string): Promise<void> {
   await page.goto(host.url + path);
 }
 
-/** Google's own snippet, and callbacks that log how they are called. */
+/** Google's own snippet, and callbacks that record how they are called. */
 const snippet = `<script>
   window.adsbygoogle = window.adsbygoogle || [];
   var adBreak = adConfig = function (o) { adsbygoogle.push(o); };
   (adsbygoogle = window.adsbygoogle || []).requestNonPersonalizedAds = 1;
   const calls = [];
-  const note = (name) => (info) => calls.push(info && info.breakStatus ? name + ' ' + info.breakStatus : name);
+  const record = (name) => (info) => calls.push(info && info.breakStatus ? name + ' ' + info.breakStatus : name);
   const callbacks = {
-    beforeAd: note('beforeAd'), afterAd: note('afterAd'), adViewed: note('adViewed'),
-    adDismissed: note('adDismissed'), adBreakDone: note('adBreakDone'),
+    beforeAd: record('beforeAd'), afterAd: record('afterAd'), adViewed: record('adViewed'),
+    adDismissed: record('adDismissed'), adBreakDone: record('adBreakDone'),
   };
-  const given = adBreak;
+  const originalAdBreak = adBreak;
 </script>`;
-const calls = () => page.evaluate<string[]>('calls');
-const close = () => page.getByRole('button', { name: 'Close ad' }).first().click();
+const readCalls = () => page.evaluate<string[]>('calls');
+const closeAd = () => page.getByRole('button', { name: 'Close ad' }).first().click();
 
 it('runs breaks that Google’s own snippet pushed before the script had loaded', async () => {
   await open(`${snippet}<script>
     adsbygoogle.push({});
-    adConfig({ preloadAdBreaks: 'on', sound: 'off', onReady: note('onReady') });
+    adConfig({ preloadAdBreaks: 'on', sound: 'off', onReady: record('onReady') });
     adBreak({ type: 'next', name: 'level-3', ...callbacks });
   </script>${tag()}`);
-  await close();
+  await closeAd();
   const interstitial = ['beforeAd', 'afterAd', 'adBreakDone viewed'];
-  await expect.poll(calls).toEqual(expect.arrayContaining(['onReady', ...interstitial]));
-  expect((await calls()).filter((name) => name !== 'onReady')).toEqual(interstitial);
+  await expect.poll(readCalls).toEqual(expect.arrayContaining(['onReady', ...interstitial]));
+  expect((await readCalls()).filter((name) => name !== 'onReady')).toEqual(interstitial);
 
   await page.evaluate(`calls.length = 0; adsbygoogle.push({}); adsbygoogle.requestNonPersonalizedAds = 0;
     adBreak({ type: 'reward', ...callbacks, beforeReward(show) { calls.push('beforeReward'); show(); } });`);
   await page.getByText('Your reward is on its way').first().waitFor();
-  await close();
+  await closeAd();
   await expect
-    .poll(calls)
+    .poll(readCalls)
     .toEqual(['beforeReward', 'beforeAd', 'adViewed', 'afterAd', 'adBreakDone viewed']);
-  expect(await page.evaluate('adBreak === given')).toBe(true);
+  expect(await page.evaluate('adBreak === originalAdBreak')).toBe(true);
   expect(errors).toEqual([]);
 });
 
 it('ends every break and reports the error if an attribute is invalid', async () => {
   await open(`${snippet}<script>adBreak({ type: 'next', ...callbacks });</script>
     ${tag('data-consent="maybe" data-placement-next="level-end"')}`);
-  await expect.poll(calls).toEqual(['adBreakDone other']);
+  await expect.poll(readCalls).toEqual(['adBreakDone other']);
   expect(errors).toEqual([expect.stringContaining('the option `consent` must be')]);
 });
 
 it('reports a tag without a placement', async () => {
   await open(`${snippet}<script>adBreak({ type: 'next', ...callbacks });</script>${tag('')}`);
-  await expect.poll(calls).toEqual(['adBreakDone invalid']);
+  await expect.poll(readCalls).toEqual(['adBreakDone invalid']);
   expect(errors).toEqual([expect.stringContaining('data-placement-interstitial')]);
 });
 
@@ -107,9 +107,9 @@ it('shares the SDK of trueward.js and exports functions for pages that configure
   await page.waitForFunction(
     () => 'owner' in (window as unknown as { adsbygoogle: object }).adsbygoogle,
   );
-  const decided = page.waitForRequest(`${stack.serviceUrl}/v1/decisions`);
+  const decisionRequest = page.waitForRequest(`${stack.serviceUrl}/v1/decisions`);
   await page.evaluate(`adBreak({ type: 'next', ...callbacks })`);
-  expect((await decided).postDataJSON()).toMatchObject({ placement: 'level-end' });
+  expect((await decisionRequest).postDataJSON()).toMatchObject({ placement: 'level-end' });
 
   await open(`${snippet}<script src="${host.url}/dist/trueward-ad-placement.js"></script>`);
   await page.evaluate(
@@ -122,11 +122,11 @@ it('shares the SDK of trueward.js and exports functions for pages that configure
     [stack.keys.sandbox.publishable, stack.serviceUrl],
   );
   await page.evaluate(`adBreak({ type: 'next', name: 'Level 3', ...callbacks })`);
-  await close();
-  await expect.poll(calls).toEqual(['beforeAd', 'afterAd', 'adBreakDone viewed']);
+  await closeAd();
+  await expect.poll(readCalls).toEqual(['beforeAd', 'afterAd', 'adBreakDone viewed']);
 });
 
-/** The common interface through which one test uses all of the libraries below. */
+/** The common interface through which the same test uses each of the libraries below. */
 interface Library {
   canShowRewardedAd(): boolean;
   showRewardedAd(): Promise<unknown>;
@@ -135,9 +135,9 @@ interface Library {
 declare global {
   interface Window {
     library: Library;
-    /** The library's requests to the game: to pause, resume, mute and unmute. */
+    /** What the library has asked the game to do: pause, resume, mute or unmute. */
     needs: string[];
-    ended: unknown;
+    libraryResult: unknown;
   }
 }
 
@@ -178,18 +178,18 @@ const libraries = [
 ];
 
 for (const { name, files, start, needs, viewed, dismissed, noAd } of libraries) {
-  const offered = () =>
+  const waitForOffer = () =>
     expect.poll(() => page.evaluate(() => window.library?.canShowRewardedAd())).toBe(true);
   const show = (kind: 'showRewardedAd' | 'showFullScreenAd') =>
     page.evaluate((method) => {
       window.needs.length = 0;
-      window.ended = undefined;
-      void window.library[method]().then((result) => (window.ended = result));
+      window.libraryResult = undefined;
+      void window.library[method]().then((result) => (window.libraryResult = result));
     }, kind);
-  const ended = () => expect.poll(() => page.evaluate(() => window.ended));
+  const expectResult = () => expect.poll(() => page.evaluate(() => window.libraryResult));
 
   it.skipIf(name === 'AdLad' && !(adladFolder && existsSync(adladFolder)))(
-    `${name} with a backend for Google’s API works without changes`,
+    `${name} with a backend for Google’s API works unmodified`,
     async () => {
       // Ad blockers serve a stub instead of Google's script. The stub replaces `adsbygoogle`.
       await page.route(google, (route) =>
@@ -217,28 +217,28 @@ for (const { name, files, start, needs, viewed, dismissed, noAd } of libraries) 
       const long = tag('data-placement-interstitial="level-end" data-placement-reward="long"');
       await open(`${long}<script>needs = [];</script><script type="module">${start}</script>`);
 
-      await offered();
+      await waitForOffer();
       await show('showRewardedAd');
       await page.getByText('Your reward is on its way').first().waitFor();
-      await close();
-      await ended().toEqual(viewed);
+      await closeAd();
+      await expectResult().toEqual(viewed);
       expect(await page.evaluate(() => window.needs)).toEqual(needs);
 
-      await offered();
+      await waitForOffer();
       await show('showRewardedAd');
-      await close();
+      await closeAd();
       await page.getByRole('button', { name: 'Close anyway' }).click();
-      await ended().toEqual(dismissed);
+      await expectResult().toEqual(dismissed);
       expect(await page.evaluate(() => window.needs)).toEqual(needs);
 
       await show('showFullScreenAd');
-      await close();
-      await ended().toEqual(viewed);
+      await closeAd();
+      await expectResult().toEqual(viewed);
       expect(await page.evaluate(() => window.needs)).toEqual(needs);
 
       await page.evaluate(() => window.Trueward?.queue.push((ads: Ads) => ads.simulate('no_fill')));
       await show('showFullScreenAd');
-      await ended().toEqual(noAd);
+      await expectResult().toEqual(noAd);
       expect(await page.evaluate(() => window.needs)).toEqual([]);
       await expect.poll(() => page.evaluate(() => window.library.canShowRewardedAd())).toBe(false);
       expect(errors).toEqual([]);

@@ -12,9 +12,9 @@ export interface HostedPage {
 
 /** A web server for a test's pages, the script tags and a game's script. */
 export interface Host {
-  /** URL of the server. */
+  /** The server's URL. */
   url: string;
-  /** URL of the server with another host name. Browsers treat it as another site. */
+  /** The server's URL with a different host name. Browsers treat it as a different site. */
   otherSiteUrl: string;
   set(path: string, page: HostedPage): void;
   stop(): Promise<void>;
@@ -36,7 +36,7 @@ export async function startHost(): Promise<Host> {
     const file = /^\/dist\/[\w-]+\.js$/.test(pathname) ? join(root, pathname) : gameFile;
     readFile(file).then(
       (body) => {
-        // CDNs send this header too. Browsers need the header to check an integrity hash across origins.
+        // CDNs send this header too. Browsers require it for checking an integrity hash across origins.
         response.writeHead(200, {
           'content-type': 'text/javascript',
           'access-control-allow-origin': '*',

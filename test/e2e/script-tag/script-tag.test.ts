@@ -18,9 +18,9 @@ let page: Page;
 let errors: string[];
 let readme: { tag: string; policy: string };
 
-it.beforeAll(async ({ browser: shared, stack: running }) => {
-  browser = shared;
-  stack = running;
+it.beforeAll(async ({ browser: sharedBrowser, stack: sharedStack }) => {
+  browser = sharedBrowser;
+  stack = sharedStack;
   host = await startHost();
   readme = await readReadme();
 });
@@ -39,17 +39,17 @@ it.beforeEach(async () => {
 it.afterEach(() => page.context().close());
 it.afterAll(() => host?.stop());
 
-/** Reads the tag and the policy from the README, and fills in the URLs and the key of this test. */
+/** Reads the tag and the policy from the README, and fills in this test's URLs and key. */
 async function readReadme(): Promise<typeof readme> {
   const text = await readFile(join(root, 'README.md'), 'utf8');
   const [, html = '', policy = ''] =
     /<!-- script-tags -->[^]*```html\n([^]*?)```[^]*?```\n([^]*?)```/.exec(text) ?? [];
-  const here = (part: string): string =>
+  const fillIn = (part: string): string =>
     part
       .replaceAll(/https:\/\/cdn\.jsdelivr\.net\/[^"\s;]*?\/dist\//g, `${host.url}/dist/`)
       .replaceAll('https://ads.example.com', stack.serviceUrl)
       .replaceAll('pk_sandbox_…', stack.keys.sandbox.publishable);
-  return { tag: here(html), policy: here(policy).replaceAll('\n', ' ') };
+  return { tag: fillIn(html), policy: fillIn(policy).replaceAll('\n', ' ') };
 }
 
 const addAttributes = (attributes: string): string =>
@@ -58,7 +58,7 @@ const createPage = (tags: string): string => `<!doctype html><html lang="en">
   <head><link rel="icon" href="data:,"><title>Game</title>
   <script src="${host.url}/game.js"></script>${tags}</head>
   <body><canvas></canvas><button id="play">Play</button><output id="outcome"></output></body></html>`;
-/** Adds the file name and the line of an error, because errors without a stack say nothing else. */
+/** Appends the file name and the line number, because the text of an error without a stack doesn't include them. */
 const addSource = (text: string, { url, line }: { url: string; line: number }): string =>
   `${text} (${url.split('/').at(-1)}:${line + 1})`;
 const expectedErrors = ['a command that throws (game.js:7)'];
@@ -86,7 +86,7 @@ it('the README’s tag shows an ad under the README’s content security policy'
   expect(errors).toEqual(expectedErrors);
 });
 
-it('the browser does not run a script that does not match the README’s integrity hash', async () => {
+it('the browser blocks a script that does not match the README’s integrity hash', async () => {
   host.set('/altered', {
     body: createPage(readme.tag.replace('/dist/trueward.js', '/dist/trueward-phaser.js')),
   });
@@ -95,27 +95,31 @@ it('the browser does not run a script that does not match the README’s integri
   expect(await page.evaluate(() => window.Trueward?.createAds)).toBeUndefined();
 });
 
-it('queued commands run only once if the page has the tag several times', async () => {
+it('queued commands run only once if the page contains the tag more than once', async () => {
   const tag = addAttributes('data-user-ref="player-2"');
   const phaser = `<script src="${host.url}/dist/trueward-phaser.js"></script>`;
   host.set('/twice', { body: createPage(tag + tag + phaser + phaser) });
   await page.goto(`${host.url}/twice`, { waitUntil: 'load' });
   expect(await page.evaluate(() => window.runs)).toBe(1);
-  const secondResult = await page.evaluate(
+  const isUnchanged = await page.evaluate(
     (src) =>
       new Promise<boolean>((resolve) => {
         const script = Object.assign(document.createElement('script'), { src });
         script.dataset['key'] = 'pk_sandbox_other';
-        const before = window.TruewardPlugin;
+        const previousPlugin = window.TruewardPlugin;
         script.onload = () =>
           window.Trueward?.queue.push((ads) =>
-            resolve(ads === window.ads && before === window.TruewardPlugin && before !== undefined),
+            resolve(
+              ads === window.ads &&
+                previousPlugin === window.TruewardPlugin &&
+                previousPlugin !== undefined,
+            ),
           );
         document.head.append(script);
       }),
     `${host.url}/dist/trueward.js`,
   );
-  expect(secondResult).toBe(true);
+  expect(isUnchanged).toBe(true);
   expect(errors).toEqual(expectedErrors);
   await earn(page);
 });
@@ -150,7 +154,7 @@ it.each([
   expect(errors).toEqual(expectedErrors);
 });
 
-it('the script defines its global on a page with an element with the same id', async () => {
+it('the script defines its global even if an element’s id has the same name', async () => {
   host.set('/named', {
     body: `<!doctype html><div id="Trueward"></div><script src="${host.url}/dist/trueward.js"></script>`,
   });
@@ -161,21 +165,21 @@ it('the script defines its global on a page with an element with the same id', a
 it('the tag’s attributes set options', async () => {
   const attributes =
     'data-user-ref="player-3" data-child-directed data-consent="denied" data-locale="fr" data-debug data-muted="false"';
-  const logged: string[] = [];
-  page.on('console', (message) => logged.push(message.text()));
+  const logs: string[] = [];
+  page.on('console', (message) => logs.push(message.text()));
   host.set('/attributes', { body: createPage(addAttributes(attributes)) });
   await page.goto(`${host.url}/attributes`);
   await page.locator('html[data-ready]').waitFor();
-  const requested = page.waitForRequest(`${stack.serviceUrl}/v1/decisions`);
+  const decisionRequest = page.waitForRequest(`${stack.serviceUrl}/v1/decisions`);
   await page.locator('#play').click();
-  const request = (await requested).postDataJSON() as Record<string, unknown>;
+  const request = (await decisionRequest).postDataJSON() as Record<string, unknown>;
   expect(request).toMatchObject({
     child_directed: true,
     consent: { status: 'denied' },
     locale: 'fr',
   });
   expect(request['user_ref']).not.toBe('player-3');
-  await expect.poll(() => logged).toContain('[trueward] POST /v1/decisions');
+  await expect.poll(() => logs).toContain('[trueward] POST /v1/decisions');
 });
 
 it('an invalid attribute is reported once, and the page continues', async () => {
@@ -184,7 +188,7 @@ it('an invalid attribute is reported once, and the page continues', async () => 
   expect(errors).toEqual([expect.stringContaining('the option `consent` must be')]);
 });
 
-/** Reads the iframe that docs/script-tag.md recommends for portals. */
+/** Reads the iframe element that docs/script-tag.md recommends to portals. */
 async function readGuideFrame(src: string): Promise<string> {
   const guide = await readFile(join(root, 'docs', 'script-tag.md'), 'utf8');
   const [, html = ''] = /<!-- tested -->\n\n```html\n(<iframe[^]*?)```/.exec(guide) ?? [];
@@ -199,9 +203,9 @@ it('works in a portal’s cross-site frame', async () => {
   await game.locator('html[data-ready]').waitFor();
   await game.locator('#play').click();
   // Browsers ignore `autofocus` in cross-site frames, but the ad must have keyboard focus.
-  const focused = () => document.activeElement?.shadowRoot?.activeElement?.tagName;
+  const findFocusedTag = () => document.activeElement?.shadowRoot?.activeElement?.tagName;
   await game.getByRole('link').first().waitFor();
-  expect(await page.frames()[1]?.evaluate(focused)).toBeDefined();
+  expect(await page.frames()[1]?.evaluate(findFocusedTag)).toBeDefined();
   await game.getByText('Your reward is on its way').first().waitFor();
   // The reward is due, so the ad does not wait for the player to return.
   const popup = page.waitForEvent('popup');
@@ -209,25 +213,25 @@ it('works in a portal’s cross-site frame', async () => {
   await (await popup).close();
   await game.getByRole('button', { name: 'Close ad' }).first().click();
   await game.locator('#outcome', { hasText: 'rewarded' }).waitFor();
-  const allowed = await page.frames()[1]?.evaluate(() => {
+  const allowedFeatures = await page.frames()[1]?.evaluate(() => {
     const { featurePolicy } = document as Document & {
       featurePolicy: { allowsFeature(name: string): boolean };
     };
     return ['autoplay', 'fullscreen'].filter((name) => featurePolicy.allowsFeature(name));
   });
-  expect(allowed).toEqual(['autoplay', 'fullscreen']);
+  expect(allowedFeatures).toEqual(['autoplay', 'fullscreen']);
 });
 
 /**
- * Creates a portal with a game and a consent dialog, which is a button. The portal implements TCF with `postMessage`
- * only.
+ * Creates a portal with a game and a consent dialog, which is just a button. The portal implements only the `postMessage`
+ * part of TCF.
  */
-const portalWithDialog = (src: string): string => `<!doctype html><html lang="en">
+const createPortal = (src: string): string => `<!doctype html><html lang="en">
   <body><button id="agree">Agree</button><iframe name="__tcfapiLocator" hidden></iframe>
   <iframe id="game" width="640" height="480" src="${src}"></iframe>
   <script>
     const listeners = [];
-    const tell = (listener, eventStatus) => listener({
+    const notify = (listener, eventStatus) => listener({
       eventStatus, gdprApplies: true, tcString: 'CPportal', listenerId: 1,
       purpose: { consents: eventStatus === 'cmpuishown' ? {} : { 1: true, 2: true, 7: true } },
     });
@@ -237,20 +241,20 @@ const portalWithDialog = (src: string): string => `<!doctype html><html lang="en
       const listener = (returnValue) => source.postMessage(
         { __tcfapiReturn: { returnValue, success: true, callId: call.callId } }, '*');
       listeners.push(listener);
-      tell(listener, 'cmpuishown');
+      notify(listener, 'cmpuishown');
       document.documentElement.dataset.asked = 'yes';
     });
     document.querySelector('#agree').onclick = () => {
-      for (const listener of listeners) tell(listener, 'useractioncomplete');
+      for (const listener of listeners) notify(listener, 'useractioncomplete');
     };
   </script></body></html>`;
 
 it.for(['same', 'other'] as const)(
-  'a game in a frame waits for the consent dialog of a portal on the %s site',
+  'a game in a frame waits for the consent dialog in a portal on the %s site',
   async (site) => {
     const attributes = `data-user-ref="player-${site}" data-consent="page"`;
     host.set('/consent-game', { body: createPage(addAttributes(attributes)) });
-    host.set('/consent-portal', { body: portalWithDialog(`${host.url}/consent-game`) });
+    host.set('/consent-portal', { body: createPortal(`${host.url}/consent-game`) });
     const requests: string[] = [];
     page.on('request', (request) => {
       if (request.url().startsWith(stack.serviceUrl)) requests.push(request.url());
@@ -285,7 +289,7 @@ it('works in a sandboxed frame without storage', async () => {
   expect(errors).toEqual(expectedErrors);
 });
 
-it('works on a page that was opened from a file', async () => {
+it('works on a page with a file: URL', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'trueward-file-'));
   try {
     const file = join(folder, 'index.html');

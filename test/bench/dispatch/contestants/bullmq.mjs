@@ -4,7 +4,7 @@ import { causeId, createCauseTable, createEvent, inTransaction, writeCauses } fr
 import { createDeliverer } from './deliver.mjs';
 
 const name = 'deliver';
-/** Number of jobs added by one call. */
+/** How many jobs one call adds. */
 const jobsPerCall = 1_000;
 const options = {
   attempts: 8,

@@ -1,6 +1,6 @@
-/** Each delivery is caused by a reward with one event. The causes are the same for all contestants. */
+/** A cause is a reward whose event triggers one delivery. All contestants use the same causes. */
 
-/** Builds the id of a reward from its run and its number. Lost rewards can then be counted without a database. */
+/** Builds a reward's id from its run and its number, so that lost rewards can be counted without a database. */
 export const causeId = (run, index) => `dec_${run}_${String(index).padStart(6, '0')}`;
 
 export const createCauseTable =
@@ -14,7 +14,7 @@ const amount = 10;
 /** Writes the rewards. `query` runs in the same transaction that enqueues the deliveries. */
 export const writeCauses = (query, ids) => query(insertCauses, [ids, userRef, amount]);
 
-/** Creates the data of a webhook event as the service sends it. */
+/** Creates a webhook event's `data` in the form that the service sends. */
 export const createEventData = (id) => ({
   decision_id: id,
   placement: 'revive',
@@ -22,7 +22,7 @@ export const createEventData = (id) => ({
   reward: { type: 'coins', amount },
 });
 
-/** Creates the payload of a job. */
+/** Creates a job's payload. */
 export const createEvent = (id) => ({
   id: `evt_${id}`,
   type: 'decision.rewarded',

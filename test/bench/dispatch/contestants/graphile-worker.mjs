@@ -4,7 +4,7 @@ import { causeId, createCauseTable, createEvent, inTransaction, writeCauses } fr
 import { createDeliverer } from './deliver.mjs';
 
 const task = 'deliver';
-/** Suppresses the log line of each job, and the warning about a pool that is smaller than the batches. */
+/** Suppresses the log line for each job and the warning about a pool that is smaller than the batches. */
 const logger = new Logger(() => (level, message) => {
   if (level === 'error') console.error(message);
 });
@@ -59,8 +59,8 @@ export async function openWorker({ databaseUrl, url, secret, setting, isRestart 
 }
 
 /**
- * Unlocks the jobs of a crashed worker, as graphile-worker's documentation recommends. Otherwise, the jobs would stay
- * locked for four hours.
+ * Unlocks a crashed worker's jobs, as graphile-worker's documentation recommends. Otherwise, they would stay locked for
+ * four hours.
  */
 async function unlock(connectionString) {
   const utils = await makeWorkerUtils({ connectionString, logger });

@@ -14,8 +14,8 @@ interface Options {
 }
 
 /**
- * Writes rewards and their events with the service's own event writer. The running service dispatches an event when it
- * is committed. The transaction therefore stays open until deliveries may start.
+ * Writes rewards and their events with the service's own event writer. The running service dispatches an event as soon as
+ * it is committed, so the transaction stays open until deliveries may start.
  */
 export async function openProducer({ databaseUrl, scope, webhook }: Options) {
   const database = openPostgres(databaseUrl, (error) => console.error(error));
@@ -30,8 +30,8 @@ export async function openProducer({ databaseUrl, scope, webhook }: Options) {
   return {
     async enqueue(run: string, count: number): Promise<void> {
       const ids = Array.from({ length: count }, (_, index) => causeId(run, index));
-      const { promise: written, resolve: onWritten, reject } = withResolvers<void>();
-      const { promise: allowed, resolve: commit } = withResolvers<void>();
+      const { promise: writesDone, resolve: onWritten, reject } = withResolvers<void>();
+      const { promise: commitAllowed, resolve: commit } = withResolvers<void>();
       const done = database.transaction(
         async (queries) => {
           await writeCauses((text: string, values: unknown[]) => queries.query(text, values), ids);
@@ -41,12 +41,12 @@ export async function openProducer({ databaseUrl, scope, webhook }: Options) {
             ids.map((id) => ({ type: 'decision.rewarded' as const, data: createEventData(id) })),
           );
           onWritten();
-          await allowed;
+          await commitAllowed;
         },
         { noTimeout: true },
       );
       done.catch(reject);
-      await written;
+      await writesDone;
       openTransaction = { commit, done };
     },
     /** Commits the pending writes. Returns whether there were any. */

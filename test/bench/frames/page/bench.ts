@@ -1,5 +1,5 @@
 import type * as Phaser from 'phaser';
-import { adsOptions, contestants, type Contestant } from './contestants.ts';
+import { createAdsOptions, contestants, type Contestant } from './contestants.ts';
 import { resetTimers, timers } from './count-timers.ts';
 import { measureDeliveries, fillStorage, waitUntilEmpty } from './drain.ts';
 import type * as SdkScript from './sdk.ts';
@@ -21,7 +21,7 @@ class Play extends window.Phaser.Scene {
   }
 }
 
-/** Starts a small game, and resolves after its first step. */
+/** Starts a small game. Resolves after its first step. */
 function startGame(): Promise<Phaser.Game> {
   return new Promise((resolve) => {
     const game = new window.Phaser.Game({
@@ -36,39 +36,39 @@ function startGame(): Promise<Phaser.Game> {
   });
 }
 
-let currentMs = performance.now();
-/** How long a contestant may take for its startup work, in milliseconds. */
+let frameTimeMs = performance.now();
+/** How long a contestant's startup work may take, in milliseconds. */
 const settleMs = 800;
 
-/** Steps the game by hand through `count` frames, without waiting between them. */
+/** Steps the game manually through `count` frames, without waiting between them. */
 function step(game: Phaser.Game, count: number): void {
-  for (let index = 0; index < count; index += 1) game.step((currentMs += 1000 / 60), 1000 / 60);
+  for (let index = 0; index < count; index += 1) game.step((frameTimeMs += 1000 / 60), 1000 / 60);
 }
 
-let current: Phaser.Game | undefined;
+let currentGame: Phaser.Game | undefined;
 
 /** Starts a game with a running loop, for `drain` and `playAlone`. */
 async function boot(): Promise<void> {
-  current = await startGame();
+  currentGame = await startGame();
 }
 
 function requireGame(): Phaser.Game {
-  if (!current) throw new Error('Call boot() first.');
-  return current;
+  if (!currentGame) throw new Error('Call boot() first.');
+  return currentGame;
 }
 
-/** Prepares a warmed-up game with the contestant. The game's loop is stopped. */
+/** Starts a game with the contestant, stops the game's loop, and warms the game up. */
 async function prepare(contestant: Contestant): Promise<void> {
-  current = await startGame();
-  current.loop.sleep();
-  contestants[contestant](current);
+  currentGame = await startGame();
+  currentGame.loop.sleep();
+  contestants[contestant](currentGame);
   await new Promise((resolve) => setTimeout(resolve, settleMs));
-  step(current, 500);
+  step(currentGame, 500);
   resetTimers();
 }
 
 /**
- * Alternates between blocks of steps without and with the contestant. Returns the microseconds per step of each block.
+ * Alternates between blocks of steps without and with the contestant. Returns each block's microseconds per step.
  */
 async function compare(
   contestant: Contestant,
@@ -79,42 +79,42 @@ async function compare(
   game.loop.sleep();
   const enable = contestants[contestant](game);
   await new Promise((resolve) => setTimeout(resolve, settleMs));
-  const block = (isEnabled: boolean): number => {
+  const measureBlock = (isEnabled: boolean): number => {
     enable(isEnabled);
-    const startMs = performance.now();
+    const startedAtMs = performance.now();
     step(game, steps);
-    return ((performance.now() - startMs) * 1000) / steps;
+    return ((performance.now() - startedAtMs) * 1000) / steps;
   };
   step(game, 1000);
   const samples = { without: [] as number[], with: [] as number[] };
   for (let pair = 0; pair < pairs; pair += 1) {
     for (const isEnabled of pair % 2 === 0 ? [false, true] : [true, false])
-      samples[isEnabled ? 'with' : 'without'].push(block(isEnabled));
+      samples[isEnabled ? 'with' : 'without'].push(measureBlock(isEnabled));
   }
   return samples;
 }
 
 /**
- * Holds and releases the game `count` times. Returns the delta of the first frame after each release in milliseconds,
- * and the same number of ordinary frame deltas.
+ * Holds and releases the game `count` times. Returns the first frame delta after each release, and the same number of
+ * ordinary frame deltas, in milliseconds.
  */
-async function firstDeltas(count: number): Promise<{ first: number[]; ordinary: number[] }> {
+async function measureFirstDeltas(count: number): Promise<{ first: number[]; ordinary: number[] }> {
   const game = await startGame();
   const driver = Sdk.phaserDriver(game);
   const firstDeltasMs: number[] = [];
   const ordinary: number[] = [];
-  const nextDelta = () =>
+  const waitForDelta = () =>
     new Promise<number>((resolve) => {
       game.events.once('step', (_time: number, delta: number) => resolve(delta));
     });
   for (let index = 0; index < count; index += 1) {
     const release = driver.hold();
     await new Promise((resolve) => setTimeout(resolve, 200 + (index % 5) * 150));
-    const delta = nextDelta();
+    const delta = waitForDelta();
     release();
     firstDeltasMs.push(await delta);
     await new Promise((resolve) => setTimeout(resolve, 200));
-    ordinary.push(await nextDelta());
+    ordinary.push(await waitForDelta());
   }
   return { first: firstDeltasMs, ordinary };
 }
@@ -127,23 +127,23 @@ async function drain(): Promise<{
   rewards: number;
 }> {
   const game = requireGame();
-  const measured = measureDeliveries(game);
-  const startMs = performance.now();
+  const deliveries = measureDeliveries(game);
+  const startedAtMs = performance.now();
   let rewards = 0;
-  const ads = Sdk.TruewardPlugin.install(game, adsOptions());
+  const ads = Sdk.TruewardPlugin.install(game, createAdsOptions());
   ads.on('reward', () => {
     rewards += 1;
   });
   await waitUntilEmpty(ads);
   return {
-    ms: performance.now() - startMs,
-    frames: measured.costs,
-    control: measured.control,
+    ms: performance.now() - startedAtMs,
+    frames: deliveries.costs,
+    control: deliveries.control,
     rewards,
   };
 }
 
-/** Runs the same game without the SDK for the same time, to measure the cost of the game and the machine. */
+/** Runs the same game for the same time without the SDK, as a baseline. */
 async function playAlone(ms: number): Promise<void> {
   requireGame();
   await new Promise((resolve) => setTimeout(resolve, ms));
@@ -152,11 +152,11 @@ async function playAlone(ms: number): Promise<void> {
 const bench = {
   boot,
   prepare,
-  step: (count: number) => current && step(current, count),
+  step: (count: number) => currentGame && step(currentGame, count),
   timers: () => ({ ...timers }),
   compare,
-  firstDeltas,
-  fill: (events: number, rewards: number) => fillStorage(adsOptions(), events, rewards),
+  measureFirstDeltas,
+  fill: (events: number, rewards: number) => fillStorage(createAdsOptions(), events, rewards),
   drain,
   playAlone,
 };

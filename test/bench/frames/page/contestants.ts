@@ -16,7 +16,7 @@ function onEachStep(game: Phaser.Game, listener: () => void): (on: boolean) => v
   };
 }
 
-const options = () => ({
+export const createAdsOptions = () => ({
   publishableKey: `${body}${Sdk.keyChecksum(body)}`,
   serviceUrl: location.origin,
   userRef: 'player-1',
@@ -25,15 +25,13 @@ const options = () => ({
 /** The page that fills the storage and the page that drains it use the same key. */
 const body = 'pk_sandbox_0123456789ABCDEFGHIJabcdefghij';
 
-export { options as adsOptions };
-
-/** The contestants. All of them except the SDK and the peer were written for this benchmark. */
+/** The contestants. All of them, except the SDK and the peer, were written for this benchmark. */
 export const contestants = {
-  /** The game alone. This shows how much two halves of the same run differ. */
+  /** The game alone. This shows the noise: how much two identical halves of a run differ. */
   nothing: () => () => {},
-  /** The plugin in a game without pending rewards. It then has no frame listener. */
+  /** The plugin in a game without pending rewards. In this state, it has no frame listener. */
   trueward(game) {
-    Sdk.TruewardPlugin.install(game, options());
+    Sdk.TruewardPlugin.install(game, createAdsOptions());
     return () => {};
   },
   /** The worst case: the plugin delivers something in every frame. */
@@ -45,26 +43,26 @@ export const contestants = {
   },
   /** A permanent listener that does nothing. This is the minimum cost of polling. */
   alwaysAttached(game) {
-    const waiting: (() => void)[] = [];
+    const pendingCallbacks: (() => void)[] = [];
     return onEachStep(game, function deliverWaiting() {
-      for (const callback of waiting.splice(0)) callback();
+      for (const callback of pendingCallbacks.splice(0)) callback();
     });
   },
   /**
-   * Does what a published plugin does according to its documentation. In each step, it searches the running scenes by
-   * class name, in order to report loading and gameplay to the ad platform.
+   * Does what a published plugin does according to its documentation: in each step, it looks up the running scenes' class
+   * names, so that it can report loading and gameplay to the ad platform.
    */
   sceneWatcher(game) {
-    let before = '';
+    let previousNames = '';
     return onEachStep(game, function watchScenes() {
       const names = game.scene.getScenes(true).map(function nameOf(scene) {
         return scene.constructor.name;
       });
       const currentNames = names.join();
-      if (currentNames !== before) before = currentNames;
+      if (currentNames !== previousNames) previousNames = currentNames;
     });
   },
-  /** A published plugin, if `--peer` names a checkout of it. The ad platform behind it is a stub. */
+  /** A published plugin, if `--peer` is the path of its checkout. Its ad platform is a stub. */
   peer(game) {
     const { PokiPlugin } = Peer;
     const data = { loadingSceneKey: 'Load', gameplaySceneKey: 'Play', autoCommercialBreak: false };

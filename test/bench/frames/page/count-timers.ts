@@ -1,11 +1,11 @@
-/** Number of timers that were set since the last call of {@link resetTimers}. */
+/** How many timers have been set since the last call to {@link resetTimers}. */
 export const timers = { setTimeout: 0, setInterval: 0, requestAnimationFrame: 0 };
 
 export function resetTimers(): void {
   Object.assign(timers, { setTimeout: 0, setInterval: 0, requestAnimationFrame: 0 });
 }
 
-// This runs before any other script. No script can therefore call the original functions without being counted.
+// This runs before any other script, so that every call is counted.
 for (const name of ['setTimeout', 'setInterval', 'requestAnimationFrame'] as const) {
   const original = window[name].bind(window) as (...values: unknown[]) => number;
   Object.assign(window, {

@@ -3,10 +3,10 @@ import type { Decision } from '../../../../protocol/wire.ts';
 import type { TruewardPlugin } from '../../../../src/phaser/index.ts';
 import type { ServiceClient } from '../../../../src/transport/service-client.ts';
 
-/** A service client that never responds. Nothing leaves the storage while it is filled. */
+/** A service client that never gets a response, so that nothing leaves the storage while it is being filled. */
 const silentClient: ServiceClient = { call: () => new Promise(() => {}) };
 
-/** Fills the storage as an earlier visit would, with queued events and with rewards of watched ads. */
+/** Fills the storage the way an earlier visit would: with queued events and with rewards for watched ads. */
 export async function fillStorage(
   { publishableKey, serviceUrl }: { publishableKey: string; serviceUrl: string },
   events: number,
@@ -50,7 +50,7 @@ export async function fillStorage(
 
 function decide(run: string, index: number): Decision {
   return {
-    // Each run has its own ids, because a decision's reward is delivered only once.
+    // Each run uses its own ids, because a decision's reward is delivered only once.
     id: `dec_${run}${String(index).padStart(6, '0')}`,
     status: 'filled',
     placement: 'revive',
@@ -63,8 +63,8 @@ function decide(run: string, index: number): Decision {
 }
 
 /**
- * Does a fixed amount of work, in order to measure the current speed of the machine. Takes about 45 microseconds, like
- * a delivery.
+ * Does a fixed amount of work that takes about as long as a delivery, 45 microseconds. Its actual time shows how fast the
+ * machine currently is.
  */
 function runFixedWork(): number {
   let sum = 0;
@@ -73,33 +73,33 @@ function runFixedWork(): number {
 }
 
 /**
- * Wraps the `step` listener when it is added, and measures its cost in each frame with a delivery, in milliseconds.
- * `control` is the cost of a fixed amount of work in the same frames.
+ * Wraps the `step` listener when it is added, and measures its cost in each frame, in milliseconds. `control` is the cost
+ * of a fixed amount of work in the same frames.
  */
 export function measureDeliveries(game: Phaser.Game): { costs: number[]; control: number[] } {
   const costs: number[] = [];
   const control: number[] = [];
   const { events } = game;
-  const wrapped = new Map<unknown, () => void>();
+  const wrappers = new Map<unknown, () => void>();
   const [on, off] = [events.on.bind(events), events.off.bind(events)];
   events.on = (name, callback, context) => {
     if (name !== 'step' || context !== undefined) return on(name, callback, context);
-    const measured = () => {
-      const startMs = performance.now();
+    const wrapper = () => {
+      const startedAtMs = performance.now();
       callback();
-      const callbackEndMs = performance.now();
+      const endedAtMs = performance.now();
       runFixedWork();
-      costs.push(callbackEndMs - startMs);
-      control.push(performance.now() - callbackEndMs);
+      costs.push(endedAtMs - startedAtMs);
+      control.push(performance.now() - endedAtMs);
     };
-    wrapped.set(callback, measured);
-    return on(name, measured);
+    wrappers.set(callback, wrapper);
+    return on(name, wrapper);
   };
-  events.off = (name, callback, ...rest) => off(name, wrapped.get(callback) ?? callback, ...rest);
+  events.off = (name, callback, ...rest) => off(name, wrappers.get(callback) ?? callback, ...rest);
   return { costs, control };
 }
 
-/** Resolves when no event and no reward is pending. */
+/** Resolves when no events or rewards are pending. */
 export async function waitUntilEmpty(ads: TruewardPlugin): Promise<void> {
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, 250));

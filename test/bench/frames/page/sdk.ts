@@ -1,4 +1,4 @@
-/** The SDK as a separate script. A profile can then distinguish its functions from the game's. */
+/** The SDK as a separate script, so that a profile can distinguish its functions from the game's. */
 export { createOutbox } from '../../../../src/outbox/outbox.ts';
 export { createIndexedDbStore } from '../../../../src/outbox/event-store.ts';
 export { createFrameQueue } from '../../../../src/engine/frame-queue.ts';

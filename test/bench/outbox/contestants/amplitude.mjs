@@ -11,7 +11,7 @@ window.contestant = {
     }).promise;
   },
   enqueue(event) {
-    // Amplitude's promise resolves when the event has been sent, not when it has been stored.
+    // Doesn't return Amplitude's promise: it resolves when the event has been sent, not when it has been stored.
     track('ad_event', event);
   },
   flush: () => flush().promise,

@@ -1,15 +1,15 @@
 import type { SampleEvent } from '../page/sample-event.ts';
 
-/** The common interface of all queues. Each queue has an adapter. */
+/** The interface that each queue's adapter implements. */
 export interface Contestant {
-  /** Sets up the queue with the URL of the receiver. The receiver accepts any path below `endpoint`. */
+  /** Sets up the queue with the receiver's URL. The receiver accepts any path below `endpoint`. */
   init(endpoint: string): Promise<void>;
   /**
-   * Enqueues an event. The promise resolves when the queue reports that the event is stored. Many queues never report
-   * it.
+   * Enqueues an event. The promise resolves when the queue reports that the event is stored. Returns undefined if the
+   * queue never reports this, as is the case for many queues.
    */
   enqueue(event: SampleEvent): Promise<unknown> | undefined;
-  /** Sends queued events now. */
+  /** Sends queued events immediately. */
   flush(): Promise<unknown>;
 }
 

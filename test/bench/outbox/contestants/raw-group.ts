@@ -2,7 +2,7 @@ import './contestant.ts';
 import { clear, openRawStore, putAll } from '../raw-store.ts';
 
 let database: IDBDatabase;
-let group: { events: string[]; stored: Promise<void> } | undefined;
+let group: { events: string[]; write: Promise<void> } | undefined;
 
 window.contestant = {
   async init() {
@@ -11,14 +11,14 @@ window.contestant = {
   enqueue(event) {
     if (group === undefined) {
       const events: string[] = [];
-      const stored = Promise.resolve().then(() => {
+      const write = Promise.resolve().then(() => {
         group = undefined;
         return putAll(database, events);
       });
-      group = { events, stored };
+      group = { events, write };
     }
     group.events.push(JSON.stringify(event));
-    return group.stored;
+    return group.write;
   },
   flush: () => clear(database),
 };

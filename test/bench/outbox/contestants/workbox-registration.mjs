@@ -1,3 +1,3 @@
-// The package is made for service workers and requests a background sync there. In a page, it has to replay the queue
-// in `flush()`.
+// The package is made for service workers, where it requests a background sync. In a page, `flush()` has to replay the
+// queue instead.
 self.registration ??= {};

@@ -4,13 +4,13 @@ import type { Deliveries, Tally } from '../deliveries.ts';
 import { nextRun, openContestant, waitForArrivals, withBrowser, withProfile } from './setting.ts';
 import type { Setting } from './setting.ts';
 
-/** The result of sending events with the two faults that cause duplicates. */
+/** The events that arrived despite two faults that cause duplicates. */
 export interface FaultyDrainResult extends Tally {
   made: number;
 }
 
 /**
- * Sends stored events, with two faults. The response to the second request is lost. When half of the events have
+ * Sends stored events and injects two faults. The response to the second request is lost. When half of the events have
  * arrived, the browser is killed and restarted.
  */
 export const measureFaultyDrain = (
@@ -39,8 +39,7 @@ export const measureFaultyDrain = (
       const page = await openContestant(setting, browser, nextRun(), contestant);
       await page.call('flush', []);
       if (deliveries === undefined) throw new Error('The first browser did not send any events.');
-      const allEvents = { count: Infinity, quietMs: 3_500, budgetMs: 8_000 };
-      await waitForArrivals(deliveries, allEvents);
+      await waitForArrivals(deliveries, { count: Infinity, quietMs: 3_500, budgetMs: 8_000 });
       return { made: eventCount, ...deliveries.tally() };
     });
   });

@@ -5,17 +5,17 @@ import type { ContestantInfo } from '../contestants.ts';
 import type { Report } from '../page/bench.ts';
 import { nextRun, openContestant, withBrowser, withProfile, type Setting } from './setting.ts';
 
-/** The events that survive when the whole browser is killed. */
+/** How many events survive when the whole browser is killed. */
 export interface KillResult {
   events: number;
   delayMs: number;
   /** Number of events that the contestant enqueued within the time budget. */
   made: number;
-  /** How many of these events are in the browser's storage after a restart. */
+  /** How many of these events are in the browser's storage after the restart. */
   survived: number;
   /**
-   * Number of events whose promise resolved, as far as the page could report it. `acknowledgedLost` is how many of
-   * these events were lost.
+   * Number of events whose promise resolved, as far as the page could report this. `acknowledgedLost` is how many of
+   * them were lost.
    */
   acknowledged: number;
   acknowledgedLost: number;
@@ -29,7 +29,7 @@ export interface KillCase {
 
 const stormBudgetMs = 6_000;
 
-/** Enqueues events offline, kills the browser `delayMs` after the last event, and counts the remaining events. */
+/** Enqueues events offline, kills the browser `delayMs` after the last event, and counts the surviving events. */
 export const measureKill = (
   setting: Setting,
   contestant: ContestantInfo,
@@ -44,7 +44,7 @@ export const measureKill = (
       await sleep(400);
       return enqueueAndKill(browser, page, { events, perFrame, delayMs });
     });
-    const stored = await withBrowser(profile, async (browser) => {
+    const survivingIds = await withBrowser(profile, async (browser) => {
       // The contestant is not started, because it could change the storage before the events are counted.
       const page = await openPage(browser, setting.receiver.origin, run);
       return new Set(await page.call('storedEventIds', []));
@@ -53,9 +53,9 @@ export const measureKill = (
       events,
       delayMs,
       made,
-      survived: stored.size,
+      survived: survivingIds.size,
       acknowledged: acknowledged.length,
-      acknowledgedLost: acknowledged.filter((id) => !stored.has(id)).length,
+      acknowledgedLost: acknowledged.filter((id) => !survivingIds.has(id)).length,
     };
   });
 
@@ -65,18 +65,18 @@ async function enqueueAndKill(
   { events, perFrame, delayMs }: KillCase,
 ): Promise<{ made: number; acknowledged: string[] }> {
   const acknowledged: string[] = [];
-  const { promise: ended, resolve: end } = createDeferred<number>();
+  const { promise: stormEnd, resolve: endStorm } = createDeferred<number>();
   await page.onReport((text) => {
     const report = JSON.parse(text) as Report;
-    if ('made' in report) end(report.made);
+    if ('made' in report) endStorm(report.made);
     else acknowledged.push(...report.acknowledged);
   });
-  // This call never returns. The browser is killed before that.
+  // The last report normally arrives before this call returns. Racing with the call detects that it has failed.
   const storm = page.call('storm', [events, perFrame, stormBudgetMs]);
-  const created = await Promise.race([ended, storm.then(() => ended)]);
+  const made = await Promise.race([stormEnd, storm.then(() => stormEnd)]);
   if (delayMs > 0) await sleep(delayMs);
   await browser.kill();
-  return { made: created, acknowledged };
+  return { made, acknowledged };
 }
 
 function createDeferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {

@@ -8,12 +8,12 @@ import type { WakeUps } from '../page/wake-ups.ts';
 import { nextRun, openContestant, waitForArrivals, withBrowser, withProfile } from './setting.ts';
 import type { Setting } from './setting.ts';
 
-/** The cost of enqueuing an event at one queue length. */
+/** What enqueuing an event costs at one queue length. */
 export interface LengthResult extends ComparedResult {
   /** The intended queue length, and the number of events that were actually enqueued before the measurement. */
   length: number;
   made: number;
-  /** Main-thread CPU time per event in milliseconds, including work in later tasks. */
+  /** Main-thread CPU time per event, in milliseconds. Includes work in later tasks. */
   cpuPerEvent: number;
 }
 
@@ -26,19 +26,18 @@ export interface DrainResult extends Tally {
   frames: FrameTimes | undefined;
 }
 
-/** The measurements of one page: idling, enqueuing events offline, and draining the queue. */
+/** What is measured in one page: idling, enqueuing events offline, and draining the queue. */
 export interface PageResult {
   idle: WakeUps & { requests: number; cpuMsPerSecond: number };
   lengths: LengthResult[];
-  /** Times of frames with 8 ms of game work. In each frame, one event is enqueued into the longest queue. */
+  /** Times of frames with 8 ms of game work. In each frame, one event is added to a queue of the greatest length. */
   framesWhileEnqueuing: FrameTimes;
   burst: { cost: number; stored: number | undefined };
   drain: DrainResult | undefined;
 }
 
 /**
- * Game work per frame, in milliseconds. At 60 frames per second this is about half of the 16.7 ms that a frame may
- * take.
+ * Game work per frame, in milliseconds. This is about half of the 16.7 ms that a frame may take at 60 frames per second.
  */
 const gameMs = 8;
 const gameFrames = 120;
@@ -101,10 +100,10 @@ async function measureLengths(
     if (length > made) made += await page.call('fill', [length - made, budgetMs]);
     budgetMs = Math.max(0, budgetMs - (performance.now() - startedAt));
     await sleep(500);
-    // Takes fewer samples at length 0. Each sample adds an event, and the queue must not grow beyond the next length.
+    // Takes fewer samples at length 0, because each sample adds an event and the queue must not outgrow the next length.
     const samples = length === 0 ? Math.min(plan.samples, 100) : plan.samples;
-    const measured = await measureCost(page, samples);
-    lengths.push({ length, made, ...measured });
+    const cost = await measureCost(page, samples);
+    lengths.push({ length, made, ...cost });
     made += samples;
   }
   return { lengths, made };
@@ -114,14 +113,13 @@ async function measureCost(
   page: BenchPage,
   samples: number,
 ): Promise<ComparedResult & { cpuPerEvent: number }> {
-  const busy = [await page.busyMs()];
+  const busyBefore = await page.busyMs();
   await page.call('yardstickAlone', [samples]);
-  busy.push(await page.busyMs());
-  const compared = await page.call('compared', [samples]);
-  busy.push(await page.busyMs());
-  const [before = 0, between = 0, after = 0] = busy;
-  const cpuPerEvent = (after - between - (between - before)) / samples;
-  return { ...compared, cpuPerEvent };
+  const busyBetween = await page.busyMs();
+  const result = await page.call('compared', [samples]);
+  const busyAfter = await page.busyMs();
+  const cpuPerEvent = (busyAfter - busyBetween - (busyBetween - busyBefore)) / samples;
+  return { ...result, cpuPerEvent };
 }
 
 async function measureDrain(
@@ -135,14 +133,14 @@ async function measureDrain(
   const before = deliveries.tally();
   await page.call('meter', [gameMs]);
   await page.setOffline(false);
-  // This does not wait for the call. A page that freezes while it sends would respond late or never.
+  // Doesn't wait for the call to return, because a page that freezes while it sends would respond late or never.
   page.call('flush', []).catch(() => undefined);
   const { ms } = await waitForArrivals(deliveries, {
     count: before.arrived + made,
     quietMs: 4_000,
     budgetMs: plan.drainBudgetMs,
   });
-  // A page that does not respond is frozen. That is a result too.
+  // A page that does not respond is frozen, which is a result too.
   const frames = await page.call('endMeter', [], 5_000).catch(() => undefined);
   const after = deliveries.tally();
   return {

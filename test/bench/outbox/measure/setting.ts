@@ -6,7 +6,7 @@ import type { Deliveries } from '../deliveries.ts';
 import type { Plan } from '../plan.ts';
 import type { Receiver } from '../receiver.ts';
 
-/** The setting that all measurements share. */
+/** What all measurements share. */
 export interface Setting {
   plan: Plan;
   receiver: Receiver;
@@ -14,7 +14,7 @@ export interface Setting {
 
 let runs = 0;
 
-/** Returns a unique name for a run, so that it does not count the events of an earlier run. */
+/** Returns a unique name for a run, so that it does not count an earlier run's events. */
 export const nextRun = (): string => `r${++runs}`;
 
 /** Calls `work` with a new browser profile, and removes the profile afterwards. */
@@ -40,11 +40,11 @@ export async function withBrowser<T>(
   }
 }
 
-/** Returns the name of the contestant's script; the control has none. */
+/** Returns the name of the contestant's script. The control has none. */
 const findScript = ({ file, name }: ContestantInfo): string | undefined =>
   file === undefined ? undefined : name;
 
-/** Opens a page with the contestant. */
+/** Opens a page that runs the contestant. */
 export const openContestant = (
   { receiver }: Setting,
   browser: Browser,

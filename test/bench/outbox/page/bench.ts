@@ -7,33 +7,33 @@ import { countWakeUps, wakeUpsSoFar, type WakeUps } from './wake-ups.ts';
 import { openYardstick, type Yardstick } from './yardstick.ts';
 
 export interface PacedResult {
-  /** Main-thread time of each event in milliseconds, for the call and its microtasks. */
+  /** Main-thread time for each event, in milliseconds. Includes the call and its microtasks. */
   cost: number[];
-  /** Time from each call until its promise resolved, in milliseconds. Empty if the queue returns no promises. */
+  /** Time from each call until its promise resolved, in milliseconds. Empty if the queue doesn't return promises. */
   acknowledgmentMs: number[];
   frames: FrameTimes;
 }
 
-/** The cost of events, and of the baseline that runs in the frames in between. */
+/** What events cost, and what the baseline costs in the frames in between. */
 export interface ComparedResult extends Omit<PacedResult, 'frames'> {
   yardstickCost: number[];
 }
 
-/** What the page reports until it is killed. */
+/** What the page reports before it is killed. */
 export type Report = { acknowledged: string[] } | { made: number };
 
 declare global {
   interface Window {
-    /** The benchmark defines this function only when it measures a killed browser. */
+    /** The benchmark defines this function only when it is going to kill the browser. */
     report?: (report: string) => void;
   }
 }
 
-const later = window.setTimeout.bind(window);
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => later(resolve, ms));
+const scheduleTimer = window.setTimeout.bind(window);
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => scheduleTimer(resolve, ms));
 const frame = (): Promise<number> => new Promise((resolve) => requestAnimationFrame(resolve));
 const parameters = new URLSearchParams(location.search);
-const make = createSampleEvents(parameters.get('run') ?? 'none');
+const createEvent = createSampleEvents(parameters.get('run') ?? 'none');
 let yardstick: Yardstick | undefined;
 let endMeter: (() => FrameTimes) | undefined;
 
@@ -46,24 +46,23 @@ countWakeUps();
 
 type Store = (event: SampleEvent) => Promise<unknown> | undefined;
 
-/** Stores `count` events in one frame. Returns the time until the microtasks of the events were done. */
+/** Stores `count` events in one frame. Returns the time until all of their microtasks had run. */
 const storeInFrame = (
   count: number,
   store: Store,
-  use: (stored: Promise<unknown>, at: number) => void,
+  onPromise: (promise: Promise<unknown>, startedAt: number) => void,
 ) =>
   new Promise<number>((resolve) => {
     let startedAt = 0;
     requestAnimationFrame(() => {
-      const events = Array.from({ length: count }, make);
+      const events = Array.from({ length: count }, createEvent);
       startedAt = performance.now();
       for (const event of events) {
-        const stored = store(event);
-        if (stored !== undefined) use(stored, startedAt);
+        const promise = store(event);
+        if (promise !== undefined) onPromise(promise, startedAt);
       }
     });
-    // The browser runs all microtasks before it calls the frame's next callback. This callback therefore ends the
-    // measurement.
+    // The browser runs all microtasks before it calls the frame's next callback, so this callback ends the measurement.
     requestAnimationFrame(() => resolve(performance.now() - startedAt));
   });
 
@@ -74,23 +73,24 @@ const measureYardstick = async (): Promise<number> => {
   return storeInFrame(1, yardstick, () => undefined);
 };
 
-/** Enqueues one event per frame. */
+/** Enqueues one event per frame. Calls `between` after each. */
 async function storeEach(
   count: number,
   between: () => Promise<void> = async () => undefined,
 ): Promise<Omit<PacedResult, 'frames'>> {
   const acknowledgmentMs: number[] = [];
   const cost: number[] = [];
-  const waiting: Promise<unknown>[] = [];
+  const acknowledgments: Promise<unknown>[] = [];
   for (let made = 0; made < count; made++) {
-    const spent = await storeInFrame(1, enqueue, (stored, at) => {
-      const recordAcknowledgment = (): void => void acknowledgmentMs.push(performance.now() - at);
-      waiting.push(stored.then(recordAcknowledgment, () => undefined));
+    const ms = await storeInFrame(1, enqueue, (promise, startedAt) => {
+      const recordAcknowledgment = (): void =>
+        void acknowledgmentMs.push(performance.now() - startedAt);
+      acknowledgments.push(promise.then(recordAcknowledgment, () => undefined));
     });
-    cost.push(spent);
+    cost.push(ms);
     await between();
   }
-  await Promise.race([Promise.allSettled(waiting), sleep(2_000)]);
+  await Promise.race([Promise.allSettled(acknowledgments), sleep(2_000)]);
   return { cost, acknowledgmentMs };
 }
 
@@ -109,16 +109,16 @@ const bench = {
     await window.contestant.init(`${location.origin}/collect/${name}`);
   },
 
-  /** Enqueues events as fast as the contestant stores them, 40 at a time, and stops after `budgetMs`. */
+  /** Enqueues events 40 at a time, as fast as the contestant stores them. Stops after `budgetMs`. */
   async fill(count: number, budgetMs: number): Promise<number> {
     const endAt = performance.now() + budgetMs;
     let made = 0;
     while (made < count && performance.now() < endAt) {
       const batchSize = Math.min(40, count - made);
-      const events = Array.from({ length: batchSize }, make);
-      const stored = events.flatMap((event) => window.contestant.enqueue(event) ?? []);
+      const events = Array.from({ length: batchSize }, createEvent);
+      const promises = events.flatMap((event) => window.contestant.enqueue(event) ?? []);
       made += batchSize;
-      await Promise.race([Promise.allSettled(stored), sleep(endAt - performance.now())]);
+      await Promise.race([Promise.allSettled(promises), sleep(endAt - performance.now())]);
       await sleep(0);
     }
     return made;
@@ -134,45 +134,45 @@ const bench = {
   /** Alternates between two kinds of frames: one enqueues an event, and the other stores an event with the baseline. */
   async compared(count: number): Promise<ComparedResult> {
     const yardstickCost: number[] = [];
-    const measured = await storeEach(count, async () => {
+    const result = await storeEach(count, async () => {
       yardstickCost.push(await measureYardstick());
     });
-    return { ...measured, yardstickCost };
+    return { ...result, yardstickCost };
   },
 
   /** Like `compared`, but stores events only with the baseline. */
   async yardstickAlone(count: number): Promise<void> {
-    for (let passed = 0; passed < count; passed++) {
+    for (let index = 0; index < count; index++) {
       await frame();
       await measureYardstick();
     }
   },
 
   /**
-   * Enqueues many events in one task. Returns the time until the task ended and until all events were stored, in
+   * Enqueues many events in one task. Returns how long the task took, and how long it took to store all events, in
    * milliseconds.
    */
   async burst(count: number): Promise<{ cost: number; stored: number | undefined }> {
     let startedAt = 0;
-    const waiting: Promise<unknown>[] = [];
-    const cost = await storeInFrame(count, enqueue, (stored, at) => {
-      startedAt = at;
-      waiting.push(stored);
+    const promises: Promise<unknown>[] = [];
+    const cost = await storeInFrame(count, enqueue, (promise, enqueuedAt) => {
+      startedAt = enqueuedAt;
+      promises.push(promise);
     });
-    await Promise.race([Promise.allSettled(waiting), sleep(5_000)]);
-    return { cost, stored: waiting.length > 0 ? performance.now() - startedAt : undefined };
+    await Promise.race([Promise.allSettled(promises), sleep(5_000)]);
+    return { cost, stored: promises.length > 0 ? performance.now() - startedAt : undefined };
   },
 
   /**
-   * Enqueues many events per frame until `count` or `budgetMs` is reached. Reports each acknowledgment and finally the
-   * number of events.
+   * Enqueues many events per frame until `count` or `budgetMs` is reached. Reports each acknowledgment and, at the end,
+   * the number of events.
    */
   async storm(count: number, perFrame: number, budgetMs: number): Promise<void> {
     const endAt = performance.now() + budgetMs;
     const report = (content: Report): void => window.report?.(JSON.stringify(content));
     let acknowledged: string[] = [];
     const recordAcknowledgment = (id: string): void => {
-      // Events that resolve together share a report, which makes reporting cheap.
+      // Events that are acknowledged together share a report, which keeps the overhead low.
       if (acknowledged.push(id) === 1)
         queueMicrotask(() => {
           report({ acknowledged });
@@ -183,9 +183,8 @@ const bench = {
     while (made < count && performance.now() < endAt) {
       await frame();
       for (let batchSize = 0; batchSize < perFrame && made < count; batchSize++, made++) {
-        const event = make();
-        const stored = window.contestant.enqueue(event);
-        stored?.then(
+        const event = createEvent();
+        window.contestant.enqueue(event)?.then(
           () => recordAcknowledgment(event.id),
           () => undefined,
         );
@@ -194,7 +193,7 @@ const bench = {
     report({ made });
   },
 
-  /** Measures the activity of an idle page for `ms` milliseconds. */
+  /** Measures what the idle page does within `ms` milliseconds. */
   async idle(ms: number): Promise<WakeUps> {
     const before = wakeUpsSoFar();
     await sleep(ms);
@@ -222,6 +221,6 @@ const bench = {
 
 export type Bench = typeof bench;
 
-// This is not a global declaration, because all benchmarks are type-checked together and each page has a different
+// Sets the property without declaring a global: all benchmarks are type-checked together, and each page has a different
 // `bench`.
 Reflect.set(window, 'outboxBench', bench);

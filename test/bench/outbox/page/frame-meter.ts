@@ -1,4 +1,4 @@
-/** The frame times during a measurement, in milliseconds. */
+/** Frame times during a measurement, in milliseconds. */
 export interface FrameTimes {
   frames: number;
   p50: number;
@@ -13,7 +13,7 @@ interface LongTask {
   duration: number;
 }
 
-// Saves the function before a contestant or `countWakeUps()` wraps it.
+// Keeps the original function, before a contestant or `countWakeUps()` wraps it.
 const nextFrame = window.requestAnimationFrame.bind(window);
 
 const longTasks: LongTask[] = [];
@@ -22,13 +22,13 @@ new PerformanceObserver((list) => {
     longTasks.push({ start: startTime, duration });
 }).observe({ type: 'longtask' });
 
-/** Keeps the main thread busy, like a game's update and rendering. */
-const burn = (ms: number): void => {
+/** Keeps the main thread busy, the way a game's updates and rendering do. */
+const burnCpu = (ms: number): void => {
   const end = performance.now() + ms;
   while (performance.now() < end);
 };
 
-const rank = (sorted: number[], share: number): number =>
+const readPercentile = (sorted: number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
 
 /** Measures frames with `busyMs` of game work each, until the returned function is called. */
@@ -36,26 +36,26 @@ export function meterFrames(busyMs: number): () => FrameTimes {
   const startedAt = performance.now();
   const times: number[] = [];
   let previous: number | undefined;
-  let on = true;
-  const onFrame = (at: number): void => {
-    if (!on) return;
-    if (previous !== undefined) times.push(at - previous);
-    previous = at;
-    burn(busyMs);
+  let isRunning = true;
+  const onFrame = (timestamp: number): void => {
+    if (!isRunning) return;
+    if (previous !== undefined) times.push(timestamp - previous);
+    previous = timestamp;
+    burnCpu(busyMs);
     nextFrame(onFrame);
   };
   nextFrame(onFrame);
   return () => {
-    on = false;
+    isRunning = false;
     const sorted = times.sort((a, b) => a - b);
-    const long = longTasks.filter(({ start, duration }) => start + duration >= startedAt);
+    const recentTasks = longTasks.filter(({ start, duration }) => start + duration >= startedAt);
     return {
       frames: sorted.length,
-      p50: rank(sorted, 0.5),
-      p99: rank(sorted, 0.99),
+      p50: readPercentile(sorted, 0.5),
+      p99: readPercentile(sorted, 0.99),
       longest: sorted.at(-1) ?? 0,
-      longTasks: long.length,
-      longestTask: Math.max(0, ...long.map(({ duration }) => duration)),
+      longTasks: recentTasks.length,
+      longestTask: Math.max(0, ...recentTasks.map(({ duration }) => duration)),
     };
   };
 }

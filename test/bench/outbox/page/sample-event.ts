@@ -1,4 +1,4 @@
-/** An event as a game would report it. It is about as large as one of the outbox's own events. */
+/** An event such as a game would report. It is about as large as one of the outbox's own events. */
 export interface SampleEvent {
   id: string;
   type: 'impression' | 'complete';
@@ -10,10 +10,10 @@ export interface SampleEvent {
   at: number;
 }
 
-/** Finds the ids of sample events in text that a contestant stores or sends. */
+/** Finds sample-event ids in text that a contestant stores or sends. */
 export const findSampleIds = (text: string): string[] => text.match(/eid-[a-z0-9]+-\d+/g) ?? [];
 
-/** Creates the events of a run, numbered from 0. */
+/** Returns a function that creates a run's events, numbered from 0. */
 export const createSampleEvents = (run: string): (() => SampleEvent) => {
   let next = 0;
   return () => {
@@ -22,7 +22,7 @@ export const createSampleEvents = (run: string): (() => SampleEvent) => {
       id: `eid-${run}-${number}`,
       type: number % 3 === 0 ? 'complete' : 'impression',
       decision: `dec_${String(number).padStart(26, '0')}`,
-      // A signed token cannot be compressed. Only the length of this text matters.
+      // Stands in for a signed token. Only its length matters.
       token: 'v1.'.padEnd(120, 'k3Jx9QzLw7'),
       watchedMs: 15_000,
       visibleRatio: 0.98,

@@ -1,6 +1,6 @@
 import { findSampleIds } from './sample-event.ts';
 
-/** Returns all text in a stored value of any structure. */
+/** Returns all text in a stored value, whatever its structure. */
 async function readText(value: unknown): Promise<string> {
   if (typeof value === 'string') return value;
   if (value instanceof ArrayBuffer) return new TextDecoder().decode(value);
@@ -11,17 +11,19 @@ async function readText(value: unknown): Promise<string> {
   return strings.join(' ');
 }
 
-const result = <T>(request: IDBRequest<T>): Promise<T> =>
+const waitForResult = <T>(request: IDBRequest<T>): Promise<T> =>
   new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
   });
 
 async function readDatabase(name: string): Promise<string[]> {
-  const database = await result(indexedDB.open(name));
+  const database = await waitForResult(indexedDB.open(name));
   const strings: string[] = [];
   for (const store of database.objectStoreNames) {
-    const values = await result<unknown[]>(database.transaction(store).objectStore(store).getAll());
+    const values = await waitForResult<unknown[]>(
+      database.transaction(store).objectStore(store).getAll(),
+    );
     strings.push(await readText(values));
   }
   database.close();
@@ -29,8 +31,8 @@ async function readDatabase(name: string): Promise<string[]> {
 }
 
 /**
- * Returns the distinct ids of the events in this origin's storage. It reads every contestant's storage in the same way,
- * without using the contestant's own code.
+ * Returns the distinct event ids in this origin's storage. Reads every contestant's storage in the same way, without using
+ * the contestant's own code.
  */
 export async function storedEventIds(): Promise<string[]> {
   const strings = Object.values({ ...localStorage }) as string[];

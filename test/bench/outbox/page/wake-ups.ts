@@ -1,4 +1,4 @@
-/** The activity of an idle page. */
+/** What an idle page has done. */
 export interface WakeUps {
   timers: number;
   transactions: number;
@@ -9,7 +9,7 @@ const counts: WakeUps = { timers: 0, transactions: 0, storageAccesses: 0 };
 
 type Timer = (handler: TimerHandler, ms?: number, ...values: unknown[]) => number;
 
-const counted =
+const countTimer =
   (original: Timer): Timer =>
   (handler, ms, ...values) =>
     original(() => {
@@ -27,8 +27,8 @@ function countCalls(owner: object, method: string, name: 'transactions' | 'stora
 
 /** Starts counting. Must be called before a contestant is loaded. */
 export function countWakeUps(): void {
-  Reflect.set(window, 'setTimeout', counted(window.setTimeout.bind(window) as Timer));
-  Reflect.set(window, 'setInterval', counted(window.setInterval.bind(window) as Timer));
+  Reflect.set(window, 'setTimeout', countTimer(window.setTimeout.bind(window) as Timer));
+  Reflect.set(window, 'setInterval', countTimer(window.setInterval.bind(window) as Timer));
   countCalls(IDBDatabase.prototype, 'transaction', 'transactions');
   for (const method of ['getItem', 'setItem', 'removeItem'])
     countCalls(Storage.prototype, method, 'storageAccesses');

@@ -1,23 +1,22 @@
-const none = '–';
+const dash = '–';
 
 /**
- * Formats a number below 100 with three significant digits, and a larger number as an integer with thousands
- * separators.
+ * Formats a number below 100 with three significant digits, and any other number as an integer with thousands separators.
  */
 export function format(value: number | undefined, unit = ''): string {
-  if (value === undefined || !Number.isFinite(value)) return none;
+  if (value === undefined || !Number.isFinite(value)) return dash;
   const rounded = Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3));
   const text = rounded.toLocaleString('en', { maximumFractionDigits: 3 });
   return unit === '' ? text : `${text} ${unit}`;
 }
 
-/** Formats several numbers for one cell. */
+/** Formats several numbers for one table cell. */
 export const formatAll = (values: (number | undefined)[], separator = ' / '): string =>
   values.every((value) => value === undefined)
-    ? none
+    ? dash
     : values.map((value) => format(value)).join(separator);
 
-/** Builds a Markdown table. The first column is text, and the others are numbers. */
+/** Builds a Markdown table. The first column contains text, and the others contain numbers. */
 export function table(header: string[], rows: string[][]): string {
   const line = (cells: string[]): string => `| ${cells.join(' | ')} |`;
   const alignment = header.map((_, index) => (index === 0 ? '---' : '--:'));

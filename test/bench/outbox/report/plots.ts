@@ -4,7 +4,7 @@ import { drawRowChart, type RowChart } from './row-chart.ts';
 
 type PlotOptions = Pick<RowChart, 'title' | 'axis' | 'series' | 'style'> & {
   valuesOf: (summary: Summary) => (number | undefined)[];
-  /** The contestants in the plot. */
+  /** Whether the plot includes this contestant. */
   includes: (summary: Summary) => boolean;
 };
 
@@ -22,15 +22,15 @@ const draw = ({ summaries }: Report, { valuesOf, includes, ...options }: PlotOpt
     })),
   });
 
-function survivors(report: Report): [string, string][] {
+function drawSurvivorPlots(report: Report): [string, string][] {
   const kills = report.summaries.flatMap((summary) => summary.kills);
   const sizes = [...new Set(kills.map(({ events }) => events))];
   return sizes.map((events) => {
     const sameSizeKills = kills.filter((kill) => kill.events === events);
     const delays = [...new Set(sameSizeKills.map(({ delayMs }) => delayMs))];
     const svg = draw(report, {
-      title: `Survivors of a SIGKILL of the browser, of ${format(events)} events`,
-      axis: '% of the events that were made',
+      title: `Events that survive a SIGKILL of the browser, out of ${format(events)}`,
+      axis: '% of the enqueued events',
       series: delays.map((delay) => `${delay} ms after the last`),
       style: 'bars',
       includes: isQueue,
@@ -44,23 +44,23 @@ function survivors(report: Report): [string, string][] {
   });
 }
 
-/** Draws all plots, and returns them as SVG by name. */
+/** Draws all plots. Returns the SVG documents, keyed by name. */
 export function drawPlots(report: Report): Map<string, string> {
   const lengths =
     report.summaries
       .find(({ lengths }) => lengths.length > 0)
       ?.lengths.map(({ length }) => `${format(length)} waiting`) ?? [];
   const cost: PlotOptions = {
-    title: 'Main-thread time of one event, by the length of the queue (the figure: the longest)',
-    axis: 'ms, median, logarithmic: dots on one spot mean a cost that does not grow',
+    title: 'Main-thread time per event, by queue length (the number is for the longest queue)',
+    axis: 'ms, median, logarithmic: if the dots coincide, the cost does not grow',
     series: lengths,
     style: 'dots',
     includes: isQueue,
     valuesOf: (summary) => summary.lengths.map(({ p50 }) => p50),
   };
   const frames: PlotOptions = {
-    title: 'Frame time of a game with 8 ms of work a frame',
-    axis: 'ms, 99th percentile; 16.7 is a smooth game',
+    title: 'Frame time in a game with 8 ms of work per frame',
+    axis: 'ms, 99th percentile; at 16.7, the game is smooth',
     series: ['enqueuing', 'draining'],
     style: 'bars',
     includes: () => true,
@@ -87,7 +87,7 @@ export function drawPlots(report: Report): Map<string, string> {
   return new Map([
     ['cost', draw(report, cost)],
     ['frames', draw(report, frames)],
-    ...survivors(report),
+    ...drawSurvivorPlots(report),
     ['drain', draw(report, drain)],
     ['bytes', draw(report, bytes)],
   ]);

@@ -1,17 +1,17 @@
-/** A chart that compares contestants. It has a row for each contestant and a mark for each series. */
+/** A chart that compares contestants. It has one row per contestant and, in each row, one mark per series. */
 export interface RowChart {
   title: string;
   /** The axis title, with its unit. */
   axis: string;
-  /** Names of the series, in the order of the marks. A single series needs no legend. */
+  /** Names of the series, in the order of their marks. A single series needs no legend. */
   series: string[];
   rows: { label: string; emphasized: boolean; values: (number | undefined)[] }[];
-  /** `dots` have a logarithmic axis. `bars` start at 0. */
+  /** `dots` use a logarithmic axis. `bars` start at 0. */
   style: 'dots' | 'bars';
   format: (value: number) => string;
 }
 
-/** Colors from light to dark. They can be distinguished by color-blind readers and in a black-and-white printout. */
+/** Colors from light to dark. Color-blind readers can tell them apart, and they also differ in black and white. */
 const colors = ['#9ecae1', '#4292c6', '#08519c', '#021d3f'];
 const ink = '#1b2430';
 const faint = '#d5dbe3';

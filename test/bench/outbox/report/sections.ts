@@ -18,10 +18,10 @@ const sends = ({ facts }: Summary): boolean => facts.kind === 'ours' || facts.ki
 const listLengths = ({ summaries }: Report): number[] =>
   summaries.find(({ lengths }) => lengths.length > 0)?.lengths.map(({ length }) => length) ?? [];
 
-function cost(report: Report): Section {
+function createCostSection(report: Report): Section {
   const header = listLengths(report).map((length) => `at ${format(length)}`);
   return {
-    title: 'Cost of one event on the main thread',
+    title: 'Main-thread cost per event',
     plots: ['cost'],
     table: table(
       ['ms, p50 / p99 (× raw)', ...header, 'burst of 100'],
@@ -35,16 +35,16 @@ function cost(report: Report): Section {
       ]),
     ),
     method:
-      'The time of the call and of all microtasks that it queues, for one event every second frame, without network. ' +
+      'The time that the call and the microtasks it queues take. One event is enqueued every other frame, offline. ' +
       '“× raw” is the median’s ratio to raw IndexedDB (one put in a transaction), measured in the frames in between. ' +
-      '“At” is the number of queued events; if the contestant was too slow to reach that number, the number of events that it had received.',
+      '“At” is the number of queued events. If the contestant was too slow to reach that number, the cell states how many events it had received.',
   };
 }
 
-function laterCost(report: Report): Section {
+function createCpuSection(report: Report): Section {
   const header = listLengths(report).map((length) => `at ${format(length)}`);
   return {
-    title: 'Main-thread CPU time of one event, and the time until it is stored',
+    title: 'Main-thread CPU time per event, and the time until it is stored',
     plots: [],
     table: table(
       ['CPU ms (× raw); stored after ms, p50 / p99', ...header, 'burst of 100 stored'],
@@ -60,18 +60,18 @@ function laterCost(report: Report): Section {
         ]),
     ),
     method:
-      'CPU time of the renderer’s main thread, from the DevTools protocol, minus that of the same frames without events; “× raw” is the ratio to `raw-group`. ' +
+      'CPU time on the renderer’s main thread, from the DevTools protocol, minus the baseline: the same frames without events. “× raw” is the ratio to `raw-group`. ' +
       'A dash means that the queue does not report when an event is stored.',
   };
 }
 
-function frames(report: Report): Section {
+function createFramesSection(report: Report): Section {
   return {
-    title: 'Frame times of a game',
+    title: 'Frame times in a game',
     plots: ['frames'],
     table: table(
       [
-        '8 ms of game in each frame',
+        '8 ms of game work per frame',
         'enqueuing: p99 ms',
         'long tasks',
         'draining: p99 ms',
@@ -88,13 +88,13 @@ function frames(report: Report): Section {
       ]),
     ),
     method:
-      'Measured while one event per frame is enqueued at the greatest length, and while the queue drains. ' +
-      '“nothing” shows the machine without a queue. A long task takes more than 50 ms. ' +
+      'Measured while one event per frame is added to the longest queue, and while the queue drains. ' +
+      '“nothing” is the baseline without a queue. A long task takes more than 50 ms. ' +
       'A dash for draining means that the contestant sends nothing, or that the page did not respond for 5 s.',
   };
 }
 
-function survivors(report: Report): Section {
+function createSurvivorsSection(report: Report): Section {
   const allKills = report.summaries.flatMap(({ kills }) => kills);
   const cases = allKills.filter(
     (result, index) =>
@@ -108,7 +108,7 @@ function survivors(report: Report): Section {
     plots: [...new Set(cases.map(({ events }) => `survivors-${events}`))],
     table: table(
       [
-        'survived / made (promised and lost)',
+        'survived / enqueued (promised but lost)',
         ...cases.map(({ events, delayMs }) => `${format(events)}, ${delayMs} ms`),
       ],
       report.summaries.filter(isQueue).map((summary) => [
@@ -124,18 +124,18 @@ function survivors(report: Report): Section {
       ]),
     ),
     method:
-      'The browser is killed at the given delay after the last event, without network. The page makes 25 events per frame in runs of 1,000, and 50 in runs of 10,000, for at most 6 s. ' +
-      'Survivors are the events in IndexedDB and localStorage after a restart, counted without the contestant’s own code. ' +
-      '“Promised” are the events whose promise had resolved, as reported by the page before the kill.',
+      'Offline, the browser is killed at the given delay after the last event. The page enqueues 25 events per frame in runs of 1,000, and 50 in runs of 10,000, for at most 6 s. ' +
+      'The surviving events are those in IndexedDB and localStorage after a restart, counted without the contestant’s own code. ' +
+      '“Promised” events are those whose promise had resolved, as reported by the page before the kill.',
   };
 }
 
-function drain(report: Report): Section {
+function createDrainSection(report: Report): Section {
   return {
     title: 'Draining',
     plots: ['drain'],
     table: table(
-      ['', 'made', 'stored', 'arrived', 's', 'events/s', 'requests', 'duplicate sends'],
+      ['', 'enqueued', 'stored', 'arrived', 's', 'events/s', 'requests', 'duplicate sends'],
       report.summaries.filter(sends).flatMap((summary) => {
         const { drain: result } = summary;
         if (result === undefined) return [];
@@ -150,12 +150,12 @@ function drain(report: Report): Section {
   };
 }
 
-function duplicates(report: Report): Section {
+function createDuplicatesSection(report: Report): Section {
   return {
     title: 'Duplicates and losses under faults',
     plots: [],
     table: table(
-      ['', 'made', 'lost', 'duplicate sends', 'after de-duplication', 'requests'],
+      ['', 'enqueued', 'lost', 'duplicate sends', 'after deduplication', 'requests'],
       report.summaries.filter(sends).flatMap((summary) => {
         const { faultyDrain: result } = summary;
         if (result === undefined) return [];
@@ -172,11 +172,11 @@ function duplicates(report: Report): Section {
     ),
     method:
       'The response to the second request is lost; when half of the events have arrived, the browser is killed and restarted. ' +
-      'The receiver deduplicates events by the id that the queue assigned. A queue in memory loses events instead of repeating them.',
+      'The receiver deduplicates events by the id that the queue assigned. An in-memory queue loses events instead of repeating them.',
   };
 }
 
-function idle(report: Report): Section {
+function createIdleSection(report: Report): Section {
   return {
     title: 'Idle and empty',
     plots: [],
@@ -191,11 +191,11 @@ function idle(report: Report): Section {
       }),
     ),
     method:
-      'Counted for a few seconds after the first events were sent. “nothing” is the page itself.',
+      'Counted for a few seconds after the first events were sent. “nothing” is the baseline: the page itself.',
   };
 }
 
-function bytes(report: Report): Section {
+function createSizeSection(report: Report): Section {
   return {
     title: 'Bytes',
     plots: ['bytes'],
@@ -214,8 +214,15 @@ function bytes(report: Report): Section {
   };
 }
 
-/** Creates the tables of the report, in order. */
-export const sections = (report: Report): Section[] =>
-  [cost, laterCost, frames, survivors, drain, duplicates, idle, bytes].map((createSection) =>
-    createSection(report),
-  );
+/** Creates the report's sections, in order. */
+export const createSections = (report: Report): Section[] =>
+  [
+    createCostSection,
+    createCpuSection,
+    createFramesSection,
+    createSurvivorsSection,
+    createDrainSection,
+    createDuplicatesSection,
+    createIdleSection,
+    createSizeSection,
+  ].map((createSection) => createSection(report));

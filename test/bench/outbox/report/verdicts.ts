@@ -2,11 +2,11 @@ import { ratio } from '../statistics.ts';
 import type { Report, Summary } from '../summary.ts';
 import { format } from './markdown.ts';
 
-/** A claim about the outbox, and its measurement. */
+/** A claim about the outbox, and what was measured. */
 export interface Verdict {
   claim: string;
   value: string;
-  /** Whether the claim is true. Undefined if this run did not measure it. */
+  /** Whether the claim holds. Undefined if this run did not measure it. */
   met: boolean | undefined;
 }
 
@@ -21,34 +21,34 @@ const findBest = (
   measure: (summary: Summary) => number | undefined,
   order: 'least' | 'most',
 ): { name: string; value: number } | undefined => {
-  const measured = peers.flatMap(({ facts, ...rest }) => {
+  const candidates = peers.flatMap(({ facts, ...rest }) => {
     const value = measure({ facts, ...rest });
     return value === undefined ? [] : [{ name: facts.name, value }];
   });
-  const sorted = measured.toSorted((a, b) => a.value - b.value);
+  const sorted = candidates.toSorted((a, b) => a.value - b.value);
   return order === 'least' ? sorted[0] : sorted.at(-1);
 };
 
 function judgeGrowth({ ours }: Field): Verdict {
   const [first, last] = [ours.lengths[0], ours.lengths.at(-1)];
-  // The speed of the machine varies, so this uses the ratios to raw IndexedDB in the same frames.
+  // The machine's speed varies, so this uses the ratios to raw IndexedDB in the frames in between.
   const growthRatio = ratio(last?.p50ToRaw, first?.p50ToRaw);
   const [wall, cpu] = [ratio(last?.p50, first?.p50), ratio(last?.cpu, first?.cpu)];
   return {
-    claim: `Cost of an event is flat: at ${format(last?.length)} ≤ 1.3 × at ${format(first?.length)}`,
-    value: `${format(growthRatio)} × in units of raw IndexedDB at the same time, ${format(wall)} × in ms (p50), ${format(cpu)} × (all CPU)`,
+    claim: `The cost per event is flat: at ${format(last?.length)} ≤ 1.3 × at ${format(first?.length)}`,
+    value: `${format(growthRatio)} × relative to raw IndexedDB at the same time, ${format(wall)} × in ms (p50), ${format(cpu)} × (all CPU)`,
     met: growthRatio === undefined ? undefined : growthRatio <= 1.3,
   };
 }
 
-/** Returns whether events of the queue survive a killed browser. A queue in memory loses its events. */
+/** Returns whether the queue's events survive when the browser is killed. An in-memory queue loses them. */
 const isDurable = ({ kills }: Summary): boolean => kills.some(({ survived }) => survived > 0);
 
 function compareWithDurablePeers({ ours, peers, control }: Field): Verdict {
-  const durable = compareWithPeers({ ours, peers: peers.filter(isDurable), control });
+  const verdict = compareWithPeers({ ours, peers: peers.filter(isDurable), control });
   return {
-    ...durable,
-    claim: 'Main-thread cost below that of every peer with events that survive a kill',
+    ...verdict,
+    claim: 'Main-thread cost below that of every peer whose events survive a kill',
   };
 }
 
@@ -61,19 +61,19 @@ function compareWithPeers({ ours, peers }: Field): Verdict {
     );
     return { length, p50, best };
   });
-  const measured = rows.filter(({ best }) => best !== undefined);
+  const comparableRows = rows.filter(({ best }) => best !== undefined);
   return {
     claim: 'Main-thread cost below that of every peer at each length',
-    value: measured
+    value: comparableRows
       .map(
         ({ length, p50, best }) =>
           `at ${format(length)}: ${format(p50)} ms, best peer ${best?.name} ${format(best?.value)} ms`,
       )
       .join('; '),
     met:
-      measured.length === 0
+      comparableRows.length === 0
         ? undefined
-        : measured.every(({ p50, best }) => p50 !== undefined && p50 < (best?.value ?? 0)),
+        : comparableRows.every(({ p50, best }) => p50 !== undefined && p50 < (best?.value ?? 0)),
   };
 }
 
@@ -88,12 +88,12 @@ function compareWithRaw({ ours }: Field): Verdict {
 }
 
 function judgePromises({ ours }: Field): Verdict {
-  const promised = ours.kills.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
+  const promisedCount = ours.kills.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
   const lost = ours.kills.reduce((sum, { acknowledgedLost }) => sum + acknowledgedLost, 0);
   return {
-    claim: 'No event whose promise had resolved is lost by a kill of the browser',
-    value: `${format(lost)} lost of ${format(promised)} in ${ours.kills.length} kills`,
-    met: promised === 0 ? undefined : lost === 0,
+    claim: 'Killing the browser loses no event whose promise had resolved',
+    value: `${format(lost)} lost of ${format(promisedCount)} in ${ours.kills.length} kills`,
+    met: promisedCount === 0 ? undefined : lost === 0,
   };
 }
 
@@ -113,13 +113,13 @@ function compareSurvivors({ ours, peers }: Field): Verdict {
     );
     return { kill, share: share(kill) ?? 0, best };
   });
-  const percent = (value: number | undefined): string => `${format((value ?? 0) * 100)}%`;
+  const formatPercent = (value: number | undefined): string => `${format((value ?? 0) * 100)}%`;
   return {
     claim: 'Of all queues, the outbox keeps the most events after a kill, at every delay',
     value: rows
       .map(
         ({ kill, share: own, best }) =>
-          `${format(kill.events)} at ${kill.delayMs} ms: ${percent(own)}, best peer ${best?.name ?? 'none'} ${percent(best?.value)}`,
+          `${format(kill.events)} at ${kill.delayMs} ms: ${formatPercent(own)}, best peer ${best?.name ?? 'none'} ${formatPercent(best?.value)}`,
       )
       .join('; '),
     met:
@@ -135,7 +135,7 @@ function judgeCounts({ ours }: Field): Verdict {
   );
   const total = counts.reduce((sum, count) => sum + count, 0);
   return {
-    claim: 'The service counts no event twice after its de-duplication',
+    claim: 'The service deduplicates events, so that none is counted twice',
     value: `${format(total)} counted twice`,
     met: counts.length === 0 ? undefined : total === 0,
   };
@@ -162,7 +162,7 @@ function judgeDuplicates({ ours, peers }: Field): Verdict {
 function judgeLongTasks({ ours, control }: Field): Verdict {
   const longTasks = ours.drain?.frames?.longTasks;
   return {
-    claim: `Draining ${format(ours.drain?.made)} events causes no long task`,
+    claim: `Draining ${format(ours.drain?.made)} events causes no long tasks`,
     value: `${format(longTasks)} long tasks (without any queue, while enqueuing: ${format(control?.framesWhileEnqueuing?.longTasks)})`,
     met: longTasks === undefined ? undefined : longTasks === 0,
   };

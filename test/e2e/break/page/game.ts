@@ -2,7 +2,7 @@ import { type Ads, createAds, noEngine, type ShowResult } from '../../../../src/
 
 declare global {
   interface Window {
-    breakPage: { ads: Ads; shown?: Promise<ShowResult>; violations: string[] };
+    breakPage: { ads: Ads; lastResult?: Promise<ShowResult>; violations: string[] };
   }
 }
 
@@ -24,10 +24,10 @@ const ads = createAds({
 window.breakPage = { ads, violations };
 
 function show(): void {
-  window.breakPage.shown = ads.showRewarded(query.get('placement') ?? 'video');
+  window.breakPage.lastResult = ads.showRewarded(query.get('placement') ?? 'video');
 }
 document.querySelector('#play')?.addEventListener('click', show);
-// Some tests must not evaluate code in the page, because that counts as a user gesture. They read this log.
+// Tests without a user gesture rely on this log, because evaluating code in the page would count as a gesture.
 ads.on('start', () => console.info('started'));
 // Some games show an ad without a user gesture.
 if (query.has('immediately')) show();

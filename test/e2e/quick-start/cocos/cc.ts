@@ -1,6 +1,6 @@
 /**
- * Implements the parts of the module `cc` that the sample project uses, with the fake engine. Without Cocos Creator's
- * editor, nothing else creates the nodes and components of a scene. Frames come from the page.
+ * Implements the parts of the module `cc` that the sample project uses, on top of the fake engine. The page creates the
+ * scene's nodes and components, because there is no Cocos Creator editor to do so. The page's frames drive the engine.
  */
 import type { CocosModule } from '../../../../src/cocos/cocos-module.ts';
 import { createCocosEngine } from '../../../fakes/cocos-engine.ts';
@@ -10,22 +10,22 @@ export const { Game, Director } = engine;
 export const game: CocosModule['game'] = engine.game;
 export const director: CocosModule['director'] = engine.director;
 
-const scheduled: (() => void)[] = [];
-/** Whether the engine is running an update. A game expects that its state changes only during an update. */
-export let updating = false;
+const scheduledCallbacks: (() => void)[] = [];
+/** Whether the engine is running an update. A game expects its state to change only during an update. */
+export let isUpdating = false;
 engine.onUpdate = () => {
-  updating = true;
-  for (const callback of scheduled.splice(0)) callback();
-  updating = false;
+  isUpdating = true;
+  for (const callback of scheduledCallbacks.splice(0)) callback();
+  isUpdating = false;
 };
 
-let last = performance.now();
-const frame = (now: number): void => {
-  engine.tick(now - last);
-  last = now;
-  requestAnimationFrame(frame);
+let lastFrameAtMs = performance.now();
+const runFrame = (nowMs: number): void => {
+  engine.tick(nowMs - lastFrameAtMs);
+  lastFrameAtMs = nowMs;
+  requestAnimationFrame(runFrame);
 };
-requestAnimationFrame(frame);
+requestAnimationFrame(runFrame);
 
 const nodes = new Map<string, Node>();
 export const find = (name: string): Node | undefined => nodes.get(name);
@@ -68,7 +68,7 @@ export class Component {
   onEnable?(): void;
 
   scheduleOnce(callback: () => void): void {
-    scheduled.push(callback);
+    scheduledCallbacks.push(callback);
   }
 }
 

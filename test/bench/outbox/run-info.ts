@@ -6,14 +6,14 @@ import { launch } from './chromium.ts';
 import type { ContestantInfo } from './contestants.ts';
 import { withProfile } from './measure/setting.ts';
 
-/** The machine used for a run, and the versions that were measured. */
-export interface About {
+/** The machine that a run used, and the versions that it measured. */
+export interface RunInfo {
   date: string;
   machine: string;
   system: string;
   node: string;
   chromium: string;
-  /** The commit that last changed the outbox's sources. */
+  /** The last commit that changed the outbox's sources. */
   outbox: string;
   /** The version of each contestant's package. */
   versions: Record<string, string>;
@@ -21,36 +21,39 @@ export interface About {
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
-/** Reads the machine, the browser and the package versions. */
-export async function describeRun(chosen: ContestantInfo[]): Promise<About> {
+/** Describes the machine, and reads the browser's and the packages' versions. */
+export async function describeRun(selectedContestants: ContestantInfo[]): Promise<RunInfo> {
   const [cpu] = cpus();
   return {
     date: new Date().toISOString(),
     machine: `${cpus().length} × ${cpu?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB`,
     system: `${type()} ${release()}`,
     node: process.version,
-    chromium: await chromiumVersion(),
-    outbox: outboxVersion(),
+    chromium: await readChromiumVersion(),
+    outbox: readOutboxVersion(),
     versions: Object.fromEntries(
-      chosen.flatMap((facts) => (facts.package ? [[facts.name, readVersion(facts.package)]] : [])),
+      selectedContestants.flatMap((facts) =>
+        facts.package ? [[facts.name, readVersion(facts.package)]] : [],
+      ),
     ),
   };
 }
 
-const chromiumVersion = (): Promise<string> =>
+const readChromiumVersion = (): Promise<string> =>
   withProfile(async (profile) => {
     const browser = await launch(profile);
     await browser.kill();
     return browser.version;
   });
 
-function outboxVersion(): string {
+function readOutboxVersion(): string {
   const git = (...args: string[]): string =>
     execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' }).trim();
   const sources = ['--', 'src/outbox', 'src/platform', 'src/transport'];
   try {
-    const changed = git('status', '--porcelain', ...sources) === '' ? '' : ', with changes';
-    return git('log', '-1', '--format=%h of %cs', ...sources) + changed;
+    const suffix =
+      git('status', '--porcelain', ...sources) === '' ? '' : ', with uncommitted changes';
+    return git('log', '-1', '--format=%h of %cs', ...sources) + suffix;
   } catch {
     // This is not a Git checkout, or Git is not installed.
     return 'unknown';
@@ -58,8 +61,8 @@ function outboxVersion(): string {
 }
 
 /**
- * Reads the version of an installed package. idb-keyval is a dependency of the project. The other packages are
- * installed in this folder.
+ * Reads an installed package's version. idb-keyval is one of the project's dependencies. The other packages are installed
+ * in this folder.
  */
 function readVersion(name: string): string {
   for (const folder of [import.meta.dirname, root]) {
