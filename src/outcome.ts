@@ -110,12 +110,13 @@ export type OptionErrorCode =
  *
  * - `consent_unknown`: the player has not chosen yet.
  * - `chunk_not_loaded`: part of the SDK could not be fetched.
- * - `network`, `blocked`, `timeout`, `foreign_answer`, `incomplete_answer`: the service could not be reached.
+ * - `network`, `blocked`, `timeout`, `unexpected_response`, `incomplete_response`: the service could not be reached. An
+ *   unexpected response comes from something else, such as a captive portal.
  * - `load_failed`, `load_timeout`: the ad's media failed to load or took too long.
  * - `expired`: the ad expired before it was viewable.
  * - `wrong_format`: the placement's format does not match the call.
  * - `wrong_placement`, `decision_malformed`, `incomplete_decision`: the decision cannot be shown.
- * - `open_failed`, `play_refused`, `message_flood`, `media_…`: the ad failed on the screen.
+ * - `open_failed`, `play_refused`, `message_flood`, `media_…`: the ad failed while it was shown.
  * - `unknown_to_service`: the service has deleted the decision for a pending reward.
  * - `user_token_failed`: the game’s `userToken` function failed.
  * - `no_dom`: there is no web page. `not_started`: ads have not been started yet. `destroyed`: the SDK was destroyed.
@@ -133,9 +134,8 @@ export type Reason =
   | 'decision_malformed'
   | 'destroyed'
   | 'expired'
-  | 'foreign_answer'
-  | 'incomplete_answer'
   | 'incomplete_decision'
+  | 'incomplete_response'
   | 'load_failed'
   | 'load_timeout'
   | 'media_aborted'
@@ -151,6 +151,7 @@ export type Reason =
   | 'play_refused'
   | 'sdk_error'
   | 'timeout'
+  | 'unexpected_response'
   | 'unknown_to_service'
   | 'user_token_failed'
   | 'wrong_format'

@@ -85,7 +85,7 @@ export const eventBatchResultSchema = named(
   {
     results: Type.Array(ref('EventResult')),
     decisions: Type.Array(ref('RewardStatus'), {
-      description: 'The rewards of all decisions that the batch affected.',
+      description: 'Reward statuses for all decisions that the batch affected.',
     }),
   },
 );

@@ -19,10 +19,10 @@ const rateLimit = strictObject(
     burst: Type.Integer({
       minimum: 1,
       maximum: 1_000_000,
-      description: 'The maximum number of requests in a burst.',
+      description: 'Maximum burst size, in requests.',
     }),
   },
-  { description: 'The rate limit of the key. Default: the rate limit in the service’s settings.' },
+  { description: 'The key’s own rate limit. Default: the service’s configured rate limit.' },
 );
 
 export const apiKeySchema = named(
@@ -41,10 +41,8 @@ export const apiKeySchema = named(
     leaked_at: Type.Optional(
       time('When a web page last used this secret key. If present, replace the key.'),
     ),
-    leaked_to: Type.Optional(Type.String({ description: 'The origin of that page.' })),
-    key: Type.Optional(
-      Type.String({ description: 'The text of the key. Returned only on creation.' }),
-    ),
+    leaked_to: Type.Optional(Type.String({ description: 'The page’s origin.' })),
+    key: Type.Optional(Type.String({ description: 'The full key. Returned only on creation.' })),
   },
 );
 

@@ -13,7 +13,7 @@ export const auditEntrySchema = named(
         'The id of a key, the e-mail address of a panel user, `service`, or `command_line`.',
     }),
     action: Type.String({ description: 'The kind of change, such as `placement.updated`.' }),
-    target_id: Type.String({ description: 'The id of the changed object.' }),
+    target_id: Type.String({ description: 'The changed object’s id.' }),
     request_id: Type.Optional(Type.String()),
     before: Type.Optional(
       Type.Object(

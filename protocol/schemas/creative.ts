@@ -55,7 +55,7 @@ export const mediaSchema = Type.Union(
       { title: 'HtmlMedia', description: 'Has either `url` or `inline`.' },
     ),
   ],
-  { $id: 'Media', description: 'The media of a creative.' },
+  { $id: 'Media', description: 'A creative’s media files.' },
 );
 
 export const reviewStatus = oneOf(['pending_review', 'approved', 'rejected', 'suspended']);

@@ -160,12 +160,12 @@ export const decisionSchema = named('Decision', 'The response to an ad request.'
   creative: Type.Optional(ref('DecisionCreative')),
   reward: Type.Optional(ref('Reward')),
   min_watch_ms: Type.Optional(
-    Type.Integer({ description: 'The watch time that is required for the reward.' }),
+    Type.Integer({ description: 'The watch time required to earn the reward.' }),
   ),
   close_after_ms: Type.Optional(Type.Integer()),
   token: Type.Optional(
     Type.String({
-      description: 'The decision token, which every event of this decision must contain.',
+      description: 'The decision token. Every event reported for this decision must include it.',
     }),
   ),
   issued_at: time('When the service made the decision.'),

@@ -32,14 +32,14 @@ export const policySchema = named('Policy', 'A rule that blocks ad requests or c
       child_directed: Type.Optional(Type.Boolean()),
       hours: Type.Optional(
         Type.Array(Type.Integer({ minimum: 0, maximum: 23 }), {
-          description: 'Hours of the UTC day.',
+          description: 'Hours of the day, in UTC.',
         }),
       ),
       segments: list('Matches requests that have at least one of these segments.'),
     },
     {
       default: {},
-      description: 'The conditions of the policy. All specified conditions must match.',
+      description: 'When the policy applies. All specified conditions must match.',
     },
   ),
   block: strictObject(

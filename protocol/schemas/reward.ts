@@ -10,7 +10,7 @@ export const rewardSchema = named('Reward', 'The reward for watching a rewarded 
   amount: Type.Number({
     exclusiveMinimum: 0,
     maximum: 1e12,
-    description: 'The amount of the reward.',
+    description: 'How much of the reward the player gets.',
   }),
 });
 

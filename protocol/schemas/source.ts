@@ -67,7 +67,7 @@ export const sourceSchema = named('Source', 'A source of ads.', {
         }),
         sid: Type.String({
           pattern: sellerId,
-          description: 'The id of the seller in that system.',
+          description: 'The seller’s account id in that system.',
         }),
       }),
       {
@@ -169,7 +169,7 @@ export const sourceSchema = named('Source', 'A source of ads.', {
         domain: Type.String({
           format: 'hostname',
           maxLength: 253,
-          description: 'The root domain of the site with the game.',
+          description: 'The root domain of the game’s site.',
         }),
         lines: Type.Array(Type.String({ minLength: 1, maxLength: 500 }), {
           minItems: 1,

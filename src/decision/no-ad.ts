@@ -37,7 +37,7 @@ const outcomeByCause: Record<
   network: 'offline',
   blocked: 'ad_blocked',
   // Probably a captive portal: there is a network, but no connection to the service.
-  foreign_answer: 'offline',
+  unexpected_response: 'offline',
   aborted: 'aborted',
 };
 

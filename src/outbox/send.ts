@@ -75,7 +75,7 @@ export async function sendEvents(
         const { status, code = 'unknown' } = results.get(event.id) ?? {};
         if (status) settle(event, status === 'rejected' ? code : undefined);
         // Events that are missing from the response are not settled.
-        else delivery.failure = { reason: 'incomplete_answer', retryAfterMs: undefined };
+        else delivery.failure = { reason: 'incomplete_response', retryAfterMs: undefined };
       }
       continue;
     }

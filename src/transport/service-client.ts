@@ -17,7 +17,7 @@ export type ServiceResult<T> =
   | { kind: 'retry'; status: number; retryAfterMs?: number }
   | {
       kind: 'unreachable';
-      cause: 'timeout' | 'network' | 'blocked' | 'foreign_answer' | 'aborted';
+      cause: 'timeout' | 'network' | 'blocked' | 'unexpected_response' | 'aborted';
     };
 
 /** A request, apart from its path. */
@@ -161,7 +161,7 @@ export function classify<T>(
   if (status >= 400 && isProblem(body)) return { kind: 'refused', problem: body };
   // A proxy in front of the service rejects a large body without a problem document.
   if (status === 413) return { kind: 'refused', problem: { code: 'body_too_large' } };
-  return { kind: 'unreachable', cause: 'foreign_answer' };
+  return { kind: 'unreachable', cause: 'unexpected_response' };
 }
 
 /** Returns a short code for the failure, for diagnostics. */

@@ -20,7 +20,7 @@ import { resources } from './resources.tsx';
 import { createAuthProvider } from './session/auth-provider.ts';
 import { SessionEndedDialog } from './session/session-ended-dialog.tsx';
 import type { Session } from './session/session.ts';
-import { SetUpPage } from './session/set-up-page.tsx';
+import { SetupPage } from './session/setup-page.tsx';
 import { SignInPage } from './session/sign-in.tsx';
 import { darkTheme, lightTheme } from './theme.ts';
 
@@ -37,7 +37,7 @@ export function Panel(props: Props) {
   return useIsSetupLink() ? (
     // During setup, nobody is signed in yet, so no part of the page may require a session.
     <AdminContext {...appearance}>
-      <SetUpPage session={props.session} />
+      <SetupPage session={props.session} />
     </AdminContext>
   ) : (
     <SignedInPanel {...props} />

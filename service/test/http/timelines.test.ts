@@ -122,7 +122,7 @@ describe.each([
   });
 
   test('an event that reaches two processes simultaneously is counted once', async ({ skip }) => {
-    if (databaseUrl === undefined) return skip('The embedded database has one process.');
+    if (databaseUrl === undefined) return skip('The embedded database supports only one process.');
     const { clock, client } = game;
     const otherService = await startInProcess(
       { DATABASE_URL: databaseUrl, PUBLIC_URL: 'http://service.test', RATE_LIMITS: 'off' },

@@ -15,7 +15,7 @@ import { type RunningService, startService } from '../start-service.ts';
 import { type Advertiser, domain, mediaMs, trackedEvents, startAdvertiser } from './advertiser.ts';
 
 interface DemandKillOptions {
-  /** How many external ads are watched to the end. */
+  /** How many external ads to watch to completion. Each has an impression, with its trackers and notices. */
   impressions: number;
   /** How many players watch at the same time. */
   players: number;

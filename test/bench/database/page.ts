@@ -85,13 +85,13 @@ const describe = ({ measured, rounds, rows, deadWorker }: DatabaseResults): stri
     table(
       [
         'database',
-        'at a time',
+        'concurrency',
         'processes',
         'servers',
         'decision p50 / p99, ms',
         'whole ad p50 / p99, ms',
-        'decision: service + servers, µs',
-        'whole ad: service + servers, µs',
+        'CPU per decision: service + database, µs',
+        'CPU per ad: service + database, µs',
       ],
       rows.map((row) => [
         row.name,

@@ -208,7 +208,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     expect(steps).toBeGreaterThan(0);
   });
 
-  it('pauses a game that runs its steps from timers', async () => {
+  it('pauses a game loop driven by setTimeout', async () => {
     await boot({ fps: { forceSetTimeOut: true } });
     const release = phaserDriver(game).hold();
     let steps = 0;

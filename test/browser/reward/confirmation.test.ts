@@ -131,7 +131,7 @@ test.each<ServiceResult<RewardStatus>>([
   { kind: 'refused', problem: { code: 'not_found' } },
   { kind: 'refused', problem: { code: 'key_revoked' } },
   { kind: 'refused', problem: { code: 'token_invalid' } },
-  { kind: 'unreachable', cause: 'foreign_answer' },
+  { kind: 'unreachable', cause: 'unexpected_response' },
   { kind: 'retry', status: 503 },
 ])('a pending reward stays pending after $kind, even if it is late', async (response) => {
   const clock = createManualClock();

@@ -152,7 +152,7 @@ test('a captive portal’s page does not count as an acknowledgment', async () =
   );
   await enqueueEvents(10);
   await lab.expectAllArrived(page);
-  expect(await diagnostics()).toMatchObject({ sent: 10, lastError: 'foreign_answer' });
+  expect(await diagnostics()).toMatchObject({ sent: 10, lastError: 'unexpected_response' });
 });
 
 test('no event is lost during a week offline with page reloads', async () => {

@@ -136,7 +136,7 @@ export const cheats: Record<string, Cheat> = {
 };
 
 /**
- * Plays the ads for one cheat. Returns the ads, with the times at which they were decided, and the requests that
+ * Plays the ads with one kind of cheat. Returns the ads, with the times at which they were decided, and the requests that
  * arrive. An ad is decided immediately before the cheat starts, or up to minutes earlier.
  */
 export function playCheat(random: Random, name: string, startAtMs: number): PlayedSession {

@@ -115,9 +115,9 @@ function schedulePlayer(
       }
     }
     track.expected = expectation(plan, occurrences, decideAtMs, kill, parallel);
-    // If the clock is changed after an offline event, the service computes the wrong time for that event. Nor can it
-    // know how long a cheat watched.
-    const isLongEnough = isCheat(plan) && passedAtComplete(occurrences, decideAtMs) >= minWatchMs;
+    // If the clock changes after an offline event, the service computes the wrong time for that event. It also can't
+    // know how long a cheater actually watched.
+    const isLongEnough = isCheater(plan) && passedAtComplete(occurrences, decideAtMs) >= minWatchMs;
     if (player.jumpMs !== 0 && (plan.behavior === 'offline' || isLongEnough))
       track.expected = 'either';
     if (parallel && previousTrack.expected === 'earned') previousTrack.expected = 'either';
@@ -125,8 +125,8 @@ function schedulePlayer(
     playerTracks.push(track);
     tracks.push(track);
   }
-  if (!playerTracks.some(({ plan, expected }) => isCheat(plan) && expected === 'either')) return;
-  // The times that a cheat claims can overlap with an honest ad view, so either of the two may earn its reward.
+  if (!playerTracks.some(({ plan, expected }) => isCheater(plan) && expected === 'either')) return;
+  // The times that a cheater claims can overlap with an honest ad view, so either of the two may earn its reward.
   for (const track of playerTracks) if (track.expected === 'earned') track.expected = 'either';
 }
 
@@ -138,7 +138,7 @@ function deviceClock({ skewMs, jumpMs, watches }: PlayerPlan, startAtMs: number)
 }
 
 /** Whether the device claims a complete ad view that did not happen. */
-export const isCheat = ({ behavior }: WatchPlan): boolean =>
+export const isCheater = ({ behavior }: WatchPlan): boolean =>
   ['early', 'sped-up', 'backdated'].includes(behavior);
 
 interface Occurrence {
@@ -173,7 +173,7 @@ function planOccurrences(plan: WatchPlan, decideAtMs: number, fromMs: number): O
     };
   };
   const toSentAtMs = (occurredAtMs: number, delay: number): number => {
-    // A cheat does not wait. Otherwise, five seconds would actually pass on the service's clock.
+    // A cheater does not wait. Otherwise, five seconds would actually pass on the service's clock.
     const isCheating = speed > 1;
     const ms = occurredAtMs + (isCheating ? 0 : delay) + laterMs + latencyMs;
     return Math.max(decideAtMs + 1, Math.ceil(ms / 500) * 500);
@@ -202,7 +202,7 @@ function expectation(
   parallel: boolean,
 ): Track['expected'] {
   const { behavior, placement } = plan;
-  if (isCheat(plan)) {
+  if (isCheater(plan)) {
     const first = (type: AdEvent['type']) =>
       Math.min(
         ...occurrences.flatMap((occurrence) =>

@@ -62,7 +62,7 @@ test.each([
   [{ kind: 'unreachable', cause: 'timeout' }, 'timeout'],
   [{ kind: 'unreachable', cause: 'network' }, 'offline'],
   [{ kind: 'unreachable', cause: 'blocked' }, 'ad_blocked'],
-  [{ kind: 'unreachable', cause: 'foreign_answer' }, 'offline'],
+  [{ kind: 'unreachable', cause: 'unexpected_response' }, 'offline'],
   [{ kind: 'unreachable', cause: 'aborted' }, 'aborted'],
 ] as const)('the response %j has the outcome %s', (response, outcome) =>
   expect(noAdFromResponse(response, now).outcome).toBe(outcome),

@@ -92,7 +92,7 @@ test('retries immediately if Retry-After passed while the device slept', async (
   expect(service.counted).toHaveLength(1);
 });
 
-test.each(['foreign_answer', 'network', 'timeout'] as const)(
+test.each(['unexpected_response', 'network', 'timeout'] as const)(
   'backs off after %s, but retries immediately when the device is online again',
   async (cause) => {
     const { clock, service, openTab } = openBrowser();

@@ -86,7 +86,7 @@ test('keeps an event, however old, until the service responds', async () => {
   service.faults.push(
     async () => ({ kind: 'unreachable', cause: 'network' }),
     async () => ({ kind: 'retry', status: 503 }),
-    async () => ({ kind: 'unreachable', cause: 'foreign_answer' }),
+    async () => ({ kind: 'unreachable', cause: 'unexpected_response' }),
   );
   await outbox.enqueue(createAdEvent('complete'));
   await runPendingWork();

@@ -118,7 +118,7 @@ test.each([
   const client = await serve(listener);
   expect(await client.requestDecision(request)).toEqual({
     kind: 'unreachable',
-    cause: 'foreign_answer',
+    cause: 'unexpected_response',
   });
 });
 
@@ -126,7 +126,7 @@ test.each(['{"results":[null],"decisions":[]}', '{"results":[],"decisions":[7]}'
   '%s is not a valid response to an event batch',
   async (body) => {
     const client = await serve(respond(200, body));
-    expect((await client.sendEvent()).failure?.reason).toBe('foreign_answer');
+    expect((await client.sendEvent()).failure?.reason).toBe('unexpected_response');
   },
 );
 

@@ -174,7 +174,7 @@ const CommonFields = ({ isReviewAutomatic }: Pick<Props, 'isReviewAutomatic'>) =
     <TextInput
       source="ads_txt.lines"
       label="ads.txt lines"
-      helperText="The records that the source gave you, one per line."
+      helperText="The source’s records, one per line."
       multiline
       format={(lines: unknown) => (Array.isArray(lines) ? lines.join('\n') : lines)}
       parse={(text: string) => (text === '' ? null : text.split('\n'))}

@@ -80,7 +80,7 @@ interface Removal {
 
 const archiving: Removal = {
   label: 'Archive',
-  effect: 'It will no longer be used, but it stays in reports and the audit log.',
+  effect: 'It is no longer used but stays in reports and the audit log.',
 };
 
 const keepValues = (values: Record<string, unknown>) => values;

@@ -17,7 +17,7 @@ export interface Credentials {
   code?: string;
 }
 
-export interface SetUpDetails {
+export interface SetupDetails {
   token: string;
   email: string;
   name: string;
@@ -37,7 +37,7 @@ export interface Session {
   /** Returns the known details of the user for whom a single-use link was created. */
   readLink(token: string): Promise<{ email?: string; name?: string }>;
   /** Sets up the user for whom a single-use link was created, and signs them in. */
-  setUp(details: SetUpDetails): Promise<void>;
+  setUp(details: SetupDetails): Promise<void>;
   /** Changes the password, ends all of the user's other sessions, and starts a new one. */
   changePassword(passwords: Passwords): Promise<void>;
   signOut(): Promise<void>;

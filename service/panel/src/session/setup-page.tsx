@@ -5,10 +5,10 @@ import { email, Form, minLength, PasswordInput, required, TextInput } from 'reac
 import { useSearchParams } from 'react-router';
 import { readFieldErrors, readMessage } from '../api/problem.ts';
 import { SignedOutPage } from './sign-in.tsx';
-import type { Session, SetUpDetails } from './session.ts';
+import type { Session, SetupDetails } from './session.ts';
 
 /** The page that a single-use link opens. The first owner or an invited user sets a password on it. */
-export function SetUpPage({ session }: { session: Session }) {
+export function SetupPage({ session }: { session: Session }) {
   const [parameters] = useSearchParams();
   const token = parameters.get('token') ?? '';
   const { data: user, error } = useQuery({
@@ -19,7 +19,7 @@ export function SetUpPage({ session }: { session: Session }) {
   return (
     <SignedOutPage title="Set up your account">
       {error && <Alert severity="error">Link invalid or expired. Ask for a new one.</Alert>}
-      {user && <SetUpForm session={session} token={token} user={user} />}
+      {user && <SetupForm session={session} token={token} user={user} />}
     </SignedOutPage>
   );
 }
@@ -30,13 +30,13 @@ interface FormProps {
   user: { email?: string; name?: string };
 }
 
-function SetUpForm({ session, token, user }: FormProps) {
+function SetupForm({ session, token, user }: FormProps) {
   const [errorMessage, setErrorMessage] = useState<string>();
 
   async function setUp(values: object): Promise<object | undefined> {
     setErrorMessage(undefined);
     try {
-      await session.setUp({ ...(values as Omit<SetUpDetails, 'token'>), token });
+      await session.setUp({ ...(values as Omit<SetupDetails, 'token'>), token });
       // The link has been used, and the loaded page has no session. Reload without the link.
       history.replaceState(null, '', '#/');
       location.reload();
