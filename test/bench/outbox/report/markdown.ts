@@ -16,9 +16,13 @@ export const formatAll = (values: (number | undefined)[], separator = ' / '): st
     ? dash
     : values.map((value) => format(value)).join(separator);
 
-/** Builds a Markdown table. The first column contains text, and the others contain numbers. */
+/**
+ * Builds a Markdown table. The first column contains text, and the others contain numbers. Missing cells of contestants
+ * without results are shown as dashes.
+ */
 export function table(header: string[], rows: string[][]): string {
-  const line = (cells: string[]): string => `| ${cells.join(' | ')} |`;
+  const line = (cells: string[]): string =>
+    `| ${header.map((_, index) => cells[index] ?? dash).join(' | ')} |`;
   const alignment = header.map((_, index) => (index === 0 ? '---' : '--:'));
   return [line(header), line(alignment), ...rows.map(line)].join('\n');
 }
