@@ -18,7 +18,7 @@ interface Deps {
 
 /** Manages API keys. Each call runs in the caller's transaction. */
 export interface KeyManager {
-  /** Creates a key. Only the returned object contains the key text. */
+  /** Creates a key. Only the returned object contains the full key. */
   create(operation: Operation, request: ApiKeyRequest): Promise<ApiKey>;
   update(operation: Operation, id: string, changes: ApiKeyUpdate): Promise<ApiKey>;
   /** Creates a key that replaces another. The old key is revoked after `overlapS` seconds. */

@@ -65,7 +65,7 @@ export function createConcurrencyWindow(): ConcurrencyWindow {
       averageMs =
         averageMs === undefined ? latencyMs : averageMs + smoothing * (latencyMs - averageMs);
       if (averageMs > 2 * bestMs + slackMs) {
-        // With so few requests, none of them waits for another, so the endpoint itself must have become slower.
+        // With so few requests in flight, nothing is queueing, so the endpoint itself must have slowed down.
         if (size <= initialConcurrency) bestMs = averageMs;
         else decrease(0.8, initialConcurrency, endedAtMs);
       } else if (isBottleneck) size = Math.min(maxConcurrency, size + (slowStart ? 1 : 1 / size));

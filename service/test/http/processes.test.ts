@@ -46,8 +46,8 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     };
     // Waits until the other process has polled the configuration, which contains the webhook.
     for (;;) {
-      const sinceS = (performance.now() - registeredAtMs) / 1_000;
-      if ((await readAgeS()) < sinceS) break;
+      const elapsedS = (performance.now() - registeredAtMs) / 1_000;
+      if ((await readAgeS()) < elapsedS) break;
     }
 
     // One process serves the ad. Both processes receive its completion at the same time.

@@ -12,7 +12,7 @@ import type { World } from './world.ts';
 export interface Device {
   /** The rewards of the foreground tab. */
   page(): Rewards;
-  /** Kills the browser at any point, and opens the game again. */
+  /** Kills the browser at an arbitrary point, then reopens the game. */
   kill(): void;
   /**
    * Simulates the player's return to the game, which then polls all rewards. Resolves when every reward is delivered.

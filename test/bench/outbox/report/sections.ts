@@ -124,7 +124,7 @@ function createSurvivorsSection(report: Report): Section {
       ]),
     ),
     method:
-      'Offline, the browser is killed at the given delay after the last event. The page enqueues 25 events per frame in runs of 1,000, and 50 in runs of 10,000, for at most 6 s. ' +
+      'The browser is offline, and is killed the given time after the last event. The page enqueues 25 events per frame in the 1,000-event runs and 50 per frame in the 10,000-event runs, for up to 6 s. ' +
       'The surviving events are those in IndexedDB and localStorage after a restart, counted without the contestant’s own code. ' +
       '“Promised” events are those whose promise had resolved, as reported by the page before the kill.',
   };
