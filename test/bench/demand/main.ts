@@ -22,7 +22,7 @@ import {
   residentBytes,
 } from './measure.ts';
 import { publish } from './page.ts';
-import { judge } from './results.ts';
+import { type DirectRow, judge, latencyRates, type LatencyRow } from './results.ts';
 import { startSourceServer } from './source-server.ts';
 import { measureStalls } from './stalls.ts';
 
@@ -34,7 +34,7 @@ if (values.help === true) {
 
 Measures the latency, CPU and memory of decisions with external sources, and the longest stall on adversarial documents.
 Compares decisions with their slowest source and with decisions without sources. Needs Linux and PostgreSQL, and about
-6 minutes. --quick: half a minute, to check that the benchmark works; publishes nothing.`);
+8 minutes. --quick: half a minute, to check that the benchmark works; publishes nothing.`);
   process.exit();
 }
 const quick = values.quick === true;
@@ -83,9 +83,13 @@ try {
   const startMb = residentBytes(pid) / 1e6;
 
   log('latencies');
-  const latencies = await measureLatencies(measured, server, plan);
+  const latencies: LatencyRow[] = [];
+  const direct: DirectRow[] = [];
+  for (const rate of latencyRates) {
+    latencies.push(...(await measureLatencies(measured, server, rate, plan)));
+    direct.push(...(await measureDirect(measured, server, rate, plan)));
+  }
   console.table(latencies);
-  const direct = await measureDirect(measured, server, plan);
   console.table(direct);
   log('hanging sources');
   const hanging = await measureHanging(measured, server, plan.batches);

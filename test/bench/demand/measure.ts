@@ -32,8 +32,6 @@ export interface MeasuredService {
 
 /** The default value of `DEMAND_BUDGET_MS`. */
 const budgetMs = 1_000;
-/** Requests per second while latencies are measured. Low enough that decisions rarely wait for a processor. */
-export const latencyRate = 100;
 const costConcurrency = 16;
 
 const computePercentiles = (values: number[]): Percentiles => [
@@ -58,14 +56,18 @@ async function decideFor(
 }
 
 /**
- * Sends requests at random times for `ms` milliseconds, because players don't wait for each other. If each player
+ * Sends `rate` requests per second at random times for `ms` milliseconds, because players don't wait for each other. If each player
  * waited for a response, the players would soon send their requests in step, because responses from one commit arrive
  * together.
  */
-async function sendAtRandomTimes<T>(ms: number, send: () => Promise<T>): Promise<T[]> {
+async function sendAtRandomTimes<T>(
+  rate: number,
+  ms: number,
+  send: () => Promise<T>,
+): Promise<T[]> {
   const endMs = performance.now() + ms;
   const sent: Promise<T>[] = [];
-  for (let dueMs = performance.now(); dueMs < endMs; dueMs += drawGapMs()) {
+  for (let dueMs = performance.now(); dueMs < endMs; dueMs += drawGapMs(rate)) {
     await sleep(dueMs - performance.now());
     sent.push(send());
   }
@@ -73,7 +75,7 @@ async function sendAtRandomTimes<T>(ms: number, send: () => Promise<T>): Promise
 }
 
 /** Returns the time between two requests of a Poisson process. */
-const drawGapMs = (): number => (-Math.log(1 - Math.random()) * 1_000) / latencyRate;
+const drawGapMs = (rate: number): number => (-Math.log(1 - Math.random()) * 1_000) / rate;
 
 /** @throws Error if a decision does not have the expected kind of ad. */
 function checkAds(
@@ -94,6 +96,7 @@ function checkAds(
 export async function measureLatencies(
   measured: MeasuredService,
   server: SourceServer,
+  rate: number,
   { rounds, windowMs }: { rounds: number; windowMs: number },
 ): Promise<LatencyRow[]> {
   const names = [houseOnly, ...(Object.keys(placements) as (keyof typeof placements)[])] as const;
@@ -104,7 +107,9 @@ export async function measureLatencies(
   for (let round = 0; round < rounds; round += 1) {
     for (const { placement, decided } of roundOrder(rows, round)) {
       await server.takeTimes();
-      const window = await sendAtRandomTimes(windowMs, () => measured.players.decide(placement));
+      const window = await sendAtRandomTimes(rate, windowMs, () =>
+        measured.players.decide(placement),
+      );
       const times = await server.takeTimes();
       checkAds(window, placement, placement !== houseOnly);
       decided.push(
@@ -114,6 +119,7 @@ export async function measureLatencies(
   }
   return rows.map(({ placement, decided }) => ({
     placement,
+    rate,
     count: decided.length,
     decisionMs: computePercentiles(decided.map(({ ms }) => ms)),
     ...(placement !== houseOnly && {
@@ -126,22 +132,23 @@ export async function measureLatencies(
 /** Response times of the sources that players request directly. They match the sources of {@link placements}. */
 const directDelaysMs = [0, 20, 60];
 
-/** Measures requests that go straight to a source, as many per second as in {@link measureLatencies}. */
+/** Measures `rate` requests per second that go straight to a source. */
 export async function measureDirect(
   { players }: MeasuredService,
   server: SourceServer,
+  rate: number,
   { rounds, windowMs }: { rounds: number; windowMs: number },
 ): Promise<DirectRow[]> {
   await server.serve({ direct: '<VAST version="4.2"/>' });
   const rows: DirectRow[] = [];
   for (const delayMs of directDelaysMs) {
     await server.takeTimes();
-    const sent = await sendAtRandomTimes((rounds * windowMs) / 2, () =>
+    const sent = await sendAtRandomTimes(rate, (rounds * windowMs) / 2, () =>
       players.requestDirectly(`${server.url}/${delayMs}/direct`),
     );
     const times = await server.takeTimes();
     const added = sent.map(({ player: id, ms }) => ms - (times[id] ?? NaN));
-    rows.push({ delayMs, count: added.length, addedMs: computePercentiles(added) });
+    rows.push({ delayMs, rate, count: added.length, addedMs: computePercentiles(added) });
   }
   return rows;
 }

@@ -4,9 +4,17 @@ import type { Origin, Verdict } from '../service/results.ts';
 /** 50th and 99th percentile, in milliseconds. */
 export type Percentiles = [number, number];
 
-/** Results of one placement, at a low rate. */
+/**
+ * Decisions per second while latencies are measured. At the first rate, which the requirements refer to, the machine is
+ * about one-third busy. At the second rate, it is mostly idle.
+ */
+export const latencyRates = [300, 100] as const;
+
+/** Results of one placement at one rate. */
 export interface LatencyRow {
   placement: string;
+  /** Decisions per second. */
+  rate: number;
   count: number;
   decisionMs: Percentiles;
   /**
@@ -24,6 +32,8 @@ export interface LatencyRow {
  */
 export interface DirectRow {
   delayMs: number;
+  /** Requests per second. */
+  rate: number;
   count: number;
   addedMs: Percentiles;
 }
@@ -88,8 +98,9 @@ export interface DemandResults {
 /** Returns the requirements and whether these results meet them. */
 export function judge(results: Omit<DemandResults, 'measured' | 'verdicts'>): Verdict[] {
   const { latencies, hanging, costs, houseOnly, stalls } = results;
-  const added = latencies.flatMap(({ placement, addedMs }) =>
-    addedMs ? [{ placement, addedMs }] : [],
+  const [judgedRate] = latencyRates;
+  const added = latencies.flatMap(({ placement, rate, addedMs }) =>
+    addedMs && rate === judgedRate ? [{ placement, addedMs }] : [],
   );
   const worst = (index: 0 | 1) =>
     added.toSorted((a, b) => b.addedMs[index] - a.addedMs[index])[0] ?? {
@@ -115,13 +126,13 @@ export function judge(results: Omit<DemandResults, 'measured' | 'verdicts'>): Ve
   };
   return [
     limit(
-      'added to the slowest source, 50th percentile: at most 3 ms',
+      `added to the slowest source at ${judgedRate} decisions per second, 50th percentile: at most 3 ms`,
       p50.addedMs[0] ?? NaN,
       3,
       `${p50.addedMs[0]?.toFixed(1)} ms (${p50.placement})`,
     ),
     limit(
-      'added to the slowest source, 99th percentile: at most 15 ms',
+      `added to the slowest source at ${judgedRate} decisions per second, 99th percentile: at most 15 ms`,
       p99.addedMs[1] ?? NaN,
       15,
       `${p99.addedMs[1]?.toFixed(1)} ms (${p99.placement})`,
