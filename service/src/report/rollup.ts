@@ -129,14 +129,18 @@ export function sumCounts(counts: readonly Count[]): Sum[] {
 
 /**
  * Folds deltas into roll-ups. Uses a single statement, so that readers of `rollup_counts` see each count exactly once.
- * Concurrent folds skip each other's deltas.
+ * A concurrent fold waits for the locked deltas.
+ *
+ * Deletes a range of ids. With a list of ids, the planner believes that the table is empty, as it was at the last
+ * vacuum, and compares every delta with the whole list: 28,000 deltas take 1.5 s instead of 0.1 s.
  *
  * The previous release updates roll-up rows directly. To prevent deadlocks, this statement locks the rows in the same
  * order: by hour, then by the other columns as one string, compared by code units.
  */
 const foldSql = `WITH taken AS (
-    DELETE FROM rollup_deltas WHERE account_id = $1 AND id = ANY(ARRAY(
-      SELECT id FROM rollup_deltas WHERE account_id = $1 LIMIT $2 FOR UPDATE SKIP LOCKED))
+    DELETE FROM rollup_deltas WHERE account_id = $1 AND id < coalesce(
+      (SELECT id FROM rollup_deltas WHERE account_id = $1 ORDER BY id LIMIT 1 OFFSET $2),
+      'ffffffff-ffff-ffff-ffff-ffffffffffff')
     RETURNING ${groupList}, count),
   added AS (
     INSERT INTO rollups (account_id, ${groupList}, count)

@@ -129,7 +129,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
       const [ownRow] = await queries.query<ComparisonRow>(compareQuery);
       expect(ownRow?.reported).toBe(ownRow?.recount);
       await expectEqualSums();
-      // A second fold claims the remaining deltas without waiting. It then times out on the locked roll-up row.
+      // A second fold times out on the deltas that the first fold has locked.
       const failedAccountIds: string[] = [];
       await foldRollups(database, unabortedSignal, (account) => failedAccountIds.push(account));
       expect(failedAccountIds).toEqual([accountId]);
