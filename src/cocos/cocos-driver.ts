@@ -43,7 +43,7 @@ function hold(cc: CocosModule): () => void {
     game.pause();
   };
   game.on(Game.EVENT_RESUME, stayPaused);
-  // Stops frames and sounds. The engine’s audio players pause themselves on its pause event.
+  // Stops frames and sounds. The engine’s audio players interrupt themselves on its pause event.
   game.pause();
   const restoreSound = holdSounds(cc);
 

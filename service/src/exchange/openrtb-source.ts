@@ -151,7 +151,7 @@ async function readBids(
     verdict: 'offer',
     details,
     trace: result.trace,
-    offer: makeOffer(result.ad, terms, request),
+    offer: makeOffer(result.ad, terms, request, macros),
     notices: [...allNotices, ...outbidNotices],
     onWin: winNoticeUrl === undefined ? [] : [{ kind: 'win', url: winNoticeUrl }],
     onLoss: (reason) => makeLossNotices(bid, reason),

@@ -79,9 +79,9 @@ export interface Terms {
 export function makeOffer(
   ad: VastAd,
   { sourceId, priceMicros, currency, ...terms }: Terms,
-  request: OfferRequest,
+  { viewport: player }: OfferRequest,
+  macros: MacroValues,
 ): Offer {
-  const player = request.viewport;
   const { media, icons, skip, durationMs, clickThrough } = ad;
   const domain = terms.advertiserDomain ?? parseDomain(ad.advertiser);
   const skipAfterMs = skip && toOffsetMs(skip, durationMs);
@@ -114,29 +114,25 @@ export function makeOffer(
       byEvent: ad.trackers,
       progress: ad.progress,
       ...(terms.burl !== undefined && { burl: terms.burl }),
-      macros: { ...makeContextMacros(request), ...makeAdMacros(ad) },
+      macros: { ...selectContextMacros(macros), ...makeAdMacros(ad) },
     },
   };
 }
 
-/**
- * Returns values for the macros that describe the decision request. The player's IP and user agent are added later for
- * each event.
- */
-function makeContextMacros(request: OfferRequest): MacroValues {
-  const names = [
-    'DOMAIN',
-    'PAGEURL',
-    'TRANSACTIONID',
-    'REGULATIONS',
-    'GDPRCONSENT',
-    'GPPSTRING',
-  ] as const;
-  const values = makeMacros(request);
-  return Object.fromEntries(
-    names.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])),
+/** The macros that describe the decision request. The player's IP and user agent are added later for each event. */
+const contextMacros = [
+  'DOMAIN',
+  'PAGEURL',
+  'TRANSACTIONID',
+  'REGULATIONS',
+  'GDPRCONSENT',
+  'GPPSTRING',
+] as const;
+
+const selectContextMacros = (macros: MacroValues): MacroValues =>
+  Object.fromEntries(
+    contextMacros.flatMap((name) => (macros[name] === undefined ? [] : [[name, macros[name]]])),
   );
-}
 
 /** Whether an id is known. Ad servers send `unknown` where the standard requires an id. */
 const isKnownId = (id: string): boolean => !/^unknown$/i.test(id.trim());
@@ -172,7 +168,7 @@ export async function callTag(call: SourceCall, tagUrl: string): Promise<Partial
   const notices = buildErrorNotices(result.errors, macros, deps);
   if (!result.ad) return { notices, ...description };
   const terms = { sourceId: source.id, priceMicros: source.cpm_micros, currency: source.currency };
-  return { notices, offer: makeOffer(result.ad, terms, request), ...description };
+  return { notices, offer: makeOffer(result.ad, terms, request, macros), ...description };
 }
 
 /** Describes the result of resolving a tag or a bid's markup. */

@@ -182,7 +182,7 @@ async function deleteOrigin(
 /**
  * Schedules the next comparison.
  *
- * @param sha256 the hash of the file that was just fetched, so that each change is reported once
+ * @param sha256 the hash of the latest file that was fetched, so that each change is reported once
  */
 async function reschedule(
   { database, clock }: IntakeDeps,

@@ -137,7 +137,7 @@ function isWebVtt(body: Buffer): boolean {
   }
 }
 
-/** @throws RejectedError when the file is not an image or is too large. */
+/** @throws RejectedError when the file is not an image of an allowed size. */
 export async function copyIcon(
   deps: MediaDeps,
   url: string,

@@ -185,11 +185,12 @@ const isObject = (value: DraftValue): value is Draft =>
 
 /** Removes undefined fields, and then objects that have no fields left. */
 function prune(draft: Draft): JsonObject {
-  const fields = Object.entries(draft).flatMap(([name, value]): [string, Json][] => {
+  const fields: Record<string, Json> = {};
+  for (const [name, value] of Object.entries(draft)) {
     const prunedValue = pruneValue(value);
-    return prunedValue === undefined ? [] : [[name, prunedValue]];
-  });
-  return Object.fromEntries(fields);
+    if (prunedValue !== undefined) fields[name] = prunedValue;
+  }
+  return fields;
 }
 
 function pruneValue(value: DraftValue): Json | undefined {
