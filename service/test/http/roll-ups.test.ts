@@ -137,6 +137,32 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     await expectEqualSums();
   });
 
+  test('a fold reads only the deltas that it folds', async () => {
+    await playAd(0, 'before the plan');
+    // Vacuums the empty table, so that the planner expects it to stay empty.
+    await foldRollups(database, unabortedSignal, rethrow);
+    await database.query(
+      `INSERT INTO rollup_deltas SELECT account_id, gen_random_uuid(), environment, hour, placement, creative_id,
+          source_id, advertiser_id, house_ad_id, metric, reason, 0
+        FROM (SELECT * FROM rollups WHERE account_id = $1 LIMIT 1) AS rollup, generate_series(1, 5000)`,
+      [accountId],
+    );
+    const plans: string[] = [];
+    const explain = async <T>(text: string, params?: readonly unknown[]): Promise<T[]> => {
+      const rows = await database.query<{ 'QUERY PLAN': string }>(
+        `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ${text}`,
+        params,
+      );
+      plans.push(...rows.map((row) => row['QUERY PLAN']));
+      return [];
+    };
+    await foldDeltas({ query: explain, execute: explain }, accountId, 1_000);
+    expect(plans.join('\n')).toMatch(/Delete on rollup_deltas .*rows=1000 /);
+    expect(plans.join('\n')).not.toContain('Rows Removed by Filter');
+    await foldRollups(database, unabortedSignal, rethrow);
+    await expectEqualSums();
+  });
+
   test('reports match a recount while folds run, fail and are killed', async () => {
     const stopController = new AbortController();
     const [completedFolds, rolledBackFolds, killedFolds]: [number[], string[], string[]] = [
