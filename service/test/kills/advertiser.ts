@@ -7,7 +7,7 @@ import { inline, mp4, tags, tracking, vast } from '../unit/vast/fixtures.ts';
 /** A server for bids, media, trackers and webhooks. Some of its trackers fail. */
 export interface Advertiser {
   bidUrl: string;
-  /** A URL that redirects to the host that the client appends. */
+  /** A URL that redirects to the host and path that the client appends to it. */
   redirectUrl: string;
   webhookUrl: string;
   /** The number of requests for each tracker path. For example, `/7/impression` belongs to the seventh bid. */
@@ -106,7 +106,7 @@ export async function startAdvertiser(): Promise<Advertiser> {
   };
 }
 
-/** Of a hundred requests, three are reset, three fail and three are redirected. */
+/** Out of every hundred requests, three are reset, three fail and three are redirected. */
 function chooseFault(path: string): 'reset' | 'error' | 'redirect' | undefined {
   const [, bid, event] = path.split('/');
   const share = (Number(bid) * 7 + trackedEvents.indexOf(event ?? '') * 13) % 100;

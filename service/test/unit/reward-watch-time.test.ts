@@ -57,7 +57,7 @@ describe('the derived ad view', () => {
     });
   });
 
-  test('does not run into the next ad when the completion arrives late', () => {
+  test('does not overlap the next ad when the completion arrives late', () => {
     const complete = createEvent('complete', 19_000, { offsetMs: 8_000 });
     expect(findAdView(createEvent('start', 1_000), complete)).toMatchObject({
       fromMs: 1_000,
