@@ -79,7 +79,7 @@ export async function startAdvertiser(): Promise<Advertiser> {
       request.on('data', (chunk: Buffer) => (body += chunk.toString()));
       request.on('end', () => {
         const json = JSON.parse(body) as { id: string; data?: { decision_id?: string } };
-        if (path === '/bid') return response.end(bidOn(json.id, (bids += 1), urls));
+        if (path === '/bid') return response.end(createBidResponse(json.id, (bids += 1), urls));
         webhooks.push(body);
         rewardedIds.add(json.data?.decision_id ?? '');
         return response.writeHead(204).end();
@@ -117,7 +117,7 @@ function chooseFault(path: string): 'reset' | 'error' | 'redirect' | undefined {
       ];
 }
 
-function bidOn(
+function createBidResponse(
   id: string,
   bid: number,
   { normal, hanging }: { normal: string; hanging: string },

@@ -181,11 +181,11 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       wasSent: true,
     }));
     if (!successfulAttempt || !failedAttempt) throw new Error('the deliveries are missing');
-    const failureStreaks = await recordAttempts(database, [
+    const consecutiveFailures = await recordAttempts(database, [
       { ...successfulAttempt, next: { state: 'delivered' } as never },
       { ...failedAttempt, next: { state: 'pending', delayMs: 60_000 } as never },
     ]);
-    expectEqual(failureStreaks.at(1)?.attempts, 1);
+    expectEqual(consecutiveFailures.at(1)?.attempts, 1);
     expectEqual(
       (await read()).map(({ state, attempt, later }) => ({ state, attempt, later })),
       [
