@@ -24,7 +24,7 @@ const benchmarks = {
     browser: true,
     help: `npm run bench:frames [-- --peer <folder>]
 
-Takes about 3 minutes. Slow frames are not a failure.
+Takes about 3 minutes. Slow frames do not fail the run.
 
   --peer <folder>  compare with this checkout of github.com/poki/phaser-plugin`,
   },

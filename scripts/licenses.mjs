@@ -25,9 +25,9 @@ const permissiveLicenses = [
   'Python-2.0',
   'Unlicense',
 ];
-/** Licenses that require us to publish our changes to a package's files or to name its authors. */
+/** Licenses that require us to publish our changes to a package's files or to credit its authors. */
 const weakCopyleftLicenses = ['MPL-2.0', 'CC-BY-4.0'];
-/** Packages whose metadata only points to a license file. We read the license in that file ourselves. */
+/** Packages whose metadata only points to a license file. We reviewed those licenses by hand. */
 const manuallyReviewedLicenses = new Map([['node_modules/spawndamnit', 'MIT']]);
 
 /**
@@ -85,7 +85,7 @@ ${['', 'service', 'demo', 'docs']
 
 ## Obligations
 
-Most of these licenses only require that you keep their notice. MPL-2.0 also requires that you publish the files of the package that you modify. CC-BY-4.0 (browser data for build tools) requires attribution. Neither license affects code that uses the package.
+Most of these licenses only require that you keep their notice. MPL-2.0 also requires that you publish any of the package's files that you modify. CC-BY-4.0 (browser data for build tools) requires attribution. Neither license affects code that uses the package.
 `;
 }
 

@@ -47,7 +47,7 @@ async function release(isDryRun) {
   if (isPublished) {
     await execute([...changeset, 'version']);
     if (readVersion() === currentVersion)
-      throw new Error('Nothing to release: .changeset has no changeset.');
+      throw new Error('Nothing to release: there are no changesets in .changeset.');
     for (const file of dependents) updateDependency(file, currentVersion, readVersion());
     await execute(['npm', 'install', '--package-lock-only', '--no-audit', '--no-fund']);
   }

@@ -45,7 +45,7 @@ function renderTables(assumed) {
   return [
     `Measured ${measured.date} on ${measured.machine}.`,
     renderTable(
-      ['', 'service, µs', 'PostgreSQL, µs', 'stored, bytes', 'WAL, bytes'],
+      ['', 'service CPU, µs', 'PostgreSQL CPU, µs', 'stored, bytes', 'WAL, bytes'],
       [
         ['decision', ...roundCosts(decision)],
         ['request with the start event', ...roundCosts(start)],

@@ -58,8 +58,8 @@ try {
 }
 
 /**
- * Stops everything when npm stops. This process receives no signal of its own: npm sends SIGTERM to its shell, which does
- * not forward it.
+ * Stops everything when npm stops. Polls, because no signal reaches this process: npm sends SIGTERM only to the shell
+ * that it started, which does not forward it.
  */
 function stopWithNpm() {
   if (process.env.npm_lifecycle_event === undefined) return;

@@ -39,7 +39,7 @@ const browsers = [
     name: 'webkit',
     path: process.env.WEBKIT_PATH || '/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser',
     programs: ['WebKitWebDriver', 'xvfb-run'],
-    // Disables PulseAudio. With PulseAudio, a video that is paused during its start doesn't always resume.
+    // Disables PulseAudio. With PulseAudio, a video that is paused while starting doesn't always resume.
     env: { GST_PLUGIN_FEATURE_RANK: 'alsasink:NONE,pulsesink:NONE' },
   },
 ];

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 
 const help = `npm run test:database -- --url postgres://user@host:port/database [--kill-worker] [-- test files]
 
-Runs the service's SQL statements in that database, then the service's HTTP tests and the tests
+Checks that the database supports the service's SQL, then runs the service's HTTP tests and the tests
 with random players. Each test file uses a new database on that server. These databases are not
 deleted. The last line is \`N passed, N failed\`.
 The role must be allowed to create databases. If the database has the Citus extension, the new

@@ -1,6 +1,6 @@
 /**
  * Simulates the cores and the disk of a PostgreSQL server to which service processes write with group commits. The
- * simulation ignores waits for row locks.
+ * simulation ignores row-lock contention.
  *
  * @typedef {{
  *   rate: number, processes: number, cores: number, serviceUs: number, databaseUs: number,

@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const startTimeoutMs = 10_000;
 
 /**
- * Starts a PulseAudio server with a silent sound device. Without a device, Firefox suspends audio contexts. Requires
+ * Starts a PulseAudio server with a null sink. Without an audio device, Firefox suspends audio contexts. Requires
  * `pulseaudio`.
  *
  * @returns {Promise<{ env: Record<string, string>, stop(): void }>} `env` contains environment variables for the browser.

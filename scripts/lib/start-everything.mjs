@@ -125,7 +125,7 @@ function printTable(urls, { sandbox, live }, devFile) {
     ['Demo game', demoUrl],
     ['More examples', `${demoUrl}/examples/`],
     ['Panel', panelUrl],
-    ...(setupUrl === undefined ? [] : [['Panel, first user (once, 24 h)', setupUrl]]),
+    ...(setupUrl === undefined ? [] : [['Panel, first user (single-use, 24 h)', setupUrl]]),
     ['Service', serviceUrl],
     ['Game server', gameServerUrl],
     ['Sandbox, publishable key', sandbox.publishable],

@@ -42,7 +42,7 @@ export function createDemand({ url, keys }: Sandbox) {
         if (creative?.review.status === 'approved') return;
         await sleep(50);
       }
-      throw new Error(`No creative of ${sourceId} was approved within 30 s.`);
+      throw new Error(`No creative from ${sourceId} was approved within 30 s.`);
     },
     /** Updates the resource with this name. */
     async change(kind: string, name: string, body: object): Promise<void> {

@@ -4,7 +4,7 @@ import type { Members, PatroniCluster } from './patroni.ts';
 export interface Failure {
   name: string;
   /**
-   * Causes the failure, then restarts the machines that it stopped. Patroni restarts PostgreSQL if only PostgreSQL was
+   * Injects the failure, then restarts the machines that it stopped. Patroni restarts PostgreSQL if only PostgreSQL was
    * killed.
    */
   run(cluster: PatroniCluster, members: Members): Promise<void>;

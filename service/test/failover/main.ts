@@ -1,4 +1,4 @@
-/** `npm run failover:service [-- <failure>…]`: causes failures in a PostgreSQL cluster under load. */
+/** `npm run failover:service [-- <failure>…]`: injects failures into a PostgreSQL cluster under load. */
 import { parseArgs } from 'node:util';
 import { printFindings } from '../faults/verify.ts';
 import type { Interruption } from './canary.ts';
@@ -20,10 +20,10 @@ if (values.help) {
 
 Runs three PostgreSQL servers with synchronous replication under Patroni, configured as in deploy/high-availability, and
 two service processes under load: one connects through HAProxy, and the other's database URL lists all three servers.
-Causes each failure, or only the ones you name, and compares the database and the received webhooks with what the
+Injects each failure, or only the ones you name, and compares the database and the received webhooks with what the
 service acknowledged.
 Failures: ${names.join(', ')}. Running all of them takes about six minutes.
-  --minutes <n>  keep causing failures in random order until the run has lasted at least this long
+  --minutes <n>  keep injecting failures in random order until the run has lasted at least this long
   --players <n>  concurrent players (default 32)
 FAILOVER_LOG=1 also shows the logs of Patroni, PostgreSQL, etcd and HAProxy.`);
   process.exit();

@@ -52,13 +52,13 @@ export interface Members {
   synchronousStandby: Node;
 }
 
-/** A rejoining node first copies the data that it missed, which takes half a minute on a busy machine. */
+/** A rejoining node has to catch up first, which takes half a minute on a busy machine. */
 const recoveryTimeoutMs = 120_000;
 
 const getDeployedPath = (file: string): string =>
   fileURLToPath(new URL(`../../../deploy/high-availability/${file}`, import.meta.url));
 
-/** Lists the programs that {@link startPatroni} requires and that are not installed. */
+/** Lists the programs that {@link startPatroni} requires but that are not installed. */
 export const findMissingPrograms = (): string[] => [
   ...(findPostgresFolder() === undefined ? ['postgresql'] : []),
   ...['patroni', 'etcd', 'haproxy'].filter((name) => findProgram(name) === undefined),

@@ -8,7 +8,7 @@ import type { Failure } from './failures.ts';
 import { startPatroni } from './patroni.ts';
 
 interface Options {
-  /** Returns the next failure to cause, or undefined to end the run. `minutes` is the time since the run started. */
+  /** Returns the next failure to inject, or undefined to end the run. `minutes` is the time since the run started. */
   next(minutes: number): Failure | undefined;
   players: number;
   onFailure?(result: FailureResult): void;
@@ -37,7 +37,7 @@ const recoveryRewards = 10;
 /** How long a player retries a request. A failover takes less time. */
 const retryForMs = 120_000;
 
-/** Causes failures in a PostgreSQL cluster one at a time while players watch ads from two service processes. */
+/** Injects failures into a PostgreSQL cluster one at a time while players watch ads from two service processes. */
 export async function runFailures({
   next,
   players: count,

@@ -53,7 +53,7 @@ const cutConnections: Fault = {
 };
 
 const blackhole: Fault = {
-  name: 'the network to PostgreSQL silently drops everything for eight seconds',
+  name: 'the network silently drops all traffic to PostgreSQL for eight seconds',
   async run({ proxy }) {
     proxy.stall();
     await sleep(8_000);

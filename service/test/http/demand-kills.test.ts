@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { killDemand } from '../kills/demand-kills.ts';
+import { runDemandKills } from '../kills/demand-kills.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
 test('no tracker, billing notice or reward is lost when processes are killed', async () => {
-  const report = await killDemand({
+  const report = await runDemandKills({
     impressions: 200,
     players: 50,
     ...(hasPostgres && { databaseUrl: await createPostgresDatabase() }),

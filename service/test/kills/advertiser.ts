@@ -7,7 +7,7 @@ import { inline, mp4, tags, tracking, vast } from '../unit/vast/fixtures.ts';
 /** A server for bids, media, trackers and webhooks. Some of its trackers fail. */
 export interface Advertiser {
   bidUrl: string;
-  /** A URL that redirects to the host that the client appends. */
+  /** A URL that redirects to the host and path that the client appends to it. */
   redirectUrl: string;
   webhookUrl: string;
   /** The number of requests for each tracker path. For example, `/7/impression` belongs to the seventh bid. */
@@ -79,7 +79,7 @@ export async function startAdvertiser(): Promise<Advertiser> {
       request.on('data', (chunk: Buffer) => (body += chunk.toString()));
       request.on('end', () => {
         const json = JSON.parse(body) as { id: string; data?: { decision_id?: string } };
-        if (path === '/bid') return response.end(bidOn(json.id, (bids += 1), urls));
+        if (path === '/bid') return response.end(createBidResponse(json.id, (bids += 1), urls));
         webhooks.push(body);
         rewardedIds.add(json.data?.decision_id ?? '');
         return response.writeHead(204).end();
@@ -106,7 +106,7 @@ export async function startAdvertiser(): Promise<Advertiser> {
   };
 }
 
-/** Of a hundred requests, three are reset, three fail and three are redirected. */
+/** Out of every hundred requests, three are reset, three fail and three are redirected. */
 function chooseFault(path: string): 'reset' | 'error' | 'redirect' | undefined {
   const [, bid, event] = path.split('/');
   const share = (Number(bid) * 7 + trackedEvents.indexOf(event ?? '') * 13) % 100;
@@ -117,7 +117,7 @@ function chooseFault(path: string): 'reset' | 'error' | 'redirect' | undefined {
       ];
 }
 
-function bidOn(
+function createBidResponse(
   id: string,
   bid: number,
   { normal, hanging }: { normal: string; hanging: string },

@@ -28,7 +28,7 @@ interface DemandKillOptions {
 interface Violations {
   /** Acknowledged rewards that are missing from the database or from the received webhooks. */
   lostRewards: string[];
-  /** Decisions whose ad was watched, but whose tracker requests are missing or have not ended. */
+  /** Decisions whose ad was watched, but with tracker requests that are missing, pending or late. */
   unrecorded: string[];
   /** Trackers other than billing notices that were requested more than once. */
   repeatedTrackers: string[];
@@ -53,7 +53,7 @@ interface DemandKillReport extends Violations {
 const settleMs = 180_000;
 
 /** Kills random service processes while players watch external ads. Then checks all trackers and rewards. */
-export async function killDemand(options: DemandKillOptions): Promise<DemandKillReport> {
+export async function runDemandKills(options: DemandKillOptions): Promise<DemandKillReport> {
   const { impressions, databaseUrl, onProgress = () => undefined } = options;
   const dataDir = mkdtempSync(join(tmpdir(), 'trueward-demand-kills-'));
   const advertiser = await startAdvertiser();

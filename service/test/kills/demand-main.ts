@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { printFindings } from '../faults/verify.ts';
 import { startPrivatePostgres } from '../private-postgres.ts';
-import { killDemand } from './demand-kills.ts';
+import { runDemandKills } from './demand-kills.ts';
 
 const help = `npm run kills:demand [-- --impressions 10000 --store postgresql]
 
@@ -37,7 +37,7 @@ for (const store of stores) {
     continue;
   }
   console.log(store === 'postgresql' ? 'PostgreSQL, two processes' : 'The embedded database');
-  const { watched, kills, trackerRequests, ...violations } = await killDemand({
+  const { watched, kills, trackerRequests, ...violations } = await runDemandKills({
     ...(store === 'postgresql' && postgres
       ? { databaseUrl: postgres.url, impressions, players: 200 }
       : { impressions: Math.ceil(impressions / 10), players: 50 }),

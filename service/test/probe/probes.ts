@@ -83,9 +83,11 @@ const expectEqual = (actual: unknown, expected: unknown): void => {
 
 /** Statements that the service uses and that distributed databases often do not support. */
 export const probes: Record<string, (database: Database) => Promise<void>> = {
-  'migrations run under a lock row': async (database) => void (await migrate(database)),
+  'migrations hold a lock row': async (database) => void (await migrate(database)),
   'partitions are created while the service runs': (database) => createPartitions(database, nowMs),
-  'a prepared statement with arrays inserts decisions and their counts': async (database) => {
+  'a prepared statement with array parameters inserts decisions and their counts': async (
+    database,
+  ) => {
     await addAccount(database, scope.accountId);
     await recordDecisions(database, async () => false, [{ scope, record }]);
     await recordDecisions(database, async () => false, [
@@ -108,7 +110,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
         expectEqual(outcomes.get(event), expected);
       }
     }),
-  'of two concurrent reward changes, one fails': async (database) => {
+  'a stale reward change is rejected': async (database) => {
     const [decision] = await readDecisions(database, scope, [decisionId], { lock: false });
     if (!decision) throw new Error('the decision is missing');
     const changedDecision = { ...decision, rewardState: 'pending' as const };
@@ -118,7 +120,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     const [repeatedWrite] = await Promise.allSettled([write()]);
     expectEqual(repeatedWrite?.status, 'rejected');
   },
-  'rewards expire across accounts without locking all of them': async (database) => {
+  'rewards in all accounts expire without a cross-account lock': async (database) => {
     expectEqual(await expireRewards(database, systemClock), [decisionId]);
     expectEqual(await expireRewards(database, systemClock), []);
   },
@@ -179,11 +181,11 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       wasSent: true,
     }));
     if (!successfulAttempt || !failedAttempt) throw new Error('the deliveries are missing');
-    const failureStreaks = await recordAttempts(database, [
+    const consecutiveFailures = await recordAttempts(database, [
       { ...successfulAttempt, next: { state: 'delivered' } as never },
       { ...failedAttempt, next: { state: 'pending', delayMs: 60_000 } as never },
     ]);
-    expectEqual(failureStreaks.at(1)?.attempts, 1);
+    expectEqual(consecutiveFailures.at(1)?.attempts, 1);
     expectEqual(
       (await read()).map(({ state, attempt, later }) => ({ state, attempt, later })),
       [
@@ -194,7 +196,9 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     for (const table of ['deliveries', 'delivery_attempts', 'webhook_events', 'webhook_failures'])
       await database.query(`DELETE FROM ${table} WHERE account_id = $1`, [scope.accountId]);
   },
-  'tracker requests are leased once, recorded, and ended when they are late': async (database) => {
+  'tracker requests are leased once, recorded, and marked late when they expire': async (
+    database,
+  ) => {
     await addAccount(database, scope.accountId);
     const tracker = {
       name: 'impression/0',

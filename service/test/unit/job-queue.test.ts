@@ -94,7 +94,7 @@ test('a failing source backs off until a job succeeds', async () => {
   expect(await measurePause('f', 'g', false)).toBe(1_000);
 });
 
-test('the back-off continues after a source’s queue was empty', async () => {
+test('an empty queue does not reset a source’s back-off', async () => {
   const { push, started, end } = createHeldQueue({ pauseMs: 1_000 });
   push('acc_1', 'src_1', 'a');
   await end('a', false);

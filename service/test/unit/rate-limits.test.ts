@@ -79,7 +79,7 @@ describe('a limit shared by several processes', () => {
     expect(movingFlood.laterRatePerS).toBeLessThanOrEqual(rate.perS * 1.5);
   });
 
-  test('shares only the hashed names of clients that send many requests', () => {
+  test('shares only the hashed identifiers of clients that send many requests', () => {
     expect(run(4, 60, (_process, tenth) => (tenth % 20 === 0 ? 1 : 0)).names).toEqual([]);
     expect(run(4, 10, () => flood).names).toEqual([
       createMac('key')('ip\n198.51.100.7').slice(0, 22),

@@ -66,7 +66,7 @@ test.each([
     'image/png',
   ],
   [
-    'a PNG with a large profile before its pixels',
+    'a PNG with a large ICC profile before its image data',
     `\x89PNG\r\n\x1a\n\0\0\0\rIHDR${'\0'.repeat(17)}\0\0\x20\0iCCP${'\0'.repeat(8_196)}\0\0\0\0IDAT`,
     'image/png',
   ],

@@ -57,7 +57,7 @@ describe('the derived ad view', () => {
     });
   });
 
-  test('does not run into the next ad when the completion arrives late', () => {
+  test('does not overlap the next ad when the completion arrives late', () => {
     const complete = createEvent('complete', 19_000, { offsetMs: 8_000 });
     expect(findAdView(createEvent('start', 1_000), complete)).toMatchObject({
       fromMs: 1_000,
@@ -79,8 +79,8 @@ describe('the derived ad view', () => {
   test('lies between the decision and the arrival of its completion', () => {
     const complete = createEvent('complete', 0, { clamped: true, receivedAtMs: 30_000 });
     expect(findAdView(undefined, complete)).toMatchObject({ fromMs: 20_000, toMs: 30_000 });
-    const pausedComplete = createEvent('complete', 60_000, { receivedAtMs: 60_500 });
-    expect(findAdView(createEvent('start', 2_000), pausedComplete)).toMatchObject({
+    const completeAfterPause = createEvent('complete', 60_000, { receivedAtMs: 60_500 });
+    expect(findAdView(createEvent('start', 2_000), completeAfterPause)).toMatchObject({
       fromMs: 2_000,
       receivedAtMs: 60_500,
     });

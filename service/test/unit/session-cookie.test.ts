@@ -2,7 +2,7 @@ import Fastify from 'fastify';
 import { expect, test } from 'vitest';
 import { createSessionCookie } from '../../src/http/authentication/session-access.ts';
 
-/** Returns the `Set-Cookie` header for a new session, and the session that was read from the header `cookie`. */
+/** Returns the `Set-Cookie` header for a new session, and the session that was read from the `cookie` header. */
 async function exchangeCookies(publicUrl: string, cookie: string) {
   const app = Fastify();
   const session = createSessionCookie(() => publicUrl);

@@ -53,7 +53,7 @@ test.each(['93.184.215.14', '1.1.1.1', '2606:4700:4700::1111', '64:ff9b::101:101
   },
 );
 
-test('development additionally allows only loopback addresses', () => {
+test('in development, loopback addresses are allowed, but private ones are not', () => {
   expect(isAllowedAddress('127.0.0.1', { loopback: true })).toBe(true);
   expect(isAllowedAddress('::1', { loopback: true })).toBe(true);
   expect(isAllowedAddress('10.0.0.1', { loopback: true })).toBe(false);

@@ -179,7 +179,7 @@ describe('reading a bid response', () => {
     });
   });
 
-  test('keeps valid bids next to invalid ones', () => {
+  test('keeps valid bids when others are invalid', () => {
     const result = read(createBid({ id: 'bad', price: -1 }), createBid());
     expect(result).toMatchObject({ bids: [{ id: 'b1' }], rejectedBids: [{ id: 'bad' }] });
   });

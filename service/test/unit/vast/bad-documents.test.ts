@@ -116,7 +116,7 @@ describe('an irregular document', () => {
     expect(ad.trackers.impression).toEqual([impression]);
   });
 
-  test('is read if its title has control characters or half a surrogate pair', async () => {
+  test('is read if its title has control characters or a lone surrogate', async () => {
     const withTitle = (title: string) => vast(inline()).replace('>title<', `>${title}<`);
     const readTitle = async (document: string) =>
       (await resolve({ start: document })).result.ad?.title;

@@ -140,7 +140,7 @@ export async function readRejection(document: string, overrides: Partial<VastRul
 
 /**
  * Returns the longest time in milliseconds for which resolving documents blocks the event loop. Measures CPU time,
- * which does not depend on other processes. Returns the best of ten runs, because some runs include a garbage
+ * which does not depend on other processes. Returns the best of up to ten runs, because some runs include a garbage
  * collection.
  */
 export async function measureStall(documents: Documents): Promise<number> {
@@ -152,17 +152,17 @@ export async function measureStall(documents: Documents): Promise<number> {
 
 async function measureStallOnce(documents: Documents): Promise<number> {
   let [longestMs, usageBefore] = [0, process.cpuUsage()];
-  const recordStretch = () => {
+  const recordStall = () => {
     const { user, system } = process.cpuUsage(usageBefore);
     longestMs = Math.max(longestMs, (user + system) / 1_000);
     usageBefore = process.cpuUsage();
   };
   const pause = () => {
-    recordStretch();
+    recordStall();
     return Promise.resolve();
   };
   await resolve(documents, { pause });
-  recordStretch();
+  recordStall();
   return longestMs;
 }
 

@@ -52,7 +52,7 @@ describe('macro expansion', () => {
     expect(findUnknownMacros(tag)).toEqual(['CACHEBUSTER']);
   });
 
-  test('describes the request to the ad server', () => {
+  test('inserts details about the request', () => {
     const values = makeRequestMacros({
       player: { limitAdTracking: true, childDirected: true, gdpr: true, ip: '203.0.113.0' },
       playerSize: { width: 640, height: 360 },

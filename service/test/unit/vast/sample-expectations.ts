@@ -32,7 +32,7 @@ const impression = (scheme: Scheme) => `${scheme}://example.com/track/impression
 const createTrackingUrl = (scheme: Scheme, event: string) =>
   `${scheme}://example.com/tracking/${event}`;
 const error = (scheme: Scheme) => `${scheme}://example.com/error`;
-const tenSeconds = '10000 http://example.com/tracking/progress-10';
+const progressAtTenSeconds = '10000 http://example.com/tracking/progress-10';
 const page = 'https://iabtechlab.com/';
 
 const quartiles = (scheme: Scheme): Trackers => ({
@@ -56,7 +56,7 @@ const expectIntro = (
       complete: [createTrackingUrl(scheme, 'complete')],
       ...trackers,
     },
-    progress: [tenSeconds],
+    progress: [progressAtTenSeconds],
     errors: [],
     ...rest,
   };
@@ -82,7 +82,7 @@ const expectViewable = (outer: Scheme): ExpectedResult => {
       notViewable: [url],
       viewUndetermined: [url],
     },
-    progress: [tenSeconds, tenSeconds],
+    progress: [progressAtTenSeconds, progressAtTenSeconds],
   });
 };
 
