@@ -1,4 +1,4 @@
-/** An init script for pages. Makes clocks, timers, animation frames and videos run `speed` times as fast. */
+/** An init script that makes clocks, timers, animation frames and videos run at `speed` times their normal speed. */
 export function speedUp(speed: number): void {
   const { setTimeout: timeout, setInterval: interval, requestAnimationFrame: frame } = window;
   const monotonic = performance.now.bind(performance);

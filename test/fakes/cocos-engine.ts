@@ -41,7 +41,7 @@ export interface CocosEngine extends CocosModule {
 
 export interface CocosSound {
   readonly state: 'playing' | 'paused' | 'interrupted' | 'stopped';
-  /** Starts to play. The event is emitted on the sound's node, after the current task. */
+  /** Starts playback. The `started` event is emitted on the sound's node, after the current task. */
   play(): void;
   pause(): void;
   stop(): void;

@@ -46,7 +46,7 @@ export function createStubService(): StubService {
       const { pathname } = new URL(input instanceof Request ? input.url : input);
       const body: unknown = JSON.parse(typeof init?.body === 'string' ? init.body : '{}');
       if (pathname === '/v1/decisions') return decide(service, body as DecisionRequest);
-      if (pathname === '/v1/events') return takeEvents(service, body as EventBatch);
+      if (pathname === '/v1/events') return recordEvents(service, body as EventBatch);
       return json({ id: pathname.split('/').at(-1), state: 'pending' });
     },
   };
@@ -74,7 +74,7 @@ function decide(service: StubService, request: DecisionRequest): Response {
 }
 
 /** Records the events and earns the reward for each completed ad. */
-function takeEvents(service: StubService, { events }: EventBatch): Response {
+function recordEvents(service: StubService, { events }: EventBatch): Response {
   service.events.push(...events);
   const ids = new Set(events.map(({ decision_id: id }) => id));
   const watched = (id: string): boolean =>

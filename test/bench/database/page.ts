@@ -117,14 +117,14 @@ const describeRatios = (rows: readonly SideRow[]): string => {
   return otherRows
     .map((row) => {
       const ratio = row.adUs.database / first.adUs.database;
-      return `- **${row.name}** needs ${ratio.toFixed(1)} times as much server CPU for a whole ad as ${first.name}, so it takes ${Math.floor(ratio) + 1} servers of the same size to carry more than one server without a cluster.`;
+      return `- **${row.name}** needs ${ratio.toFixed(1)} times as much server CPU for a whole ad as ${first.name}, so it takes ${Math.floor(ratio) + 1} servers of the same size to handle more ads than a single ${first.name} server.`;
     })
     .join('\n');
 };
 
 const describeDeadWorker = ({ name, rows }: { name: string; rows: AccountRow[] }): string =>
-  `Two accounts on ${name}, served by one process, after a worker was killed (SIGKILL). Acknowledged decisions are those
-before and after the kill; they were counted after the worker's restart.
+  `Two accounts on ${name}, served by one process, after a worker was killed (SIGKILL). “Acknowledged” includes decisions
+from before and after the kill. “Stored” is how many of them were in the database after the worker's restart.
 
 ${table(
   ['account', 'requests', 'succeeded', 'p50 / p99, ms', 'acknowledged', 'stored'],

@@ -151,7 +151,7 @@ const addSource = async (
     ...more,
   });
 
-/** Adds the placement with its sources, and waits until the creatives of the sources have been copied and approved. */
+/** Adds the placement with its sources, and waits until the sources' creatives have been copied and approved. */
 export async function addExternalPlacement(
   service: RunningService,
   server: SourceServer,

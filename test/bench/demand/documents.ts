@@ -75,11 +75,11 @@ export const adversarialTags: Record<string, string> = {
 };
 
 export const adversarialBids: Record<string, string> = {
-  'bids without a member': fill('{},', bids, '{}]}]}'),
-  'bids with a price': fill('{"price":1},', bids, '{}]}]}'),
-  'seats without a bid': fill('{},', '{"id":"REQUEST_ID","seatbid":[', '{}]}'),
+  'empty bids': fill('{},', bids, '{}]}]}'),
+  'bids with only a price': fill('{"price":1},', bids, '{}]}]}'),
+  'seats without bids': fill('{},', '{"id":"REQUEST_ID","seatbid":[', '{}]}'),
   'nested arrays': fill('[', bids),
-  'numbers of a thousand digits': fill(`${'9'.repeat(1_000)},`, bids, '0]}]}'),
+  'thousand-digit numbers': fill(`${'9'.repeat(1_000)},`, bids, '0]}]}'),
   'one long string': fill('x', `${bids}{"adm":"`, '"}]}]}'),
   'escaped characters': fill('\\u0041', `${bids}{"adm":"`, '"}]}]}'),
   'macros in an ad': fill(

@@ -68,7 +68,7 @@ const { service } = side;
 const players = startPlayers(service, server, connections);
 try {
   const measured = { side, players };
-  // Pauses the sources of the demo account.
+  // Pauses the demo account's sources.
   await setSourceStatus(service, await listActiveSources(service), 'paused');
   await addHousePlacement(service, houseOnly);
   await addHousePlacement(service, 'all hang');

@@ -39,7 +39,7 @@ const computePercentiles = (values: number[]): Percentiles => [
   percentile(values, 0.99) ?? NaN,
 ];
 
-/** Requests decisions for `ms` milliseconds. Each player requests the next decision after the last response. */
+/** Requests decisions for `ms` milliseconds. Each player requests a decision as soon as the previous one arrives. */
 async function decideFor(
   { players }: MeasuredService,
   placement: PlacementName,
@@ -56,9 +56,9 @@ async function decideFor(
 }
 
 /**
- * Sends `rate` requests per second at random times for `ms` milliseconds, because players don't wait for each other. If each player
- * waited for a response, the players would soon send their requests in step, because responses from one commit arrive
- * together.
+ * Sends `rate` requests per second for `ms` milliseconds, at random times and without waiting for responses (an open
+ * loop), because real players don't wait for each other. In a closed loop, the players would soon send requests in
+ * lockstep, because responses from one commit arrive together.
  */
 async function sendAtRandomTimes<T>(
   rate: number,
@@ -74,7 +74,7 @@ async function sendAtRandomTimes<T>(
   return Promise.all(sent);
 }
 
-/** Returns the time between two requests of a Poisson process. */
+/** Draws a random interval between two requests of a Poisson process. */
 const drawGapMs = (rate: number): number => (-Math.log(1 - Math.random()) * 1_000) / rate;
 
 /** @throws Error if a decision does not have the expected kind of ad. */

@@ -44,7 +44,7 @@ ${table(
 ## Latency
 
 Players request ${latencyRates.join(' and then ')} decisions per second, at random times. The table shows 50th / 99th percentiles in milliseconds.
-The slowest source measures its time itself, from the end of the request to the response. The added time is the rest: both
+The slowest source measures its own time, from the end of the request to the response. The added time is the rest: both
 network connections, the auction, and the transaction that stores the decision.
 
 ![Latency of a decision, and of its slowest source](latency.svg)
@@ -85,7 +85,7 @@ the same decisions take ${percentiles(results.hanging.openMs)} ms.
 The service's CPU time per decision at a concurrency of 16, including all requests, notices and writes. The figures are medians of ${results.costs[0]?.serviceUs.length ?? 0} windows:
 
 ${table(
-  ['placement', 'µs', 'range'],
+  ['placement', 'CPU, µs', 'range'],
   results.costs.map(({ placement, serviceUs }) => [
     placement,
     formatInteger(median(serviceUs) ?? NaN),

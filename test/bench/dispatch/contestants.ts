@@ -74,7 +74,7 @@ export const contestants: readonly Contestant[] = [
     license: 'MIT',
     settings: [graphile(64, false), graphile(64, true), graphile(200, true)],
     recovery:
-      'forceUnlockWorkers() at the restart, for the workers that hold jobs, without which a job would stay locked for 4 hours; safe only when no other worker is running',
+      'forceUnlockWorkers() on restart, for the workers that hold jobs; otherwise, their jobs would stay locked for 4 hours; safe only if no other worker is running',
   },
   {
     name: 'bullmq',

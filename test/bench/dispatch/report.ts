@@ -89,7 +89,7 @@ export function compare(summaries: readonly Summary[]): string[] {
   return summaries.flatMap((peer) => {
     if (peer === ours || peer.perSecond === undefined) return [];
     const lines = [
-      describe('deliveries a second', ours.perSecond, peer.perSecond, 'more', peer.name),
+      describe('deliveries per second', ours.perSecond, peer.perSecond, 'more', peer.name),
       describe('processor time per delivery', ours.totalUs, peer.totalUs, 'less', peer.name),
     ];
     const [a, b] = [ours, peer].map(({ crashes }) => averageRepeats(crashes));
@@ -135,11 +135,11 @@ A team that does not use this service would put its webhooks into a job queue. E
 
 ${renderRatesTable(summaries)}
 
-![Deliveries a second](rate.svg)
+![Deliveries per second](rate.svg)
 
 ![Processor time per delivery](cost.svg)
 
-“Total” is worker, PostgreSQL and Redis; PostgreSQL includes all of its processes; the share of the WAL writer, the checkpointer and the background writer is in parentheses. “Enqueue” is the wall time, and the CPU time of all processes, to write one reward with its delivery, measured for all ${count} together. “Lost” and “duplicated” refer to the rounds above, which have no faults.
+“Total” is the sum of worker, PostgreSQL and Redis; PostgreSQL includes all of its processes; the share of the WAL writer, the checkpointer and the background writer is in parentheses. “Enqueue” is the wall time, and the CPU time of all processes, to write one reward with its delivery, measured for all ${count} together. “Lost” and “duplicated” refer to the rounds above, which have no faults.
 
 ## Where we stand
 
@@ -150,11 +150,11 @@ Reasons for the differences, and aspects that the figures do not show:
 - Our service stores every attempt with its time, latency, status and the start of the response, and keeps the delivery, so that operators can look it up and redeliver it. graphile-worker and BullMQ delete completed jobs; pg-boss keeps them without the response.
 - Our service signs each webhook twice, with its own scheme and with Standard Webhooks; the peers sign once.
 - Our service adapts the number of concurrent requests to each endpoint, up to 200, and slows down for an overloaded endpoint without affecting the others. The peers send a fixed number of concurrent requests, regardless of the endpoint.
-- pg-boss and graphile-worker write a job in the transaction of the reward, as our service does. BullMQ cannot: the reward is in PostgreSQL and the job in Redis. If a process ends between the two writes, no webhook is sent for the reward; that is not measured here.
+- pg-boss and graphile-worker write a job in the reward's transaction, as our service does. BullMQ cannot: the reward is in PostgreSQL and the job in Redis. If a process ends between the two writes, no webhook is sent for the reward; that is not measured here.
 
-## A crash of the worker
+## A worker crash
 
-The worker is killed (SIGKILL) when 40% of the webhooks have arrived, and restarted immediately. “Open” is the number of requests that the receiver had not responded to by then. Each webhook is delivered at least once, so those that were sent but not recorded are sent again; receivers deduplicate them by \`webhook-id\`. “All done” is the time from the kill until nothing is pending; it depends on how long a dead worker's jobs stay claimed.
+The worker is killed (SIGKILL) when 40% of the webhooks have arrived, and restarted immediately. “In flight” is the number of requests that the receiver had not responded to by then. Each webhook is delivered at least once, so those that were sent but not recorded are sent again; receivers deduplicate them by \`webhook-id\`. “All done” is the time from the kill until nothing is pending; it depends on how long a dead worker's jobs stay claimed.
 
 ${renderCrashTable(summaries)}
 
@@ -167,7 +167,7 @@ ${contestants
 
 - PostgreSQL: one server with default settings, and a database for each run. Redis: \`${redisSettings.map((argument) => (argument === '' ? "''" : argument)).join(' ')}\`, so that a write is on disk before it is acknowledged, as in PostgreSQL.
 - Deliveries by the peers: undici with keep-alive connections, one per concurrent request; Standard Webhooks with \`node:crypto\`; a status other than 2xx fails the job, and the queue retries it.
-- Backlog: pg-boss by \`insert()\` on the connection of the transaction; graphile-worker by \`add_jobs()\`; BullMQ by \`addBulk()\` after the commit, 1,000 at a time. Ours is written by the service’s own event writer, called in another process, because rewards that arrive over HTTP are delivered while others are still arriving, so there would be no backlog. Its transaction stays open until the start, so the time includes the commit. The dispatcher, which the service would wake after its own commit, is woken by a test event.
+- Backlog: pg-boss by \`insert()\` on the transaction's connection; graphile-worker by \`add_jobs()\`; BullMQ by \`addBulk()\` after the commit, 1,000 at a time. Ours is written by the service’s own event writer, called in another process, because rewards that arrive over HTTP are delivered while others are still arriving, so there would be no backlog. Its transaction stays open until the start, so the time includes the commit. The dispatcher, which the service would wake after its own commit, is woken by a test event.
 - Each peer ran with several settings, ${plan.tuning.toLocaleString('en')} deliveries each, and the fastest is published. Ours runs with its defaults.
 
 ${renderTuningTable(summaries)}
@@ -181,11 +181,11 @@ const renderRatesTable = (summaries: readonly Summary[]): string =>
     [
       '',
       'per second (slowest – fastest)',
-      'worker, µs',
-      'PostgreSQL, µs',
-      'Redis, µs',
-      'total, µs',
-      'enqueue, µs / CPU µs',
+      'worker CPU, µs',
+      'PostgreSQL CPU, µs',
+      'Redis CPU, µs',
+      'total CPU, µs',
+      'enqueue, wall / CPU µs',
       'lost',
       'duplicated',
     ],
@@ -211,7 +211,7 @@ const renderCrashTable = (summaries: readonly Summary[]): string =>
     [
       '',
       'arrived',
-      'open',
+      'in flight',
       'restart, s',
       'all done, s',
       'lost',
@@ -251,8 +251,8 @@ function drawPlots(summaries: readonly Summary[]): [string, string][] {
     }));
   const rate = drawRowChart({
     title: 'Webhooks delivered to one endpoint that responds after 50 ms',
-    axis: 'deliveries a second',
-    series: ['deliveries a second'],
+    axis: 'deliveries per second',
+    series: ['deliveries per second'],
     style: 'bars',
     format,
     rows: rows((summary) => [summary.perSecond]),

@@ -116,7 +116,7 @@ async function report(series: Series[], version: string): Promise<void> {
     ].join(' | '),
   );
   const table = [
-    '| ad | median, ms | 95th percentile, ms | relative to the bare video | requests for a decision |',
+    '| ad | median, ms | 95th percentile, ms | relative to the bare video | decision requests |',
     '|---|---|---|---|---|',
     ...rows.map((row) => `| ${row} |`),
   ].join('\n');

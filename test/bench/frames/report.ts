@@ -27,7 +27,7 @@ const folder = join(import.meta.dirname, '../../../docs/benchmarks/frames');
 const names: Record<Contestant, string> = {
   nothing: 'game alone',
   trueward: 'trueward, idle',
-  truewardDelivering: 'trueward, one delivery a frame',
+  truewardDelivering: 'trueward, one delivery per frame',
   alwaysAttached: 'listener always attached',
   sceneWatcher: 'scenes watched each step',
   peer: 'poki/phaser-plugin 0.0.5',
@@ -142,7 +142,7 @@ ${table(
         : formatVerdict(longTasks.length === 0),
     ],
     [
-      'a delivering frame ≤ 0.2 ms at the 99th percentile',
+      'a frame with a delivery ≤ 0.2 ms at the 99th percentile',
       `median ${formatNumber(percentile(frames, 0.5), 3)} ms, 99th percentile ${formatNumber(p99, 3)} ms of ${frames.length} frames, the lower of two runs for each (single runs: ${singleRunP99s} ms; fixed work in the same frames, measured in the same way: median ${formatNumber(percentile(control, 0.5), 3)} ms, 99th percentile ${formatNumber(percentile(control, 0.99), 3)} ms)`,
       formatVerdict(p99 <= 0.2),
     ],
@@ -162,7 +162,7 @@ ${table(
 ## An idle frame
 
 ${table(
-  ['Phaser', 'In the game', 'calls', 'bytes', 'timers', 'added, µs'],
+  ['Phaser', 'In the game', 'calls', 'bytes', 'timers', 'added time, µs'],
   results.idle.map(({ contestant, figures: f, version }) => [
     version,
     names[contestant],
@@ -179,12 +179,12 @@ ${table(
 
 ## How
 
-- Calls are exact: \`Profiler.startPreciseCoverage\` over 1,000 frames, of functions in the SDK's file or the contestant's. Calls of Phaser's functions that a contestant makes are not counted.
+- Calls are counted exactly, with \`Profiler.startPreciseCoverage\` over 1,000 frames, for functions in the SDK's file or the contestant's. A contestant's calls to Phaser's functions are not counted.
 - Bytes come from the sampling heap profiler (interval 64 bytes, collected objects included): allocations by the SDK or the contestant, and by code that it calls. Sampling is inexact, so figures vary by a few bytes.
-- Timers are calls of \`setTimeout\`, \`setInterval\` and \`requestAnimationFrame\` in those frames.
-- Microseconds are the fastest of 20 blocks of 100 frames with the contestant minus the fastest of 20 without it. The blocks alternate in the same game, whose loop is stopped and stepped manually. “game alone” and “trueward, idle” run the same code in both kinds of blocks, so their figures show the noise of the machine.
+- Timers are calls to \`setTimeout\`, \`setInterval\` and \`requestAnimationFrame\` in those frames.
+- Microseconds are the fastest of 20 blocks of 100 frames with the contestant minus the fastest of 20 without it. The blocks alternate in the same game, whose loop is stopped and stepped manually. “game alone” and “trueward, idle” run the same code in both kinds of blocks, so their figures show the machine's noise.
 - Tasks are those of the page's main thread in a trace, measured by the lower of CPU time and wall time: on a shared machine, the wall time of a task (longest: ${formatNumber(longestWallMs)} ms, the game alone ${formatNumber(alone.longestWallMs)} ms) includes other processes, and the CPU clock has a coarse resolution. Meanwhile, the game draws 30 moving boxes.
-- Draining reads a full IndexedDB outbox from an earlier visit and sends it to a server on this machine; the rewards go through the ledger, one claim and one receipt each, in ${formatNumber(drain.ms / 1000)} s. The time of a delivering frame is the wall time of the SDK's listener, including the game's handler.
+- Draining reads a full IndexedDB outbox from an earlier visit and sends it to a server on this machine; the rewards go through the ledger, one claim and one receipt each, in ${formatNumber(drain.ms / 1000)} s. The time of a frame with a delivery is the wall time of the SDK's listener, including the game's handler.
 
 ${
   hasPeer

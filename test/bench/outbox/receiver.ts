@@ -50,7 +50,7 @@ const rudderstackConfig = JSON.stringify({
   consentManagementMetadata: { resolutionStrategies: [] },
 });
 
-/** Starts the receiver on a free port of this machine. */
+/** Starts the receiver on a free port on this machine. */
 export async function startReceiver(scripts: Files): Promise<Receiver> {
   let deliveries = createDeliveries('none', undefined);
   let behavior: Behavior = { latencyMs: 0, lostResponses: [] };

@@ -87,7 +87,7 @@ export const accounts: Part = async (options) => {
     title: 'Three processes on one account',
     verdicts: [
       {
-        budget: `whole ads a second, three processes on one account ÷ on three: at least ${budget}`,
+        budget: `whole ads per second, three processes on one account ÷ on three: at least ${budget}`,
         measured: ratio.toFixed(2),
         held: ratio >= budget,
       },
@@ -97,14 +97,14 @@ export const accounts: Part = async (options) => {
         held: oneAccountSessions.waiting === 0,
       },
     ],
-    head: ['', 'whole ads/s', 'active sessions sampled', 'of them waiting for a lock on roll-ups'],
+    head: ['', 'whole ads/s', 'active sessions sampled', 'of those, waiting for a roll-up lock'],
     rows: [...perSecond].map(([{ name }, values]) => [
       name,
       formatInteger(median(values) ?? NaN),
       formatInteger(sampler.sessions[name]?.active ?? 0),
       formatInteger(sampler.sessions[name]?.waiting ?? 0),
     ]),
-    note: `Three processes on one database, each with ${concurrency} requests at a time; ${formatInteger(ads)} ads per round with their webhooks; ${rounds} rounds. The time spent watching ads is excluded. \`pg_stat_activity\` is sampled every ${sampleMs} ms.`,
+    note: `Three processes on one database, each with ${concurrency} concurrent requests; ${formatInteger(ads)} ads per round with their webhooks; ${rounds} rounds. The time spent watching ads is excluded. \`pg_stat_activity\` is sampled every ${sampleMs} ms.`,
     plot: {
       axis: 'whole ads/s',
       rows: [...perSecond].map(([{ name }, values]) => ({

@@ -16,7 +16,7 @@ const budget = 1.1;
  * the benchmark.
  */
 const pauseMs = 150;
-/** Number of windows. It is large enough to open a dead endpoint's circuit breaker. */
+/** Number of windows. This is enough for the dead endpoint's circuit breaker to open. */
 const windows = 25;
 
 /**
@@ -26,8 +26,12 @@ const windows = 25;
 export const deadEndpoint: Part = async (options) => {
   const backlog = options.quick ? 100 : 10_000;
   const sides = [
-    { name: 'all answer', ...(await startSide(options, 0)), rounds: [] as number[][] },
-    { name: 'one never answers', ...(await startSide(options, backlog)), rounds: [] as number[][] },
+    { name: 'all respond', ...(await startSide(options, 0)), rounds: [] as number[][] },
+    {
+      name: 'one never responds',
+      ...(await startSide(options, backlog)),
+      rounds: [] as number[][],
+    },
   ] as const;
   try {
     for (const { announce } of sides) await announce();
@@ -65,11 +69,11 @@ export const deadEndpoint: Part = async (options) => {
       const format = (share: number): string => (percentile(latencies, share) ?? NaN).toFixed(0);
       return [name, rounds.length, format(0.5), format(0.95), format(0.99)];
     }),
-    note: `The time from the request that causes an event to its arrival at each of the 99 endpoints that respond. The dead endpoint accepts requests and never responds, and has ${formatInteger(backlog)} deliveries pending. Two services alternate; the ratio compares their median events.`,
+    note: `The time from the request that causes an event to its arrival at each of the 99 responsive endpoints. The dead endpoint accepts requests but never responds, and has ${formatInteger(backlog)} deliveries pending. Two services alternate; the ratio compares their median events.`,
     plot: {
       axis: 'p50, ms',
       rows: [
-        { label: 'all answer', value: healthyMs },
+        { label: 'all respond', value: healthyMs },
         { label: 'one dead', value: withDeadMs },
       ],
     },

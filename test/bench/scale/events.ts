@@ -12,8 +12,8 @@ const decisionConcurrency = 64;
 const budget = 20_000;
 const eventsPerAd = 7;
 /**
- * Number of ads per second of a window, which is more than the budget requires. If a build is so fast that it runs out
- * of ads, its window ends early.
+ * Number of ads to prepare per second of a window. This is more than the budget requires. If a build is so fast that it
+ * runs out of ads, its window ends early.
  */
 const adsPerSecond = (1.5 * budget) / eventsPerAd;
 /** Number of warm-up windows. The JIT compiler needs a few thousand requests. */
@@ -43,22 +43,22 @@ export const events: Part = async (options) => {
     title: 'Events of whole ads',
     verdicts: [
       {
-        budget: `events of whole ads stored a second: at least ${formatInteger(budget)}`,
+        budget: `events of whole ads stored per second: at least ${formatInteger(budget)}`,
         measured: `${formatInteger(best)}/s`,
         held: best >= budget,
       },
     ],
     head: [
       'processes',
-      'events in a request',
+      'events per request',
       'events/s',
-      'service, µs each',
-      'PostgreSQL, µs each',
+      'service CPU, µs each',
+      'PostgreSQL CPU, µs each',
     ],
     rows,
-    note: `${concurrency} requests at a time, with new events only, each acknowledged after its commit. An ad has seven events: start, impression, three quartiles, complete and close; one verifies an impression, and one earns a reward. There is no webhook.`,
+    note: `${concurrency} concurrent requests, with new events only, each acknowledged after its commit. An ad has seven events: start, impression, three quartiles, complete and close; one verifies an impression, and one earns a reward. There is no webhook.`,
     plot: {
-      axis: 'events/s, by processes × events in a request',
+      axis: 'events/s, by processes × events per request',
       rows: rows.map(([processes, size, value]) => ({
         label: `${processes} × ${size}`,
         value: Number(String(value).replaceAll(',', '')),

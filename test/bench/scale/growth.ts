@@ -39,12 +39,12 @@ export const growth: Part = async ({ postgres, ms, quick }) => {
     title: 'Decisions by number of stored rows',
     verdicts: [
       {
-        budget: `a decision with ${formatInteger(maxRows)} stored ÷ with 1,000, CPU: at most ${budget}`,
+        budget: `CPU per decision with ${formatInteger(maxRows)} stored ÷ with 1,000: at most ${budget}`,
         measured: ratio.toFixed(2),
         held: ratio <= budget,
       },
     ],
-    head: ['decisions stored', 'service and PostgreSQL, µs', 'p50, ms'],
+    head: ['decisions stored', 'service and PostgreSQL CPU, µs', 'p50, ms'],
     rows: steps.map(({ stored, cpuUs, p50Ms }) => [
       formatInteger(stored),
       cpuUs.toFixed(0),

@@ -43,19 +43,19 @@ export const oneEndpoint: Part = async (options) => {
     title: 'Deliveries to one endpoint',
     verdicts: [
       {
-        budget: `deliveries a second to one endpoint that answers after ${responseMs} ms: at least ${formatInteger(budget)}`,
+        budget: `deliveries per second to one endpoint that responds after ${responseMs} ms: at least ${formatInteger(budget)}`,
         measured: `${formatInteger(perSecond)}/s`,
         held: perSecond >= budget,
       },
     ],
-    head: ['', 'deliveries/s', 'service, µs each', 'PostgreSQL, µs each'],
+    head: ['', 'deliveries/s', 'service CPU, µs each', 'PostgreSQL CPU, µs each'],
     rows: results.map((result) => [
       result.name,
       formatInteger(result.perSecond),
       formatInteger(result.serviceUs),
       formatInteger(result.databaseUs),
     ]),
-    note: `One process of the service, an endpoint that answers after ${responseMs} ms in a separate process, and a backlog of ${formatInteger(backlog)}; the median of ${rounds} rounds. A build that takes longer than ${timeoutMs / 1_000} s is stopped.`,
+    note: `One process of the service, an endpoint in a separate process that responds after ${responseMs} ms, and a backlog of ${formatInteger(backlog)}; the median of ${rounds} rounds. A build that takes longer than ${timeoutMs / 1_000} s is stopped.`,
     plot: {
       axis: 'deliveries/s',
       rows: results.map((result) => ({

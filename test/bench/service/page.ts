@@ -124,7 +124,7 @@ table of counts that have not been folded yet, whose space is reused within seco
 ![CPU of a whole ad with its webhook](costs.svg)
 
 ${table(
-  ['', 'service, µs', 'PostgreSQL, µs', 'stored, bytes', 'WAL, bytes'],
+  ['', 'service CPU, µs', 'PostgreSQL CPU, µs', 'stored, bytes', 'WAL, bytes'],
   listEntries(current).map(([unit, cost]) => [
     units[unit],
     ...(['serviceUs', 'databaseUs', 'storedBytes', 'loggedBytes'] as const).map(
@@ -146,11 +146,18 @@ const describeCosts = ({
 
 \`npm run bench:costs\`, ${rounds} rounds of ${formatInteger(ads)} ads, 48 at a time, ${formatOrigin(measured)}
 A bare \`node:http\` echo of a decision's request, called by the same client, takes ${echoUs} µs. Compared with an echo, a decision costs
-${formatTenths(costs.decisionAlone.serviceUs / echoUs)} times and a whole ad ${formatInteger(costs.ad.serviceUs / echoUs)} times as much. On the embedded store, whose database is a thread of the service, they cost ${formatTenths(embedded.decisionAlone.serviceUs / echoUs)} and ${formatInteger(embedded.ad.serviceUs / echoUs)} times as much. The bytes of a
+${formatTenths(costs.decisionAlone.serviceUs / echoUs)} times and a whole ad ${formatInteger(costs.ad.serviceUs / echoUs)} times as much. On the embedded store, whose database runs in a thread of the service, they cost ${formatTenths(embedded.decisionAlone.serviceUs / echoUs)} and ${formatInteger(embedded.ad.serviceUs / echoUs)} times as much. The bytes of a
 whole ad are for the live environment; the sandbox also stores why each decision was made.
 
 ${table(
-  ['', 'service, µs', 'PostgreSQL, µs', 'stored, bytes', 'WAL, bytes', 'embedded store, µs'],
+  [
+    '',
+    'service CPU, µs',
+    'PostgreSQL CPU, µs',
+    'stored, bytes',
+    'WAL, bytes',
+    'embedded store CPU, µs',
+  ],
   listEntries(costs).map(([unit, { serviceUs, databaseUs, storedBytes, loggedBytes }]) => [
     units[unit],
     ...[serviceUs, databaseUs, storedBytes, loggedBytes, embedded[unit].serviceUs].map(
@@ -159,7 +166,7 @@ ${table(
   ]),
 )}
 
-Group commit, decisions stored per second without HTTP, 64 waiting at a time:
+Group commit, decisions stored per second without HTTP, at a concurrency of 64:
 
 ${table(
   ['', 'grouped', 'one transaction each', 'one insert each, without sums for reports'],
@@ -191,7 +198,14 @@ latency of a webhook is measured from sending the completion until the webhook a
 ![CPU of service and PostgreSQL per ad, by rate](rates.svg)
 
 ${table(
-  ['ads/s', '', 'service, µs', 'PostgreSQL, µs', 'decision p50 / p99, ms', 'webhook p50 / p99, ms'],
+  [
+    'ads/s',
+    '',
+    'service CPU, µs',
+    'PostgreSQL CPU, µs',
+    'decision p50 / p99, ms',
+    'webhook p50 / p99, ms',
+  ],
   rows.map((row) => [
     formatInteger(row.rate),
     row.side + (row.reached ? '' : `: only ${formatInteger(row.perSecond)}/s reached`),

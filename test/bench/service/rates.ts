@@ -31,8 +31,8 @@ const quick = values.quick === true;
 const rounds = quick ? 1 : Number(values.rounds);
 const windowMs = quick ? 2_000 : Number(values.seconds) * 1_000;
 const rates = quick ? [10, 100] : [10, 100, 1_000];
-/** Lead-in before the measured window, in milliseconds. After this time, ads end as often as they start. */
-const leadInMs = watchMs + 900;
+/** Ramp-up before the measured window, in milliseconds. After it, the load is steady: as many ads end as start. */
+const rampUpMs = watchMs + 900;
 /** Maximum number of requests in flight. At this limit, no more ads start, so the run does not reach its rate. */
 const maxInFlight = 1_000;
 /** How long to wait for the last webhooks, in milliseconds. It is enough even for builds with slow webhooks. */
@@ -58,7 +58,7 @@ async function measure(
   const decisionMs: number[] = [];
   const finishedAtMs = new Map<string, number>();
   const startedAtMs = nowMs();
-  const fromMs = startedAtMs + leadInMs;
+  const fromMs = startedAtMs + rampUpMs;
   const toMs = fromMs + windowMs;
   const isInWindow = (atMs: number): boolean => atMs >= fromMs && atMs < toMs;
   let inFlight = 0;

@@ -76,7 +76,7 @@ it('clicking the ad resumes it if focus does not return', async () => {
   await expect.poll(isPaused).toBe(false);
 });
 
-it('a click pauses the ad only briefly if the page opens in the background', async () => {
+it('a click pauses the ad only briefly if the advertiser’s page opens in the background', async () => {
   await open('video');
   await page.getByRole('link', { name: 'Learn more' }).click();
   expect(await isPaused()).toBe(true);

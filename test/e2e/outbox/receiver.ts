@@ -57,7 +57,7 @@ export async function startReceiver(script: string): Promise<Receiver> {
       }),
   };
 
-  const takeEvents = (request: IncomingMessage, response: ServerResponse, body: string): void => {
+  const handleEvents = (request: IncomingMessage, response: ServerResponse, body: string): void => {
     const batch = JSON.parse(body) as EventBatch;
     receiver.requests.push({ atMs: performance.now(), batch });
     const accept = (): EventBatchResult => ({
@@ -78,7 +78,7 @@ export async function startReceiver(script: string): Promise<Receiver> {
     request.on('end', () => {
       switch (request.url?.split('?')[0]) {
         case '/v1/events':
-          return takeEvents(request, response, body);
+          return handleEvents(request, response, body);
         case '/resolved':
           receiver.resolved.add(body);
           return response.end();

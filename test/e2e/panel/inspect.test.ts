@@ -27,7 +27,7 @@ test.beforeAll(async ({ browser }) => {
         body: Buffer.concat(chunks).toString(),
         headers: Object.fromEntries(headers) as Record<string, string>,
       });
-      response.writeHead(200).end('Taken, thank you.');
+      response.writeHead(200).end('Received, thank you.');
     });
   }).listen(0, '127.0.0.1');
   await once(receiver, 'listening');
@@ -60,7 +60,7 @@ test('an owner can create, test, inspect and redeliver a webhook', async () => {
   const deliveries = page.getByRole('region', { name: 'Deliveries' });
   // There is no need to reload the page, because it refetches deliveries periodically.
   await deliveries.getByText('1 attempt').click();
-  await deliveries.getByText('Taken, thank you.').waitFor();
+  await deliveries.getByText('Received, thank you.').waitFor();
   await deliveries.getByRole('button', { name: 'Redeliver' }).click();
   await expect.poll(() => receivedRequests.length).toBe(2);
 

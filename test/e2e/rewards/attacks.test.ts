@@ -63,7 +63,7 @@ it('an honest player earns a reward', async () => {
   await expect.poll(() => readCoins(name), pollOptions).toBe(25);
 });
 
-it('a page that runs 4 times as fast is denied the reward', async () => {
+it('a page that runs at 4 times its normal speed is denied the reward', async () => {
   const name = newPlayer();
   const page = await open(name, cheatSpeed);
   const traffic = recordTraffic(page);
@@ -76,7 +76,7 @@ it('a page that runs 4 times as fast is denied the reward', async () => {
   expect(await deliveredRewards(page)).toEqual([]);
 });
 
-it('a video that plays 4 times as fast is denied the reward', async () => {
+it('a video that plays at 4 times its normal speed is denied the reward', async () => {
   const name = newPlayer();
   const page = await open(name, cheatSpeed);
   const traffic = recordTraffic(page);

@@ -95,7 +95,7 @@ async function compare(
 }
 
 /**
- * Holds and releases the game `count` times. Returns the first frame delta after each release, and the same number of
+ * Pauses and resumes the game `count` times. Returns the first frame delta after each resume, and the same number of
  * ordinary frame deltas, in milliseconds.
  */
 async function measureFirstDeltas(count: number): Promise<{ first: number[]; ordinary: number[] }> {

@@ -30,7 +30,7 @@ export interface DrainResult extends Tally {
 export interface PageResult {
   idle: WakeUps & { requests: number; cpuMsPerSecond: number };
   lengths: LengthResult[];
-  /** Times of frames with 8 ms of game work. In each frame, one event is added to a queue of the greatest length. */
+  /** Times of frames with 8 ms of game work. In each frame, one event is added to the longest queue. */
   framesWhileEnqueuing: FrameTimes;
   burst: { cost: number; stored: number | undefined };
   drain: DrainResult | undefined;
@@ -43,7 +43,7 @@ const gameMs = 8;
 const gameFrames = 120;
 const warmUpEvents = 60;
 
-/** Runs all measurements without faults. */
+/** Runs all measurements that inject no faults. */
 export const measureLife = (setting: Setting, contestant: ContestantInfo): Promise<PageResult> =>
   withProfile((profile) =>
     withBrowser(profile, async (browser) => {

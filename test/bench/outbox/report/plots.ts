@@ -49,7 +49,7 @@ export function drawPlots(report: Report): Map<string, string> {
   const lengths =
     report.summaries
       .find(({ lengths }) => lengths.length > 0)
-      ?.lengths.map(({ length }) => `${format(length)} waiting`) ?? [];
+      ?.lengths.map(({ length }) => `${format(length)} queued`) ?? [];
   const cost: PlotOptions = {
     title: 'Main-thread time per event, by queue length (the number is for the longest queue)',
     axis: 'ms, median, logarithmic: if the dots coincide, the cost does not grow',
@@ -60,7 +60,7 @@ export function drawPlots(report: Report): Map<string, string> {
   };
   const frames: PlotOptions = {
     title: 'Frame time in a game with 8 ms of work per frame',
-    axis: 'ms, 99th percentile; at 16.7, the game is smooth',
+    axis: 'ms, 99th percentile; 16.7 is a smooth 60 frames per second',
     series: ['enqueuing', 'draining'],
     style: 'bars',
     includes: () => true,
@@ -68,8 +68,8 @@ export function drawPlots(report: Report): Map<string, string> {
   };
   const drain: PlotOptions = {
     title: 'Draining a long queue',
-    axis: 'events a second, logarithmic',
-    series: ['events a second'],
+    axis: 'events per second, logarithmic',
+    series: ['events per second'],
     style: 'dots',
     includes: sends,
     valuesOf: ({ drain: result }) => [
@@ -77,7 +77,7 @@ export function drawPlots(report: Report): Map<string, string> {
     ],
   };
   const bytes: PlotOptions = {
-    title: 'Bytes in the page',
+    title: 'Download size',
     axis: 'kB, gzip',
     series: ['gzip'],
     style: 'bars',

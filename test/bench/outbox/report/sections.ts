@@ -197,7 +197,7 @@ function createIdleSection(report: Report): Section {
 
 function createSizeSection(report: Report): Section {
   return {
-    title: 'Bytes',
+    title: 'Download size',
     plots: ['bytes'],
     table: table(
       ['', 'minified', 'gzip', 'brotli'],
