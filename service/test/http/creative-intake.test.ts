@@ -22,7 +22,7 @@ const readRejections = async (sourceId: string): Promise<unknown[]> =>
     .filter(({ action }) => action === 'creative.refused')
     .map(({ after }) => after?.['reason']);
 
-test('an offered ad becomes a creative with copied media that is pending review', async () => {
+test('an offered ad becomes a creative that is pending review, and its media is copied', async () => {
   const source = await intake.createSource();
   intake.origin.serve('/meadow.mp4', meadow);
   intake.origin.serve('/meadow.vtt', 'WEBVTT\n\n00:00.000 --> 00:01.000\nHello');

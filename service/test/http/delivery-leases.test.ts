@@ -109,8 +109,8 @@ test('processes with skewed clocks do not claim a leased delivery', async () => 
     `UPDATE deliveries SET state = 'pending', attempt = 0, next_at = now() WHERE id = 'dlv_1'`,
   );
   const newClaims = watchClaims(2);
-  const behindProcess = start('behind', -hourMs, newClaims.watchedDatabase);
+  const laggingClockProcess = start('behind', -hourMs, newClaims.watchedDatabase);
   await newClaims.completion;
-  await behindProcess.stop();
+  await laggingClockProcess.stop();
   expect(senders).toEqual(['accurate', 'behind']);
 });

@@ -7,7 +7,7 @@ import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
 const durationS = 11;
 
-/** Records all later statements on this database, and returns the array that they are appended to. */
+/** Records all subsequent statements sent to this database. Returns the array to which they are appended. */
 function recordStatements(database: Database): string[] {
   const statements: string[] = [];
   const record =
@@ -32,7 +32,7 @@ function recordStatements(database: Database): string[] {
  * Returns the table that a statement reads or writes if the statement runs on all shards, and otherwise undefined. A
  * statement without an account runs on all shards unless its table is on the coordinator.
  */
-function findAllShardsTable(statement: string): string | undefined {
+function findFanOutTable(statement: string): string | undefined {
   if (/account_id = (?:\$\d|'service')/.test(statement)) return undefined;
   const tables = [...statement.matchAll(/(?:FROM|INTO|UPDATE) ([a-z_]+)/g)].map(([, name]) => name);
   return tables.some((name = '') => serviceTables.includes(name)) ? undefined : tables[0];
@@ -47,7 +47,7 @@ test.skipIf(!hasPostgres)(
     await runningService.stop();
     const counts: Record<string, number> = {};
     for (const statement of statements) {
-      const table = findAllShardsTable(statement);
+      const table = findFanOutTable(statement);
       if (table !== undefined) counts[table] = (counts[table] ?? 0) + 1;
     }
     // The polls for webhooks with due deliveries and for due tracker requests run every second.

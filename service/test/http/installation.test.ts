@@ -29,7 +29,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const readMode = (path: string): number => statSync(path).mode & 0o777;
 const createKey = (byte: number): string => Buffer.alloc(32, byte).toString('base64');
 
-test('a new data folder is accessible only to its user', async () => {
+test('a new data folder is accessible only to its owner', async () => {
   const dataDir = join(folder, 'data');
   const commandEnv = { ...env, TRUEWARD_DATA_DIR: dataDir };
   expect(await run(['migrate'], commandEnv)).toMatchObject({ code: 0 });

@@ -118,7 +118,7 @@ describe('an operator', () => {
     expect(response.status).toBe(422);
   });
 
-  test.each(invalidTimes)('cannot start a recovery or a report at %s', async (text) => {
+  test.each(invalidTimes)('cannot use %s as the start of a recovery or a report', async (text) => {
     const webhook = { url: 'https://hooks.example/a', events: ['decision.rewarded'] };
     const { body } = await manage<{ id: string }>('POST', '/v1/webhooks', webhook);
     const startTime = encodeURIComponent(text);

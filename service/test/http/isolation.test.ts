@@ -105,7 +105,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
 
   test.each([
     ['that the database cannot store', '22P02'],
-    // The error code of a connection error, although the connection works.
+    // This code indicates a connection error, although the connection works.
     ['that the database rejects as a malformed message', '08P01'],
   ])('a decision %s does not fail other decisions in its commit', async (_what, code) => {
     const { sandbox: client, live: otherClient } = clients();

@@ -156,7 +156,7 @@ describe.each([
 test('the error response for an unreadable file is not cacheable', async () => {
   const uploadsFolder = join(folder, 'unreadable');
   mkdirSync(uploadsFolder);
-  // `stat` works on a socket, but opening it fails, like any file when the process has run out of file descriptors.
+  // `stat` works on a socket, but opening it fails, as it does for any file once file descriptors run out.
   const socket = createServer().listen(join(uploadsFolder, uploadedFile));
   await once(socket, 'listening');
   const app = Fastify({ logger: false });

@@ -3,9 +3,7 @@ import { expect, test } from 'vitest';
 import { startInProcess } from '../in-process.ts';
 import { createClient } from './client.ts';
 
-/**
- * Requests decisions as a page and as a game server, with several country headers. Returns each decision's status.
- */
+/** Requests decisions with various country headers, from a page and from a game server. Returns their statuses. */
 async function requestStatuses(env: Record<string, string>) {
   const runningService = await startInProcess({ RATE_LIMITS: 'off', ...env });
   const { call, publishable, secret } = createClient(runningService);

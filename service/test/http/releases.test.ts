@@ -82,7 +82,7 @@ test("an ad with a token in the next release's format can be rewarded", async ()
 
 test('an event with a token from a later release is deferred with 503', async () => {
   const { client, createEvent, decide } = game;
-  const decision = await decide('of a later release');
+  const decision = await decide('later-release');
   const body = `9~${decision.id}`;
   const send = (mac: string) => {
     const events = [createEvent({ ...decision, token: `${body}.${mac}` }, 'start')];

@@ -302,7 +302,7 @@ describe('concurrency', () => {
     expect(earnedCount * 4_750).toBeLessThanOrEqual(elapsedMs + 1_250);
   });
 
-  test('ads that a player requests but does not watch cost no reward', async () => {
+  test('ads requested but never watched do not affect a later reward', async () => {
     for (let count = 0; count < 61; count += 1) await game.decide('victim');
     for (let count = 0; count < 61; count += 1)
       await game.decide('victim', { placement: 'lobby', formats: ['image'] });
@@ -381,7 +381,7 @@ describe('traffic', () => {
     expect(await game.countWebhookEvents('decision.served', decision.id)).toBe(0);
   });
 
-  test("a kill switch stops a running ad's reward", async () => {
+  test('a kill switch denies the reward for an ad that is playing', async () => {
     const decision = await game.decide('killed', { placement: 'double-coins' });
     await game.report(game.createEvent(decision, 'start'));
     game.advance(5_000);

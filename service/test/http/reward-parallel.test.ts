@@ -58,7 +58,7 @@ describe.each([
   });
 
   test('an event that the previous release stores concurrently counts once', async ({ skip }) => {
-    if (!databaseUrl) return skip('The embedded database has one connection.');
+    if (!databaseUrl) return skip('The embedded database supports only one connection.');
     const otherRelease = openPostgres(databaseUrl, (error) => console.error(error));
     const decision = await game.decide('overtaken');
     await game.report(game.createEvent(decision, 'start'));

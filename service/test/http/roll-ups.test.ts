@@ -43,7 +43,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     const env = {
       DATABASE_URL: databaseUrl,
       TRUEWARD_MASTER_KEY: masterKey,
-      // So short that waiting for a lock fails.
+      // So short that any wait for a lock times out.
       DATABASE_LOCK_TIMEOUT_MS: '500',
       RATE_LIMITS: 'off',
     };
@@ -52,7 +52,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     database = openPostgres(databaseUrl, () => undefined);
     const [row] = await database.query<{ account_id: string }>('SELECT account_id FROM accounts');
     accountId = row?.account_id ?? '';
-    // Claims the fold job, so that only the tests fold.
+    // Claims the fold job, so that folds run only when a test starts them.
     await database.query(
       `INSERT INTO chores VALUES ('service', 'roll-ups', now() + interval '1 day')
         ON CONFLICT (account_id, name) DO UPDATE SET begun_at = excluded.begun_at`,

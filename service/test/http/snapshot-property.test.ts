@@ -14,9 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => runningService.stop());
 
-/**
- * An operator's action. `object` and `value` are used as indexes of existing objects, and wrap around at the end.
- */
+/** An operator's action. `object` selects an existing object, and `value` determines the request body. */
 interface Step {
   environment: 0 | 1;
   action: 'create' | 'update' | 'archive' | 'review' | 'roll' | 'rotate_secret';

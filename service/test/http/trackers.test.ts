@@ -16,7 +16,7 @@ describe.each(engines)('on %s', (engine) => {
   let server: TrackerServer;
   beforeEach(() => ({ game, server } = current()));
 
-  test('a verified impression causes one request per tracker, in order', async () => {
+  test('a verified impression triggers one request per tracker, in order', async () => {
     const decision = await decide('in-order', {
       byEvent: createTrackers(
         'complete',

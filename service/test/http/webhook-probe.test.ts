@@ -42,7 +42,7 @@ const waitForProbe = (id: string, deliveryCount: number) =>
       newest.state !== 'pending',
   );
 
-/** Starts a receiver and disables its webhook with five days of failures. */
+/** Starts a receiver and disables its webhook by simulating five days of failures. */
 async function startDisabledReceiver(respond: () => number) {
   const receiver = await startReceiver(respond);
   const { body } = await call<Webhook>('POST', '/v1/webhooks', {

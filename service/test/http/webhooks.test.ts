@@ -26,7 +26,8 @@ async function serve(userRef: string, sender: Client = client): Promise<void> {
 }
 
 /**
- * Skips the five seconds before the second attempt. Updates the row, because the delay depends on the database's clock.
+ * Skips the five-second delay before the second attempt. Updates the row, because the delay is measured with the
+ * database's clock.
  */
 async function skipWait(webhook: Webhook): Promise<void> {
   clock.advance(5_000);
