@@ -142,7 +142,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
       sendProblem(error, request, reply);
     },
   });
-  // These hooks are synchronous and run for every request. They use callbacks to avoid the cost of promises.
+  // These hooks are synchronous and run for every request. They use callbacks to avoid the overhead of promises.
   app.addHook('onRequest', (request, reply, done) => {
     tracing.nameRequest(request.raw, request.id, request.routeOptions.url);
     void reply.header('request-id', request.id);

@@ -151,7 +151,7 @@ export async function copyIcon(
   if (!fits(width) || !fits(height))
     throw new RejectedError(
       'unsupported',
-      `The icon has ${width} × ${height} pixels; expected at most ${maxIconSize} × ${maxIconSize}.`,
+      `The icon is ${width} × ${height} pixels; expected at most ${maxIconSize} × ${maxIconSize}.`,
     );
   const { name } = await deps.storeFile(body, type, sha256);
   return {

@@ -139,7 +139,7 @@ async function readBody(
       `responded ${statusCode}; expected 200`,
       statusCode >= 500 || statusCode === 429,
     );
-  const tooLargeProblem = `has more than ${maxBytes} bytes`;
+  const tooLargeProblem = `is larger than ${maxBytes} bytes`;
   if (Number(headers['content-length'] ?? 0) > maxBytes) reject('too_large', tooLargeProblem);
   const chunks: Buffer[] = [];
   // Hashes each chunk as it arrives, because hashing 20 MB in one call would block the process for 25 ms.

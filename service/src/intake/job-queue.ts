@@ -46,15 +46,15 @@ interface SourceState {
 }
 
 /**
- * Runs each source's jobs one at a time, in order. Sources take turns, and the number of concurrent jobs per account is
- * limited. Slow files therefore don't delay other accounts.
+ * Runs each source's jobs one at a time, in order. Serves the sources round-robin, and limits the number of concurrent
+ * jobs per account, so that slow files don't delay other accounts.
  */
 export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
   const { running, runningPerAccount, waitingPerSource, pauseMs, maxPauseMs } = {
     ...defaults,
     ...limits,
   };
-  /** All sources, in turn order. */
+  /** All sources, in round-robin order. */
   const sources = new Map<string, SourceState>();
   const keys = new Set<string>();
   /** The running jobs, each with its account. */
@@ -63,7 +63,7 @@ export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
 
   const start = (id: string, state: SourceState, job: Job): void => {
     state.isRunning = true;
-    // Moves the source to the end of the turn order.
+    // Moves the source to the end of the round-robin order.
     sources.delete(id);
     sources.set(id, state);
     const completion = job.run(stopping.signal).then((succeeded) => {

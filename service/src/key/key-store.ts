@@ -22,7 +22,7 @@ interface NewKey {
   rateLimit?: ApiKey['rate_limit'];
 }
 
-/** Creates a key and returns its id and text. Only a hash of the text is stored. */
+/** Creates a key. Returns its id and the full key, of which only a hash is stored. */
 export async function createKey(
   queries: Queries,
   clock: Clock,

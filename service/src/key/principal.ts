@@ -33,7 +33,7 @@ function keyChecksum(body: string): string {
   return text;
 }
 
-/** Generates the text for a new key. Its 30 random characters carry 178 bits of entropy. */
+/** Generates a new key. Its 30 random characters carry 178 bits of entropy. */
 export function makeKeyText(kind: KeyKind, environment: Environment): string {
   const body = `${kind}_${environment}_${randomBase62(30)}`;
   return body + keyChecksum(body);

@@ -111,13 +111,11 @@ export async function readMedia(body: Buffer): Promise<MediaProperties> {
   const { width = 0, height = 0 } = properties;
   const fits = (pixels: number) => pixels >= 1 && pixels <= maxPixels;
   if (type !== 'image/svg+xml' && !(fits(width) && fits(height)))
-    throw rejection(
-      `has ${width} × ${height} pixels; expected at most ${maxPixels} × ${maxPixels}`,
-    );
+    throw rejection(`is ${width} × ${height} pixels; expected at most ${maxPixels} × ${maxPixels}`);
   const { durationMs } = properties;
   if (durationMs !== undefined && !(durationMs >= minDurationMs && durationMs <= maxDurationMs))
     throw rejection(
-      `lasts ${durationMs / 1_000} s; a video must last 1 to ${maxDurationMs / 1_000} s`,
+      `is ${durationMs / 1_000} s long; a video must be 1 to ${maxDurationMs / 1_000} s long`,
     );
   return properties;
 }
@@ -160,7 +158,7 @@ async function readImage(type: MediaType, body: Buffer): Promise<MediaProperties
 }
 
 function checkText(body: Buffer): void {
-  if (body.length > maxTextBytes) throw rejection('has more than 1 MiB of text');
+  if (body.length > maxTextBytes) throw rejection('contains more than 1 MiB of text');
   const text = new TextDecoder('utf-8', { fatal: true });
   try {
     text.decode(body);

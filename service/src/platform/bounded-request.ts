@@ -79,7 +79,7 @@ export interface BoundedResponse {
 /** The `bodyError` for a body larger than `maxBytes`. */
 export class BodyTooLargeError extends Error {
   constructor(maxBytes: number) {
-    super(`The response has more than ${maxBytes} bytes.`);
+    super(`The response is larger than ${maxBytes} bytes.`);
     this.name = 'BodyTooLargeError';
   }
 }

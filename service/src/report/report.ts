@@ -26,7 +26,7 @@ const maxRows = 10_000;
 const requestResults: readonly string[] = ['filled', 'no_fill', 'blocked'];
 
 /**
- * The roll-up metric for revenue. It adds up prices per thousand impressions, so the sum has to be divided by a
+ * The roll-up metric for revenue. It adds up CPMs (prices per thousand impressions), so the sum has to be divided by a
  * thousand. Its `reason` is the currency.
  */
 const pricesMetric = 'cpm_micros';

@@ -233,7 +233,7 @@ export async function findReferrer(
   return row?.id;
 }
 
-/** Lists the placement members that look back at earlier decisions, and how far back each of them looks. */
+/** Lists the placement's settings that depend on earlier decisions, with the lookback period of each. */
 const listLookbacks = (
   placement: Pick<Placement, 'frequency_cap' | 'cooldown_s' | 'late_window_s'>,
 ): [pointer: string, ms: number][] => [
@@ -245,7 +245,7 @@ const listLookbacks = (
 const dayMs = 86_400_000;
 
 /**
- * Returns errors for members that look back further than decisions are kept.
+ * Returns errors for members whose lookback period is longer than the retention period.
  *
  * @param retentionMs undefined if decisions are kept forever
  */

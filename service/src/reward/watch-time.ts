@@ -1,9 +1,9 @@
 import type { RecordedEvent } from '../decision/decision-state.ts';
 
 /*
- * The service knows two times for certain: an ad was watched after its decision was issued and before its completion
- * was received. Rewards are denied only on the basis of these two times. The times that the device reports are more
- * precise, but its clock may have been changed. If they contradict each other, the reward stays pending.
+ * The service knows only two bounds for certain: an ad was watched after its decision was issued and before its
+ * completion was received. Rewards are denied only on the basis of these bounds. The times that the device reports are
+ * more precise, but its clock may have been changed. If the reported times are implausible, the reward stays pending.
  */
 
 /** The period in which an ad was watched, in Unix milliseconds. */
@@ -25,7 +25,7 @@ export interface AdView {
 
 /** Fraction of the required time for which an ad must be watched. Below 1, because clocks and timers aren't exact. */
 export const watchedShare = 0.95;
-/** Maximum difference between a device's timers and its clock. */
+/** Maximum drift between a device's timers and its clock. */
 const jitterMs = 2_000;
 
 /** Returns the tolerance for comparing times. It is smaller for short ads. */

@@ -115,8 +115,8 @@ function makePoolOptions({ Client }: Hosts, limits: PostgresLimits): pg.PoolConf
   return {
     Client,
     max: poolSize,
-    // Sends statements together that do not wait for each other: https://node-postgres.com/features/pipelining. Without
-    // it, a quarter of the CPU time for an ad is spent on system calls.
+    // Sends independent statements together: https://node-postgres.com/features/pipelining. Without pipelining, a
+    // quarter of the CPU time for an ad is spent on system calls.
     pipeline: true,
     types,
     keepAlive: true,
@@ -130,7 +130,7 @@ function makePoolOptions({ Client }: Hosts, limits: PostgresLimits): pg.PoolConf
           statement_timeout: timeoutMs,
           lock_timeout: lockTimeoutMs,
           idle_in_transaction_session_timeout: timeoutMs,
-          // Compiling a statement takes up to 600 ms, which isn't worthwhile for statements that read few rows.
+          // JIT compilation takes up to 600 ms per statement, which doesn't pay off for statements that read few rows.
           options: '-c jit=off',
         }),
   };

@@ -31,7 +31,7 @@ export interface Attempt {
 
 const userAgent = 'Trueward/1';
 
-/** Makes a leased request, unless it is late, killed or invalid. Never rejects. */
+/** Makes a leased request, unless it is late, invalid or stopped by a kill switch. Never rejects. */
 export async function makeRequest(
   deps: RequestDeps,
   due: DueRequest,

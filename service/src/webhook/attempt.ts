@@ -34,8 +34,8 @@ export async function attempt(
     notSent: true,
   });
   if (delivery.body === null) return fail('the event could not be read: it no longer exists');
-  // An attempt fails if a body or secret can't be decrypted. An exception would cause endless attempts, because they
-  // would not be recorded.
+  // If a body or secret can't be decrypted, the attempt fails. If this function threw an exception instead, the attempt
+  // would not be recorded, and would be repeated forever.
   let body: string;
   try {
     body = openBody(delivery.body);

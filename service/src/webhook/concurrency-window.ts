@@ -21,7 +21,7 @@ export interface ConcurrencyWindow {
 export const initialConcurrency = 4;
 /** Enough for 2,000 requests per second at 100 ms each, which is the rate limit of one key. */
 export const maxConcurrency = 200;
-/** The weight of the latest request in the average latency. */
+/** The weight of the latest request in the moving average of the latency. */
 const smoothing = 0.2;
 /**
  * Latency counts as rising if it exceeds twice the best latency by more than this. A smaller difference may be noise
@@ -29,10 +29,11 @@ const smoothing = 0.2;
  */
 const slackMs = 100;
 /**
- * Creates a window that grows additively and shrinks multiplicatively, as in TCP congestion control (RFC 5681). Until
- * the first sign of congestion, the window grows by one for each response. After that, it grows by one for each full
- * window of responses. It grows only while it is the bottleneck. Overload halves the window. Rising latency reduces it
- * by a fifth, but not below the initial size, because varying latency doesn't always mean overload.
+ * Creates a window with additive increase and multiplicative decrease (AIMD), as in TCP congestion control (RFC 5681).
+ * During slow start, which ends at the first sign of congestion, the window grows by one for each response. After that,
+ * it grows by one for each full window of responses. It grows only while it is the bottleneck. Overload halves the
+ * window. Rising latency reduces it by a fifth, but not below the initial size, because varying latency doesn't always
+ * mean overload.
  */
 export function createConcurrencyWindow(): ConcurrencyWindow {
   let size = initialConcurrency;

@@ -163,7 +163,7 @@ test.each<[string, RegExp, Parameters<MediaOrigin['serve']>[1], Partial<OfferInp
   ['a missing file', /responded 404/, redirectTo('/nowhere')],
   [
     'a body that never ends',
-    /more than 20971520 bytes/,
+    /larger than 20971520 bytes/,
     (_request, response) => {
       const writeMore = (): void => {
         while (!response.destroyed && response.write(Buffer.alloc(65_536)));
@@ -174,7 +174,7 @@ test.each<[string, RegExp, Parameters<MediaOrigin['serve']>[1], Partial<OfferInp
   ],
   [
     'a declared length over the limit',
-    /more than 20971520 bytes/,
+    /larger than 20971520 bytes/,
     (_request, response) => {
       response.writeHead(200, { 'content-length': 10 ** 12 });
       response.write('a');

@@ -162,7 +162,7 @@ test.each<[string, Respond, RegExp]>([
   [
     'an oversized document',
     (_request, response) => void response.end(' '.repeat(300_000)),
-    /^source_error: The response has more than 262144 bytes/,
+    /^source_error: The response is larger than 262144 bytes/,
   ],
   [
     'a redirect to a private IP',

@@ -81,7 +81,7 @@ export function addDemandState(
   });
   const overdue = new Gauge({
     name: 'trueward_tracker_overdue_seconds',
-    help: 'How long the oldest tracker request has been due, cached for 15 s.',
+    help: 'How long the oldest tracker request has been overdue, cached for 15 s.',
     registers: [registry],
   });
   let readAtMs = -Infinity;

@@ -113,7 +113,7 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
   addLabeled(
     registry,
     'trueward_database_connections',
-    'Database connections of this process.',
+    "This process's open and idle database connections, and callers waiting for one.",
     () => Object.entries(database.connections?.() ?? {}),
   );
   const addGauge = (name: string, help: string, read: () => Promise<number> | number): void => {

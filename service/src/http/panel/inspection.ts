@@ -106,7 +106,7 @@ export function addLiveRoute(app: FastifyInstance, deps: Deps): void {
       if (liveTail.count(user.accountId) >= maxListeners) {
         throw new ProblemError(
           'rate_limited',
-          'Too many pages in this account already show the live tail.',
+          'The live tail is already open on too many pages in this account.',
           {
             retryAfterS: 60,
           },

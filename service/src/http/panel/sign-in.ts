@@ -40,7 +40,7 @@ async function startSession(
   sessionToken: string,
 ): Promise<object> {
   const session = await users.sessions.find(sessionToken);
-  if (!session) throw new Error('A session that was just created does not exist.');
+  if (!session) throw new Error('The new session is missing from the database.');
   cookie.set(reply, sessionToken, session.endsAtMs);
   return describeSession(session);
 }

@@ -95,7 +95,7 @@ function describeClient(
   };
 }
 
-/** Returns the game page's origin, or undefined for files and sandboxed frames, which send `null`. */
+/** Returns the game page's origin, or undefined if it is opaque (`null`), as for local files and sandboxed frames. */
 const readPageOrigin = (origin: string | undefined): string | undefined =>
   origin !== undefined && /^https?:\/\/[^/]+$/.test(origin) && URL.canParse(origin)
     ? origin

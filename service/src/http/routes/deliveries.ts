@@ -44,7 +44,7 @@ function addReads(app: FastifyInstance, { database, resources }: Deps): void {
       config,
       schema: {
         operationId: 'listDeliveries',
-        summary: 'List every delivery of a webhook with its attempts, newest first',
+        summary: "List a webhook's deliveries with their attempts, newest first",
         params: idParams('webhook'),
         querystring: {
           ...pageQuerySchema,

@@ -32,7 +32,7 @@ const config = { keys: ['sk'] } as const;
 const ownerConfig = { keys: ['sk'], role: 'owner' } as const;
 const keyResponse = (description: string) => ({ description, $ref: 'ApiKey#' });
 
-/** Adds `/v1/keys`, which manages the environment's keys. A key itself is shown only once, when it is created. */
+/** Adds `/v1/keys`, which manages the environment's keys. The full key is shown only once, when it is created. */
 export function addKeyRoutes(app: FastifyInstance, deps: Deps): void {
   addReads(app, deps);
   addWrites(app, deps);
@@ -86,7 +86,7 @@ function addWrites(app: FastifyInstance, { keyManager, runOperation }: Deps): vo
       schema: {
         operationId: 'createKey',
         summary: 'Create a key',
-        description: 'The response contains the key itself, which is shown only once.',
+        description: 'The response contains the full key, which is shown only once.',
         headers,
         body: { $ref: 'ApiKeyRequest#' },
         response: { 201: keyResponse('The key.') },
@@ -124,7 +124,7 @@ function addWrites(app: FastifyInstance, { keyManager, runOperation }: Deps): vo
       schema: {
         operationId: 'rollKey',
         summary: 'Replace a key',
-        description: 'The response contains the new key itself, which is shown only once.',
+        description: 'The response contains the full new key, which is shown only once.',
         params,
         headers,
         body: { $ref: 'OverlapRequest#' },

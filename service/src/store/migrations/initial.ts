@@ -2,9 +2,9 @@
  * The tables can be sharded by account: every primary key begins with `account_id`, and there are no other unique
  * indexes.
  *
- * Decisions and events are in weekly partitions, which are dropped when they are too old. An id begins with its time,
- * which determines the partition. Events are partitioned by the id of their decision, so duplicates are always in the
- * same partition. Ids are compared by their bytes (`COLLATE "C"`), which is ten times as fast as a locale-aware
+ * Decisions and events are in weekly partitions, which are dropped after the retention period. An id begins with its
+ * time, which determines the partition. Events are partitioned by the id of their decision, so duplicates are always in
+ * the same partition. Ids are compared by their bytes (`COLLATE "C"`), which is ten times as fast as a locale-aware
  * comparison.
  */
 export const initial = {

@@ -6,8 +6,8 @@ const rowsPerInsert = 500;
 const rowsPerCommit = 5_000;
 
 /**
- * Imports an export in batches. Resumes an interrupted import of the same export. Compares every table with the file at
- * the end. The service can't use the database before that.
+ * Imports an export in batches. Resumes an interrupted import of the same export. At the end, compares every table with
+ * the file. Until then, the service can't use the database.
  *
  * @throws TransferError when the database isn't empty at the start, or differs from the file at the end.
  */
