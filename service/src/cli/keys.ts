@@ -30,7 +30,7 @@ export const keyCommands: Command[] = [
   --account <id>               the key's account; required if there are several accounts
   --new-account <name>         create an account and its first key
 
-Prints one line of JSON with the key. The key itself is shown only this once.
+Prints one line of JSON with the key. The full key is shown only once.
 
 Example
   trueward-service keys create --environment live --kind publishable --allowed-origin https://game.example`,
