@@ -114,14 +114,14 @@ export function createDatabase(options: DatabaseOptions): Database {
       cancelCheck = undefined;
       for (const operation of pending) {
         operation.checks += 1;
-        if (operation.checks === checksUntilSlow) setSlow(slowCount + 1);
+        if (operation.checks === checksUntilSlow) setSlowCount(slowCount + 1);
         if (operation.checks > operationTimeoutMs / checkIntervalMs)
           operation.fail(new Error('The database is not responding.'));
       }
       if (pending.size > 0) scheduleCheck();
     });
   };
-  const setSlow = (count: number): void => {
+  const setSlowCount = (count: number): void => {
     slowCount = count;
     options.onSlow?.(slowCount > 0);
   };
@@ -130,7 +130,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     new Promise((resolve, reject) => {
       const settled = (): void => {
         if (pending.delete(operation) && operation.checks >= checksUntilSlow)
-          setSlow(slowCount - 1);
+          setSlowCount(slowCount - 1);
       };
       const operation = {
         checks: 0,

@@ -18,7 +18,10 @@ interface ClickOptions {
   position?: { x: number; y: number };
 }
 
-/** Clicks an element at its window coordinates. The test runs in a frame, so these differ from page coordinates. */
+/**
+ * Clicks an element at its coordinates in the top-level window. The test runs in an iframe, so the element's own client
+ * coordinates are offset from these.
+ */
 async function click(
   target: Element | { element(): Element },
   options: ClickOptions = {},

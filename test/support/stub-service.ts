@@ -73,7 +73,7 @@ function decide(service: StubService, request: DecisionRequest): Response {
   } satisfies Decision);
 }
 
-/** Records the events and earns the reward for each completed ad. */
+/** Records the events and marks the reward as earned for each completed ad. */
 function recordEvents(service: StubService, { events }: EventBatch): Response {
   service.events.push(...events);
   const ids = new Set(events.map(({ decision_id: id }) => id));

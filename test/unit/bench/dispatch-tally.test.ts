@@ -22,7 +22,7 @@ test('reports the metrics in which a peer is ahead or behind', () => {
     { ...common, name: 'bullmq', gap: 'not run' },
   ]);
   expect(lines).toEqual([
-    '- **behind pg-boss** in deliveries a second: 1,000 to 2,000, 0.50 ×.',
+    '- **behind pg-boss** in deliveries per second: 1,000 to 2,000, 0.50 ×.',
     '- **ahead of pg-boss** in processor time per delivery: 200 to 400, 0.50 ×.',
   ]);
 });
