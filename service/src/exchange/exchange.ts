@@ -1,10 +1,9 @@
-import { lookup } from 'node:dns';
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DisclosedPlayer } from '../demand/disclose.ts';
 import { isTestSourceUrl, respondAsTestSource } from '../demand/test-source.ts';
 import { linkSignal } from '../platform/bounded-request.ts';
-import { createGuardedAgent } from '../platform/guarded-agent.ts';
+import { createGuardedAgents } from '../platform/guarded-agent.ts';
 import type { Clock } from '../platform/time.ts';
 import type { RequestHeaders } from '../resource/request-headers.ts';
 import type { ExternalSource } from '../resource/resource.ts';
@@ -142,9 +141,7 @@ export function startExchange({ clock, demandMetrics, readHeaders, stopping }: E
   openHosts(sourceId: string): string[];
   stop(): Promise<void>;
 } {
-  const createAgent = (loopback: boolean) =>
-    createGuardedAgent({ loopback }, lookup, connectTimeoutMs);
-  const agents = { strict: createAgent(false), development: createAgent(true) };
+  const agents = createGuardedAgents(connectTimeoutMs);
   const breaker = createCircuitBreaker(clock);
   const requestOffer = createRequestOffer({
     requestExternal: withTestSource(createRequestExternal({ agents, breaker })),
@@ -164,7 +161,7 @@ export function startExchange({ clock, demandMetrics, readHeaders, stopping }: E
       return response;
     },
     async stop() {
-      await Promise.all([agents.strict.destroy(), agents.development.destroy()]);
+      await agents.destroy();
     },
   };
 }

@@ -1,6 +1,5 @@
-import type { Dispatcher } from 'undici';
 import { requestBounded } from '../platform/bounded-request.ts';
-import { findUrlProblem } from '../platform/guarded-agent.ts';
+import { findUrlProblem, type GuardedAgents } from '../platform/guarded-agent.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 
 /** A request to an external source. */
@@ -38,8 +37,7 @@ export type ExternalResponse =
 export type RequestExternal = (request: ExternalRequest) => Promise<ExternalResponse>;
 
 interface Deps {
-  /** `strict` connects only to public IPs; `development` also connects to loopback IPs. */
-  agents: { strict: Dispatcher; development: Dispatcher };
+  agents: GuardedAgents;
   breaker: CircuitBreaker;
 }
 

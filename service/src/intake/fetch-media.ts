@@ -5,7 +5,7 @@ import { type Dispatcher, request } from 'undici';
 import { testAd } from '../demand/test-source.ts';
 import { parseWebUrl } from '../demand/web-url.ts';
 import { linkSignal } from '../platform/bounded-request.ts';
-import { findUrlProblem } from '../platform/guarded-agent.ts';
+import { findUrlProblem, type GuardedAgents } from '../platform/guarded-agent.ts';
 
 /** Why an offer was rejected. Used as a metric label. */
 export type RejectionReason =
@@ -41,8 +41,7 @@ export interface FetchedFile {
 export type FetchMedia = (request: MediaRequest, signal: AbortSignal) => Promise<FetchedFile>;
 
 interface Deps {
-  /** `strict` connects only to public IPs. `development` also connects to loopback IPs. */
-  agents: { strict: Dispatcher; development: Dispatcher };
+  agents: GuardedAgents;
   /** Timeout for a file, including redirects (default 30 s). */
   timeoutMs?: number;
 }

@@ -4,7 +4,7 @@ import { createStoreFile } from '../media/ingest-media.ts';
 import type { MediaStore } from '../media/media-store.ts';
 import { createProbeThread } from '../media/probe-thread.ts';
 import type { Uploads } from '../media/uploads.ts';
-import { createGuardedAgent } from '../platform/guarded-agent.ts';
+import { createGuardedAgents } from '../platform/guarded-agent.ts';
 import type { Scope } from '../store/database.ts';
 import type { Tracing } from '../trace/tracing.ts';
 import { startOriginChecks } from './check-origins.ts';
@@ -174,10 +174,7 @@ export function startIntake({
   tracing,
   ...intakeDeps
 }: Deps): Intake {
-  const agents = {
-    strict: createGuardedAgent({ loopback: false }),
-    development: createGuardedAgent({ loopback: true }),
-  };
+  const agents = createGuardedAgents();
   const queue = createJobQueue();
   const probeThread = createProbeThread();
   const deps: IntakeDeps = {
@@ -195,11 +192,7 @@ export function startIntake({
     jobs: queue.jobs,
     async stop() {
       await Promise.all([originChecks.stop(), queue.stop(), lastOffers.stop()]);
-      await Promise.all([
-        probeThread.stop(),
-        agents.strict.destroy(),
-        agents.development.destroy(),
-      ]);
+      await Promise.all([probeThread.stop(), agents.destroy()]);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
 import type { LookupFunction, Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { Agent, buildConnector } from 'undici';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
 
 /** Which non-public addresses the service may connect to on behalf of an operator. */
 export interface AddressRule {
@@ -110,6 +110,28 @@ export function createGuardedAgent(
       });
     },
   });
+}
+
+/** `strict` connects only to public IPs. `development` also connects to loopback IPs. */
+export interface GuardedAgents {
+  strict: Dispatcher;
+  development: Dispatcher;
+}
+
+/** Creates both guarded agents. Destroy them together. */
+export function createGuardedAgents(
+  connectTimeoutMs?: number,
+): GuardedAgents & { destroy(): Promise<void> } {
+  const create = (loopback: boolean): Agent =>
+    createGuardedAgent({ loopback }, lookup, connectTimeoutMs);
+  const [strict, development] = [create(false), create(true)];
+  return {
+    strict,
+    development,
+    async destroy() {
+      await Promise.all([strict.destroy(), development.destroy()]);
+    },
+  };
 }
 
 const guardedLookup =

@@ -1,4 +1,3 @@
-import type { Dispatcher } from 'undici';
 import { expandImpressionTime } from '../demand/openrtb/notices.ts';
 import { isTestSourceUrl } from '../demand/test-source.ts';
 import type { Client } from '../demand/trackers.ts';
@@ -6,7 +5,7 @@ import { expandMacros, makeRequestMacros } from '../demand/vast/macros.ts';
 import { parseWebUrl } from '../demand/web-url.ts';
 import type { SecretBox } from '../key/secret-box.ts';
 import { requestBounded, linkSignal } from '../platform/bounded-request.ts';
-import { BlockedAddressError } from '../platform/guarded-agent.ts';
+import { BlockedAddressError, type GuardedAgents } from '../platform/guarded-agent.ts';
 import type { Clock } from '../platform/time.ts';
 import type { Scope } from '../store/database.ts';
 import type { DueRequest, Outcome, FailureReason } from './request-store.ts';
@@ -152,8 +151,7 @@ export type SendResult =
 export type SendTracker = (request: TrackerRequest, signal: AbortSignal) => Promise<SendResult>;
 
 interface Deps {
-  /** `strict` connects only to public IPs. `development` also connects to loopback IPs. */
-  agents: { strict: Dispatcher; development: Dispatcher };
+  agents: GuardedAgents;
   /** Timeout for the request and its redirects. Default: 5 s. */
   timeoutMs?: number;
 }

@@ -5,7 +5,7 @@ import type { SecretBox } from '../key/secret-box.ts';
 import type { Clock } from '../platform/time.ts';
 import type { Database } from '../store/database.ts';
 import type { LaneDeps } from '../store/lanes.ts';
-import { createGuardedAgent } from '../platform/guarded-agent.ts';
+import { createGuardedAgents } from '../platform/guarded-agent.ts';
 import {
   type CountEnded,
   createRequestLanes,
@@ -28,10 +28,7 @@ interface Deps {
 /** Starts sending the requests for external ads' trackers and for auction notices. */
 export function startTrackers(deps: Deps): TrackerDispatcher {
   const { database, configuration, clock } = deps;
-  const agents = {
-    strict: createGuardedAgent({ loopback: false }),
-    development: createGuardedAgent({ loopback: true }),
-  };
+  const agents = createGuardedAgents();
   const lane = createRequestLanes(database, deps.lanes);
   const dispatcher = startTrackerDispatcher({
     database,
@@ -60,7 +57,7 @@ export function startTrackers(deps: Deps): TrackerDispatcher {
     async stop() {
       await dispatcher.stop();
       await lane.drain();
-      await Promise.all([agents.strict.destroy(), agents.development.destroy()]);
+      await agents.destroy();
     },
   };
 }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { StandardWebhookHeaders, WebhookSignatureHeaders } from 'trueward/server';
-import type { Dispatcher } from 'undici';
 import { requestBounded } from '../platform/bounded-request.ts';
+import type { GuardedAgents } from '../platform/guarded-agent.ts';
 import type { Clock } from '../platform/time.ts';
 
 /** A request to a webhook endpoint. */
@@ -37,8 +37,7 @@ const maxReadBytes = 65_536;
 
 interface Deps {
   clock: Clock;
-  /** `strict` connects only to public IPs. `development` also connects to loopback IPs. */
-  agents: { strict: Dispatcher; development: Dispatcher };
+  agents: GuardedAgents;
   /** Timeout for the request (default 10 s). */
   timeoutMs?: number;
 }

@@ -11,7 +11,7 @@ import type { LaneDeps } from '../store/lanes.ts';
 import type { Tracing } from '../trace/tracing.ts';
 import { type Dispatcher, startDispatcher } from './dispatcher.ts';
 import type { EventBodies } from './event-writer.ts';
-import { createGuardedAgent } from '../platform/guarded-agent.ts';
+import { createGuardedAgents } from '../platform/guarded-agent.ts';
 import { startProbes } from './probe.ts';
 import { createAttemptLanes } from './record-attempts.ts';
 import { createSender } from './sender.ts';
@@ -40,10 +40,7 @@ interface Deps {
 /** Delivers webhook events. Disables endpoints that keep failing, and re-enables them once they have recovered. */
 export function startDeliveries(deps: Deps): Dispatcher {
   const { database, configuration, resources, webhooks, box, clock, log, makeId } = deps;
-  const agents = {
-    strict: createGuardedAgent({ loopback: false }),
-    development: createGuardedAgent({ loopback: true }),
-  };
+  const agents = createGuardedAgents();
   const change = async (
     { accountId, environment }: Scope,
     work: (operation: Operation) => Promise<void>,
@@ -95,7 +92,7 @@ export function startDeliveries(deps: Deps): Dispatcher {
     async stop() {
       await Promise.all([dispatcher.stop(), probes.stop()]);
       await lane.drain();
-      await Promise.all([agents.strict.destroy(), agents.development.destroy()]);
+      await agents.destroy();
     },
   };
 }
