@@ -4,7 +4,7 @@ import { webhookEventTypes } from '@trueward/protocol';
 import type { WebhookEvent, Problem } from '@trueward/protocol/wire';
 import { signWebhook } from 'trueward/server';
 import { readConfig } from '../config/config.ts';
-import { parseKeyText } from '../key/principal.ts';
+import { parseKeyText } from '../key/key-store.ts';
 import {
   type Command,
   readArguments,

@@ -2,7 +2,7 @@ import type { Problem } from '@trueward/protocol/wire';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createKey } from '../../src/key/key-store.ts';
-import { makeKeyText } from '../../src/key/principal.ts';
+import { makeKeyText } from '../../src/key/key-store.ts';
 import { systemClock } from '../../src/platform/time.ts';
 import { incrementConfigVersion } from '../../src/resource/resource-store.ts';
 import { createObjects } from '../fuzz/objects.ts';
