@@ -1,3 +1,4 @@
+import { afterEach, beforeEach, vi } from 'vitest';
 import type { Decision } from '../../../protocol/wire.ts';
 import type { LoadedCreative } from '../../../src/creative/renderer.ts';
 import { createDecisions } from '../../../src/decision/decisions.ts';
@@ -6,6 +7,10 @@ import type { NoAd } from '../../../src/decision/no-ad.ts';
 import type { ServiceResult, Call, Guard } from '../../../src/transport/service-client.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { decisionPorts, createTestPage } from '../../support/ports.ts';
+
+// Each request reports the size of the window.
+beforeEach(() => void vi.stubGlobal('innerWidth', 800).stubGlobal('innerHeight', 600));
+afterEach(() => void vi.unstubAllGlobals());
 
 export const filledDecision = (id: string, creativeId = 'crv_1', lifetimeS = 600): Decision => ({
   id,

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Decision } from '../../../protocol/wire.ts';
 import type { ServiceResult } from '../../../src/transport/service-client.ts';
 import { createDeferred } from '../../support/deferred.ts';
@@ -10,9 +10,6 @@ import {
   setUp,
   noFillDecision,
 } from './decisions-setup.ts';
-
-beforeEach(() => void vi.stubGlobal('innerWidth', 800).stubGlobal('innerHeight', 600));
-afterEach(() => void vi.unstubAllGlobals());
 
 const hourMs = 3_600_000;
 
