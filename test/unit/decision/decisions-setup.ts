@@ -8,9 +8,14 @@ import type { ServiceResult, Call, Guard } from '../../../src/transport/service-
 import { createManualClock } from '../../support/manual-clock.ts';
 import { decisionPorts, createTestPage } from '../../support/ports.ts';
 
-// Each request reports the size of the window.
-beforeEach(() => void vi.stubGlobal('innerWidth', 800).stubGlobal('innerHeight', 600));
-afterEach(() => void vi.unstubAllGlobals());
+/**
+ * Stubs the size of the window, which each request reports. Call it in every test file: the files share this module, so
+ * hooks in the module itself would run for one file only.
+ */
+export function stubWindowSize(): void {
+  beforeEach(() => void vi.stubGlobal('innerWidth', 800).stubGlobal('innerHeight', 600));
+  afterEach(() => void vi.unstubAllGlobals());
+}
 
 export const filledDecision = (id: string, creativeId = 'crv_1', lifetimeS = 600): Decision => ({
   id,

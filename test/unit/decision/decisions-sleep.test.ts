@@ -9,7 +9,10 @@ import {
   ok,
   setUp,
   noFillDecision,
+  stubWindowSize,
 } from './decisions-setup.ts';
+
+stubWindowSize();
 
 const hourMs = 3_600_000;
 

@@ -10,7 +10,10 @@ import {
   ok,
   setUp,
   noFillDecision,
+  stubWindowSize,
 } from './decisions-setup.ts';
+
+stubWindowSize();
 
 test('take() never returns the same ad twice', async () => {
   const { decisions, log } = setUp();
