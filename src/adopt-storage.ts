@@ -34,7 +34,7 @@ export interface AdoptionDeps {
 const recheckMs = 7 * 86_400_000;
 /** Maximum number of records per transaction. Moving this many blocks the main thread for about a millisecond. */
 const batchSize = 200;
-/** Maximum number of tokens to check. Checking only one would not be enough, because its record may be damaged. */
+/** Maximum number of tokens to check. Checking only one would not be enough, because its record may be corrupt. */
 const maxSamples = 3;
 
 /**
@@ -239,8 +239,8 @@ const withLock = (
   });
 
 /**
- * Adopts the databases whose names have the given prefix. Resolves to false if the service could not confirm the
- * account.
+ * Adopts the databases whose names have the given prefix. Resolves to false if the service's responses did not show
+ * whether they belong to the same account.
  */
 async function adopt(deps: AdoptionDeps, name: string, signal: AbortSignal): Promise<boolean> {
   const { client, clock } = deps;

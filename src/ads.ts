@@ -163,7 +163,7 @@ export interface Ads {
   setUser(user: UserOptions, options?: SetUserOptions): void;
   /**
    * Sets the player’s consent, effective immediately. Discards ads that were preloaded under different consent.
-   * Overrides the page’s consent that `createAds({ consent: 'page' })` reads.
+   * Overrides the consent that `createAds({ consent: 'page' })` reads from the page.
    *
    * @throws OptionError for anything other than {@link ConsentOptions}.
    */

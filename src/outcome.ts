@@ -119,7 +119,7 @@ export type OptionErrorCode =
  * - `open_failed`, `play_refused`, `message_flood`, `media_…`: the ad failed while it was shown.
  * - `unknown_to_service`: the service has deleted the decision for a pending reward.
  * - `user_token_failed`: the game’s `userToken` function failed.
- * - `no_dom`: there is no web page. `not_started`: ads have not been started yet. `destroyed`: the SDK was destroyed.
+ * - `no_dom`: there is no web page. `not_started`: the SDK has not been started yet. `destroyed`: the SDK was destroyed.
  * - `sdk_error`: a bug in the SDK; `detail` describes it.
  */
 export type Reason =

@@ -23,8 +23,8 @@ export interface Profile {
 /** A player. A guest who signs in becomes a different player. */
 export interface Player {
   /**
-   * The game's own id for the player. It is `''` if there is none, and undefined as long as the game's `userToken`
-   * function has not returned a token. In child-directed mode, it stays on the device.
+   * The game's own id for the player. It is `''` if there is none, and undefined until the game's `userToken`
+   * function has returned a token. In child-directed mode, it stays on the device.
    */
   readonly ref: string | undefined;
 }

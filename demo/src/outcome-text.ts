@@ -11,7 +11,7 @@ const messages: Partial<Record<ShowResult['outcome'], string>> = {
   cooldown: 'The next ad is not ready yet.',
   blocked: 'There is no suitable ad.',
   killed: 'This ad was withdrawn.',
-  ad_blocked: 'Something in this browser blocks ads.',
+  ad_blocked: 'Something in this browser is blocking ads.',
   offline: 'You are offline.',
   timeout: 'The ad took too long.',
   stalled: 'The ad stopped playing.',

@@ -66,7 +66,7 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
    */
   function stopAtAd(event: Event): void {
     const { target } = event;
-    // If a press begins in the game and ends in the ad, browsers report a click on their common ancestor.
+    // If a press begins in the game and ends in the ad, browsers fire `click` on their common ancestor.
     if (target instanceof Node && (ad.contains(target) || target.contains(ad)))
       event.stopPropagation();
   }
@@ -83,7 +83,7 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
   }
   // Never removed, because the click that closes the ad is still bubbling when the game gets its input back.
   ad.onclick = (event) => event.stopPropagation();
-  // Browsers send no release events while an image or a link is being dragged.
+  // Browsers fire no release events while an image or a link is being dragged.
   ad.ondragstart = (event) => event.preventDefault();
   // The game may have requested the lock just before the ad opened.
   document.addEventListener('pointerlockchange', unlockPointer, { signal });

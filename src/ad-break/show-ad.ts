@@ -143,7 +143,7 @@ function showAd(
   }
 
   function confirm(): void {
-    // The game must not be kept waiting by storage that hangs.
+    // If storage hangs, the game must not be kept waiting.
     cancelWait = clock.after(confirmationTimeoutMs + 500, reportPending);
     Promise.resolve(storing)
       .then(() => rewards.confirmation(decision.id, confirmationTimeoutMs))
@@ -155,8 +155,8 @@ function showAd(
   }
 
   /**
-   * Resolves the call. Adds the decision id and any pending reward to the result, because the state machine doesn't
-   * know them.
+   * Resolves the call's promise. Adds the decision id and any pending reward to the result, because the state machine
+   * doesn't have them.
    */
   function finish(result: ShowResult): void {
     cancelWait?.();

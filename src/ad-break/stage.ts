@@ -18,8 +18,8 @@ const endCardMs = 10_000;
  */
 const focusLossMs = 1_000;
 /**
- * How long after an ad expires the service still accepts its impression, in milliseconds, provided that the ad started
- * in time.
+ * Grace period after an ad expires, in milliseconds. If the ad started before it expired, the service accepts its
+ * impression until the end of this period.
  */
 const impressionGraceMs = 60_000;
 /** How long a prompt (tap to play, confirm closing) stays open, in milliseconds. */

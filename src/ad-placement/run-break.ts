@@ -10,7 +10,7 @@ export type BreakType = 'preroll' | 'start' | 'pause' | 'next' | 'browse' | 'rew
  * - `viewed`: the ad was shown to the end, or the player closed an ad that had no reward.
  * - `dismissed`: the player closed a rewarded ad too early.
  * - `ignored`: the player had not accepted the reward offer when the next ad break started.
- * - `notReady`: ads have not been started, or consent is not known yet.
+ * - `notReady`: `startAdPlacement()` has not been called, or consent is not known yet.
  * - `noAdPreloaded`: no ad is available.
  * - `frequencyCapped`: a cap or cooldown applies to this player.
  * - `timeout`: the service took too long.

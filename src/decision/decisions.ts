@@ -148,7 +148,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     cancelCheck?.();
   };
 
-  /** Returns the last no-fill if it has not expired and it is known how long it lasts. */
+  /** Returns the last no-fill if its duration is known and it has not expired. */
   const findCachedNoAd = (slot: Slot, { segments }: RequestOptions): NoAd | undefined => {
     const { noFill } = slot;
     if (!noFill || noFill.end.passed()) return undefined;

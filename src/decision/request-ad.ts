@@ -234,7 +234,7 @@ export interface RequestDecisionDeps {
   clock: Clock;
   /** Whether the browser reports a network connection. */
   isOnline(): boolean;
-  /** Resolves if the service's host responds to a request of a kind that ad blockers don't block. */
+  /** Resolves if the service's host responds to a request that ad blockers don't block. */
   reach(signal: AbortSignal): Promise<unknown>;
 }
 

@@ -88,7 +88,7 @@ export interface Batch {
 const largeBatch: Size = { events: 500, bytes: 250_000 };
 /** Maximum number of records per read. Reading 250 records blocks the main thread for a few milliseconds. */
 const maxRecords = 250;
-/** Number of events in the first request after a failure, so that a lost response causes few duplicates. */
+/** Number of events in the first request after a failure. Small, so that a lost response causes few duplicates. */
 const eventsAfterFailure = 25;
 
 /** Creates the {@link Drain} for an outbox. */
@@ -273,7 +273,7 @@ function pickBatch(records: StoredRecord[], limits: Size): Batch {
   return batch;
 }
 
-/** Returns a record's events, or undefined if the record is damaged or was written by an unknown release. */
+/** Returns a record's events, or undefined if the record is corrupt or was written by an unknown release. */
 function parseRecord(value: unknown): QueuedEvent[] | undefined {
   if (!isEventRecord(value)) return undefined;
   try {

@@ -113,7 +113,7 @@ function groupEvents(events: QueuedEvent[]): string[][] {
   for (const { json } of events) {
     const group = groups.at(-1);
     bytes += json.length;
-    // With 64 events per record, a burst takes one twentieth of the writes that one event per record would
+    // With 64 events per record, a burst needs one twentieth as many writes as with one event per record
     // (docs/outbox.md).
     if (group && group.length < 64 && bytes <= smallBatch.bytes) group.push(json);
     else {
@@ -124,7 +124,7 @@ function groupEvents(events: QueuedEvent[]): string[][] {
   return groups;
 }
 
-/** Measures a store's actual contents. */
+/** Measures a store's actual size. */
 async function measureStore(store: EventStore): Promise<Size> {
   const size = { events: 0, bytes: 0 };
   await readInPages(store.read, (records) => {

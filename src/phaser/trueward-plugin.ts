@@ -53,9 +53,9 @@ export class TruewardPlugin implements GameAds {
 
   /**
    * Adds ads to an existing game, whether or not it has booted, and to its scenes. Unlike the game configuration, this
-   * also works for a headless game and for a second game on the same page. (Phaser confuses the plugin keys of two
-   * games; see phaserjs/phaser#7151 and #7348.) Also passes the data to a plugin that was loaded with `load.plugin()`.
-   * A running plugin keeps its data.
+   * also works for a headless game and for a second game on the same page. (Phaser mixes up two games' plugin keys; see
+   * phaserjs/phaser#7151 and #7348.) Also passes the data to a plugin that was loaded with `load.plugin()`. A running
+   * plugin keeps its data.
    */
   static install(game: Phaser.Game, data: TruewardPluginData): TruewardPlugin {
     const plugin = TruewardPlugin.of(game.plugins) ?? TruewardPlugin.#add(game.plugins);

@@ -40,7 +40,7 @@ const gppTimeoutMs = 2_000;
 const frameworkTimeoutMs = 5_000;
 
 /**
- * Follows the consent frameworks (IAB TCF and GPP) in this page and its ancestors. Reports the player’s choice,
+ * Follows the consent frameworks (IAB TCF and GPP) in this window and its ancestors. Reports the player’s choice,
  * initially and after every change. Reports nothing while a consent dialog is open, or if there is neither a framework
  * nor Global Privacy Control. Searches for frameworks at increasing intervals until one responds, and whenever the
  * player returns to the page.
@@ -192,8 +192,8 @@ const versions = { __tcfapi: 2, __gpp: '1.1' };
 
 /**
  * Creates a {@link ConsentFramework}. As both standards specify, the framework is called directly if it is in this
- * window. Otherwise, it receives messages in the nearest ancestor window that contains its locator frame. If a
- * framework reports a failure, the search starts again.
+ * window. Otherwise, messages are posted to the nearest ancestor window that contains its locator frame. If a framework
+ * reports a failure, the search starts again.
  */
 export function consentFramework(
   name: keyof typeof versions,
@@ -257,7 +257,7 @@ function findAncestorCall(name: keyof typeof versions, signal: AbortSignal): Cal
     const callId = `trueward-${command}-${Math.random()}`;
     callbacks.set(callId, callback);
     const message = { command, version: versions[name], callId, parameter };
-    // The ancestor's origin is unknown, so the message can go to any origin. It contains no personal data.
+    // The ancestor's origin is unknown, so the target origin is `*`. The message contains no personal data.
     target.postMessage({ [`${name}Call`]: message }, '*');
   };
 }

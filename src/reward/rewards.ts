@@ -46,8 +46,8 @@ export interface Rewards {
    */
   onReward(handler: RewardHandler): () => void;
   /**
-   * Switches to another player. Deliveries in progress finish. Other rewards wait for their own player, except that
-   * rewards of the player `transferFrom` are transferred as soon as the new player is identified.
+   * Switches to another player. Deliveries in progress finish. All other rewards wait for their own player. If
+   * `transferFrom` is given, that player’s rewards are transferred as soon as the new player is identified.
    */
   setPlayer(transferFrom: string | undefined): Promise<void>;
   /**

@@ -137,7 +137,7 @@ function checkAge(ageS: number, toleranceS: number): void {
     throw new WebhookError(
       'too_old',
       `The request was signed ${Math.round(ageS)} s ago; the tolerance is ${toleranceS} s. ` +
-        "It is a replay, this server's clock is fast, or it waited in a queue before verification.",
+        "It is a replay, it waited in a queue before verification, or this server's clock is fast.",
     );
   }
   if (!(-ageS <= toleranceS)) {

@@ -106,7 +106,7 @@ const maxRetryAfterMs = 3_600_000;
 
 /**
  * Parses a `Retry-After` header (RFC 9110 section 10.2.3: whole seconds or an HTTP date). Returns the delay from
- * `nowMs` in milliseconds, limited to between 0 and one hour. Returns undefined if the header is missing or invalid.
+ * `nowMs` in milliseconds, clamped to between 0 and one hour. Returns undefined if the header is missing or invalid.
  */
 export const parseRetryAfter = (value: string | null, nowMs: number): number | undefined => {
   const text = value?.trim() ?? '';
