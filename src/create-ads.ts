@@ -194,7 +194,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       frames.destroy();
     },
   });
-  // Prefetches the rest of the code that the first ad needs. Unlike bundled code, it does not delay the game's start.
+  // Prefetches the rest of the code that the first ad needs. Unlike bundled code, it does not delay the game's startup.
   requests.prefetch();
   outbox.prefetch();
   rewards.prefetch();

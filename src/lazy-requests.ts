@@ -24,7 +24,7 @@ export function lazyRequests(deps: RequestsDeps): LazyRequests {
 
   async function load(): Promise<Requests> {
     const { createRequests } = await import('./requests.ts');
-    // A concurrent call may have created them already.
+    // A concurrent call may already have created `requests`.
     requests ??= createRequests(deps);
     if (destroyed) requests.destroy();
     return requests;

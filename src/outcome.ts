@@ -40,7 +40,7 @@ export type Outcome =
   | 'invalid_placement'
   | 'error';
 
-/** A reward: its type, named as in your game, and its amount. */
+/** A reward: a type that your game defines, and an amount. */
 export interface Reward {
   type: string;
   amount: number;

@@ -34,7 +34,7 @@ export type BreakState =
   | { phase: 'confirming' }
   | { phase: 'done' };
 
-/** The machine's inputs. Faults are events too. */
+/** The machine's inputs, including failures. */
 export type BreakEvent =
   | { type: 'painted' }
   | { type: 'progress'; watchedMs: number; durationMs: number }

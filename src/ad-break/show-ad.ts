@@ -120,8 +120,8 @@ function showAd(
   }
 
   /**
-   * Enqueues an event, in order. The completion event waits until the reward is stored on the device, because the
-   * service may confirm the reward as soon as it receives that event.
+   * Enqueues an event, keeping events in order. The completion event waits until the reward is stored on the device,
+   * because the service may confirm the reward as soon as it receives that event.
    */
   function report(effect: Extract<BreakEffect, { type: 'report' }>): void {
     const { detail, event, visible, watchedMs } = effect;

@@ -139,7 +139,7 @@ export async function requestAd(
   if ('outcome' in tokenResult) return tokenResult;
   const userToken = profile.user.childDirected ? undefined : tokenResult.userToken;
   const request = buildRequestBody(placement, deps.locale, profile, options, userToken);
-  // Age is measured from the request, because the device may sleep while waiting for the response.
+  // The decision's age is measured from the request, because the device may sleep while waiting for the response.
   const ageMs = startStopwatch(deps.clock);
   const response = await requestDecision(deps, request, signal);
   deps.onResponse?.(placement, response);

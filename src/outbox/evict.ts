@@ -10,7 +10,8 @@ import {
 } from './event-store.ts';
 
 /**
- * Priorities by event type. Events with the lowest priority are evicted first. Completions earn money, so they go last.
+ * Priorities by event type. Events with the lowest priority are evicted first. Completions earn money, so they are
+ * evicted last.
  */
 const priorities: Record<string, number> = { complete: 3, impression: 2, start: 1, click: 1 };
 /** Returns an event's priority. Quartiles and unknown types, such as those from other releases, are evicted first. */

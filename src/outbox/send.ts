@@ -37,9 +37,9 @@ const isEventBatchResult: Guard<EventBatchResult> = (body): body is EventBatchRe
 const bodyProblems = new Set<string>(['malformed_json', 'invalid_request', 'body_too_large']);
 
 /**
- * Sends events to the service. If a request is rejected because of its body, its events are sent in two halves, until
- * an invalid event is isolated and no longer blocks the others. Stops at the first failure. Events sent before the
- * failure remain settled. The service counts each event id once, even if it is sent again.
+ * Sends events to the service. If a request is rejected because of its body, its events are split in half and sent
+ * again, until the invalid event is isolated and no longer blocks the others. Stops at the first failure. Events sent
+ * before the failure remain settled. The service counts each event id once, even if it is sent again.
  */
 export async function sendEvents(
   { client, clock }: { client: ServiceClient; clock: Clock },

@@ -75,7 +75,7 @@ function holdSound({ sound }: Phaser.Game, signal: AbortSignal): () => void {
     void context.suspend();
   };
   suspend();
-  // Phaser resumes the context when the window gains focus, and unlocks it on a touch.
+  // Phaser resumes the audio context when the window gains focus, and unlocks it on touch.
   context?.addEventListener('statechange', suspend, { signal });
 
   return () => {

@@ -30,7 +30,7 @@ export const transferEntry = (entry: LedgerEntry, oldRef: string, newRef: string
 /** How long entries are kept for support requests, in milliseconds. The longest late window is 7 days. */
 const retentionMs = 30 * 86_400_000;
 
-/** Starts to poll for pending rewards and deliver earned ones, and removes old entries. */
+/** Starts polling for pending rewards and delivering earned ones, and removes old entries. */
 export function fulfillRewards(deps: ConfirmationDeps & DeliveryDeps): Fulfillment {
   const { ledger } = deps;
   void removeOldEntries(deps);

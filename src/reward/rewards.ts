@@ -46,7 +46,7 @@ export interface Rewards {
    */
   onReward(handler: RewardHandler): () => void;
   /**
-   * Switches to another player. Deliveries in progress finish. All other rewards wait for their own player. If
+   * Switches to another player. Deliveries in progress are completed. All other rewards wait for their own player. If
    * `transferFrom` is given, that player’s rewards are transferred as soon as the new player is identified.
    */
   setPlayer(transferFrom: string | undefined): Promise<void>;

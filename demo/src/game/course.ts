@@ -21,7 +21,7 @@ export interface Stretch {
 
 const firstObstacleX = 620;
 
-/** Creates an endless course. The obstacles get closer together and larger, but always leave a passage. */
+/** Creates an endless course. The obstacles get closer together and larger, but always leave a gap to fly through. */
 export function createCourse(random: () => number): () => Stretch {
   let x = firstObstacleX;
   let count = 0;
