@@ -58,7 +58,7 @@ async function call(access: ServiceAccess, path: string, init: RequestInit): Pro
       return await fetch(access.serviceUrl + path, { ...init, headers, signal });
     } catch (cause) {
       if (waitedMs >= startTimeoutMs) {
-        throw new Error(`The service at ${access.serviceUrl} does not respond.`, { cause });
+        throw new Error(`The service at ${access.serviceUrl} is not responding.`, { cause });
       }
       await delay(waitMs);
     }

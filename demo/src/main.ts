@@ -91,5 +91,5 @@ function setUpMuteButton(game: Game): void {
 
 loadConfig().then(startGame, (error: unknown) => {
   console.error(error);
-  write('#toast', 'The game server does not respond. Reload the page to retry.');
+  write('#toast', 'The game server is not responding. Reload the page to retry.');
 });

@@ -228,7 +228,7 @@ export function createUsedReceipts({
       if (expiries.size >= capacity) removeExpired();
       if (expiries.size >= capacity) {
         throw new RangeError(
-          `All ${capacity} entries for used receipts are taken; increase the capacity.`,
+          `The limit of ${capacity} used receipts has been reached; increase the capacity.`,
         );
       }
       // Kept for one more day, because verifyReceipt accepts receipts for `toleranceS` after they expire.

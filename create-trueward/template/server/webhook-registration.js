@@ -29,6 +29,6 @@ async function request(serviceUrl, secretKey, path, body) {
   try {
     return await fetch(serviceUrl + path, { method, headers, body: JSON.stringify(body) });
   } catch (cause) {
-    throw new Error(`The ad service at ${serviceUrl} does not respond. Is it running?`, { cause });
+    throw new Error(`The ad service at ${serviceUrl} is not responding. Is it running?`, { cause });
   }
 }
