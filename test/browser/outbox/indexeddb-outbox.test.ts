@@ -185,7 +185,7 @@ test.each([
     }),
   ],
   ['never opens', () => ({ open: () => ({}) })],
-])('works in memory in a browser that %s a database', async (_description, factory) => {
+])('falls back to memory in a browser that %s a database', async (_description, factory) => {
   const clock = {
     ...systemClock,
     after: (ms: number, callback: () => void) => systemClock.after(Math.min(ms, 20), callback),

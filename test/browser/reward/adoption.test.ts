@@ -175,7 +175,7 @@ test.each<ServiceResult<RewardStatus>>([
   { kind: 'unreachable', cause: 'network' },
   { kind: 'retry', status: 503 },
   reject('key_revoked'),
-])('nothing is moved until the service responds ($kind)', async (response) => {
+])('nothing is moved until the service has confirmed the account ($kind)', async (response) => {
   await storeEvents('old', ['1']);
   const { adopt, network, readReward } = page(response);
   await adopt();

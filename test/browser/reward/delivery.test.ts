@@ -47,7 +47,7 @@ test('a reward that was earned without a handler is delivered after a reload', a
   expect(await deliveredReward).toMatchObject({ decisionId: 'dec_1' });
 });
 
-test('a reward is delivered if its handler finishes after the SDK is destroyed', async () => {
+test('a reward counts as delivered if its handler finishes after the SDK is destroyed', async () => {
   const { rewards } = openTab();
   const saving = createDeferred();
   const first = vi.fn(() => saving.promise);

@@ -38,8 +38,8 @@ export function PanelLayout({ children }: { children: ReactNode }) {
 }
 
 /**
- * Whether the screen is as narrow as a phone's. On such a screen, the app bar has no room for the title, so the page
- * shows the title.
+ * Whether the viewport is as narrow as a phone. If so, the title doesn't fit into the app bar and is shown on the page
+ * instead.
  */
 const useIsPhone = (): boolean =>
   useMediaQuery<Theme>((theme) => theme.breakpoints.down('sm'), { noSsr: true });
