@@ -112,8 +112,8 @@ function SignedInPanel({ connection, session }: Props) {
 }
 
 /**
- * Sends requests even if the browser reports that it is offline. Otherwise, react-query would queue a change and send it
- * when the browser reconnects, at an unpredictable time.
+ * Sends requests even if the browser reports that it is offline. Otherwise, react-query would queue a change and send
+ * it when the browser reconnects, at an unpredictable time.
  */
 function createQueryClient(): QueryClient {
   const networkMode = 'always';

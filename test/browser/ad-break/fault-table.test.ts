@@ -401,7 +401,7 @@ describe.each(Object.keys(kinds))('an ad break with %s', (kind) => {
       await eventually(() => expect(stage.readPageState()).toEqual(restoredState));
       expect(outcomes).toEqual([outcome]);
       expect(stage.count('hold')).toBe(stage.count('release'));
-      // An aborted ad break does not wait for its writes to the outbox and the ledger. They finish before the next task.
+      // An aborted ad break does not wait for its writes to the outbox and the ledger. They finish by the next task.
       await new Promise((resolve) => setTimeout(resolve));
       expect(stage.count('complete')).toBe(stage.count('watched'));
       // While the device sleeps or the page is frozen, no time counts as watched or viewable.

@@ -39,7 +39,7 @@ function game() {
   return { service, requests, start };
 }
 
-it('delivers a reward to the player who earned it, on a device with several players', async () => {
+it('delivers a reward only to the player who earned it, even on a shared device', async () => {
   const { start } = game();
   const first = start({ userRef: 'ann' });
   const { decisionId = '' } = await first.ads.showRewarded('revive');

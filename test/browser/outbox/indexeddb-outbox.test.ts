@@ -132,7 +132,7 @@ test('two tabs together send each event once', async () => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test('sends thousands of stored events once and in order', async () => {
+test('sends each of thousands of stored events exactly once', async () => {
   service.faults.push(respondUnavailable);
   const outbox = openTab();
   await outbox.enqueue(createAdEvent());

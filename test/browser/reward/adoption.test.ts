@@ -165,7 +165,7 @@ test('no request is sent if there is nothing to adopt', async () => {
   expect(readReward).not.toHaveBeenCalled();
 });
 
-test('the account is confirmed even if the service has deleted the decision', async () => {
+test('a decision that the service has deleted still confirms the account', async () => {
   await storeEvents('old', ['1']);
   await page(reject('not_found')).adopt();
   expect(await readStored('new')).toHaveLength(1);

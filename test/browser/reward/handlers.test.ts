@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { withoutDatabaseTimeouts, earn, earnedStatus, openTab, watch } from './open-tab.ts';
 
-test('calls a handler again, with back-off, after it throws', async () => {
+test('retries a handler that throws, with back-off', async () => {
   const clock = createManualClock();
   const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   let calls = 0;

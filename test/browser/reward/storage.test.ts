@@ -32,7 +32,7 @@ test('delivers a reward once if the database is read-only', async () => {
   expect(rewards.diagnostics().storage).toBe('indexeddb');
 });
 
-test('a tab with a failed write does not deliver a reward that another tab has delivered', async () => {
+test('a tab whose write failed does not deliver a reward that another tab has delivered', async () => {
   const [first, second] = [openTab(), openTab()];
   const received: string[] = [];
   await first.rewards.track(decision('dec_1'));

@@ -33,7 +33,7 @@ const lines = [
   { name: 'wins', label: 'Shown' },
 ] as const;
 
-/** Shows how an external source has responded in the last 24 hours. */
+/** Shows an external source's fill rate, errors and latency over the last 24 hours. */
 export function SourceHealth({ id }: Pick<Source, 'id'>) {
   const { data, error } = useRead<Health>(`/panel/api/sources/${id}/health`, {
     refetchInterval: 10_000,

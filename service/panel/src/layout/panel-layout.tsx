@@ -16,7 +16,7 @@ import { EnvironmentBand } from './environment-band.tsx';
 import { EnvironmentSwitch } from './environment-switch.tsx';
 import { PanelMenu } from './panel-menu.tsx';
 
-/** Wide tables scroll separately, so that the page does not. */
+/** Wide tables scroll on their own, so that the page never scrolls horizontally. */
 const layoutStyle = {
   minWidth: 0,
   '& .RaLayout-content': { minWidth: 0 },
