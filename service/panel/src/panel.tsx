@@ -112,8 +112,8 @@ function SignedInPanel({ connection, session }: Props) {
 }
 
 /**
- * Sends requests even if the browser reports that it is offline. Otherwise, react-query would pause a change and send it
- * on reconnection, at an unpredictable time.
+ * Sends requests even if the browser reports that it is offline. Otherwise, react-query would queue a change and send
+ * it when the browser reconnects, at an unpredictable time.
  */
 function createQueryClient(): QueryClient {
   const networkMode = 'always';
@@ -125,7 +125,7 @@ function createQueryClient(): QueryClient {
   });
 }
 
-/** Pages that load when they are first opened. */
+/** Lazy-loaded pages. Each one loads when it is first opened. */
 const pages = {
   overview: lazy(async () => ({ default: (await import('./overview/overview.tsx')).Overview })),
   decisions: lazy(async () => ({

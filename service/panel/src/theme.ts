@@ -34,7 +34,7 @@ const components = (
       },
     },
   },
-  // Inputs as wide as the screen are hard to read.
+  // Full-width inputs are hard to read on a wide screen.
   MuiFormControl: { styleOverrides: { root: { maxWidth: 720 } } },
   RaMenuItemLink: {
     styleOverrides: {

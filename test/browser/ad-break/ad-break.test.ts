@@ -31,7 +31,7 @@ for (const [name, media] of [
   ['an image', image],
   ['an HTML creative', html(`port.postMessage({ type: 'ready' })`)],
 ] as const) {
-  it(`rewards ${name} that the player watched to the end, and resumes the game`, async () => {
+  it(`rewards the player for watching ${name} to the end, and resumes the game`, async () => {
     const stage = setStage();
     const clock = createManualClock();
     const time = passTime(clock);
@@ -246,7 +246,7 @@ it('returns invalid_placement for an ad in a different format', async () => {
   expect(stage.log).toEqual([]);
 });
 
-it('the game receives no keys pressed during the ad', async () => {
+it('keys pressed during the ad do not reach the game', async () => {
   const stage = setStage();
   const received: string[] = [];
   const listener = (event: KeyboardEvent) => received.push(`${event.type} ${event.code}`);

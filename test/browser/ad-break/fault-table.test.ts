@@ -259,7 +259,7 @@ const faults: Record<string, Fault> = {
     phases: mediaPhases,
     media: ['html'],
   },
-  'receives presses of the Escape key': {
+  'receives repeated Escape key presses': {
     inject: () => userEvent.keyboard('{Escape}{Escape}{Escape}'),
     outcome: () => 'rewarded',
     phases: ['opening'],
@@ -327,7 +327,7 @@ function play(kind: string, phase: Phase, fault: Fault) {
         events.push(event);
         if (event.type === 'impression') reachPhase('seen');
       },
-      // In the phase `confirming`, the confirmation arrives only after the fault.
+      // In the `confirming` phase, the confirmation arrives only after the fault.
       rewards: {
         async track() {},
         async setWatched() {
@@ -401,7 +401,7 @@ describe.each(Object.keys(kinds))('an ad break with %s', (kind) => {
       await eventually(() => expect(stage.readPageState()).toEqual(restoredState));
       expect(outcomes).toEqual([outcome]);
       expect(stage.count('hold')).toBe(stage.count('release'));
-      // An aborted ad break does not wait for its events. They are complete after this task.
+      // An aborted ad break does not wait for its writes to the outbox and the ledger. They finish by the next task.
       await new Promise((resolve) => setTimeout(resolve));
       expect(stage.count('complete')).toBe(stage.count('watched'));
       // While the device sleeps or the page is frozen, no time counts as watched or viewable.

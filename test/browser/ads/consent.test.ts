@@ -41,7 +41,7 @@ afterEach(() => {
   delete window.__gpp;
 });
 
-/** Opens a TCF consent dialog in the page. `choose` makes the player's choice in it. */
+/** Opens a TCF consent dialog in the page. `choose` submits the player's choice. */
 function openTcfDialog() {
   const listeners = new Map<number, (data: object) => void>();
   let count = 0;

@@ -80,7 +80,7 @@ async function callEverything(ads: Ads): Promise<void> {
 describe.each<[name: string, disable: () => void]>([
   ['without BroadcastChannel', makeMissing(globalThis, 'BroadcastChannel')],
   [
-    'with cookies blocked in Firefox: no BroadcastChannel',
+    'where the BroadcastChannel constructor throws, as in Firefox with cookies blocked',
     makeThrowing(globalThis, 'BroadcastChannel'),
   ],
   [
@@ -112,8 +112,8 @@ describe.each<[name: string, disable: () => void]>([
   ['where structuredClone throws', makeThrowing(globalThis, 'structuredClone')],
   ['without matchMedia', makeMissing(globalThis, 'matchMedia')],
   ['where matchMedia throws', makeThrowing(globalThis, 'matchMedia')],
-  ['without random numbers', makeMissing(crypto, 'getRandomValues')],
-  ['where random numbers throw', makeThrowing(crypto, 'getRandomValues')],
+  ['without crypto.getRandomValues', makeMissing(crypto, 'getRandomValues')],
+  ['where crypto.getRandomValues throws', makeThrowing(crypto, 'getRandomValues')],
   ['without ResizeObserver', makeMissing(globalThis, 'ResizeObserver')],
   ['without IntersectionObserver', makeMissing(globalThis, 'IntersectionObserver')],
   ['where IntersectionObserver throws', makeThrowing(globalThis, 'IntersectionObserver')],
@@ -194,7 +194,7 @@ it('the outcome is pending while Web Locks do not respond', async () => {
   expect(await ads.rewards()).toMatchObject([{ state: 'pending' }]);
 });
 
-it('works if element ids on the page shadow globals', async () => {
+it('works if element ids on the page clobber globals', async () => {
   const names = ['trueward', 'Trueward', 'ads', 'trustedTypes', '__tcfapi', '__gpp', 'scheduler'];
   for (const id of names) {
     const element = document.createElement('a');

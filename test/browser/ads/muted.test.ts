@@ -52,8 +52,13 @@ const soundButton = (label: string) =>
 it.each<[string, Partial<AdsOptions>, ShowOptions, boolean]>([
   ['with sound by default', {}, {}, false],
   ['muted by the createAds() option', { muted: true }, {}, true],
-  ['muted by the option for the call', {}, { muted: true }, true],
-  ['with sound by the option for the call', { muted: true }, { muted: false }, false],
+  ['muted by the per-call option', {}, { muted: true }, true],
+  [
+    'with sound if the per-call option overrides createAds()',
+    { muted: true },
+    { muted: false },
+    false,
+  ],
 ])('starts %s', async (_description, options, call, muted) => {
   show(options, call);
   await eventually(() => expect(mutedPlays[0]).toBe(muted));

@@ -3,7 +3,7 @@ import type { DecisionRequest } from '../../../protocol/wire.ts';
 import { createAds, type Ads, type AdsOptions } from '../../../src/index.ts';
 import { createPublishableKey, picture, createStubService } from '../../support/stub-service.ts';
 
-// A plain JavaScript game has no types that would prevent such calls.
+// TypeScript would reject these calls, but a game in plain JavaScript can make them.
 
 const instances: Ads[] = [];
 afterEach(() => instances.splice(0).forEach((ads) => ads.destroy()));

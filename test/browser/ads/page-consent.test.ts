@@ -67,7 +67,7 @@ function openGpp(): { callback: Callback } {
 }
 
 describe('detecting a framework', () => {
-  it('finds a framework that loads late, by polling at growing intervals', async () => {
+  it('finds a framework that loads late, by polling at increasing intervals', async () => {
     const searches = vi.fn();
     Object.defineProperty(window, '__gpp', { get: searches, configurable: true });
     followConsent();
@@ -136,7 +136,7 @@ describe('a misbehaving framework', () => {
     ['no purposes', { ...tcData([]), purpose: null }, 'denied'],
     ['purposes as text', { ...tcData([]), purpose: { consents: '1111111111' } }, 'denied'],
     ['no consents', { ...tcData([]), purpose: {} }, 'denied'],
-  ])('denies consent with %s', (_, data, status) => {
+  ])('with %s counts as denied consent', (_, data, status) => {
     const tcf = openTcf();
     followConsent();
     tcf.callback(data, true);
@@ -164,7 +164,7 @@ describe('a misbehaving framework', () => {
 });
 
 describe('TCF and GPP together', () => {
-  it('an opt-out in a US state is respected where the GDPR does not apply', async () => {
+  it('an opt-out in a US state is honored where the GDPR does not apply', async () => {
     const [tcf, gpp] = [openTcf(), openGpp()];
     followConsent();
     tcf.callback(tcData([], false), true);

@@ -39,7 +39,7 @@ function game() {
   return { service, requests, start };
 }
 
-it('delivers a reward to the player who earned it, on a device with several players', async () => {
+it('delivers a reward only to the player who earned it, even on a shared device', async () => {
   const { start } = game();
   const first = start({ userRef: 'ann' });
   const { decisionId = '' } = await first.ads.showRewarded('revive');
@@ -53,7 +53,7 @@ it('delivers a reward to the player who earned it, on a device with several play
   await eventually(() => expect(second.received).toMatchObject([{ decisionId, userRef: 'ann' }]));
 });
 
-it('never sends the user references that tell children apart', async () => {
+it('in child-directed mode, never sends the user references that tell players apart', async () => {
   const { requests, start } = game();
   const { ads, received, listen } = start({ userRef: 'ann', childDirected: true });
   await ads.showRewarded('revive');
@@ -69,7 +69,7 @@ it('never sends the user references that tell children apart', async () => {
   expect(JSON.stringify(requests)).not.toMatch(/ann|bob/);
 });
 
-it('never sends the user tokens that tell children apart', async () => {
+it('in child-directed mode, never sends the user tokens that tell players apart', async () => {
   const { requests, start } = game();
   const ann = await signToken('ann');
   const first = start({ userToken: () => ann, childDirected: true });

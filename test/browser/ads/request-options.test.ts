@@ -59,7 +59,7 @@ it.each<[object, string]>([
   [{ segments: ['a', 'a'] }, '`segments` must be'],
   [{ segments: Array.from({ length: 21 }, (_, index) => String(index)) }, '`segments` must be'],
   [{ muted: 'yes' }, '`muted` must be of type boolean; got "yes"'],
-])('returns `option_invalid` for %j without a request', async (options, detail) => {
+])('returns `option_invalid` for %j and sends no request', async (options, detail) => {
   for (const show of [ads.showRewarded, ads.showInterstitial]) {
     expect(await show('revive', options)).toEqual({
       outcome: 'error',

@@ -66,7 +66,7 @@ describe('hold()', () => {
     expect(alarm.state).toBe('playing');
   });
 
-  test('stops frames and playing sounds until the release', () => {
+  test('runs no frames and interrupts playing sounds until the release', () => {
     let updates = 0;
     engine.onUpdate = () => (updates += 1);
     const music = engine.playSound();

@@ -56,7 +56,7 @@ test('the component survives a scene change', () => {
   expect(engine.persistent).toEqual([component.node]);
 });
 
-test('the component has its ads before it loads, and keeps the same ones', () => {
+test('`ads` is available before the component loads, and stays the same object', () => {
   const component = createGameAds(options);
   const { ads } = component;
   call(component, 'onLoad');

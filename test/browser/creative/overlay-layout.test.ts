@@ -159,7 +159,7 @@ it.each([
   },
 );
 
-// Only Chromium can emulate this from a page.
+// Only Chromium can emulate forced colors from a page.
 it.runIf(server.browser === 'chromium')(
   'draws a border around every control in forced-colors mode',
   async () => {
@@ -249,7 +249,7 @@ it('uses the game’s colors and font', async () => {
   style.cssText = '';
 });
 
-// Only Chromium can emulate this from a page.
+// Only Chromium can emulate reduced motion from a page.
 it.runIf(server.browser === 'chromium')(
   'animates nothing if the player prefers reduced motion',
   async () => {

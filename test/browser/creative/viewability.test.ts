@@ -32,7 +32,7 @@ async function expectImpression(): Promise<void> {
   await waitUntilObserved(ad);
   await clock.advance(requiredMs - 1);
   expect(onViewable).not.toHaveBeenCalled();
-  // The page checks five times per second whether the ad is covered.
+  // The watcher checks five times per second whether the ad is covered.
   await clock.advance(201);
   expect(onViewable).toHaveBeenCalledTimes(1);
 }

@@ -57,7 +57,7 @@ describe.each(games)('With $name', ({ start }) => {
     expect(document.activeElement).toBe(game.canvas);
   }
 
-  it('a watched ad pauses the game and delivers its reward once, on a frame', async () => {
+  it('a watched ad pauses the game and delivers its reward once, during a game frame', async () => {
     const framesSeen: number[] = [];
     const sample = () => void framesSeen.push(game.frames());
     const { outcome } = await game.ads.showRewarded('revive', { onOpen: sample, onClose: sample });

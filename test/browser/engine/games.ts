@@ -126,7 +126,7 @@ const withCocos: Start = async (options) => {
   };
 };
 
-/** Logs input, with clicks on a button that covers the whole game. */
+/** Logs input, including clicks on a button that covers the whole game. */
 function listenToPhaser(game: Phaser.Game, { add, input }: Phaser.Scene): () => string[] {
   const log: string[] = [];
   const { height, width } = game.scale;

@@ -47,8 +47,8 @@ function readLines(guide: string): string[] {
 }
 
 it.each([
-  ['a plain canvas', canvasGuide, canvasSource],
-  ['drivers', driverGuide, canvasSource],
+  ['canvas', canvasGuide, canvasSource],
+  ['driver', driverGuide, canvasSource],
 ])('the code in the %s guide is tested here', (_name, guide, source) => {
   const lines = readLines(guide);
   expect(lines.length).toBeGreaterThan(5);

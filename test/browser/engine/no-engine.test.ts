@@ -26,7 +26,7 @@ it('calls back on each frame unless the game is held', async () => {
   expect(calls).toBe(callsAfter);
 });
 
-it('calls back from a timer if the page renders no frames', () => {
+it('falls back to a timer if the page renders no frames', () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   vi.spyOn(window, 'requestAnimationFrame').mockReturnValue(0);
   const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(false);

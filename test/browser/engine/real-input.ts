@@ -84,7 +84,7 @@ export const keyboard = {
   async down(key: Key): Promise<void> {
     await cdp().send('Input.dispatchKeyEvent', { type: 'keyDown', ...key });
   },
-  /** Sends the event that a keyboard repeats while a key is held. */
+  /** Sends an auto-repeat event, as a keyboard does while a key is held. */
   async repeat(key: Key): Promise<void> {
     await cdp().send('Input.dispatchKeyEvent', { type: 'keyDown', autoRepeat: true, ...key });
   },

@@ -132,7 +132,7 @@ test('two tabs together send each event once', async () => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test('sends thousands of stored events once and in order', async () => {
+test('sends each of thousands of stored events exactly once', async () => {
   service.faults.push(respondUnavailable);
   const outbox = openTab();
   await outbox.enqueue(createAdEvent());
@@ -185,7 +185,7 @@ test.each([
     }),
   ],
   ['never opens', () => ({ open: () => ({}) })],
-])('works in memory in a browser that %s a database', async (_description, factory) => {
+])('falls back to memory in a browser that %s a database', async (_description, factory) => {
   const clock = {
     ...systemClock,
     after: (ms: number, callback: () => void) => systemClock.after(Math.min(ms, 20), callback),

@@ -75,7 +75,7 @@ test('a tab waits indefinitely for a lock that another tab holds', async () => {
   await eventually(() => expect(onAcquired).toHaveBeenCalledTimes(1));
 });
 
-test('a lock request that is released early never acquires the lock', async () => {
+test('a lock request that is released before it is granted never acquires the lock', async () => {
   const onAcquired = vi.fn();
   browserLocks().acquire(newRandomId(), onAcquired)?.();
   await navigator.locks.query();

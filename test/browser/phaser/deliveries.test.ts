@@ -4,7 +4,7 @@ import { createFrameQueue, type FrameQueue } from '../../../src/engine/frame-que
 import { phaserDriver } from '../../../src/phaser/phaser-driver.ts';
 import { bootGame, frames, nextStep, phaserVersions } from './phaser-games.ts';
 
-describe.each(phaserVersions)('a delivery to a game in Phaser $version', ({ load }) => {
+describe.each(phaserVersions)('deliveries to a game in Phaser $version', ({ load }) => {
   let library: typeof Phaser;
   let game: Phaser.Game;
   let end: () => Promise<void>;
@@ -42,7 +42,7 @@ describe.each(phaserVersions)('a delivery to a game in Phaser $version', ({ load
     await nextStep(game);
   }
 
-  it('runs in order in game steps, at most four per step', async () => {
+  it('run in order during game steps, at most four per step', async () => {
     push(10);
     await waitForDeliveries(10);
     expect(names()).toEqual(firstTen);
@@ -54,7 +54,7 @@ describe.each(phaserVersions)('a delivery to a game in Phaser $version', ({ load
     expect(game.events.listenerCount('step')).toBe(idleListeners);
   });
 
-  it('waits until a paused game resumes', async () => {
+  it('wait until a paused game resumes', async () => {
     game.pause();
     push(10);
     await frames(5);
@@ -64,7 +64,7 @@ describe.each(phaserVersions)('a delivery to a game in Phaser $version', ({ load
     expect(names()).toEqual(firstTen);
   });
 
-  it('waits until a sleeping game wakes up', async () => {
+  it('wait until a sleeping game wakes up', async () => {
     game.loop.sleep();
     push(10);
     await frames(5);

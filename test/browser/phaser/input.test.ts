@@ -80,7 +80,7 @@ describe.runIf(server.browser === 'chromium').each(phaserVersions)(
       ['mouse', mouse],
       ['finger', finger],
     ] as const)(
-      'an object that the %s drags is dropped when the ad opens',
+      'an object that is being dragged with the %s is dropped where it was when the ad opened',
       async (_name, device) => {
         const zone = scene.add.zone(100, 60, 40, 40).setInteractive({ draggable: true });
         scene.input.on('drag', (_pointer: unknown, _zone: unknown, x: number, y: number) =>

@@ -30,7 +30,7 @@ describe.each(phaserVersions)('the plugin in Phaser $version', ({ load }) => {
     for (const end of endGames.splice(0)) await end();
   });
 
-  it('the game runs with a secret key, and the error is reported once', async () => {
+  it('the game keeps running with a secret key, and the error is reported once', async () => {
     const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
     const { game, scene } = await boot(
       configWithPlugin({ publishableKey: 'sk_sandbox_x', serviceUrl }),

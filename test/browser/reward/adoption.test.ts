@@ -165,7 +165,7 @@ test('no request is sent if there is nothing to adopt', async () => {
   expect(readReward).not.toHaveBeenCalled();
 });
 
-test('the account is confirmed even if the service has deleted the decision', async () => {
+test('a decision that the service has deleted still confirms the account', async () => {
   await storeEvents('old', ['1']);
   await page(reject('not_found')).adopt();
   expect(await readStored('new')).toHaveLength(1);
@@ -175,7 +175,7 @@ test.each<ServiceResult<RewardStatus>>([
   { kind: 'unreachable', cause: 'network' },
   { kind: 'retry', status: 503 },
   reject('key_revoked'),
-])('nothing is moved until the service responds ($kind)', async (response) => {
+])('nothing is moved until the service has confirmed the account ($kind)', async (response) => {
   await storeEvents('old', ['1']);
   const { adopt, network, readReward } = page(response);
   await adopt();

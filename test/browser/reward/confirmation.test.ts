@@ -133,7 +133,7 @@ test.each<ServiceResult<RewardStatus>>([
   { kind: 'refused', problem: { code: 'token_invalid' } },
   { kind: 'unreachable', cause: 'unexpected_response' },
   { kind: 'retry', status: 503 },
-])('a pending reward stays pending after $kind, even if it is late', async (response) => {
+])('a pending reward stays pending after `$kind`, even a year later', async (response) => {
   const clock = createManualClock();
   const { rewards, responses, requests } = openTab(
     clock,

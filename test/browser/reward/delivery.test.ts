@@ -37,7 +37,7 @@ test('showing a decision again does not earn a second reward', async () => {
   expect(received).toEqual(['dec_1']);
 });
 
-test('a reward that was earned without a handler is delivered after a reload', async () => {
+test('a reward that was earned while no handler was registered is delivered after a reload', async () => {
   const { rewards } = openTab();
   await earn(rewards, 'dec_1');
   rewards.destroy();
@@ -47,7 +47,7 @@ test('a reward that was earned without a handler is delivered after a reload', a
   expect(await deliveredReward).toMatchObject({ decisionId: 'dec_1' });
 });
 
-test('a reward is delivered if its handler finishes after the SDK is destroyed', async () => {
+test('a reward counts as delivered if its handler finishes after the SDK is destroyed', async () => {
   const { rewards } = openTab();
   const saving = createDeferred();
   const first = vi.fn(() => saving.promise);
@@ -95,7 +95,7 @@ test('a reward stays due until there is a handler', async () => {
   expect(await rewards.list()).toMatchObject([{ decisionId: 'dec_1' }]);
 });
 
-test('offline, the status comes from the device', async () => {
+test('while offline, the status is read from the ledger', async () => {
   const { rewards } = openTab();
   await watch(rewards, 'dec_1');
   expect(await rewards.status('dec_1')).toMatchObject({ state: 'pending' });

@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { withoutDatabaseTimeouts, earn, earnedStatus, openTab, watch } from './open-tab.ts';
 
-test('calls a handler again, with back-off, after it throws', async () => {
+test('retries a handler that throws, with back-off', async () => {
   const clock = createManualClock();
   const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   let calls = 0;
@@ -20,7 +20,7 @@ test('calls a handler again, with back-off, after it throws', async () => {
     lastError: 'Error: the save failed',
     storage: 'indexeddb',
   });
-  // Waits until the back-off has started. The handler's timeout is removed a moment later.
+  // Wait for the back-off timer. The handler's timeout is cleared a moment later.
   await eventually(() => expect(clock.msToNextTimer()).toBe(1_000));
   await clock.advance(999);
   expect(calls).toBe(1);
@@ -63,7 +63,7 @@ test('a handler that fails does not delay later rewards', async () => {
   expect(received).toEqual(['dec_2', 'dec_1']);
 });
 
-test('a handler that never settles delays no other reward', async () => {
+test('a handler that never settles does not block other rewards after its timeout', async () => {
   const clock = createManualClock();
   const { rewards, page } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   const saved = createDeferred();

@@ -99,7 +99,7 @@ export function openTabWithLedger(
     identifyCalls: () => identifyCalls,
   };
 }
-/** Returns a clock that ignores the database's timeouts, so that a test can wait for another timer. */
+/** Returns a ledger clock with real timers, so that database timeouts do not count among the manual clock's timers. */
 export const withoutDatabaseTimeouts = (clock: Clock): Clock => ({
   ...clock,
   after: systemClock.after,
@@ -115,7 +115,7 @@ export const earn = async (rewards: Rewards, id: string, playerRef?: string) => 
   await rewards.settle([earnedStatus(id)]);
 };
 
-/** Opens the object store on the device. */
+/** Opens the ledger's object store. */
 export async function openLedgerStore(): Promise<{ store: IDBObjectStore; close(): void }> {
   const connection = await promisifyRequest(indexedDB.open(name));
   const store = connection.transaction('rewards', 'readwrite').objectStore('rewards');

@@ -90,7 +90,7 @@ test('the token function is not called if there are no rewards', async () => {
   expect(identifyCalls()).toBe(0);
 });
 
-test('a guest’s rewards wait for the guest when a player signs in', async () => {
+test('a guest’s rewards stay with the guest when a player signs in', async () => {
   const { rewards, received, ids, setPlayer } = openTabFor('guest');
   await watch(rewards, 'dec_1', 'guest');
   await setPlayer('ann');

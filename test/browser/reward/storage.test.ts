@@ -32,7 +32,7 @@ test('delivers a reward once if the database is read-only', async () => {
   expect(rewards.diagnostics().storage).toBe('indexeddb');
 });
 
-test('a tab with a failed write does not deliver a reward that another tab has delivered', async () => {
+test('a tab whose write failed does not deliver a reward that another tab has delivered', async () => {
   const [first, second] = [openTab(), openTab()];
   const received: string[] = [];
   await first.rewards.track(decision('dec_1'));
@@ -66,7 +66,7 @@ test('works without a database, and reports that it keeps rewards in memory', as
   expect(rewards.diagnostics().storage).toBe('memory');
 });
 
-test('an unresponsive database delays nothing', async () => {
+test('an unresponsive database blocks no call indefinitely', async () => {
   const clock = createManualClock();
   const { rewards } = openTab(clock);
   await watch(rewards, 'dec_1');

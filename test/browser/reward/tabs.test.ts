@@ -82,7 +82,7 @@ test('if a tab dies during a delivery, another tab delivers the reward after the
   });
 });
 
-test('a tab that slept past the end of its claim does not deliver the reward', async () => {
+test('a tab that slept until its claim expired does not deliver the reward', async () => {
   const clock = createManualClock();
   const sleepingTab = openTab(clock);
   sleepingTab.stopFrames();

@@ -1,7 +1,7 @@
 import { humanize } from '../common/status-chip.tsx';
 import type { StoredDecision, StoredEvent } from './stored-decision.ts';
 
-/** A line of the live tail. */
+/** A line in the live tail. */
 export interface TailLine {
   key: number;
   time: string | undefined;

@@ -15,7 +15,7 @@ interface Counts {
   errors: number;
 }
 
-/** Loaded separately, because the chart library is larger than the rest of the page. */
+/** Lazy-loaded, because the chart library is larger than the rest of the page. */
 const Plot = lazy(async () => ({
   default: (await import('../common/plot.tsx')).Plot<keyof Counts>,
 }));
@@ -33,7 +33,7 @@ const lines = [
   { name: 'wins', label: 'Shown' },
 ] as const;
 
-/** Shows how an external source has responded in the last 24 hours. */
+/** Shows an external source's fill rate, errors and latency over the last 24 hours. */
 export function SourceHealth({ id }: Pick<Source, 'id'>) {
   const { data, error } = useRead<Health>(`/panel/api/sources/${id}/health`, {
     refetchInterval: 10_000,
@@ -63,8 +63,7 @@ export function SourceHealth({ id }: Pick<Source, 'id'>) {
               Timeouts: formatPercent(total.timeouts, total.requests),
               Errors: formatPercent(total.errors, total.requests),
               Latency:
-                latency &&
-                `half within ${latency.p50} ms, 95% within ${latency.p95} ms, 99% within ${latency.p99} ms`,
+                latency && `p50 ${latency.p50} ms, p95 ${latency.p95} ms, p99 ${latency.p99} ms`,
               'Circuit breaker': openHosts.length === 0 ? 'closed' : 'open',
             }}
           />

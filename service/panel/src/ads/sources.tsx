@@ -53,7 +53,7 @@ export const SourceShow = () => (
   </Show>
 );
 
-/** Loaded on demand, because most sessions never open an external source. */
+/** Lazy-loaded, because most sessions never open an external source. */
 const ExternalSourceCards = lazy(async () => ({
   default: (await import('./external-source-cards.tsx')).ExternalSourceCards,
 }));
@@ -76,7 +76,7 @@ const hourMs = 3_600_000;
 /** The fill rate for the source in the current row. */
 function SourceFillRate() {
   const source = useRecordContext<Source>();
-  // The end is a whole hour, so that all rows share one request.
+  // Round the end up to a full hour, so that all rows have the same query and share one request.
   const endMs = (Math.floor(Date.now() / hourMs) + 1) * hourMs;
   const { data } = useRead<Report>(
     query('/v1/reports', {

@@ -13,7 +13,7 @@ export interface Connection {
   subscribe(onChange: () => void): () => void;
 }
 
-/** Creates the connection state. Call it only once per page. */
+/** Creates the connection tracker. Call this only once per page. */
 export function createConnection(): Connection {
   const listeners = new Set<() => void>();
   let isReachable = true;
@@ -44,7 +44,7 @@ const unreachableStatuses = [502, 503, 504];
 
 /**
  * Like `fetch`, but tracks whether the service is reachable. While the browser is offline, changes are rejected
- * immediately. Otherwise, they might take effect unexpectedly later.
+ * immediately, so that they can't take effect unexpectedly later.
  *
  * @throws Error with a readable message when there is no response.
  */

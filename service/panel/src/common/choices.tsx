@@ -29,7 +29,7 @@ interface Props {
   onChange(value: string): void;
 }
 
-/** A select input outside a form. */
+/** A select input for use outside a form. */
 export function ChoiceField({ label, choices, value, onChange }: Props) {
   return (
     <TextField

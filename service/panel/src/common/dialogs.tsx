@@ -25,7 +25,7 @@ interface FormDialogProps {
   onClose(): void;
 }
 
-/** A dialog that requests input before an action. */
+/** A dialog that prompts for input before an action. */
 export function FormDialog(props: FormDialogProps) {
   const { title, text, children, onClose, onConfirm } = props;
   const { confirm, confirmColor = 'primary', isReady = true } = props;

@@ -20,7 +20,7 @@ interface Props {
   field: Field;
 }
 
-/** Creates a new option without leaving the form. */
+/** Lets the user create a new option without leaving the form. */
 export function InlineCreate({ resource, noun, field }: Props) {
   const { filter = '', onCreate, onCancel } = useCreateSuggestionContext();
   const [create, { isPending, error }] = useCreate<RaRecord>();

@@ -21,7 +21,7 @@ export function Page({
   );
 }
 
-/** A section of a page with a heading. */
+/** A page section with a heading. */
 export function PanelCard({
   title,
   action,

@@ -112,7 +112,7 @@ const StopDetails = ({ killSwitch }: { killSwitch: KillSwitch }) => {
   return (
     <>
       {' '}
-      · stopped since <TimeText time={since} /> by {actor}
+      · stopped on <TimeText time={since} /> by {actor}
       {until !== undefined && (
         <>
           , until <TimeText time={until} />

@@ -16,7 +16,7 @@ import { EnvironmentBand } from './environment-band.tsx';
 import { EnvironmentSwitch } from './environment-switch.tsx';
 import { PanelMenu } from './panel-menu.tsx';
 
-/** Wide tables scroll separately, so that the page does not. */
+/** Wide tables scroll on their own, so that the page never scrolls horizontally. */
 const layoutStyle = {
   minWidth: 0,
   '& .RaLayout-content': { minWidth: 0 },
@@ -38,8 +38,8 @@ export function PanelLayout({ children }: { children: ReactNode }) {
 }
 
 /**
- * Whether the screen is as narrow as a phone's. On such a screen, the app bar has no room for the title, so the page
- * shows the title.
+ * Whether the viewport is as narrow as a phone. If so, the title doesn't fit into the app bar and is shown on the page
+ * instead.
  */
 const useIsPhone = (): boolean =>
   useMediaQuery<Theme>((theme) => theme.breakpoints.down('sm'), { noSsr: true });

@@ -12,7 +12,7 @@ import { FigureTiles } from './figure-tiles.tsx';
 import { TopPlacements, NoAdReasons } from './top-placements.tsx';
 import { reportPath, useFigures } from './use-figures.ts';
 
-/** Loaded after the figures, because the chart library is larger than the rest of the page. */
+/** Lazy-loaded after the figures, because the chart library is larger than the rest of the page. */
 const Plots = lazy(async () => ({ default: (await import('./plots.tsx')).Plots }));
 
 const choices = Object.entries(ranges).map(([id, { name }]) => ({ id, name }));

@@ -19,7 +19,7 @@ function describeConditions(when: Policy['when']): string[] {
     ['the language is', when.languages],
     ['the device is', when.devices],
     ['the hour (UTC) is', when.hours],
-    ['the player belongs to', when.segments],
+    ['the player segment is', when.segments],
   ];
   const conditions = lists.flatMap(([text, values]) =>
     values === undefined || values.length === 0 ? [] : [`${text} ${joinWithOr(values)}`],

@@ -106,7 +106,7 @@ const options = (...names: string[]) =>
     </MenuItem>
   ));
 
-/** Tries a request with the service's decision code. */
+/** A dry run: the service makes the decision with its production code, but stores nothing. */
 export const TryRequestPage = () => (
   <Page
     title="Try a request"

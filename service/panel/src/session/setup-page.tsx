@@ -7,7 +7,7 @@ import { readFieldErrors, readMessage } from '../api/problem.ts';
 import { SignedOutPage } from './sign-in.tsx';
 import type { Session, SetupDetails } from './session.ts';
 
-/** The page that a single-use link opens. The first owner or an invited user sets a password on it. */
+/** The page that a single-use link opens. The first owner or an invited user sets a password there. */
 export function SetupPage({ session }: { session: Session }) {
   const [parameters] = useSearchParams();
   const token = parameters.get('token') ?? '';

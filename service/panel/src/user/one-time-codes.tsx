@@ -32,7 +32,7 @@ export function OneTimeCodes({ isInitiallyOn }: { isInitiallyOn: boolean }) {
         Scan this with your authenticator app, <Link href={link}>open it on this device</Link>, or
         enter the secret below.
       </Typography>
-      {/* Apps expect a dark code on a light background with a margin of four modules, even in dark mode. */}
+      {/* Apps expect a dark code on a light background with a four-module quiet zone, even in dark mode. */}
       <Box sx={{ marginBottom: 1, lineHeight: 0 }}>
         <QRCodeSVG
           value={link}
