@@ -10,7 +10,7 @@ import type { World } from './world.ts';
  * browser is killed.
  */
 export interface Device {
-  /** The foreground tab’s reward code. */
+  /** The foreground tab's reward code. */
   page(): Rewards;
   /** Kills the browser at an arbitrary point, then reopens the game. */
   kill(): void;
