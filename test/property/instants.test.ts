@@ -15,8 +15,8 @@ const usuallyConstant = <T>(commonValue: T, other: fc.Arbitrary<T>): fc.Arbitrar
   fc.oneof({ weight: 3, arbitrary: fc.constant(commonValue) }, { weight: 1, arbitrary: other });
 
 /**
- * Generates three kinds of values: all common validators accept the first kind as a `date-time`, some accept the
- * second, and none accepts the third.
+ * Generates `date-time` strings of three kinds: those that every common validator accepts, those that only some accept,
+ * and those that none accepts.
  */
 const timeText: fc.Arbitrary<string> = fc
   .tuple(

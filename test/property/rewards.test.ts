@@ -21,7 +21,7 @@ const postgres: Pick<PrivatePostgres, 'url' | 'stop'> | undefined =
   databaseUrl === undefined
     ? await startPrivatePostgres()
     : {
-        // Each run has a new database, because reports cover all accounts in a database.
+        // Each run gets its own database, because reports cover all accounts in a database.
         url: await createDatabaseOn(databaseUrl, `players_${randomBytes(6).toString('hex')}`),
         stop: async () => undefined,
       };
@@ -44,7 +44,7 @@ describe.each<[string, string | undefined]>([
     },
     async ({ skip }) => {
       if (databaseUrl === '')
-        return skip('There is no PostgreSQL on this machine, and no DATABASE_URL.');
+        return skip('PostgreSQL is not installed, and DATABASE_URL is not set.');
       let earnedCount = 0;
       for (let batch = 0; batch < batches; batch += 1) {
         const seed = firstSeed + batch;

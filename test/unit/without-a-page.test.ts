@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { createAds, OptionError } from '../../src/index.ts';
 import { createPublishableKey } from '../support/stub-service.ts';
 
-// Node has no document, like a server that renders the page.
+// Node has no document, as in server-side rendering.
 
 it('without a page, calls have no effect but return results', async () => {
   const fetch = vi.fn();

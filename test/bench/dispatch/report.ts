@@ -90,7 +90,7 @@ export function compare(summaries: readonly Summary[]): string[] {
     if (peer === ours || peer.perSecond === undefined) return [];
     const lines = [
       describe('deliveries per second', ours.perSecond, peer.perSecond, 'more', peer.name),
-      describe('processor time per delivery', ours.totalUs, peer.totalUs, 'less', peer.name),
+      describe('CPU time per delivery', ours.totalUs, peer.totalUs, 'less', peer.name),
     ];
     const [a, b] = [ours, peer].map(({ crashes }) => averageRepeats(crashes));
     if (a !== undefined && b !== undefined)
@@ -131,15 +131,15 @@ ${Object.entries(runInfo.versions)
   .map(([name, version]) => `- \`${name}\`: ${version}`)
   .join('\n')}
 
-A team that does not use this service would put its webhooks into a job queue. Each contestant delivers ${count} webhooks to one receiver, a separate process that responds after 50 ms, verifies the signature and counts the webhooks. The time is measured from when the worker starts on the backlog until the last job is recorded as done. The contestants alternate; the figures are medians of ${plan.rounds} round${plan.rounds === 1 ? '' : 's'}, each on new databases after ${plan.warmUp.toLocaleString('en')} warm-up deliveries. Receiver, worker and databases share the machine.
+A team that does not use this service would put its webhooks into a job queue. Each contestant delivers ${count} webhooks to one receiver, a separate process that responds after 50 ms, verifies the signature and counts the webhooks. The time is measured from when the worker starts on the backlog until the last job is recorded as done. The contestants alternate; the figures are medians of ${plan.rounds} round${plan.rounds === 1 ? '' : 's'}, each on new databases after ${plan.warmUp.toLocaleString('en')} warm-up deliveries. The receiver, the worker and the databases share the machine.
 
 ${renderRatesTable(summaries)}
 
 ![Deliveries per second](rate.svg)
 
-![Processor time per delivery](cost.svg)
+![CPU time per delivery](cost.svg)
 
-“Total” is the sum of worker, PostgreSQL and Redis; PostgreSQL includes all of its processes; the share of the WAL writer, the checkpointer and the background writer is in parentheses. “Enqueue” is the wall time, and the CPU time of all processes, to write one reward with its delivery, measured for all ${count} together. “Lost” and “duplicated” refer to the rounds above, which have no faults.
+“Total” adds up the worker, PostgreSQL and Redis. The PostgreSQL column includes all of its processes, with the share of the WAL writer, checkpointer and background writer in parentheses. “Enqueue” is the wall time, and the CPU time of all processes, to write one reward with its delivery, averaged over all ${count}. “Lost” and “duplicated” refer to the rounds above, which have no faults.
 
 ## Where we stand
 
@@ -166,8 +166,8 @@ ${contestants
 ## Settings
 
 - PostgreSQL: one server with default settings, and a database for each run. Redis: \`${redisSettings.map((argument) => (argument === '' ? "''" : argument)).join(' ')}\`, so that a write is on disk before it is acknowledged, as in PostgreSQL.
-- Deliveries by the peers: undici with keep-alive connections, one per concurrent request; Standard Webhooks with \`node:crypto\`; a status other than 2xx fails the job, and the queue retries it.
-- Backlog: pg-boss by \`insert()\` on the transaction's connection; graphile-worker by \`add_jobs()\`; BullMQ by \`addBulk()\` after the commit, 1,000 at a time. Ours is written by the service’s own event writer, called in another process, because rewards that arrive over HTTP are delivered while others are still arriving, so there would be no backlog. Its transaction stays open until the start, so the time includes the commit. The dispatcher, which the service would wake after its own commit, is woken by a test event.
+- Peer deliveries: undici with keep-alive connections, one per concurrent request; Standard Webhooks with \`node:crypto\`; a status other than 2xx fails the job, and the queue retries it.
+- Backlog: pg-boss enqueues it with \`insert()\` on the transaction's connection, graphile-worker with \`add_jobs()\`, and BullMQ with \`addBulk()\` after the commit, 1,000 jobs at a time. Ours is written by the service’s own event writer, called in another process, because rewards that arrive over HTTP are delivered while others are still arriving, so there would be no backlog. Its transaction stays open until the start, so the time includes the commit. The dispatcher, which the service would wake after its own commit, is woken by a test event.
 - Each peer ran with several settings, ${plan.tuning.toLocaleString('en')} deliveries each, and the fastest is published. Ours runs with its defaults.
 
 ${renderTuningTable(summaries)}
@@ -258,7 +258,7 @@ function drawPlots(summaries: readonly Summary[]): [string, string][] {
     rows: rows((summary) => [summary.perSecond]),
   });
   const cost = drawRowChart({
-    title: 'Processor time per delivery',
+    title: 'CPU time per delivery',
     axis: 'µs',
     series: ['worker', 'PostgreSQL', 'Redis'],
     style: 'bars',

@@ -15,7 +15,7 @@ export interface Measurements {
 }
 
 /**
- * One contestant's results. Figures are medians over the rounds. Processor times are in microseconds per delivery.
+ * One contestant's results. Figures are medians over the rounds. CPU times are in microseconds per delivery.
  */
 export interface Summary {
   name: string;
@@ -31,7 +31,7 @@ export interface Summary {
   redisUs?: number;
   /** Worker, PostgreSQL and Redis together. */
   totalUs?: number;
-  /** The receiver's processor time. The receiver is the same program for every contestant. */
+  /** The receiver's CPU time. The receiver is the same program for every contestant. */
   receiverUs?: number;
   /** The cost of writing a cause with its delivery: wall time, and the CPU time of all processes. */
   enqueueUs?: number;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { listChildProcesses } from '../../../service/test/private-postgres.ts';
 import { processorTimeUs, treeTimeUs } from '../service/processor-time.ts';
 
-/** Processor time in microseconds. */
+/** CPU time in microseconds. */
 export interface Usage {
   worker: number;
   producer: number;
@@ -23,7 +23,7 @@ export interface Processes {
   redis: number | undefined;
 }
 
-/** Returns how much processor time the processes have used so far. */
+/** Returns how much CPU time the processes have used so far. */
 export function readUsage({ worker, producer, receiver, postgres, redis }: Processes): Usage {
   const sessions = listChildProcesses(postgres);
   return {

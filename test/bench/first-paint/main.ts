@@ -84,7 +84,7 @@ function showAd(page: Page, isPreloaded: boolean): Promise<number> {
   }, isPreloaded);
 }
 
-/** Measures the part that no ad can avoid: inserting a video element whose file is loaded, and playing it. */
+/** Measures the lower bound for any ad: inserting a video element whose file is already loaded, and playing it. */
 function playBare(page: Page): Promise<number> {
   return page.evaluate(async (source) => {
     const video = document.createElement('video');

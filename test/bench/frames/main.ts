@@ -80,7 +80,7 @@ async function measureDrains(browserInUse: Browser): Promise<Pick<Results, 'drai
     await page.reload();
   }
   await page.evaluate(() => window.bench.boot());
-  // Takes as long as all drains together, so that other processes interrupt it about as often.
+  // The baseline runs for as long as all drains combined, so that other processes interrupt it about as often.
   const totalDrainMs = drains.reduce((sum, { ms }) => sum + ms, 0);
   console.log(`the game alone, ${Math.round(totalDrainMs / 1000)} s`);
   const { tasks: alone } = await traceTasks(browserInUse, page, () =>

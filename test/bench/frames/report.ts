@@ -135,7 +135,7 @@ ${table(
       formatVerdict(isFree),
     ],
     [
-      `no task over 8 ms of processor time while ${drain.events.toLocaleString('en')} events drain and ${drain.rewards.toLocaleString('en')} rewards are delivered`,
+      `no task over 8 ms of CPU time while ${drain.events.toLocaleString('en')} events drain and ${drain.rewards.toLocaleString('en')} rewards are delivered`,
       `${longTasks.length} of ${drains.reduce((sum, { tasks }) => sum + tasks.count, 0)}; ${describeLongTasks(drains.map(({ tasks }) => tasks))} (the game alone, for the same time: ${alone.over8.length} of ${alone.count}; ${describeLongTasks([alone])})`,
       longTasks.length > 0 && longTasks.every(isCollection)
         ? 'met, except for V8’s garbage collection'
@@ -183,13 +183,13 @@ ${table(
 - Bytes come from the sampling heap profiler (interval 64 bytes, collected objects included): allocations by the SDK or the contestant, and by code that it calls. Sampling is inexact, so figures vary by a few bytes.
 - Timers are calls to \`setTimeout\`, \`setInterval\` and \`requestAnimationFrame\` in those frames.
 - Microseconds are the fastest of 20 blocks of 100 frames with the contestant minus the fastest of 20 without it. The blocks alternate in the same game, whose loop is stopped and stepped manually. “game alone” and “trueward, idle” run the same code in both kinds of blocks, so their figures show the machine's noise.
-- Tasks are those of the page's main thread in a trace, measured by the lower of CPU time and wall time: on a shared machine, the wall time of a task (longest: ${formatNumber(longestWallMs)} ms, the game alone ${formatNumber(alone.longestWallMs)} ms) includes other processes, and the CPU clock has a coarse resolution. Meanwhile, the game draws 30 moving boxes.
+- Tasks are the main-thread tasks in a trace of the page. A task's duration is its CPU time or wall time, whichever is lower: on a shared machine, the wall time of a task (longest: ${formatNumber(longestWallMs)} ms, the game alone ${formatNumber(alone.longestWallMs)} ms) includes other processes, and the CPU clock has a coarse resolution. During the trace, the game draws 30 moving boxes.
 - Draining reads a full IndexedDB outbox from an earlier visit and sends it to a server on this machine; the rewards go through the ledger, one claim and one receipt each, in ${formatNumber(drain.ms / 1000)} s. The time of a frame with a delivery is the wall time of the SDK's listener, including the game's handler.
 
 ${
   hasPeer
-    ? 'poki/phaser-plugin is the only published ad plugin for Phaser 3 that runs here: its source from GitHub, on a stub of its platform. It is not on npm, so `npm run bench:frames` includes it only if `--peer` names a checkout of it. The others are our own:'
+    ? 'poki/phaser-plugin is the only published ad plugin for Phaser 3 that runs here: its source from GitHub, with a stub in place of its ad platform. It is not on npm, so `npm run bench:frames` includes it only if `--peer` names a checkout of it. The others are our own:'
     : 'The other contestants are our own, because no published ad plugin for Phaser 3.60 or later is on npm (`--peer` takes a checkout of github.com/poki/phaser-plugin):'
-} “scenes watched each step” follows the documentation of such a plugin; “always attached” is the minimum work of any polling plugin. Cocos Creator's engine cannot be installed from npm, so it is not included; its adapter also listens to frames only while something is waiting.
+} “scenes watched each step” follows the documentation of such a plugin; “always attached” is the minimum work of any polling plugin. Cocos Creator's engine cannot be installed from npm, so it is not included; its adapter also listens for frames only while something is pending.
 `;
 }

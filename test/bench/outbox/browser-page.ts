@@ -77,7 +77,7 @@ async function withTimeout<T>(work: Promise<T>, ms: number, description: string)
     return await Promise.race([work, timeout]);
   } finally {
     clearTimeout(timer);
-    // The browser may be killed before it responds. Ignores this failure.
+    // The browser may be killed before it responds, so this failure is ignored.
     work.catch(() => undefined);
   }
 }

@@ -49,7 +49,7 @@ export const contestants: ContestantInfo[] = [
     package: 'workbox-background-sync',
     file: 'workbox.mjs',
     messageId: 'id',
-    note: 'its queue, driven in the page',
+    note: 'its queue, replayed from the page instead of a service worker',
   },
   {
     name: 'sentry',

@@ -59,7 +59,7 @@ export const deadEndpoint: Part = async (options) => {
     verdicts: [
       {
         budget: `one dead endpoint in a hundred, latency of the others: at most ${budget} ×`,
-        measured: `${ratio.toFixed(2)} × (${(percentile(pairs, 0.25) ?? NaN).toFixed(2)}–${(percentile(pairs, 0.75) ?? NaN).toFixed(2)} for half of the events)`,
+        measured: `${ratio.toFixed(2)} × (interquartile range ${(percentile(pairs, 0.25) ?? NaN).toFixed(2)}–${(percentile(pairs, 0.75) ?? NaN).toFixed(2)})`,
         held: ratio <= budget,
       },
     ],
@@ -69,7 +69,7 @@ export const deadEndpoint: Part = async (options) => {
       const format = (share: number): string => (percentile(latencies, share) ?? NaN).toFixed(0);
       return [name, rounds.length, format(0.5), format(0.95), format(0.99)];
     }),
-    note: `The time from the request that causes an event to its arrival at each of the 99 responsive endpoints. The dead endpoint accepts requests but never responds, and has ${formatInteger(backlog)} deliveries pending. Two services alternate; the ratio compares their median events.`,
+    note: `The time from the request that causes an event to its arrival at each of the 99 responsive endpoints. The dead endpoint accepts requests but never responds, and has ${formatInteger(backlog)} deliveries pending. Two services alternate; the ratio compares their median latencies.`,
     plot: {
       axis: 'p50, ms',
       rows: [

@@ -25,7 +25,7 @@ const mixes = [
   { processes: 2, adsPerRequest: 50 },
 ] as const;
 
-/** Measures whole ads' events that arrive in large requests, such as a game's server or a proxy would send. */
+/** Measures event ingestion in large requests. Each contains all events for several ads, as if sent by a proxy. */
 export const events: Part = async (options) => {
   const rows: (string | number)[][] = [];
   let best = 0;
@@ -40,10 +40,10 @@ export const events: Part = async (options) => {
     ]);
   }
   return {
-    title: 'Events of whole ads',
+    title: 'Event ingestion',
     verdicts: [
       {
-        budget: `events of whole ads stored per second: at least ${formatInteger(budget)}`,
+        budget: `event ingestion, events stored per second: at least ${formatInteger(budget)}`,
         measured: `${formatInteger(best)}/s`,
         held: best >= budget,
       },
@@ -52,8 +52,8 @@ export const events: Part = async (options) => {
       'processes',
       'events per request',
       'events/s',
-      'service CPU, µs each',
-      'PostgreSQL CPU, µs each',
+      'service CPU per event, µs',
+      'PostgreSQL CPU per event, µs',
     ],
     rows,
     note: `${concurrency} concurrent requests, with new events only, each acknowledged after its commit. An ad has seven events: start, impression, three quartiles, complete and close; one verifies an impression, and one earns a reward. There is no webhook.`,

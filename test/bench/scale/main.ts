@@ -35,7 +35,7 @@ if (values.help === true) {
   console.log(`npm run bench:scale [-- --only <part>… --against <checkout> --seconds <n> --quick]
 
 Parts: ${Object.keys(parts).join(', ')}. --against: also measures deliveries by another checkout, which must be built.
---seconds: the length of a window. --quick: tiny numbers, to check that the benchmark works; publishes nothing.
+--seconds: the length of a window. --quick: a tiny workload, to check that the benchmark works; publishes nothing.
 Requires Linux and PostgreSQL. Takes about 9 minutes.`);
   process.exit();
 }

@@ -10,7 +10,7 @@ export interface Options {
   builds: readonly BuildUnderTest[];
   /** How long a window lasts, in milliseconds. */
   ms: number;
-  /** Whether to use tiny numbers, just to check that the benchmark works. */
+  /** Whether to run only a smoke test with a tiny workload. */
   quick: boolean;
 }
 

@@ -21,9 +21,9 @@ import { addAccount } from '../../../service/test/add-account.ts';
 export interface GroupCommit {
   /** Many decisions per transaction (group commit), as in the service. */
   together: number;
-  /** Each decision in its own transaction, including its counts for reports. */
+  /** Each decision in its own transaction, including its roll-up counts. */
   each: number;
-  /** Each decision in its own transaction, without the counts for reports. */
+  /** Each decision in its own transaction, without roll-up counts. */
   eachWithoutSums: number;
 }
 

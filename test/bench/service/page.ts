@@ -117,11 +117,11 @@ const describeComparison = ({ measured, older, rounds }: Comparison): string => 
   return `## This build compared with an older one
 
 \`npm run bench:costs -- --against <checkout>\`, ${rounds.length} rounds, older build ${older}, ${formatOrigin(measured)}
-Service, PostgreSQL, players, and receiver share the machine; only the first two are counted. Their work between the
-steps, such as folding counts into roll-ups, is included only [at low rates](#at-low-rates). Stored bytes exclude the
+The service, PostgreSQL, the players and the receiver share the machine; only the first two are measured. Their work between
+the steps, such as folding counts into roll-ups, is included only [at low rates](#at-low-rates). Stored bytes exclude the
 table of counts that have not been folded yet, whose space is reused within seconds. Medians, older → this build:
 
-![CPU of a whole ad with its webhook](costs.svg)
+![CPU per whole ad with its webhook](costs.svg)
 
 ${table(
   ['', 'service CPU, µs', 'PostgreSQL CPU, µs', 'stored, bytes', 'WAL, bytes'],
@@ -146,8 +146,8 @@ const describeCosts = ({
 
 \`npm run bench:costs\`, ${rounds} rounds of ${formatInteger(ads)} ads, 48 at a time, ${formatOrigin(measured)}
 A bare \`node:http\` echo of a decision's request, called by the same client, takes ${echoUs} µs. Compared with an echo, a decision costs
-${formatTenths(costs.decisionAlone.serviceUs / echoUs)} times and a whole ad ${formatInteger(costs.ad.serviceUs / echoUs)} times as much. On the embedded store, whose database runs in a thread of the service, they cost ${formatTenths(embedded.decisionAlone.serviceUs / echoUs)} and ${formatInteger(embedded.ad.serviceUs / echoUs)} times as much. The bytes of a
-whole ad are for the live environment; the sandbox also stores why each decision was made.
+${formatTenths(costs.decisionAlone.serviceUs / echoUs)} times and a whole ad ${formatInteger(costs.ad.serviceUs / echoUs)} times as much. On the embedded store, whose database runs in one of the service's threads, they cost ${formatTenths(embedded.decisionAlone.serviceUs / echoUs)} and ${formatInteger(embedded.ad.serviceUs / echoUs)} times as much. The byte counts for a
+whole ad are from the live environment; the sandbox also stores why each decision was made.
 
 ${table(
   [
@@ -169,7 +169,7 @@ ${table(
 Group commit, decisions stored per second without HTTP, at a concurrency of 64:
 
 ${table(
-  ['', 'grouped', 'one transaction each', 'one insert each, without sums for reports'],
+  ['', 'grouped', 'one transaction each', 'one insert each, without roll-ups'],
   Object.entries(groupCommit).map(([name, { together, each, eachWithoutSums }]) => [
     name === 'embedded' ? 'embedded store' : 'PostgreSQL, 8 connections',
     ...[together, each, eachWithoutSums].map(formatInteger),
@@ -190,12 +190,12 @@ function judgeGroupCommit({ groupCommit }: Costs): Verdict {
 const describeRates = ({ measured, older, rows }: Rates): string => `## At low rates
 
 \`npm run bench:rates${older === undefined ? '' : ' -- --against <checkout>'}\`, ${older === undefined ? '' : `older build ${older}, `}${formatOrigin(measured)}
-Whole ads start on schedule, however slow the responses are (an open loop). CPU per ad includes the work of the service
-and PostgreSQL while they are idle or in the background. If a rate is not reached, the CPU time is divided by the number of
-ads whose webhook arrived. The latency of a decision is measured from the scheduled start of its ad until the response. The
-latency of a webhook is measured from sending the completion until the webhook arrives.
+Whole ads start on schedule, however slow the responses are (an open loop). CPU per ad includes the work that the
+service and PostgreSQL do in the background and between requests. If a rate is not reached, the CPU time is divided by the number of
+ads whose webhook arrived. Decision latency is measured from the ad's scheduled start until the response.
+Webhook latency is measured from sending the completion until the webhook arrives.
 
-![CPU of service and PostgreSQL per ad, by rate](rates.svg)
+![Service and PostgreSQL CPU per ad, by rate](rates.svg)
 
 ${table(
   [
@@ -233,7 +233,7 @@ function draw({ comparison, rates, scale }: Partial<Published>): Record<string, 
     });
     charts['costs'] = {
       ...style,
-      title: 'CPU of a whole ad with its webhook',
+      title: 'CPU per whole ad with its webhook',
       axis: 'µs',
       series,
       rows: [

@@ -130,7 +130,7 @@ function summarize(side: Side['name'], rate: number, windows: readonly Window[])
   };
 }
 
-/** Warms up the JIT compiler, because a long-running process has compiled its code whatever the rate. */
+/** Warms up the JIT compiler. In production, a long-running process has compiled its hot code even at low rates. */
 async function warmUp({ sandbox, meter }: Side, receiver: Receiver): Promise<void> {
   const ads = await forEach(Array.from({ length: quick ? 50 : 1_000 }), 32, sandbox.decide);
   await forEach(ads, 32, sandbox.start);

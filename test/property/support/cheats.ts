@@ -71,7 +71,7 @@ export const cheats: Record<string, Cheat> = {
     ads.map((ad) =>
       request(ad, ['start', 'impression', 'complete'], { receivedAtMs: startAtMs + 200 }),
     ),
-  'completes all ads after the duration of one, without a start': (_, ads, startAtMs) =>
+  'completes all ads after one ad’s duration, without reporting a start': (_, ads, startAtMs) =>
     ads.map((ad) =>
       request(ad, ['impression', 'complete'], { receivedAtMs: startAtMs + requiredMs }),
     ),
@@ -136,8 +136,8 @@ export const cheats: Record<string, Cheat> = {
 };
 
 /**
- * Plays the ads with one kind of cheat. Returns the ads, with the times at which they were decided, and the requests that
- * arrive. An ad is decided immediately before the cheat starts, or up to minutes earlier.
+ * Plays the ads using one kind of cheat. Returns the ads with their decision times, and the requests that the service
+ * receives. A decision is made immediately before the cheat starts, or up to several minutes earlier.
  */
 export function playCheat(random: Random, name: string, startAtMs: number): PlayedSession {
   const cheat = cheats[name];

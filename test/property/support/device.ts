@@ -10,12 +10,12 @@ import type { World } from './world.ts';
  * browser is killed.
  */
 export interface Device {
-  /** The rewards of the foreground tab. */
+  /** The foreground tab's reward code. */
   page(): Rewards;
   /** Kills the browser at an arbitrary point, then reopens the game. */
   kill(): void;
   /**
-   * Simulates the player's return to the game, which then polls all rewards. Resolves when every reward is delivered.
+   * Simulates a player who returns to the game, which then polls every reward. Resolves when every reward is delivered.
    */
   returnToGame(): Promise<void>;
   /** How many times each reward was delivered to the game. */

@@ -148,7 +148,7 @@ function send(
     let sentAtMs = readyAtMs + random.integer(0, 50);
     for (let attempt = 0; attempt < 8; attempt += 1) {
       const arrived = attempt === 7 || !random.chance(device.loss);
-      // The clocks of two service processes differ slightly.
+      // Clock skew between two service processes.
       const receivedAtMs = sentAtMs + device.latency() + random.integer(0, 100);
       if (arrived)
         arrivals.push({ receivedAtMs, sentAtMs: device.clock(sentAtMs), events: pendingEvents });

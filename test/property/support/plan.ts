@@ -11,7 +11,7 @@ export type Behavior =
   | 'unseen' // reports no impression
   | 'hidden' // reports an impression with too few visible pixels
   | 'edited-token' // names another user in the token
-  | 'foreign-token' // sends the events with another decision's token
+  | 'mismatched-token' // sends the events with another decision's token
   | 'bot'; // identifies itself as a bot
 
 /** One player's ad. Times are in milliseconds on the service's clock. */
@@ -24,7 +24,7 @@ export interface WatchPlan {
   preloadedMs: number;
   /** Whether the ad is watched at the same time as the previous ad, in another tab. */
   parallel: boolean;
-  /** Delays after which each event is sent and repeated. Copies with the same delay are sent in parallel. */
+  /** Delays after which copies of each event are sent. Copies with the same delay are sent in parallel. */
   sendDelays: { start: number[]; quartiles: number[]; seen: number[]; complete: number[] };
   /** Request latency. */
   latencyMs: number;
@@ -38,7 +38,7 @@ export interface PlayerPlan {
   watches: WatchPlan[];
   /** Number of tabs in which the game is open. */
   tabs: number;
-  /** Times at which the browser is killed and started again. */
+  /** Times at which the browser is killed and restarted. */
   kills: number[];
 }
 
@@ -67,7 +67,7 @@ const behavior: fc.Arbitrary<Behavior> = fc.oneof(
       'unseen',
       'hidden',
       'edited-token',
-      'foreign-token',
+      'mismatched-token',
       'bot',
     ),
   },

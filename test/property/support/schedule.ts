@@ -268,7 +268,7 @@ async function send(
 }
 
 function chooseToken({ behavior }: WatchPlan, token: string, other: string | undefined): string {
-  if (behavior === 'foreign-token') return other ?? `${token}x`;
+  if (behavior === 'mismatched-token') return other ?? `${token}x`;
   if (behavior !== 'edited-token') return token;
   // The last claim is the user reference.
   return token.replace(/~[^~]*(?=\.[^.]*$)/, '~thief');

@@ -23,6 +23,6 @@ test('reports the metrics in which a peer is ahead or behind', () => {
   ]);
   expect(lines).toEqual([
     '- **behind pg-boss** in deliveries per second: 1,000 to 2,000, 0.50 ×.',
-    '- **ahead of pg-boss** in processor time per delivery: 200 to 400, 0.50 ×.',
+    '- **ahead of pg-boss** in CPU time per delivery: 200 to 400, 0.50 ×.',
   ]);
 });

@@ -18,7 +18,7 @@ describe('the overlay strings', () => {
     expect((await loadStrings('in')).language).toBe('id');
   });
 
-  it('accept locales in operating-system notation', async () => {
+  it('accept POSIX locale names', async () => {
     expect((await loadStrings('de_AT')).language).toBe('de');
     expect((await loadStrings('fr@euro')).language).toBe('fr');
   });

@@ -9,8 +9,8 @@ import { createManualClock } from '../../support/manual-clock.ts';
 import { decisionPorts, createTestPage } from '../../support/ports.ts';
 
 /**
- * Stubs the size of the window, which each request reports. Call it in every test file: the files share this module, so
- * hooks in the module itself would run for one file only.
+ * Stubs the window size, which each request reports. Call this function in every test file: the files share this module,
+ * so hooks in the module itself would run for one file only.
  */
 export function stubWindowSize(): void {
   beforeEach(() => void vi.stubGlobal('innerWidth', 800).stubGlobal('innerHeight', 600));

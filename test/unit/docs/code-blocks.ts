@@ -6,7 +6,7 @@ export const root = join(import.meta.dirname, '..', '..', '..');
 /** A fenced code block on a page. */
 export interface CodeBlock {
   page: string;
-  /** The line number of the block's first line of code, counted from 1. */
+  /** The 1-based line number of the block's first line of code. */
   line: number;
   language: string;
   /** The text in the comment before the block, such as `tested` or `runs: php`. Empty if there is no comment. */

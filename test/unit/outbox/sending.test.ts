@@ -133,7 +133,7 @@ test('reads the next records while a batch is in flight', async () => {
   expect(reads).toContainEqual({ after: 200, requests: 1 });
 });
 
-test('never reads many more events than a few requests can contain', async () => {
+test('reads ahead by at most a few requests’ worth of events', async () => {
   const { service, store, openTab } = openBrowser();
   const json = JSON.stringify(createAdEvent());
   const records = Array.from({ length: 100 }, (_, index) => ({

@@ -82,7 +82,7 @@ test.each(states)('only a reward that is due can be claimed, not a reward in sta
 });
 
 test.each(states)(
-  'a reward in state %s is transferred from its player unless it is denied, expired or delivered',
+  'a reward in state %s can be transferred to another player unless it is denied, expired or delivered',
   (state) => {
     const guestEntry = { ...entry(state), earnedBy: 'guest', heldFor: 'guest' };
     expect(transferEntry(guestEntry, 'bob', 'ann')).toBe(guestEntry);

@@ -94,7 +94,7 @@ test.each([408, 425, 429, 500, 502, 503])('a %d is retryable', async (status) =>
   });
 });
 
-test('a problem document rejects the request', async () => {
+test('a problem document means that the request was rejected', async () => {
   const client = await serve(problem(404, 'placement_not_found'));
   expect(await client.requestDecision(request)).toMatchObject({
     kind: 'refused',
@@ -102,7 +102,7 @@ test('a problem document rejects the request', async () => {
   });
 });
 
-test('a 413 from a proxy rejects the body', async () => {
+test('a 413 from a proxy is reported as body_too_large', async () => {
   const client = await serve(respond(413, '<h1>Too large</h1>'));
   expect(await client.requestDecision(request)).toMatchObject({
     kind: 'refused',

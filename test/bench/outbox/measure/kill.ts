@@ -14,8 +14,8 @@ export interface KillResult {
   /** How many of these events are in the browser's storage after the restart. */
   survived: number;
   /**
-   * Number of events whose promise resolved, as far as the page could report this. `acknowledgedLost` is how many of
-   * them were lost.
+   * Number of events whose promise the page reported as resolved before the kill. `acknowledgedLost` is how many of them
+   * were lost.
    */
   acknowledged: number;
   acknowledgedLost: number;

@@ -14,7 +14,7 @@ export interface Setting {
 
 let runs = 0;
 
-/** Returns a unique name for a run, so that it does not count an earlier run's events. */
+/** Returns a unique name for a run, so that the run does not count an earlier run's events. */
 export const nextRun = (): string => `r${++runs}`;
 
 /** Calls `work` with a new browser profile, and removes the profile afterwards. */

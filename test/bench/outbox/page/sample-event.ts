@@ -1,4 +1,4 @@
-/** An event such as a game would report. It is about as large as one of the outbox's own events. */
+/** An event like those that a game reports. It is about as large as one of the outbox's own events. */
 export interface SampleEvent {
   id: string;
   type: 'impression' | 'complete';

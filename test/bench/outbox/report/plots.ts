@@ -29,7 +29,7 @@ function drawSurvivorPlots(report: Report): [string, string][] {
     const sameSizeKills = kills.filter((kill) => kill.events === events);
     const delays = [...new Set(sameSizeKills.map(({ delayMs }) => delayMs))];
     const svg = draw(report, {
-      title: `Events that survive a SIGKILL of the browser, out of ${format(events)}`,
+      title: `Events that survive when the browser is killed (SIGKILL), out of ${format(events)}`,
       axis: '% of the enqueued events',
       series: delays.map((delay) => `${delay} ms after the last`),
       style: 'bars',

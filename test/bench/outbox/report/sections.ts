@@ -104,11 +104,11 @@ function createSurvivorsSection(report: Report): Section {
       ),
   );
   return {
-    title: 'Events that survive a SIGKILL of the whole browser',
+    title: 'Events that survive when the whole browser is killed (SIGKILL)',
     plots: [...new Set(cases.map(({ events }) => `survivors-${events}`))],
     table: table(
       [
-        'survived / enqueued (promised but lost)',
+        'survived / enqueued (acknowledged but lost)',
         ...cases.map(({ events, delayMs }) => `${format(events)}, ${delayMs} ms`),
       ],
       report.summaries.filter(isQueue).map((summary) => [
@@ -126,7 +126,7 @@ function createSurvivorsSection(report: Report): Section {
     method:
       'The browser is offline, and is killed the given time after the last event. The page enqueues 25 events per frame in the 1,000-event runs and 50 per frame in the 10,000-event runs, for up to 6 s. ' +
       'The surviving events are those in IndexedDB and localStorage after a restart, counted without the contestant’s own code. ' +
-      '“Promised” events are those whose promise had resolved, as reported by the page before the kill.',
+      '“Acknowledged” events are those whose promise had resolved, as reported by the page before the kill.',
   };
 }
 

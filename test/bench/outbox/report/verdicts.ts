@@ -87,13 +87,13 @@ function compareWithRaw({ ours }: Field): Verdict {
   };
 }
 
-function judgePromises({ ours }: Field): Verdict {
-  const promisedCount = ours.kills.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
+function judgeAcknowledged({ ours }: Field): Verdict {
+  const acknowledgedCount = ours.kills.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
   const lost = ours.kills.reduce((sum, { acknowledgedLost }) => sum + acknowledgedLost, 0);
   return {
     claim: 'Killing the browser loses no event whose promise had resolved',
-    value: `${format(lost)} lost of ${format(promisedCount)} in ${ours.kills.length} kills`,
-    met: promisedCount === 0 ? undefined : lost === 0,
+    value: `${format(lost)} lost of ${format(acknowledgedCount)} in ${ours.kills.length} kills`,
+    met: acknowledgedCount === 0 ? undefined : lost === 0,
   };
 }
 
@@ -150,11 +150,11 @@ function judgeDuplicates({ ours, peers }: Field): Verdict {
   const best = findBest(peers, count, 'least');
   const bestLossless = findBest(losslessPeers, count, 'least');
   const losslessNote = bestLossless
-    ? `, fewest among those that lost nothing ${bestLossless.name} ${format(bestLossless.value)}`
-    : ', and every peer lost events';
+    ? `; fewest by a peer that lost nothing: ${bestLossless.name} ${format(bestLossless.value)}`
+    : '; every peer lost events';
   return {
     claim: 'Fewer duplicate sends than any peer',
-    value: `healthy: ${format(ours.drain?.duplicateSends)}; under faults: ${format(ourCount)}, fewest of all ${best?.name ?? 'none'} ${format(best?.value)}${losslessNote}`,
+    value: `healthy: ${format(ours.drain?.duplicateSends)}; under faults: ${format(ourCount)}; fewest by any peer: ${best?.name ?? 'none'} ${format(best?.value)}${losslessNote}`,
     met: ourCount === undefined || best === undefined ? undefined : ourCount < best.value,
   };
 }
@@ -183,7 +183,7 @@ const judges = [
   compareWithPeers,
   compareWithDurablePeers,
   compareWithRaw,
-  judgePromises,
+  judgeAcknowledged,
   compareSurvivors,
   judgeCounts,
   judgeDuplicates,
