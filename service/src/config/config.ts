@@ -18,9 +18,9 @@ export interface Config extends DatabaseConfig {
   host: string;
   /** 0 means any free port. */
   port: number;
-  /** The service's URL for clients and in receipts; if absent, the URL that the service listens on. */
+  /** The service's public URL, which receipts contain; if absent, the URL that the service listens on. */
   publicUrl?: string;
-  /** Proxies whose `X-Forwarded-For` is trusted; if absent, the connection's peer is taken as the client. */
+  /** Proxies whose `X-Forwarded-For` is trusted; if absent, the connection's peer is treated as the client. */
   trustedProxies?: string[];
   /** The header in which trusted proxies send the client's country; if absent, countries are unknown. */
   countryHeader?: string;

@@ -17,7 +17,7 @@ export interface DecideInput {
   entry: PlacementEntry;
   request: DecisionRequest;
   context: PolicyContext;
-  /** Times of the player's verified impressions at the placement within the cap window, in Unix milliseconds. */
+  /** Times of the player's verified impressions on the placement within the cap window, in Unix milliseconds. */
   servedAtMs: readonly number[];
   /** Budgets for house ads with a daily cap, by house ad id. */
   dailyBudgets: ReadonlyMap<string, Pick<DailyBudget, 'served' | 'allowance'>>;

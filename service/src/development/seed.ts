@@ -257,7 +257,7 @@ function makeDemoCreatives(media: string): DemoAd[] {
         name: 'Harbour',
         media: image('harbour.png', 1_200, 675),
         click_url: 'https://harbour.example/',
-        alt: 'A picture of a harbour at dusk.',
+        alt: 'A picture of a harbor at dusk.',
         categories: [],
       },
       houseAd: { name: 'Harbour', placements: ['revive', 'double-coins', 'level-end'], weight: 2 },

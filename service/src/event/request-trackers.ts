@@ -35,7 +35,7 @@ type ChosenAd = NonNullable<DemandRecord['chosen']>;
 
 /** How the events affect one decision with an external ad. */
 interface EventEffect {
-  /** The decision after the events. */
+  /** The decision's state after the events. */
   decision: DecisionState;
   chosenAd: ChosenAd;
   dueTrackers: DueTracker[];
@@ -158,7 +158,7 @@ const maxPriceMicros = 1e12;
 
 /**
  * For each impression, adds the price per thousand impressions. The sum is divided by a thousand only in reports, so
- * that no fractions are lost. An invalid price is skipped, because the transaction also rewards the player and must not
+ * that no precision is lost. An invalid price is skipped, because the transaction also rewards the player and must not
  * fail.
  */
 function countRevenue(

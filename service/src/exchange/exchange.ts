@@ -175,7 +175,7 @@ const withTestSource =
     const response = respondAsTestSource(url, body);
     if (!response) {
       if (!signal.aborted) await once(signal, 'abort');
-      return { status: 'failed', kind: 'timeout', reason: 'No response in time.' };
+      return { status: 'failed', kind: 'timeout', reason: 'The request timed out.' };
     }
     const { httpStatus, text } = response;
     if (httpStatus < 300) return { status: 'ok', httpStatus, text, url };
