@@ -26,7 +26,7 @@ export interface Config extends DatabaseConfig {
   countryHeader?: string;
   /** How long the service keeps accepting requests after SIGTERM, while `/readyz` fails. */
   drainMs: number;
-  /** Maximum total time that a decision's external sources may take. */
+  /** Total time budget for a decision's external sources. */
   demandBudgetMs: number;
   /**
    * How long to keep a creative that its external source no longer offers. After that, the creative is archived. If

@@ -95,7 +95,7 @@ function readSeed(file: string): Seed | undefined {
   }
 }
 
-/** Writes a temporary file and renames it. After a crash, either the old or the new file exists. */
+/** Replaces the file atomically, by writing a temporary file and renaming it. */
 function writeSeed(file: string, seed: Seed): void {
   writeFileSync(`${file}.new`, JSON.stringify(seed, undefined, 2), { mode: 0o600, flush: true });
   renameSync(`${file}.new`, file);

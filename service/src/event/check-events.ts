@@ -68,7 +68,7 @@ export function checkImpression(
         event.receivedAtMs - decision.issuedAtMs >= minimum,
     )
     .map((event) => correctEventTime(event, offsetMs, decision.issuedAtMs + minimum));
-  // If all requests were delayed, the corrected time can be too late, although the impression was in time.
+  // If all requests were delayed, the corrected time can be past this limit, although the impression was not.
   return times.length === 0
     ? undefined
     : Math.min(...times, decision.expiresAtMs + impressionGraceMs);

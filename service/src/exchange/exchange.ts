@@ -166,7 +166,7 @@ export function startExchange({ clock, demandMetrics, readHeaders, stopping }: E
   };
 }
 
-/** In the sandbox, lets the built-in test source respond to requests for its URLs. Sends other requests as usual. */
+/** In the sandbox, routes requests for the built-in test source's URLs to it. Sends other requests as usual. */
 const withTestSource =
   (requestExternal: RequestExternal): RequestExternal =>
   async (request) => {
