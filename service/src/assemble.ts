@@ -67,7 +67,7 @@ export interface Service {
   makeId: MakeId;
   users: Users;
   intake: Intake;
-  /** Sets the URL that the service listens on, and returns its public URL. */
+  /** Sets the URL that the service listens on. Returns the service's public URL. */
   setListenUrl(url: string): string;
   /** Makes `/readyz` fail, so that no new traffic is routed to this process. Requests are still served. */
   drain(): void;

@@ -15,8 +15,8 @@ import {
 import { withDatabase } from './with-database.ts';
 
 /**
- * How long a week's data can change after the week has ended. Completions are accepted for seven days after a decision.
- * The eighth day is a safety margin.
+ * How long a week's data can still change after the week has ended. Completions are accepted for seven days after a
+ * decision. The eighth day is a safety margin.
  */
 const settledAfterMs = 8 * 86_400_000;
 
@@ -33,7 +33,7 @@ manifest, decisions_20260928.json, with the row count, a checksum of the rows an
 file is read back and compared with the database. You can run the command again at any time, for example
 every night or after an interruption: it writes missing or outdated files and verifies the others.
 
-If ARCHIVE_DIR is set, RETENTION_DAYS drops only archived weeks.`,
+If ARCHIVE_DIR is set, weeks older than RETENTION_DAYS are dropped only if they have been archived.`,
   async run(args) {
     const { values } = readArguments(args, { before: { type: 'string' }, to: { type: 'string' } });
     const beforeMs = readDate(values.before) ?? systemClock.nowMs() - settledAfterMs;

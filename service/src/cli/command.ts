@@ -166,7 +166,7 @@ trueward-service <command> --help shows a command's help; --version prints the v
 ${environmentHelp}`;
 }
 
-/** Returns only the message of an error that an operator can fix, and the stack trace of any other error. */
+/** Returns only the message for an error that an operator can fix, and the stack trace for any other error. */
 function describeError(error: unknown): string {
   if (error instanceof DomainError) {
     const fields = error.errors.map(({ pointer, message }) => `  ${pointer.slice(1)} ${message}`);

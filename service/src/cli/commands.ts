@@ -38,8 +38,8 @@ const configCommand: Command = {
   summary: 'show the effective configuration, without secrets',
   help: `Usage: trueward-service config
 
-Prints one line of JSON per setting: its value and its origin (environment, file for the file in
-TRUEWARD_CONFIG, default, or unset). Secrets are shown as "…". If the configuration is invalid,
+Prints one line of JSON per setting: its name, value and origin. The origin is environment, file (the
+file in TRUEWARD_CONFIG), default or unset. Secrets are shown as "…". If the configuration is invalid,
 the message lists every problem and the exit code is 1.`,
   async run(args) {
     readArguments(args, {});

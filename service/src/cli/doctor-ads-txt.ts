@@ -49,7 +49,7 @@ export async function checkAdsTxtFiles(
   );
 }
 
-/** Returns the sellers that bid requests name. For the publisher id, the advertising system is unknown. */
+/** Returns the sellers named in bid requests. For the publisher id, the advertising system is unknown. */
 const listSellers = ({ publisher_id: publisherId, supply_chain: chain = [] }: CheckedSource) => [
   ...(publisherId === undefined ? [] : [{ seller: publisherId }]),
   ...chain.map(({ asi, sid }) => ({ system: asi, seller: sid })),

@@ -77,7 +77,7 @@ async function checkDatabase(): Promise<readonly Finding[]> {
   }
 }
 
-/** The largest acceptable difference between two clocks. Expiry checks compare times from several machines. */
+/** Maximum acceptable clock skew. Expiry checks compare times from several machines. */
 const maxClockSkewMs = 2_000;
 /** Deliveries are normally attempted within a second of their due time. */
 const overdueInterval = '5 minutes';

@@ -137,7 +137,7 @@ interface EventFeed {
   read(signal: AbortSignal): Promise<WebhookEvent[]>;
 }
 
-/** Number of recent event ids to remember. Clock skew and slow commits can put the ids of new events out of order. */
+/** Number of event ids to remember. Clock skew and slow commits can make a new event's id sort before known ids. */
 const maxSeenIds = 1_000;
 
 function createEventFeed(service: string, key: string): EventFeed {

@@ -24,7 +24,7 @@ export const exportCommand: Command = {
 
   --out <file>  a new file (default: standard output)
 
-Writes the data of all accounts, one JSON object per line. The last line has each table's row count and checksum.
+Writes all accounts' data, one JSON object per line. The last line has each table's row count and checksum.
 If an export is interrupted, start it again. Secrets stay encrypted, so back up the master key too (master.key in
 the data folder, or TRUEWARD_MASTER_KEY), but in a different place.
 
@@ -76,7 +76,7 @@ export const importCommand: Command = {
 
 Verifies the whole file before it writes anything, imports it in batches, and finally compares each
 table's row count and checksum. If the import is interrupted, run it again with the same file. It
-resumes where it stopped. No service starts on the database until the import is complete.
+resumes where it stopped. The service does not start with this database until the import is complete.
 
 The exporting service's master key must be in place, as master.key in the data folder or as
 TRUEWARD_MASTER_KEY.`,
@@ -87,7 +87,7 @@ TRUEWARD_MASTER_KEY.`,
     const rows = await withDatabase(async ({ database, config }) => {
       const onRows = createProgress((done) => `${done} rows read…`);
       const file = await checkExport(readLines(path), onRows);
-      // Throws if the master key is different, because the service could not start on the imported data.
+      // Throws if this master key can't decrypt the file's secrets, because the service could not start with them.
       if (file.sealed !== undefined) openSecretBox(config).open(file.sealed);
       // Progress is printed after every batch, because a batch can take up to a second.
       const onBatch = (done: number) => printMessage(`${done} of ${file.rows} rows imported…`);

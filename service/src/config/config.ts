@@ -18,15 +18,15 @@ export interface Config extends DatabaseConfig {
   host: string;
   /** 0 means any free port. */
   port: number;
-  /** The service's URL for clients and in receipts; if absent, the URL that the service listens on. */
+  /** The service's public URL, which receipts contain; if absent, the URL that the service listens on. */
   publicUrl?: string;
-  /** Proxies whose `X-Forwarded-For` is trusted; if absent, the connection's peer is taken as the client. */
+  /** Proxies whose `X-Forwarded-For` is trusted; if absent, the connection's peer is treated as the client. */
   trustedProxies?: string[];
   /** The header in which trusted proxies send the client's country; if absent, countries are unknown. */
   countryHeader?: string;
   /** How long the service keeps accepting requests after SIGTERM, while `/readyz` fails. */
   drainMs: number;
-  /** Maximum total time that a decision's external sources may take. */
+  /** Total time budget for a decision's external sources. */
   demandBudgetMs: number;
   /**
    * How long to keep a creative that its external source no longer offers. After that, the creative is archived. If

@@ -22,7 +22,7 @@ interface EffectiveSetting {
 }
 
 /**
- * Reads every setting from the environment, the file in TRUEWARD_CONFIG, or the default, in that order.
+ * Reads every setting from the environment, the file in TRUEWARD_CONFIG, or the default, in that order of precedence.
  *
  * @throws ConfigError when a value is invalid. The message lists every invalid value, without secrets.
  */

@@ -113,12 +113,14 @@ export const settings = {
   },
   DATABASE_URL: {
     description: 'a PostgreSQL server instead of the embedded database',
-    expected: 'postgres://user:password@host/database, with several hosts separated by commas',
+    expected:
+      'postgres://user:password@host/database, optionally with several comma-separated hosts',
     isValid: (text) => listHostUrls(text).length > 0,
     secret: true,
   },
   DATABASE_ADMIN_URL: {
-    description: 'the server for schema changes, if not DATABASE_URL: the Citus coordinator',
+    description:
+      'server for schema changes, if different from DATABASE_URL, such as a Citus coordinator',
     expected: 'postgres://user:password@host/database',
     isValid: hasProtocol('postgres:', 'postgresql:'),
     secret: true,
@@ -160,7 +162,7 @@ export const settings = {
   },
   UNOFFERED_CREATIVE_DAYS: {
     description:
-      'days after which creatives that their external source no longer offers are archived; 0: never',
+      'an external source’s creative is archived this many days after the source last offered it; 0: never',
     ...wholeNumber(0, 3_650),
     fallback: '30',
   },
@@ -289,7 +291,7 @@ export const settings = {
   },
   OTEL_TRACES_SAMPLER: {
     description:
-      'which traces are sampled; the parentbased samplers follow the client’s traceparent first',
+      'which traces are sampled; the parentbased samplers honor the client’s traceparent',
     ...oneOf(...samplerNames),
     fallback: 'parentbased_always_on',
   },

@@ -3,7 +3,7 @@ import { firstIdAt } from '../platform/ids.ts';
 import type { Database, Scope } from '../store/database.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** Why a player can't see an ad at a placement now, and when the player can see the next one. */
+/** Why a player can't see an ad on a placement now, and when the player can see the next one. */
 interface CapResult {
   reason: 'frequency_capped' | 'cooldown';
   retryAtMs: number;
@@ -42,7 +42,7 @@ export function exceedsCaps(
 }
 
 /**
- * Applies the frequency cap and the cooldown to a player's verified impressions at a placement (Unix milliseconds, in
+ * Applies the frequency cap and the cooldown to a player's verified impressions on a placement (Unix milliseconds, in
  * any order). If both block the player, returns the limit that ends later.
  */
 export function checkCaps(

@@ -276,7 +276,7 @@ function readServedTimes(
 }
 
 /**
- * Returns a pseudonym for a player that doesn't reveal the `user_ref`. Caps and overlapping ad views are checked by
+ * Returns a player's pseudonym, which doesn't reveal the `user_ref`. Caps and overlapping ad views are checked by
  * pseudonym.
  */
 export type Pseudonymize = (scope: Scope, userRef: string) => string;

@@ -179,7 +179,7 @@ class Auction {
     };
   }
 
-  /** Returns the house ads' decision. Called if no source has an ad. */
+  /** Falls back to the house ads' decision. Called if no source has an ad. */
   fillWithHouseAd(houseVerdict: Verdict): ExternalDecision {
     const record = {
       sourceCounts: this.#counts,

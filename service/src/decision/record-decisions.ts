@@ -225,7 +225,7 @@ export async function recordDecisions(
   }, options);
 }
 
-/** A notice may be sent for this long after its decision. */
+/** How long after its decision a notice may be sent. */
 const noticeExpiryMs = 600_000;
 
 /** Builds requests for the due notices. They contain no player data. */

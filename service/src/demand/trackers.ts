@@ -141,7 +141,7 @@ const computePercent = (types: ReadonlySet<EventType>): number => {
 export interface NewRequest {
   decisionId: string;
   tracker: DueTracker;
-  /** How long the request may still be sent after it has been stored. */
+  /** How long after it has been stored the request may still be sent. */
   expiresInMs: number;
   /** The sealed {@link Client}; null if the request discloses nothing about the player. */
   client: string | null;
@@ -185,7 +185,7 @@ export const buildRequestArrays = (requests: readonly NewRequest[]): unknown[] =
 
 const insert = buildInsertRequests(3);
 
-/** Stores requests in the transaction that caused them. Requests that are already stored are left unchanged. */
+/** Stores requests in the caller's transaction. Requests that are already stored are left unchanged. */
 export async function storeRequests(
   queries: Queries,
   { accountId, environment }: Scope,

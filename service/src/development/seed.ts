@@ -95,7 +95,7 @@ function readSeed(file: string): Seed | undefined {
   }
 }
 
-/** Writes a temporary file and renames it. After a crash, either the old or the new file exists. */
+/** Replaces the file atomically, by writing a temporary file and renaming it. */
 function writeSeed(file: string, seed: Seed): void {
   writeFileSync(`${file}.new`, JSON.stringify(seed, undefined, 2), { mode: 0o600, flush: true });
   renameSync(`${file}.new`, file);
@@ -257,7 +257,7 @@ function makeDemoCreatives(media: string): DemoAd[] {
         name: 'Harbour',
         media: image('harbour.png', 1_200, 675),
         click_url: 'https://harbour.example/',
-        alt: 'A picture of a harbour at dusk.',
+        alt: 'A picture of a harbor at dusk.',
         categories: [],
       },
       houseAd: { name: 'Harbour', placements: ['revive', 'double-coins', 'level-end'], weight: 2 },

@@ -68,7 +68,7 @@ export function checkImpression(
         event.receivedAtMs - decision.issuedAtMs >= minimum,
     )
     .map((event) => correctEventTime(event, offsetMs, decision.issuedAtMs + minimum));
-  // A request that arrives after the expiry can report an earlier view.
+  // If all requests were delayed, the corrected time can be past this limit, although the impression was not.
   return times.length === 0
     ? undefined
     : Math.min(...times, decision.expiresAtMs + impressionGraceMs);

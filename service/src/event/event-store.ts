@@ -78,7 +78,7 @@ export async function readDecisions(
   return queries.execute<DecisionState>(lock ? selectDecisionsForUpdate : selectDecisions, params);
 }
 
-/** A row in `ad_events`, where the previous release stores events. */
+/** A row in `ad_events`, the table to which the previous release writes events. */
 interface EventRow {
   id: string;
   type: RecordedEvent['type'];

@@ -108,8 +108,8 @@ type ReadResult =
   { event: RecordedEvent; claims: TokenClaims } | { code: NonNullable<EventResult['code']> };
 
 /**
- * Checks an event's token and converts the event's time to the service's clock. The device takes the event time and the
- * request time from the same clock, its own, so their difference is free of clock skew.
+ * Checks an event's token and converts the event's time to the service's clock. The event time and the request time
+ * both come from the device's clock, so clock skew does not affect their difference.
  */
 export function readEvent(
   event: AdEvent,

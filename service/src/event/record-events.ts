@@ -247,7 +247,7 @@ async function judge(
 /**
  * Locks the players who completed an ad, then the events' decisions, and then reads the recorded events. Events are
  * appended to a decision only while it is locked, so reading after locking returns all of them. The statements are
- * sent without waiting for results, but the server executes them in this order.
+ * pipelined, and the server executes them in this order.
  */
 async function lockAndRead(
   queries: Queries,

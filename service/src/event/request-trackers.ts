@@ -21,7 +21,7 @@ interface TrackerInput {
   scope: Scope;
   snapshot: Snapshot;
   nowMs: number;
-  /** The decisions that the events belong to, locked, in their state before the transitions. */
+  /** The events' decisions. They are locked, and in their state before the transitions. */
   decisions: ReadonlyMap<string, DecisionState>;
   acceptedEvents: ReadonlySet<RecordedEvent>;
   /** All of the decisions' events, including the accepted ones. */
@@ -35,7 +35,7 @@ type ChosenAd = NonNullable<DemandRecord['chosen']>;
 
 /** How the events affect one decision with an external ad. */
 interface EventEffect {
-  /** The decision after the events. */
+  /** The decision's state after the events. */
   decision: DecisionState;
   chosenAd: ChosenAd;
   dueTrackers: DueTracker[];
@@ -153,12 +153,12 @@ function discloseClient({ ip, userAgent }: Client = {}, { limitAdTracking }: Cho
   };
 }
 
-/** Maximum price: a million in any currency. A higher price must be a mistake, and could make sums overflow. */
+/** Maximum CPM: a million in any currency. A higher price must be a mistake, and could make sums overflow. */
 const maxPriceMicros = 1e12;
 
 /**
- * For each impression, adds the price per thousand impressions. The sum is divided by a thousand only in reports, so
- * that no fractions are lost. An invalid price is skipped, because the transaction also rewards the player and must not
+ * For each impression, adds its full CPM (price per thousand). The sum is divided by a thousand only in reports, so
+ * that no precision is lost. An invalid price is skipped, because the transaction also rewards the player and must not
  * fail.
  */
 function countRevenue(

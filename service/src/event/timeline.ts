@@ -152,7 +152,7 @@ function assertPossible(event: RecordedEvent): void {
   if (!Number.isSafeInteger(offsetMs))
     throw new TimelineError(decisionId, `event ${id} has an offset of ${offsetMs} ms`);
   if (!isWithin(watchedMs, 0, Infinity))
-    throw new TimelineError(decisionId, `event ${id} was watched for ${watchedMs} ms`);
+    throw new TimelineError(decisionId, `event ${id} has a watched time of ${watchedMs} ms`);
   if (visible && !(isWithin(visible.ratio, 0, 1) && isWithin(visible.ms, 0, Infinity)))
     throw new TimelineError(
       decisionId,
@@ -161,8 +161,8 @@ function assertPossible(event: RecordedEvent): void {
 }
 
 /**
- * Maximum number of events per decision. Players report about ten. At the maximum, the database has to rewrite a row of
- * 70 KB for each new event.
+ * Maximum number of events per decision. Real devices report about ten. At the maximum, the database has to rewrite a
+ * 70 KB row for each new event.
  */
 export const maxEvents = 200;
 
@@ -171,7 +171,7 @@ type Outcome = 'new' | 'stored' | 'too_many';
 
 /** Recorded events by decision. */
 export interface Evidence {
-  /** All recorded events, including events that the previous release stored in `ad_events`. */
+  /** All recorded events, including those written to `ad_events` by the previous release. */
   recordedEvents: Map<string, RecordedEvent[]>;
   /** Only the events stored in timelines. */
   timelines: ReadonlyMap<string, readonly RecordedEvent[]>;

@@ -11,7 +11,7 @@ import type { Transition } from './transitions.ts';
 export interface ViewerHistory {
   /** Returns the player's other ad views that earned a reward. */
   otherAdViews(decision: DecisionState): AdView[];
-  /** Returns the times of the player's other rewarded impressions at the placement within `withinMs` of `atMs`. */
+  /** Returns the times of the player's other rewarded impressions on the placement within `withinMs` of `atMs`. */
   rewardTimesNear(decision: DecisionState, atMs: number, withinMs: number): number[];
   add(transition: Transition): void;
 }

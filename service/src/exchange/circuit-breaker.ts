@@ -17,7 +17,7 @@ const windowSize = 20;
 const minResults = 10;
 const maxFailureRate = 0.5;
 const pauseMs = 10_000;
-/** Maximum number of circuits, because wrappers can refer to any host. The oldest circuits are evicted. */
+/** Bounds memory use, because wrappers can refer to any host. The least recently used circuits are evicted. */
 const maxCircuits = 10_000;
 
 interface Circuit {

@@ -166,7 +166,7 @@ export function startExchange({ clock, demandMetrics, readHeaders, stopping }: E
   };
 }
 
-/** In the sandbox, lets the built-in test source respond to requests for its URLs. Sends other requests as usual. */
+/** In the sandbox, routes requests for the built-in test source's URLs to it. Sends other requests as usual. */
 const withTestSource =
   (requestExternal: RequestExternal): RequestExternal =>
   async (request) => {
@@ -175,7 +175,7 @@ const withTestSource =
     const response = respondAsTestSource(url, body);
     if (!response) {
       if (!signal.aborted) await once(signal, 'abort');
-      return { status: 'failed', kind: 'timeout', reason: 'No response in time.' };
+      return { status: 'failed', kind: 'timeout', reason: 'The request timed out.' };
     }
     const { httpStatus, text } = response;
     if (httpStatus < 300) return { status: 'ok', httpStatus, text, url };

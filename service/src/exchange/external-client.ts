@@ -9,7 +9,7 @@ export interface ExternalRequest {
   /** Body of a POST request; absent for GET. */
   body?: string;
   headers: Readonly<Record<string, string>>;
-  /** Headers that are sent only to `url`'s host. They are not sent to other hosts after redirects. */
+  /** Headers that are sent only to `url`'s host, even after redirects. */
   credentials?: Readonly<Record<string, string>>;
   /** Whether http URLs and loopback IPs are allowed, for development. */
   loopback: boolean;
@@ -112,7 +112,7 @@ export function createRequestExternal({ agents, breaker }: Deps): RequestExterna
       return await followRedirects(request);
     } catch (error) {
       if (request.signal.aborted)
-        return { status: 'failed', kind: 'timeout', reason: 'No response in time.' };
+        return { status: 'failed', kind: 'timeout', reason: 'The request timed out.' };
       const { httpStatus } = error instanceof UnusableError ? error : {};
       const reason = error instanceof Error ? error.message || error.name : String(error);
       return {

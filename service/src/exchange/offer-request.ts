@@ -83,7 +83,7 @@ export type PartialResponse = Partial<SourceResponse> & Pick<SourceResponse, 've
 
 /** Minimum and maximum ad duration, as in the schemas. */
 export const [minDurationMs, maxDurationMs] = [1_000, 120_000];
-/** The highest bitrate to prefer, in kilobits per second. Ad servers use this bitrate for 1080p. */
+/** Maximum preferred bitrate, in kilobits per second. Ad servers typically use this bitrate for 1080p. */
 const maxBitrate = 6_000;
 const maxMediaBytes = 20_000_000;
 export const serverUserAgent = 'Trueward/1';

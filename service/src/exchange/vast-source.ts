@@ -75,7 +75,7 @@ export interface Terms {
   expiresAtMs?: number;
 }
 
-/** Converts a source's ad to an offer. If the ad declares no size, uses the player's size. */
+/** Converts a source's ad to an offer. If the ad declares no size, uses the video player's size. */
 export function makeOffer(
   ad: VastAd,
   { sourceId, priceMicros, currency, ...terms }: Terms,

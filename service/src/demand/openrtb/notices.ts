@@ -3,7 +3,7 @@ import { formatCpm } from '../offer.ts';
 import { impressionId } from './request.ts';
 import { type Bid, type BidIds, type LossReason, lossReasons } from './response.ts';
 
-/** Data about the auction for notices. */
+/** Auction data for the macros in notices. */
 export interface Auction {
   requestId: string;
 }

@@ -20,7 +20,7 @@ export interface BlockLists {
   attributes: readonly number[];
 }
 
-/** One hop of the payment chain, as listed in the site's ads.txt. */
+/** One hop in the supply chain, as listed in the site's ads.txt. */
 export interface SupplyChainNode {
   /** Domain of the advertising system. */
   asi: string;
@@ -62,7 +62,7 @@ export interface BidRequestInput {
 /** Every request contains exactly one impression. */
 export const impressionId = '1';
 
-/** AdCOM numbers for VAST 2.0 to 4.2 and their wrappers. Bidders don't know numbers for later versions. */
+/** AdCOM numbers for VAST 2.0 to 4.2 and their wrappers. Bidders don't recognize the numbers for later versions. */
 const protocols = [2, 3, 5, 6, 7, 8, 11, 12, 13, 14];
 
 /** Builds the body of a bid request. Fields without a value are omitted. */

@@ -293,7 +293,7 @@ const readCount = (value: unknown): number | undefined =>
     ? value
     : undefined;
 
-/** Reads a URL. It is checked only roughly, because it may not be valid until its macros have been expanded. */
+/** Reads a URL. It is validated only loosely, because it may not be valid until its macros have been expanded. */
 const readUrl = (value: unknown): string | undefined =>
   typeof value === 'string' && /^https?:\/\//i.test(value) && value.length <= 8_192
     ? value

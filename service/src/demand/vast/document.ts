@@ -32,7 +32,7 @@ export interface Wrapper extends Layer {
   tagUrl: string;
   followAdditionalWrappers: boolean;
   allowMultipleAds: boolean;
-  /** Whether to try other ads if this one leads to no ad. If undefined, the player may choose. */
+  /** Whether to try other ads if this one leads to no ad. If undefined, the video player may choose. */
   fallbackOnNoAd?: boolean;
   blockedCategories: Category[];
 }

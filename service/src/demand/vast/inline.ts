@@ -17,7 +17,7 @@ import {
 import { VastError, vastErrorCodes } from './vast-error.ts';
 import { findChild, findChildren, type XmlElement } from './xml.ts';
 
-/** Requirements that an ad must meet so that this player can show it. */
+/** Requirements that an ad must meet so that our video player can show it. */
 export interface AdRules extends UrlRules {
   media: MediaTarget;
   /**

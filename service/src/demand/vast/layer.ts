@@ -185,7 +185,8 @@ const isTrackerEvent = (name: string | undefined): name is TrackerEvent =>
   (trackerEvents as readonly (string | undefined)[]).includes(name);
 
 /**
- * Reads trackers. Skips unknown events, because every VAST version defines some events that this player can't produce.
+ * Reads trackers. Skips unknown events, because every VAST version defines some events that our video player can't
+ * produce.
  */
 function readTracking(parent: XmlElement, urlReader: UrlReader): Tracker[] {
   return findChildren(findChild(parent, 'TrackingEvents'), 'Tracking').flatMap((element) => {

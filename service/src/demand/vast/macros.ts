@@ -131,7 +131,7 @@ export interface MacroContext {
   serverUserAgent?: string;
   domain?: string;
   pageUrl?: string;
-  /** A UUID that is the same in every request of a decision. */
+  /** A UUID shared by all of a decision's requests. */
   transactionId?: string;
   /** CSS pixels. */
   playerSize?: { width: number; height: number };

@@ -31,7 +31,7 @@ export interface LinearMedia {
   isInteractive: boolean;
 }
 
-/** The player's size and limits, which determine which media file is chosen. */
+/** The video player's size and limits, which determine which media file is chosen. */
 export interface MediaTarget {
   /** Device pixels. */
   width: number;

@@ -295,8 +295,8 @@ class Resolution {
   }
 
   /**
-   * Reports to a pod's remaining ads that they won't be played. Nothing is reported to the wrappers, because one of the
-   * pod's ads is shown.
+   * Reports error 206 for a pod's remaining ads, which won't be played. Nothing is reported to the wrappers, because
+   * one of the pod's ads is shown.
    */
   #reportShortened(remainingAds: readonly AdEntry[]): void {
     for (const ad of remainingAds.slice(0, maxCandidates)) {

@@ -5,7 +5,7 @@ export const vastErrorCodes = {
   /** The XML is not a VAST document, or a required element is missing. */
   schema: 101,
   version: 102,
-  /** The player does not play this kind of ad: an audio ad, or an ad that can be skipped too early. */
+  /** The video player does not play this kind of ad: an audio ad, or an ad that can be skipped too early. */
   trafficking: 200,
   /** The ad is non-linear, but a linear ad is expected. */
   linearity: 201,
