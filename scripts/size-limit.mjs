@@ -24,7 +24,7 @@ const parts = [
   { name: 'event delivery, prefetched', code: core, chunk: 'drain', limit: 3_000 },
   { name: 'reward delivery, prefetched', code: core, chunk: 'fulfillment', limit: 2_000 },
   {
-    name: "adoption of an earlier key's data, if there is any",
+    name: 'adoption of data from an earlier key, when needed',
     code: core,
     chunk: 'adopt-storage',
     limit: 2_500,

@@ -142,7 +142,7 @@ test.skipIf(!hasPostgres)(
     });
 
     // Restores a week with the commands from the guide.
-    const [, commands] = /```sh\n# bring a week back[^\n]*\n([^`]+)```/.exec(guide) ?? [];
+    const [, commands] = /```sh\n# restore an archived week[^\n]*\n([^`]+)```/.exec(guide) ?? [];
     execFileSync('sh', ['-e', '-c', commands ?? 'exit 9'], {
       cwd: folder,
       env: { PATH: process.env['PATH'], DATABASE_URL: url },
