@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { listChildProcesses } from '../../../service/test/private-postgres.ts';
-import { treeTimeUs } from '../service/processor-time.ts';
+import { treeTimeUs } from '../service/cpu-time.ts';
 
 /** A PostgreSQL server on this machine. */
 export interface LocalServer {

@@ -9,7 +9,7 @@ import { openPostgres } from '../../../service/src/store/postgres.ts';
 import { createDatabaseOn } from '../../../service/test/create-database.ts';
 import { type RunningService, startService } from '../../../service/test/start-service.ts';
 import { type Client, createClient } from '../service/ads.ts';
-import { processorTimeUs } from '../service/processor-time.ts';
+import { cpuTimeUs } from '../service/cpu-time.ts';
 import { findServer, type LocalServer } from './servers.ts';
 
 /** A database under test: a new database on the servers that one `--url` names. */
@@ -102,7 +102,7 @@ export async function startProcesses(side: Side, connections: number): Promise<P
   return {
     clients,
     read: () => ({
-      serviceUs: sum(services.map((service) => processorTimeUs(service.process.pid ?? 0))),
+      serviceUs: sum(services.map((service) => cpuTimeUs(service.process.pid ?? 0))),
       databaseUs: sum(side.servers.map((server) => server.cpuTimeUs())),
     }),
     async stop() {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { listChildProcesses } from '../../../service/test/private-postgres.ts';
-import { processorTimeUs, treeTimeUs } from '../service/processor-time.ts';
+import { cpuTimeUs, treeTimeUs } from '../service/cpu-time.ts';
 
 /** CPU time in microseconds. */
 export interface Usage {
@@ -27,13 +27,13 @@ export interface Processes {
 export function readUsage({ worker, producer, receiver, postgres, redis }: Processes): Usage {
   const sessions = listChildProcesses(postgres);
   return {
-    worker: processorTimeUs(worker),
-    producer: processorTimeUs(producer),
-    receiver: processorTimeUs(receiver),
+    worker: cpuTimeUs(worker),
+    producer: cpuTimeUs(producer),
+    receiver: cpuTimeUs(receiver),
     postgres: treeTimeUs(postgres, sessions),
     postgresBackground: sessions
       .filter(isBackground)
-      .reduce((sum, pid) => sum + processorTimeUs(pid), 0),
+      .reduce((sum, pid) => sum + cpuTimeUs(pid), 0),
     redis: redis === undefined ? 0 : treeTimeUs(redis, []),
   };
 }

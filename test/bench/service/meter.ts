@@ -4,7 +4,7 @@ import {
   listChildProcesses,
   type PrivatePostgres,
 } from '../../../service/test/private-postgres.ts';
-import { processorTimeUs, treeTimeUs } from './processor-time.ts';
+import { cpuTimeUs, treeTimeUs } from './cpu-time.ts';
 
 /** What one unit of work costs. */
 export interface Cost {
@@ -60,7 +60,7 @@ export async function openMeter(
     const server = postgres?.pid();
     const sessions = server === undefined ? [] : listChildProcesses(server);
     return {
-      serviceUs: pids.reduce((sum, pid) => sum + processorTimeUs(pid), 0),
+      serviceUs: pids.reduce((sum, pid) => sum + cpuTimeUs(pid), 0),
       databaseUs:
         server === undefined
           ? 0

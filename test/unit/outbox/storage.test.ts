@@ -62,14 +62,14 @@ test('when the quota is exceeded, evicts old events and stores the new one', asy
   expect(remaining).toContain('complete');
 });
 
-test('sets aside damaged records and records from unknown releases', async () => {
+test('sets aside corrupt records and records from unknown releases', async () => {
   const { store, service, openTab } = openBrowser();
-  const damaged = ['{broken', 'null', '{}'].map((json) => ({
+  const corrupt = ['{broken', 'null', '{}'].map((json) => ({
     v: 1 as const,
     at: 0,
     events: [json],
   }));
-  await store.append([{ v: 9, things: [] } as never, ...damaged]);
+  await store.append([{ v: 9, things: [] } as never, ...corrupt]);
   const setAsideEntries: unknown[] = [];
   const setAside: typeof store.setAside = async (entries) => void setAsideEntries.push(...entries);
   const { outbox } = openTab({ store: { ...store, setAside, close: () => undefined } });

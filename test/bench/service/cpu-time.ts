@@ -7,18 +7,18 @@ const tickUs = 10_000;
  * Returns the CPU time that all of a process's threads have used so far, in microseconds. Returns 0 if the process has
  * exited.
  */
-export function processorTimeUs(pid: number): number {
+export function cpuTimeUs(pid: number): number {
   const fields = readStat(pid);
   return (Number(fields[11]) + Number(fields[12])) * tickUs;
 }
 
-/** Like {@link processorTimeUs}, but includes running and exited child processes. */
+/** Like {@link cpuTimeUs}, but includes running and exited child processes. */
 export function treeTimeUs(pid: number, children: readonly number[]): number {
   const fields = readStat(pid);
   const exitedChildrenUs = (Number(fields[13]) + Number(fields[14])) * tickUs;
   return children.reduce(
-    (sum, child) => sum + processorTimeUs(child),
-    processorTimeUs(pid) + exitedChildrenUs,
+    (sum, child) => sum + cpuTimeUs(child),
+    cpuTimeUs(pid) + exitedChildrenUs,
   );
 }
 
