@@ -31,9 +31,7 @@ export function readUsage({ worker, producer, receiver, postgres, redis }: Proce
     producer: cpuTimeUs(producer),
     receiver: cpuTimeUs(receiver),
     postgres: treeTimeUs(postgres, sessions),
-    postgresBackground: sessions
-      .filter(isBackground)
-      .reduce((sum, pid) => sum + cpuTimeUs(pid), 0),
+    postgresBackground: sessions.filter(isBackground).reduce((sum, pid) => sum + cpuTimeUs(pid), 0),
     redis: redis === undefined ? 0 : treeTimeUs(redis, []),
   };
 }

@@ -16,10 +16,7 @@ export function cpuTimeUs(pid: number): number {
 export function treeTimeUs(pid: number, children: readonly number[]): number {
   const fields = readStat(pid);
   const exitedChildrenUs = (Number(fields[13]) + Number(fields[14])) * tickUs;
-  return children.reduce(
-    (sum, child) => sum + cpuTimeUs(child),
-    cpuTimeUs(pid) + exitedChildrenUs,
-  );
+  return children.reduce((sum, child) => sum + cpuTimeUs(child), cpuTimeUs(pid) + exitedChildrenUs);
 }
 
 /** Returns the fields of proc_pid_stat(5), from the third field on. */
