@@ -990,7 +990,7 @@ export interface DecisionServedEvent {
   };
 }
 /**
- * A rewarded ad was completed, and its reward is earned.
+ * A player completed a rewarded ad and earned the reward.
  */
 export interface DecisionRewardedEvent {
   /**

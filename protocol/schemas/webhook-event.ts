@@ -32,7 +32,7 @@ export const decisionServedEventSchema = event(
 
 export const decisionRewardedEventSchema = event(
   'DecisionRewardedEvent',
-  'A rewarded ad was completed, and its reward is earned.',
+  'A player completed a rewarded ad and earned the reward.',
   'decision.rewarded',
   strictObject({
     decision_id: id('decision'),

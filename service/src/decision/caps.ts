@@ -97,7 +97,7 @@ export function reserve(budget: DailyBudget): () => void {
 
 const dayMs = 86_400_000;
 /** Ads expire ten minutes after their decision. */
-const outstandingMs = 600_000;
+const outstandingWindowMs = 600_000;
 /** The share of ads that are seen is estimated as if this many additional ads had been requested and all been seen. */
 const priorCount = 20;
 /** The minimum estimated share, which limits the reservations to twice the remaining impressions. */
@@ -174,7 +174,7 @@ async function readCounts(
     `SELECT reserved_ad AS id, count(*) AS count FROM decisions
       WHERE account_id = $1 AND environment = $2 AND reserved_ad = ANY($3::text[]) AND served_at IS NULL
         AND id >= $4 GROUP BY reserved_ad`,
-    [accountId, environment, ids, firstIdAt('decision', nowMs - outstandingMs)],
+    [accountId, environment, ids, firstIdAt('decision', nowMs - outstandingWindowMs)],
   );
   const sums = await database.query<{ id: string; metric: string; today: boolean; count: number }>(
     `SELECT house_ad_id AS id, metric, hour >= $4 AS today, sum(count)::bigint AS count FROM rollup_counts

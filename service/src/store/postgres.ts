@@ -122,7 +122,7 @@ function makePoolOptions({ Client }: Hosts, limits: PostgresLimits): pg.PoolConf
     keepAlive: true,
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs + graceMs,
-    // Poolers reject startup settings. Operators set them for the database role instead.
+    // Connection poolers reject startup parameters. Operators set these for the database role instead.
     ...(pooler
       ? {}
       : {

@@ -45,7 +45,7 @@ export const forAccount = (list: string): string =>
 export function checkStored(accountId: string, stored: number | undefined, expected: number): void {
   if (stored === expected) return;
   throw new Error(
-    `Stored ${stored ?? 0} of ${expected} rows. The account ${accountId} is missing from the table accounts.`,
+    `Stored ${stored ?? 0} of ${expected} rows. Account ${accountId} does not exist in the accounts table.`,
   );
 }
 

@@ -63,7 +63,7 @@ describe('after a user gesture', () => {
     expect(await getPageState(page)).toEqual(asBefore('play'));
   });
 
-  it('a video that cannot be decoded completely ends with the outcome error or stalled', async () => {
+  it('a video that fails to decode partway through ends with the outcome error or stalled', async () => {
     await open('broken', 2);
     await requireWholeVideo();
     await watch(page);

@@ -29,7 +29,7 @@ export function getPageState(page: Page) {
   }));
 }
 
-/** The page's state before an ad. If a click on the button `play` started the ad, that button has focus. */
+/** The page's state before an ad. If the ad was started by clicking the `play` button, that button has focus. */
 export const asBefore = (focus: 'play' | 'game') => ({
   nodes: 1,
   top: 'game',

@@ -13,7 +13,7 @@ export interface Exchange {
 /** A stub service that counts each event id once. It can fail in configurable ways. */
 export interface Receiver {
   url: string;
-  /** How often each event arrived, keyed by event id. */
+  /** Number of times each event arrived, keyed by event id. */
   arrivals: Map<string, number>;
   /** Ids that a page reported as stored. */
   resolved: Set<string>;

@@ -140,7 +140,7 @@ async function measureDrain(
     quietMs: 4_000,
     budgetMs: plan.drainBudgetMs,
   });
-  // A page that does not respond is frozen, which is a result too.
+  // A page that doesn't respond is frozen. That is a valid result, not an error.
   const frames = await page.call('endMeter', [], 5_000).catch(() => undefined);
   const after = deliveries.tally();
   return {
