@@ -25,7 +25,9 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** Starts a TCP server that passes each connection to the test, which writes raw responses. Returns its URL. */
+/**
+ * Starts a TCP server that passes each connection to the test, which writes raw responses. Returns the server's URL.
+ */
 async function startServer(handleSocket: (socket: Socket) => void): Promise<string> {
   server = createServer((socket) => {
     sockets.add(socket);

@@ -14,8 +14,8 @@ afterAll(() => service.stop());
 
 const validRequest = { placement: 'revive', user_ref: 'u', formats: ['image'] };
 /**
- * The most deeply nested body within the size limit. Its escape sequence makes the service search the whole body for
- * text that the database cannot store.
+ * The most deeply nested body within the size limit. Its escaped NUL makes the service scan the whole body for
+ * characters that the database cannot store.
  */
 const deepBody = `${'['.repeat(32_000)}"\\u0000"${']'.repeat(32_000)}`;
 
@@ -33,7 +33,7 @@ test('every route rejects deeply nested bodies', async () => {
   }
 });
 
-test('a body without Content-Length is accepted unless it is too long', async () => {
+test('a body without Content-Length is accepted up to the size limit', async () => {
   const post = (body: string, headers: Record<string, string>): Promise<number> =>
     new Promise((resolve, reject) => {
       const request = send(

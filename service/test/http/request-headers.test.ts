@@ -69,7 +69,7 @@ test.each<[object, string]>([
   expect([status, body.errors?.[0]?.pointer]).toEqual([422, pointer]);
 });
 
-test('a source of house ads cannot have request headers', async () => {
+test('a house ad source cannot have request headers', async () => {
   const { status, body } = await client.call<Problem>('POST', '/v1/sources', client.secret, {
     name: 'H',
     kind: 'house',
@@ -78,7 +78,7 @@ test('a source of house ads cannot have request headers', async () => {
   expect([status, body.errors?.[0]?.pointer]).toEqual([422, '/request_headers']);
 });
 
-test('changed request headers are sent to the source', async () => {
+test('updated request headers take effect', async () => {
   const box = createSecretBox([new Uint8Array(32).fill(7)]);
   const headers = createRequestHeaders(runningService.service.database, box, { nowMs: () => 0 });
   const createdSource = await create({ request_headers: { 'X-Key': 'a' } });

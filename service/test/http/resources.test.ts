@@ -253,7 +253,7 @@ test('updating a field to null removes the field', async () => {
   expect((await patch(`/v1/placements/${body.id}`, { name: 'other' })).status).toBe(422);
 });
 
-test('an update with an outdated revision is rejected', async () => {
+test('an update with a stale revision is rejected', async () => {
   const { body } = await post('/v1/placements', { name: createName(), format: 'banner' });
   const objectPath = `/v1/placements/${body.id}`;
   const responses = await Promise.all(
@@ -347,7 +347,7 @@ test('reviews, media changes and kill switches emit webhook events', async () =>
   await receiver.close();
 });
 
-test('a change is in effect when its response arrives', async () => {
+test('a change takes effect before its response is sent', async () => {
   const { body } = await post<KillSwitch>('/v1/kill-switches', {
     scope: 'placement',
     target_id: 'lobby',

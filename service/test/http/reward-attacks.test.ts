@@ -163,7 +163,7 @@ describe('time', () => {
     );
   });
 
-  test('a page at 16 times normal speed earns no more than real time allows', async () => {
+  test('a page running at 16 times real speed earns no more than real time allows', async () => {
     const ads = [];
     for (let count = 0; count < 6; count += 1) ads.push(await game.decide('speeder'));
     const loadedAtMs = game.clock.nowMs();
@@ -367,7 +367,7 @@ describe('traffic', () => {
     expect(await game.readReportCount('invalid_traffic', 'bot')).toBeGreaterThan(0);
   });
 
-  test('an impossible event order is invalid traffic', async () => {
+  test('events in an impossible order count as invalid traffic', async () => {
     const decision = await game.decide('script');
     game.advance(20_000);
     const formatTimeAgo = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => game.stop());
 
-/** Records the statements on decisions and events, grouped by transaction. */
+/** Records the SQL statements that read or write decisions and events, grouped by transaction. */
 async function recordStatements(work: () => Promise<unknown>): Promise<{
   standaloneStatements: string[];
   transactions: string[][];

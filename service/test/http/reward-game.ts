@@ -76,7 +76,7 @@ export async function startGame(databaseUrl?: string) {
       if (body.status !== 'filled') throw new Error(`Expected an ad: ${JSON.stringify(body)}`);
       return body;
     },
-    /** Watches a five-second ad and reports its events, like an honest player. */
+    /** Watches a five-second ad and reports its events, as an honest player would. */
     async watch(decision: FilledDecision): Promise<RewardStatus | undefined> {
       await report(createEvent(decision, 'start'));
       clock.advance(5_000);

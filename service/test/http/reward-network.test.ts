@@ -27,7 +27,7 @@ function createWatchEvents(decision: FilledDecision): [number, AdEvent][] {
   ];
 }
 
-/** Watches an ad and sends each event immediately. `getFlightMs` returns how long the request is in flight. */
+/** Watches an ad and sends each event immediately. `getFlightMs` returns how long each request stays in flight. */
 async function play(
   userRef: string,
   format: 'image' | 'video',

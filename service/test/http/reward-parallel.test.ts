@@ -36,7 +36,7 @@ describe.each([
     expect(await game.readReportCount('impressions')).toBe(1);
   });
 
-  test('concurrent duplicates of an event count once', async () => {
+  test('concurrent duplicates of an event are counted once', async () => {
     const ads = await Promise.all(['one', 'two', 'three'].map((name) => game.decide(name)));
     const events = ads.flatMap((ad) => [
       game.createEvent(ad, 'midpoint'),
@@ -57,7 +57,7 @@ describe.each([
     );
   });
 
-  test('an event that the previous release stores concurrently counts once', async ({ skip }) => {
+  test('an event stored concurrently by the previous release is counted once', async ({ skip }) => {
     if (!databaseUrl) return skip('The embedded database supports only one connection.');
     const otherRelease = openPostgres(databaseUrl, (error) => console.error(error));
     const decision = await game.decide('overtaken');

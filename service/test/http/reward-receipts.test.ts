@@ -67,7 +67,7 @@ test('a receipt is not stored but is identical in every response', async () => {
   expect(decisions[0]?.receipt).toBe(receipt);
 });
 
-test('receipts from before a key rotation are valid until they expire', async () => {
+test('receipts signed before a key rotation stay valid until they expire', async () => {
   const oldReceipt = await earnReceipt('before');
   const { config, service } = game;
   await rotateReceiptKey(service.database, openSecretBox(config), game.clock);
@@ -78,12 +78,12 @@ test('receipts from before a key rotation are valid until they expire', async ()
     );
     return body.keys.map(({ kid }) => kid);
   };
-  // The service reloads the public keys at most once a second, when they are requested.
+  // On request, the service reloads the public keys, but at most once a second.
   await expect.poll(async () => (await readKids()).length).toBe(2);
   const newReceipt = await earnReceipt('after');
   expect(decodeProtectedHeader(newReceipt).kid).not.toBe(decodeProtectedHeader(oldReceipt).kid);
   const laterOptions = { ...(await createOptions()), now: () => game.clock.nowMs() };
-  // Another URL bypasses the cached keys, as on a game server that has just started.
+  // A different URL bypasses the key cache, as if the game server had just started.
   const keys = `${jwksUrl}?after`;
   expect(await verifyReceipt(oldReceipt, keys, laterOptions)).toMatchObject({ userRef: 'before' });
   expect(await verifyReceipt(newReceipt, keys, laterOptions)).toMatchObject({ userRef: 'after' });

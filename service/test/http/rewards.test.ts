@@ -74,7 +74,7 @@ test('many concurrent completions of a watched ad earn a single reward', async (
   await receiver.close();
 });
 
-test('live stores impressions as webhook events only if a webhook subscribes to them', async () => {
+test('the live environment stores an impression as a webhook event only if a webhook subscribes to it', async () => {
   const live = createClient(service, 'live');
   const play = async (user: string): Promise<string[]> => {
     const decision = await live.decideImage(user);
@@ -216,7 +216,7 @@ test('a reward is pending until its impression arrives', async () => {
   expect((await status).body).toMatchObject({ state: 'earned', id: decision.id });
 });
 
-test('each event in a batch has its own result', async () => {
+test('each event in a batch gets its own result', async () => {
   const decision = await client.decideImage('twice');
   const start = client.createEvent(decision, 'start');
   const { body } = await client.report(
@@ -236,7 +236,7 @@ test('each event in a batch has its own result', async () => {
   ]);
 });
 
-test('a batch may report dropped events but no unknown members', async () => {
+test('a batch may report dropped events but must not contain unknown fields', async () => {
   const decision = await client.decideImage('dropped');
   const batch = {
     sent_at: new Date(clock.nowMs()).toISOString(),
@@ -273,7 +273,7 @@ test('denials and pending rewards can be simulated', async () => {
   });
 });
 
-test('a dropped decision returns 410 once its late window has ended', async () => {
+test('a deleted decision returns 410 once its late window has ended', async () => {
   const decision = await client.decideImage('gone');
   const readStatus = (token = decision.token) =>
     client.call('GET', `/v1/decisions/${decision.id}`, client.publishable, undefined, {

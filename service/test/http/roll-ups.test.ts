@@ -17,8 +17,8 @@ const rethrow = (_: string, error: unknown): never => {
 };
 
 /**
- * Compares the number of rows with the reported counts in one snapshot, for the metrics that every ad in this test
- * changes.
+ * Compares row counts with the reported counts in a single snapshot, for the metrics that every ad in this test
+ * increments.
  */
 const compareQuery = `WITH rows AS (
     SELECT 'filled' AS metric, count(*) AS count FROM decisions WHERE status = 'filled'
@@ -33,7 +33,7 @@ interface ComparisonRow {
   reported: number;
 }
 
-describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
+describe.skipIf(!hasPostgres)('three processes serving the same account', () => {
   let databaseUrl: string;
   let processes: InProcessService[];
   let database: Database;
@@ -43,7 +43,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     const env = {
       DATABASE_URL: databaseUrl,
       TRUEWARD_MASTER_KEY: masterKey,
-      // So short that any wait for a lock times out.
+      // Short enough that any wait for a lock times out.
       DATABASE_LOCK_TIMEOUT_MS: '500',
       RATE_LIMITS: 'off',
     };
@@ -105,7 +105,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     }));
   };
 
-  test('an open transaction that adds to a count does not block other processes', async () => {
+  test('an open transaction that increments a count does not block other processes', async () => {
     await playAd(0, 'first');
     await foldRollups(database, unabortedSignal, rethrow);
     const counts = await readCounts();
@@ -198,7 +198,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
             (await foldSession.query(text, params as unknown[])).rows as T[],
           execute: () => Promise.reject(new Error('unused')),
         };
-        // The killed fold may be waiting for a row that another fold has updated.
+        // When it is killed, the fold may be waiting for a row that another fold has locked.
         const { rows } = await foldSession.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
         const fold = foldDeltas(queries, accountId, 3).catch(() => 0);
         await Promise.race([fold, sleep(20)]);

@@ -26,7 +26,9 @@ afterEach(async () => {
   await new Promise((resolve) => (server ? server.close(resolve) : resolve(undefined)));
 });
 
-/** Starts a TCP server that passes each connection to the test, which writes raw responses. Returns its URL. */
+/**
+ * Starts a TCP server that passes each connection to the test, which writes raw responses. Returns the server's URL.
+ */
 async function startServer(respond: (socket: Socket) => void): Promise<string> {
   server = createServer((socket) => {
     sockets.add(socket);

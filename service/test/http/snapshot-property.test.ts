@@ -140,7 +140,7 @@ async function perform({ environment, action, kind, object, value }: Step): Prom
   return (await client.call(method, requestPath, client.secret, body)).status;
 }
 
-/** Returns everything in the configuration that decisions read, for these keys and both environments. */
+/** Returns all configuration data that decisions read, for these keys and both environments. */
 function readContents(
   configuration: Awaited<ReturnType<typeof openConfiguration>>,
   keys: { account_id: string; hash: string }[],

@@ -34,7 +34,7 @@ describe.skipIf(postgres === undefined)('on a server that waits for a synchronou
       await expect.poll(cancel).toBe(1);
       expect(await error).toMatchObject({ name: 'NotReplicatedError' });
       expect([isUnreachable(await error), isUnavailable(await error)]).toEqual([true, true]);
-      // The connection is usable, and reads do not wait.
+      // The connection is still usable, and reads do not wait.
       expect(await database.query('SELECT id FROM written')).toEqual([{ id: 1 }]);
       expect(database.connections?.()).toEqual({ open: 1, idle: 1, waiting: 0 });
       await Promise.all([admin.end(), database.close()]);

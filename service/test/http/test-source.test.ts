@@ -151,7 +151,7 @@ test('creating a source for a banner placement fails', async () => {
   ]);
 });
 
-test('a source is skipped if its placement has become a banner', async () => {
+test('a source is skipped after its placement has become a banner', async () => {
   const { configuration, database } = game.service;
   const source = await addSource('vast', 'fill', []);
   await database.query(

@@ -167,9 +167,9 @@ describe.each([
     await otherService.stop();
   });
 
-  test("a decision's later events add no index entries", async ({ skip }) => {
+  test("events appended to a decision's timeline add no index entries", async ({ skip }) => {
     if (databaseUrl === undefined) return skip('The embedded database has no statistics.');
-    // Statistics lag behind, so this test uses a week that no other test uses.
+    // Statistics are updated asynchronously, so this test uses a partition (a week) that no other test writes to.
     game.advance(7 * 86_400_000);
     // With this few ads, all row versions fit on one page. Other sessions can delay the removal of old row versions.
     const ads = await Promise.all(

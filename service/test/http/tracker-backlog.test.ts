@@ -20,7 +20,7 @@ describe.skipIf(!hasPostgres)('with a backlog of 80,000 requests to an unreachab
   beforeAll(async () => {
     database = openPostgres(await createPostgresDatabase(), () => undefined);
     await migrate(database);
-    // Decision ids contain their time, so these decisions belong to the current week.
+    // Decision ids contain a timestamp, so these decisions belong to the current week.
     const prefix = firstIdAt('decision', nowMs).slice(0, -8);
     const rows = `generate_series(1, ${decisionCount}) AS number,
       LATERAL (SELECT '${prefix}' || lpad(number::text, 8, '0') AS id) AS named`;

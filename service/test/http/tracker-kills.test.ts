@@ -150,7 +150,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       ).map(({ state, count }) => [state, count]),
     );
 
-  test('a process that dies at any step repeats no pixel and loses no billing notice', async () => {
+  test('a process that dies at any step neither repeats a pixel nor loses a billing notice', async () => {
     await database.query('DELETE FROM rollup_deltas');
     const ids: string[] = [];
     const steps = Array.from({ length: 6 }, (_, index) => index + 1);
@@ -161,7 +161,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
         const dispatcher = start(process.database);
         dispatcher.wake(scope.accountId);
         await process.death;
-        // This dispatcher's statements no longer return, so it does nothing from now on.
+        // This dispatcher's pending statement never returns, so the dispatcher does nothing more.
       }
     }
     const survivingDispatcher = start();
@@ -186,7 +186,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       { metric: 'trackers_failed', reason: 'interrupted', count: failed },
       { metric: 'trackers_sent', reason: '', count: sent },
     ]);
-    // Most processes died before they sent any request.
+    // Most processes died before sending any requests.
     expect(sent).toBeGreaterThan(failed);
     expect(await database.query('SELECT FROM tracker_requests WHERE client IS NOT NULL')).toEqual(
       [],

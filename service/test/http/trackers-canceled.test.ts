@@ -68,7 +68,7 @@ describe.each(engines)('on %s', (engine) => {
     await restartedServer.close();
   });
 
-  test("no tracker is requested after the source's tracking window", async () => {
+  test("no trackers are fired after the source's tracking window has ended", async () => {
     const { url } = await findUnreachableHost();
     const decision = await decide(
       'late',

@@ -16,7 +16,7 @@ describe.each(engines)('on %s', (engine) => {
   let server: TrackerServer;
   beforeEach(() => ({ game, server } = current()));
 
-  test('a verified impression triggers one request per tracker, in order', async () => {
+  test('a verified impression fires each tracker once, in order', async () => {
     const decision = await decide('in-order', {
       byEvent: createTrackers(
         'complete',
@@ -78,7 +78,7 @@ describe.each(engines)('on %s', (engine) => {
     await lateServer.close();
   });
 
-  test('a source that counts rendered ads gets the impression when the ad starts', async () => {
+  test('a source that counts impressions when an ad is rendered has them fired at the start event', async () => {
     const decision = await decide(
       'rendered',
       { byEvent: createTrackers('impression', 'start', 'viewable'), burl: `${server.url}/burl` },
@@ -269,7 +269,7 @@ describe.each(engines)('on %s', (engine) => {
     });
   });
 
-  test('a decision with a house ad runs no statements on the tables for external demand', async () => {
+  test('a decision with a house ad does not access the external demand tables', async () => {
     const { database } = game.service;
     const statements: string[] = [];
     const { transaction, execute } = database;
@@ -297,7 +297,7 @@ describe.each(engines)('on %s', (engine) => {
     expect(statements.filter((text) => /decision_demand|tracker_requests/.test(text))).toEqual([]);
   });
 
-  test('repeated events do not repeat tracker requests', async () => {
+  test('duplicate events do not fire trackers again', async () => {
     const decision = await decide('lost-response', {
       byEvent: createTrackers('impression', 'complete'),
       burl: `${server.url}/burl`,
@@ -309,7 +309,7 @@ describe.each(engines)('on %s', (engine) => {
     const { transaction } = database;
     vi.spyOn(database, 'transaction').mockImplementationOnce(async (work, options) => {
       await transaction(work, options);
-      throw new Error('The connection broke after the commit.');
+      throw new Error('The connection was lost after the commit.');
     });
     await game.report(...events);
     const { decisions } = await game.report(...events);

@@ -77,7 +77,7 @@ test('a file is deleted 30 days after the last creative stopped using it', async
   expect((await fetch(`${runningService.url}/media/${unusedFile.name}`)).status).toBe(404);
   expect((await fetch(`${runningService.url}/media/${usedFile.name}`)).status).toBe(200);
 
-  // The 30 days begin when the creative stops using the file, not when the file is uploaded.
+  // The 30-day period starts when the creative stops using the file, not when the file is uploaded.
   expect((await changeMediaUrl('https://cdn.example/other.png')).status).toBe(200);
   expect(await removeUnusedUploads()).toEqual([]);
   await advance(29 * dayMs);

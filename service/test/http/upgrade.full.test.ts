@@ -18,7 +18,7 @@ const rewardsBetweenSteps = 20;
 const watchMs = 5_100;
 
 describe.skipIf(postgres === undefined)(
-  'the previous and the current release on one PostgreSQL server',
+  'the previous and the current release sharing a PostgreSQL server',
   () => {
     let previousMain: string;
     let cluster: Cluster;

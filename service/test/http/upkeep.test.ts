@@ -26,7 +26,7 @@ const dayMs = 86_400_000;
 const nowMs = Date.UTC(2026, 10, 19, 12);
 const daysAgo = (count: number): string =>
   `'${new Date(nowMs - count * dayMs).toISOString()}'::timestamptz`;
-/** Returns an SQL expression for ids of this age. The column `n` makes them unique. */
+/** Returns an SQL expression for ids of this age. The `n` column makes them unique. */
 const createIdExpression = (
   kind: 'webhookEvent' | 'delivery' | 'auditEntry',
   age: number,
@@ -140,7 +140,7 @@ test('old rows are deleted in batches', async () => {
   expect(await deleteOld({ decisionsMs: 90 * dayMs, auditMs: 99 * dayMs })).toEqual({});
 });
 
-test('every table has a defined retention', async () => {
+test('every table has a defined retention period', async () => {
   const rows = await database.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
       AND relkind IN ('r', 'p') AND NOT relispartition`,
@@ -177,7 +177,7 @@ test('only one process can claim a chore until the claim expires', async () => {
     Array.from({ length: 8 }, () => claimChore(database, 'a chore', 60_000)),
   );
   expect(claimResults.filter(Boolean)).toHaveLength(1);
-  // A claim is not released; it expires.
+  // Claims are never released; they expire.
   await database.query(
     `UPDATE chores SET begun_at = begun_at - interval '61 seconds' WHERE name = 'a chore'`,
   );

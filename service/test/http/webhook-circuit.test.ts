@@ -52,7 +52,7 @@ async function startSlowReceiver() {
   };
 }
 
-test('a hanging endpoint gets only four requests and does not delay other endpoints', async () => {
+test('a hanging endpoint has at most four requests in flight and does not delay other endpoints', async () => {
   const slowReceiver = await startSlowReceiver();
   const quickReceiver = await startReceiver();
   const slowWebhook = await registerWebhook(slowReceiver.url);
@@ -89,7 +89,7 @@ test('a failing endpoint gets a single probe before further deliveries', async (
   await Promise.all([receiver.close(), otherReceiver.close()]);
 });
 
-test('an endpoint gets no requests until its Retry-After time has passed', async () => {
+test('an endpoint gets no requests until its Retry-After delay has elapsed', async () => {
   const receiver = await startReceiver(() => 503, { 'retry-after': '60' });
   const webhook = await registerWebhook(receiver.url);
   const { body: firstDelivery } = await sendTestEvent(webhook.id);

@@ -1,8 +1,8 @@
 /**
  * Verifies the service's deliveries with third-party packages. `stripe` and `@octokit/webhooks-methods` use the same
  * scheme as the service: HMAC-SHA256 in lowercase hex, with the whole secret as the key. Like the service, `stripe`
- * signs `<timestamp>.<body>`. `@octokit/webhooks-methods` signs any payload, so the tests pass it this text.
- * `standardwebhooks` verifies the Standard Webhooks headers, which the service also sends, without any adaptation.
+ * signs `<timestamp>.<body>`. `@octokit/webhooks-methods` signs any payload, so the tests pass it the same text.
+ * `standardwebhooks` verifies the Standard Webhooks headers, which the service also sends, and needs no adaptation.
  */
 import { verify as verifyOctokit } from '@octokit/webhooks-methods';
 import type { Webhook } from '@trueward/protocol/wire';
