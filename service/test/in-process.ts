@@ -44,7 +44,7 @@ interface Options {
 
 /**
  * Starts the service from source, with the demo account. Uses an embedded database unless `DATABASE_URL` is set in
- * `env` or in the environment. All test files in a worker share that database, and each start empties it.
+ * `env` or in the environment. All test files in a worker share that database, and each call empties it.
  *
  * @param env the environment variables for `trueward-service start`
  * @example

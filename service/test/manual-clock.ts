@@ -1,6 +1,6 @@
 import { createTestClock, type TestClock } from '../src/development/test-clock.ts';
 
-/** A clock that stands still except when the test moves it. */
+/** A clock that advances only when the test moves it. */
 export interface ManualClock extends TestClock {
   /** Moves the clock forward. */
   advance(ms: number): void;

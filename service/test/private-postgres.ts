@@ -122,7 +122,7 @@ function killIfRunning(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // The process has exited with its parent.
+    // The process has already exited along with its parent.
   }
 }
 
@@ -165,7 +165,7 @@ export function findUnprivilegedUser(): { uid: number; gid: number } {
     }
   }
   throw new Error(
-    'PostgreSQL refuses to run as root, and neither the user postgres nor nobody exists.',
+    'PostgreSQL refuses to run as root, and neither the postgres nor the nobody user exists.',
   );
 }
 

@@ -86,8 +86,8 @@ const hmac = (key: string | Buffer, data: string) =>
   createHmac('sha256', key).update(data).digest();
 
 /**
- * Verifies a request's AWS Signature Version 4. Returns the reason if it is invalid, and undefined otherwise.
- * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
+ * Verifies a request's AWS Signature Version 4. Returns the reason if the signature is invalid, and undefined
+ * otherwise. https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
  */
 function findSignatureProblem(
   { method, url = '', headers }: IncomingMessage,

@@ -133,7 +133,7 @@ test("a request continues its client's trace after the body has been read", asyn
   ]);
 });
 
-test('a transaction's span is linked to the span of each request in its batch', async () => {
+test("a transaction's span is linked to the span of each request in its batch", async () => {
   const collector = await openCollector();
   const service = await startTracedService(collector);
   const client = createClient(service);

@@ -26,8 +26,8 @@ async function serve(userRef: string, sender: Client = client): Promise<void> {
 }
 
 /**
- * Skips the five-second delay before the second attempt. Updates the row, because the delay is measured with the
- * database's clock.
+ * Skips the five-second delay before the second attempt. Updates the row, because the delay depends on the database's
+ * clock.
  */
 async function skipWait(webhook: Webhook): Promise<void> {
   clock.advance(5_000);
@@ -111,7 +111,7 @@ test.each([
   ['https://user:password@example.com/', '/url'],
   ['ftp://example.com/', '/url'],
 ] as const)(
-  '%s cannot receive webhooks',
+  'the webhook URL %s is rejected',
   async (url, pointer, environment: 'sandbox' | 'live' = 'sandbox') => {
     const { status, body } = await client.call<Problem>(
       'POST',

@@ -4,7 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { inline, mp4, tags, tracking, vast } from '../unit/vast/fixtures.ts';
 
-/** A server for bids, media, trackers and webhooks. Some of its trackers fail. */
+/**
+ * An HTTP server that serves bids and media, and receives tracker requests and webhooks. Some tracker requests fail.
+ */
 export interface Advertiser {
   bidUrl: string;
   /** A URL that redirects to the host and path that the client appends to it. */
@@ -30,7 +32,7 @@ const [media, icon] = ['clip.mp4', 'picture.png'].map((name) =>
   readFileSync(fileURLToPath(new URL(`../../../test/media/${name}`, import.meta.url))),
 );
 
-/** The events that each ad tracks. */
+/** The events for which each ad has a tracker. */
 export const trackedEvents = [
   'impression',
   'start',
@@ -40,7 +42,7 @@ export const trackedEvents = [
   'complete',
 ];
 
-/** One in this many bids has a tracker on a host that does not respond to the first request for a URL. */
+/** One in this many bids has a tracker whose host never responds to the first request for each URL. */
 const hangingBidInterval = 250;
 
 export async function startAdvertiser(): Promise<Advertiser> {
@@ -106,7 +108,7 @@ export async function startAdvertiser(): Promise<Advertiser> {
   };
 }
 
-/** Out of every hundred requests, three are reset, three fail and three are redirected. */
+/** Of every hundred tracker URLs, three reset the connection, three return an error and three redirect. */
 function chooseFault(path: string): 'reset' | 'error' | 'redirect' | undefined {
   const [, bid, event] = path.split('/');
   const share = (Number(bid) * 7 + trackedEvents.indexOf(event ?? '') * 13) % 100;
@@ -159,7 +161,7 @@ function createBidResponse(
 
 async function startServer(listener: RequestListener) {
   const server = createServer(listener);
-  // With a shorter timeout, the server could close a connection while the client sends a request.
+  // With a shorter timeout, the server could close an idle connection just as the client sends a request on it.
   server.keepAliveTimeout = 600_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

@@ -17,20 +17,20 @@ import { type Advertiser, domain, mediaMs, trackedEvents, startAdvertiser } from
 interface DemandKillOptions {
   /** How many external ads to watch to completion. Each has an impression, with its trackers and notices. */
   impressions: number;
-  /** How many players watch at the same time. */
+  /** The number of concurrent players. */
   players: number;
   /** Default: the embedded database, which supports only one process. */
   databaseUrl?: string;
   onProgress?(text: string): void;
 }
 
-/** What went wrong. All lists should be empty. */
+/** Violated guarantees. All lists should be empty. */
 interface Violations {
   /** Acknowledged rewards that are missing from the database or from the received webhooks. */
   lostRewards: string[];
-  /** Decisions whose ad was watched, but with tracker requests that are missing, pending or late. */
+  /** Decisions whose ad was watched but whose tracker requests are missing, pending or late. */
   unrecorded: string[];
-  /** Trackers other than billing notices that were requested more than once. */
+  /** Trackers, except billing notices, that were fired more than once. */
   repeatedTrackers: string[];
   /** Billing notices without a successful response. */
   missingBurls: string[];
@@ -147,7 +147,7 @@ async function startProcesses(
   };
 }
 
-/** Adds a source for the bidder, and the webhook. Resolves when the bidder's creative is approved. */
+/** Adds the bidder's source and the webhook. Resolves when the bidder's creative is approved. */
 async function addSource(
   service: Processes['first'],
   { bidUrl, webhookUrl }: Advertiser,
@@ -258,7 +258,7 @@ function startWatching(
 /** Each ad has one tracker per tracked event, plus the billing notice. */
 const trackersPerAd = trackedEvents.length + 1;
 
-/** Resolves when all tracker requests have ended and all webhooks have arrived, or at `deadlineMs`. */
+/** Resolves when all tracker requests are final and all webhooks have arrived, or at `deadlineMs`. */
 async function waitUntilSettled(
   processes: Processes,
   { rewardedIds }: Advertiser,

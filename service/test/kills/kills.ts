@@ -48,7 +48,7 @@ export async function killRepeatedly({
       const service = await startService({ dataDir, env });
       const load = startLoad(service, acknowledged);
       await load.minimumReached;
-      // Kills the service at a different point each time.
+      // Kills the service at an arbitrary point.
       await sleep(Math.random() * 500);
       await service.kill();
       await load.ended;

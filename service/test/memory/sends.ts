@@ -52,7 +52,7 @@ async function sendMany(count: number): Promise<void> {
 }
 
 async function readHeap(): Promise<number> {
-  // Finalizers release objects that only the next garbage collection frees.
+  // Objects released by finalizers are not freed until the next garbage collection.
   for (let round = 0; round < 3; round += 1) {
     globalThis.gc?.();
     await sleep(20);

@@ -25,7 +25,7 @@ test.each([
   expect(parseAdsTxtLine(line)).toBeUndefined();
 });
 
-test('a line matches regardless of spaces, case, comments and certification authority ids', () => {
+test('a line matches regardless of whitespace, case, comments and certification authority ids', () => {
   const file =
     '\uFEFFEXCHANGE.example,7,direct\r\n#ads.example, 8, DIRECT\r\nads.example, 9, RESELLER, f0';
   const lines = [

@@ -20,7 +20,7 @@ test('the tables in docs/scale.md match the measured costs', () => {
   );
 });
 
-test('ten times as many ads need ten times as many cores, plus one spare process', () => {
+test('ten times as many ads need ten times as many processes, plus one spare', () => {
   const cost = { serviceUs: 100, databaseUs: 50, storedBytes: 1_000, loggedBytes: 2_000 };
   const costs = { decision: cost, start: cost, quartiles: cost, finish: cost, delivery: cost };
   const ad = calculateAdCost(costs, { ...assumptions, shown: 1, finished: 1 });
@@ -30,7 +30,7 @@ test('ten times as many ads need ten times as many cores, plus one spare process
   expect([smallPlan?.cores, largePlan?.cores]).toEqual([2, 5]);
 });
 
-test('a simulated server keeps up until all cores are busy', () => {
+test('a simulated server keeps up until all cores are saturated', () => {
   const scenario = {
     processes: 4,
     cores: 2,

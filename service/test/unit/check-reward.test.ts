@@ -149,7 +149,7 @@ describe('a reward', () => {
     expect(evaluateReward({ events: [start, complete] })).toMatchObject({ state: 'earned' });
   });
 
-  test('is judged by corrected times if all events arrive late in one batch', () => {
+  test('is based on corrected times if all events arrive late in one batch', () => {
     const createLateEvent = (type: RecordedEvent['type'], atMs: number, overrides = {}) =>
       createEvent(type, atMs, { receivedAtMs: 90_000, ...overrides });
     expect(
@@ -170,7 +170,7 @@ describe('a reward', () => {
     ).toEqual({ state: 'pending', reason: 'impossible_timing' });
   });
 
-  test('is judged by the earliest completion', () => {
+  test('is based on the earliest completion', () => {
     const earlyComplete = createEvent('complete', 4_000, { watchedMs: 10_000 });
     expect(
       evaluateReward({ events: [createEvent('start', 1_000), complete, earlyComplete] }),

@@ -61,7 +61,7 @@ describe('a concurrency window', () => {
     ).toBe(1);
   });
 
-  test('stays close to the concurrency above which the endpoint responds with 429', () => {
+  test('converges on the concurrency above which the endpoint responds with 429', () => {
     const { size } = simulateLoad(
       30_000,
       () => 50,

@@ -72,7 +72,7 @@ test('a later poll applies a change that becomes visible only after the new vers
   await configuration.stop();
 });
 
-test('a process applies its own change after a poll has read the new version', async () => {
+test('a process applies its own change even if a poll has already read the new version', async () => {
   const { state, open } = createCluster();
   const configuration = await open();
   state.version = 2;

@@ -22,7 +22,7 @@ test('a directory lock is exclusive until it is released', () => {
 test.each([
   ['a dead process', { pid: 2 ** 22 + 1, start: 'x' }],
   ['an earlier process with our PID', { pid: process.pid, start: 'before the last boot' }],
-])('a lock left by %s is taken over', (_name, owner) => {
+])('a lock left behind by %s is taken over', (_name, owner) => {
   const file = createLockPath();
   writeFileSync(file, JSON.stringify(owner));
   const lock = acquireDirectoryLock(file);

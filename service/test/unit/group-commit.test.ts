@@ -179,7 +179,7 @@ test('a batch is not split while the database is unavailable', async () => {
   expect(calls).toBe(1);
 });
 
-test('a locked row fails only its own item', async () => {
+test('a locked row fails only the item that needs it', async () => {
   let calls = 0;
   const locked = new Set<number>();
   const lane = createLane<number, void>({

@@ -56,7 +56,7 @@ test('an account whose sources hang does not delay other accounts', async () => 
   expect(started.at(-1)).toBe('three b');
 });
 
-test('a job is not queued again while it is queued or running', async () => {
+test('a job is not queued again while it is already queued or running', async () => {
   const { push, started, end } = createHeldQueue();
   expect([push('acc_1', 'src_1', 'a'), push('acc_1', 'src_1', 'a')]).toEqual([true, false]);
   expect([push('acc_1', 'src_1', 'b'), push('acc_1', 'src_1', 'b')]).toEqual([true, false]);

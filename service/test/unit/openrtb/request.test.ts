@@ -140,7 +140,7 @@ describe('a bid request', () => {
     expect(request['imp']).toHaveLength(1);
   });
 
-  test('accepts an extension named like a property of Object.prototype', () => {
+  test('does not let an extension pollute Object.prototype', () => {
     const ext = JSON.parse('{"__proto__": {"polluted": true}, "site": {"constructor": 1}}');
     buildBidRequest({ ...fullBidRequestInput, ext });
     expect({}).not.toHaveProperty('polluted');

@@ -25,7 +25,7 @@ const createBid = (overrides: object = {}) => ({
   ...overrides,
 });
 
-/** Returns an object with objects nested to this depth. */
+/** Returns an object nested to this depth. */
 const nestObjects = (levels: number): object =>
   levels === 0 ? {} : { inner: nestObjects(levels - 1) };
 const createResponse = (bids: unknown, overrides: object = {}) =>
@@ -78,7 +78,7 @@ describe('reading a bid response', () => {
     });
   });
 
-  test('sorts bids by price and keeps the order of equal prices', () => {
+  test('sorts bids by price and preserves the order of ties', () => {
     const result = read(
       createBid({ id: 'low', price: 1 }),
       createBid({ id: 'first', price: 3 }),
@@ -214,7 +214,7 @@ describe('reading a bid response', () => {
     expect(readBidResponse(seats(200), rules)).toEqual({ status: 'no_bid' });
   });
 
-  test('never throws or returns an invalid price', () => {
+  test('never throws and never returns an invalid price', () => {
     const values = fc.oneof(
       fc.constantFrom(null, true, 0, -1, 1e9, 1e-9, 1e308, '', '1', [], {}, '\uD800', '__proto__'),
       fc.jsonValue({ maxDepth: 2 }),

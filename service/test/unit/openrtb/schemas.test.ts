@@ -1,6 +1,6 @@
 /*
  * Checks requests against the public JSON schemas, which are not part of this repository. `OPENRTB_SCHEMAS` is the path
- * to the OpenRTB 2.6 schemas: the folder `jsonschema` in InteractiveAdvertisingBureau/openrtb2.x.
+ * to the OpenRTB 2.6 schemas: the `jsonschema` folder in InteractiveAdvertisingBureau/openrtb2.x.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { fullBidRequestInput } from './bid-request-input.ts';
 const folder = process.env['OPENRTB_SCHEMAS'];
 
 if (folder === undefined) {
-  test.skip('public OpenRTB schemas: set OPENRTB_SCHEMAS to their folder', () => undefined);
+  test.skip('public OpenRTB schemas: skipped, because OPENRTB_SCHEMAS is not set', () => undefined);
 } else {
   describe('validated against the public schemas', () => testRequests(folder));
 }

@@ -62,7 +62,7 @@ test('rates are percentages, or undefined if the denominator is zero', () => {
   expect(sumRows([])).not.toHaveProperty('fill');
 });
 
-test('a plot includes days without requests and the matching days from the previous period', () => {
+test('a plot includes days without requests and the corresponding days of the previous period', () => {
   const days = ['2026-11-20T00:00:00.000Z', '2026-11-21T00:00:00.000Z'];
   const previousDays = ['2026-11-18T00:00:00.000Z', '2026-11-19T00:00:00.000Z'];
   const points = toPoints(days, [row('2026-11-21T00:00:00.000Z', { requests: 4 })], previousDays, [

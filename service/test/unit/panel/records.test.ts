@@ -77,7 +77,7 @@ function createList(count: number): { call: Call; paths: string[] } {
   return { call, paths: paths };
 }
 
-test('returning to an earlier page of a cursor list sends a single request', async () => {
+test('returning to an earlier page of a cursor-paginated list sends a single request', async () => {
   const { call, paths } = createList(10);
   const pages = createCursorPages(call);
   expect((await pages.read('/list', 3, 3)).data).toEqual([7, 8, 9]);
