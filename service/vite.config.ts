@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 
-/** Builds the service for Node: its own code in `dist`, packages from `node_modules`. */
+/** Builds the service for Node. Its own code is bundled into `dist`; npm packages are loaded from `node_modules`. */
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   resolve: { tsconfigPaths: true },
   publicDir: false,
-  // The contract and the signing code are sources of this repository, not packages.
+  // The contract and the signing code are in this repository, so they are bundled.
   ssr: { noExternal: ['@trueward/protocol', 'trueward'] },
   build: {
     ssr: true,
@@ -19,7 +19,7 @@ export default defineConfig({
         'pglite-worker': 'src/store/pglite/worker.ts',
         'probe-worker': 'src/media/probe-worker.ts',
       },
-      // Chunks lie beside the entries: the worker is found by its address relative to its starter.
+      // Chunks are placed next to the entry files, because the worker's path is relative to the chunk that starts it.
       output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
     },
   },

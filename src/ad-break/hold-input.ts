@@ -17,7 +17,7 @@ const pressEvents = ['click', 'dblclick', 'contextmenu', 'wheel'].concat(
  *
  * @param ad - The element that contains the ad.
  * @param canvas - The element on which the game listens. Default: `body`.
- * @returns A function that lets input through again. Call it when the game is running again.
+ * @returns A function that stops withholding input. Call it when the game is running again.
  */
 export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => void {
   const keysInAd = new Set<string>();
@@ -85,7 +85,7 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
   ad.onclick = (event) => event.stopPropagation();
   // Browsers fire no release events while an image or a link is being dragged.
   ad.ondragstart = (event) => event.preventDefault();
-  // The game may have requested the lock just before the ad opened.
+  // The game may have requested pointer lock just before the ad opened.
   document.addEventListener('pointerlockchange', unlockPointer, { signal });
   unlockPointer();
 

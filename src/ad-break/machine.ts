@@ -86,7 +86,7 @@ type OnScreenState = Extract<BreakState, { phase: 'showing' | 'endCard' }>;
 
 const quartileEvents = ['first_quartile', 'midpoint', 'third_quartile'] as const;
 
-/** Returns an ad break's first transition. */
+/** Returns an ad break's initial transition. */
 export function begin(
   ad: Pick<ShowingState, 'kind' | 'minWatchMs' | 'endCard' | 'hidden'>,
 ): Transition {
@@ -209,9 +209,7 @@ function transitionPlaying(
   return transitionTo(completion.state, ...effects);
 }
 
-/**
- * Marks the ad as completed. The first effect reports this, so that the completion is reported before the ad closes.
- */
+/** Marks the ad as completed. The first effect reports the completion, so that it is reported before the ad closes. */
 function complete<State extends OnScreenState>(
   state: State,
 ): { state: State; effects: BreakEffect[] } {

@@ -22,7 +22,7 @@ export interface BreakRequest extends RequestOptions {
   onOpen?: () => void;
   /** Called when the ad's first frame is on the screen. */
   onStart?: () => void;
-  /** Called when the ad has closed and the game continues. */
+  /** Called when the ad has closed and the game has resumed. */
   onClose?: () => void;
 }
 

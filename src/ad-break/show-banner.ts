@@ -47,7 +47,7 @@ export async function showBanner(
         failed(reason) {
           result = { ...result, outcome: 'error', reason };
           report('error', { detail: reason });
-          // Otherwise, a failed creative would leave an empty space.
+          // Otherwise, a failed creative would leave a blank space.
           end();
         },
       },

@@ -119,8 +119,8 @@ export function openStage(
     document.hidden ? dispatch({ type: 'hidden' }) : dispatchUnlessExpired({ type: 'visible' });
   document.addEventListener('visibilitychange', dispatchVisibility);
   window.addEventListener('focus', dispatchVisibility);
-  // In a game portal's iframe, focus may return to the portal instead of this page. In that case, a press shows that
-  // the player is back.
+  // In a game portal's iframe, focus may return to the portal instead of this page. In that case, a pointer press shows
+  // that the player is back.
   window.addEventListener('pointerdown', dispatchVisibility, true);
 
   /** Dispatches `event` if the player does nothing for `ms` milliseconds. */
@@ -191,7 +191,7 @@ export function openStage(
     element: overlay.element,
     start() {
       watchdog.reset();
-      // Mutes the ad before playback starts, so that not even the first moment is audible.
+      // Mutes the ad before playback starts, so that no sound is audible at the start.
       if (options.muted) creative.setMuted(true);
       creative.start(onRendererEvent);
     },

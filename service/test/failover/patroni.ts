@@ -265,7 +265,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // The process has exited with its parent.
+    // The process has already exited along with its parent.
   }
 }
 

@@ -38,7 +38,7 @@ function run(processes: number, seconds: number, send: (process: number, tenth: 
         admitted += 1;
         if (tenth >= seconds * 5) laterAdmissions += 1;
       }
-      // Each process shares its usage at a different time within the second.
+      // The processes share their usage at staggered times within each second.
       if (tenth % 10 === index % 10) exchange(index);
     }
   }
@@ -53,7 +53,7 @@ describe('a limit shared by several processes', () => {
       const { admitted, laterRatePerS } = run(processes, 240, () => Math.ceil(flood / processes));
       expect(laterRatePerS).toBeGreaterThanOrEqual(rate.perS * 0.95);
       expect(laterRatePerS).toBeLessThanOrEqual(rate.perS * 1.25);
-      // In addition, each process can use up its initial bucket.
+      // On top of that, each process can drain its initially full bucket.
       expect(admitted).toBeLessThanOrEqual(
         processes * (rate.burst + rate.perS) + 240 * rate.perS * 1.25,
       );

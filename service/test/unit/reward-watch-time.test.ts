@@ -146,7 +146,7 @@ describe('an event sequence', () => {
 });
 
 describe('a player’s watch time', () => {
-  test('covers ads that are watched one after another', () => {
+  test('covers ads that are watched back to back', () => {
     expect(
       isOverbooked(createAdView(20_000), [
         createAdView(0),
@@ -156,7 +156,7 @@ describe('a player’s watch time', () => {
     ).toBe(false);
   });
 
-  test('does not cover two ads that were completed in the time of one', () => {
+  test('does not cover two ads completed in the time it takes to watch one', () => {
     expect(isOverbooked(createAdView(0), [createAdView(0)])).toBe(true);
     expect(isOverbooked(createAdView(9_000, 19_000, { issuedAtMs: 0 }), [createAdView(0)])).toBe(
       false,
@@ -170,7 +170,7 @@ describe('a player’s watch time', () => {
     expect(isOverbooked(createAdView(30_000), lateAdViews)).toBe(false);
   });
 
-  test('does not add up the tolerances for several ads', () => {
+  test('is granted the tolerance only once, not once per ad', () => {
     const otherAdViews = [0, 1, 2, 3].map((index) =>
       createAdView(index * 9_000, undefined, { issuedAtMs: 0 }),
     );
@@ -201,7 +201,7 @@ describe('a placement’s caps', () => {
     expect(exceedsCaps(cappedPlacement, [10_000, 30_000], 20_000)).toBe(true);
   });
 
-  test('allow a completion while the cap is not reached', () => {
+  test('allow a completion until the cap is reached', () => {
     expect(exceedsCaps(cappedPlacement, [0, 120_000], 60_000)).toBe(false);
     expect(exceedsCaps(cappedPlacement, [10_000], 20_000)).toBe(false);
   });

@@ -30,7 +30,7 @@ test.each(['Zoë’s "user"', 'a~b.c', '~', '.', ' %7E', undefined])(
 );
 
 test.each(['Zoë’s "user"', 'a~b.c', '~', '.', ' %7E', 'u=1', undefined])(
-  'a next-version token for %s is verified, and unknown claims are ignored',
+  'a token in the next version for %s is accepted, and its unknown claims are ignored',
   (userRef) => {
     const { userRef: _, ...rest } = claims;
     const signedClaims = userRef === undefined ? rest : { ...rest, userRef };

@@ -6,6 +6,6 @@ test.each([
   [{ a: { 'b/c': ['x', 'y\0'] } }, '/a/b~1c/1'],
   [{ a: '\ud800' }, '/a'],
   [{ '\0': 1 }, '/\0'],
-])('the unstorable text in %j is found', (value, expected) => {
+])('unstorable text in %j is detected', (value, expected) => {
   expect(findUnstorableText(value)).toBe(expected);
 });

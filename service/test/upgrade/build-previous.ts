@@ -24,8 +24,8 @@ export function findPreviousRevision(): string {
 }
 
 /**
- * Builds another revision of the service outside this working tree, with the packages in its lockfile. Reuses an
- * existing build. Returns the path to `main.js`.
+ * Builds another revision of the service outside this working tree, with the dependencies from that revision's
+ * lockfile. Reuses an existing build. Returns the path to `main.js`.
  */
 export async function buildPrevious(revision = findPreviousRevision()): Promise<string> {
   const folder = join(tmpdir(), `trueward-${revision}`);
@@ -48,7 +48,7 @@ export async function buildPrevious(revision = findPreviousRevision()): Promise<
       [join('node_modules', 'vite', 'bin', 'vite.js'), 'build', 'service'],
       options,
     );
-    // A concurrent run may have created the same build.
+    // A concurrent run may have created the same build first.
     if (!existsSync(folder)) renameSync(buildFolder, folder);
   } finally {
     rmSync(buildFolder, { recursive: true, force: true });

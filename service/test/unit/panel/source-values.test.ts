@@ -62,13 +62,13 @@ test('a cleared JSON field is removed', () => {
   expect(toSource({ kind: 'openrtb', ext: ' ' })).toEqual({ kind: 'openrtb', ext: null });
 });
 
-test('amounts are entered in currency units and stored in millionths', () => {
+test('amounts are entered in currency units and stored in micros', () => {
   expect([toMicros('2.5'), toMicros('0.000001'), toMicros('')]).toEqual([2_500_000, 1, null]);
   expect(toMicros('1.1')).toBe(1_100_000);
   expect([fromMicros(2_500_000), fromMicros(undefined)]).toEqual([2.5, '']);
 });
 
-test('a supply chain is edited as one node per line', () => {
+test('a supply chain is edited as text with one node per line', () => {
   const chain = [
     { asi: 'ads.example', sid: '1' },
     { asi: 'reseller.example', sid: 'a-7' },

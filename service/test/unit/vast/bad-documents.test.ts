@@ -75,7 +75,7 @@ describe('a document', () => {
   });
 });
 
-describe('an irregular document', () => {
+describe('a nonconforming or unusual document', () => {
   const impression = 'https://t.example/i?a=1&copy=2&b=3';
 
   test.each([
@@ -131,7 +131,7 @@ describe('an irregular document', () => {
     expect(result.ad?.title).toBe('a&AMP;b');
   });
 
-  test('is read if its element names are properties of Object.prototype', async () => {
+  test('is read if its element and attribute names match properties of Object.prototype', async () => {
     const { result } = await resolve({
       start: vast('<__proto__ constructor="x"/>', inline({ ad: '__proto__="x" toString="y"' })),
     });
@@ -139,7 +139,7 @@ describe('an irregular document', () => {
   });
 });
 
-test('parsing a document in several slices does not change the result', async () => {
+test('parsing a document in chunks does not change the result', async () => {
   for (let shift = 0; shift < 40; shift += 1) {
     const padding = `<!--${'x'.repeat(16_300 + shift)}-->`;
     const body = `<Description>${'😀\r\n&amp;'.repeat(20)}</Description>${tags('Impression', 'https://t.example/?a=1&b=😀')}`;

@@ -131,7 +131,7 @@ export async function readAd(ad: string, overrides: Partial<VastRules> = {}) {
   return result.ad;
 }
 
-/** Resolves a single document. Returns the reason for the missing ad. */
+/** Resolves a single document. Returns the reason why there is no ad. */
 export async function readRejection(document: string, overrides: Partial<VastRules> = {}) {
   const { result } = await resolve({ start: document }, { rules: { ...rules, ...overrides } });
   if (!result.noAd) throw new Error('Expected no ad.');

@@ -30,7 +30,7 @@ test('the original chain resolves to an ad', async () => {
   expect(result.ad?.trackers.start).toHaveLength(3);
 });
 
-test('mutated documents do not crash or stall the reader', async () => {
+test('mutated documents do not crash or stall the parser', async () => {
   const edits = fc.array(edit, { minLength: 1, maxLength: 6 });
   const numRuns = inject('full') ? 10_000 : 500;
   let ads = 0;
@@ -45,6 +45,7 @@ test('mutated documents do not crash or stall the reader', async () => {
     }),
     { numRuns },
   );
-  // Most mutations break the document. Some must still resolve to an ad, to test the code after the parser.
+  // Most mutations break the document. Some must still resolve to an ad, so that the code that runs after the parser is
+  // tested too.
   expect(ads).toBeGreaterThan(numRuns / 10);
 });

@@ -22,7 +22,7 @@ describe('readAd', () => {
     });
   });
 
-  test('omits fields that are missing in the document', async () => {
+  test('omits fields that are missing from the document', async () => {
     const ad = await readAd(inline());
     for (const member of ['advertiser', 'clickThrough', 'skip', 'expiresAtMs', 'adServingId']) {
       expect(ad).not.toHaveProperty(member);
@@ -103,7 +103,7 @@ describe('readAd', () => {
     },
   );
 
-  test('joins a URL that is split over several CDATA sections', async () => {
+  test('joins a URL that is split across several CDATA sections', async () => {
     const splitImpression =
       '<Impression> <![CDATA[https://t.exa]]><![CDATA[mple/i?a=1&b]]>=2 </Impression>';
     const { trackers } = await readAd(inline({ body: splitImpression }));

@@ -21,7 +21,7 @@ type Trackers = VastAd['trackers'];
 type Scheme = 'http' | 'https';
 
 const noTrackers = { trackers: {}, progress: [], errors: [] };
-/** Expects no ad and an error report to these URLs. */
+/** Expects no ad, and error reports to these URLs. */
 const expectRejection = (noAd: ErrorReport['code'], ...urls: string[]): ExpectedResult => ({
   ...noTrackers,
   noAd,

@@ -29,7 +29,7 @@ const suites = [
 }));
 
 if (folder === undefined) {
-  test.skip('public VAST samples: set VAST_SAMPLES to their folder', () => undefined);
+  test.skip('public VAST samples: skipped, because VAST_SAMPLES is not set', () => undefined);
 } else {
   describe('the public samples', () => testSamples(folder));
 }

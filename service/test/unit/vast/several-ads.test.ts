@@ -33,7 +33,7 @@ describe('a document with several ads', () => {
     });
   });
 
-  test('prefers a standalone ad to a pod', async () => {
+  test('prefers a standalone ad over a pod', async () => {
     const start = vast(
       createNamedAd('a', 'sequence="1"'),
       createNamedAd('b', 'sequence="2"'),
@@ -127,7 +127,7 @@ describe('a document with several ads', () => {
     expect(result.ad?.trackers.impression).toEqual(['https://t.example/next']);
   });
 
-  test('leads to at most ten requests', async () => {
+  test('triggers at most ten requests', async () => {
     const manyAds = Array.from({ length: 15 }, (_, index) => wrapper(createUrl(`empty${index}`)));
     const { result, requestedUrls } = await resolve({ start: vast(...manyAds) });
     expect(requestedUrls).toHaveLength(10);

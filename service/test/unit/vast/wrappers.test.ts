@@ -60,20 +60,17 @@ describe('a chain of wrappers', () => {
     ['the ad', { outer: 'o', inner: 'i', ad: 'a' }, 'a'],
     ['the inner wrapper', { outer: 'o', inner: 'i' }, 'i'],
     ['the outer wrapper', { outer: 'o' }, 'o'],
-  ])(
-    'uses the click-through URL nearest to the ad, here from %s',
-    async (_who, linkedLevels, expected) => {
-      const { outer, inner, ad }: { outer?: string; inner?: string; ad?: string } = linkedLevels;
-      const clicks = (name?: string) =>
-        name === undefined ? {} : { clicks: tags('ClickThrough', `https://${name}.example/`) };
-      const { result } = await resolve({
-        start: vast(wrapper(createUrl('b'), clicks(outer))),
-        b: vast(wrapper(createUrl('c'), clicks(inner))),
-        c: vast(inline(clicks(ad))),
-      });
-      expect(result.ad?.clickThrough).toBe(`https://${expected}.example/`);
-    },
-  );
+  ])('uses the innermost click-through URL, here from %s', async (_who, linkedLevels, expected) => {
+    const { outer, inner, ad }: { outer?: string; inner?: string; ad?: string } = linkedLevels;
+    const clicks = (name?: string) =>
+      name === undefined ? {} : { clicks: tags('ClickThrough', `https://${name}.example/`) };
+    const { result } = await resolve({
+      start: vast(wrapper(createUrl('b'), clicks(outer))),
+      b: vast(wrapper(createUrl('c'), clicks(inner))),
+      c: vast(inline(clicks(ad))),
+    });
+    expect(result.ad?.clickThrough).toBe(`https://${expected}.example/`);
+  });
 
   test('shows the innermost icon for each program', async () => {
     const icon = (program: string, file: string) =>
@@ -120,7 +117,7 @@ describe('a chain of wrappers', () => {
     return { ...Object.fromEntries(links), ad: vast(inline()) } as Record<string, string>;
   };
 
-  test('may contain five wrappers', async () => {
+  test('may contain up to five wrappers', async () => {
     const { result } = await resolve(createChain(5));
     expect(result.ad).toBeDefined();
   });
