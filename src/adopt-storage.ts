@@ -34,7 +34,7 @@ export interface AdoptionDeps {
 const recheckMs = 7 * 86_400_000;
 /** Maximum number of records per transaction. Moving this many blocks the main thread for about a millisecond. */
 const batchSize = 200;
-/** Maximum number of tokens to check. Checking only one would not be enough, because its record may be corrupt. */
+/** Maximum number of tokens to check. One is not enough, because the record that contains it may be corrupt. */
 const maxSamples = 3;
 
 /**
@@ -118,7 +118,7 @@ const updateEntries = (
 
 /**
  * Moves rewards in three transactions. The second transaction commits the move. Entries marked `arriving` or `gone` are
- * never delivered, so no reward is delivered from both ledgers. The next run completes an interrupted move.
+ * never delivered, so no reward is delivered from both ledgers. If a move is interrupted, the next run completes it.
  */
 async function moveRewards(
   source: UseStore,
@@ -239,8 +239,8 @@ const withLock = (
   });
 
 /**
- * Adopts the databases whose names have the given prefix. Resolves to false if the service's responses did not show
- * whether they belong to the same account.
+ * Adopts the databases whose names have the given prefix. Resolves to false if it is still unknown whether those
+ * databases belong to the same account.
  */
 async function adopt(deps: AdoptionDeps, name: string, signal: AbortSignal): Promise<boolean> {
   const { client, clock } = deps;
@@ -250,7 +250,8 @@ async function adopt(deps: AdoptionDeps, name: string, signal: AbortSignal): Pro
   try {
     const tokens = await readSamples(source, target, clock.now());
     if (tokens.length === 0) return true;
-    // Avoids idb-keyval's `get()` and `set()`: bundlers would move them into the core and enlarge it by 44 bytes.
+    // Avoids idb-keyval's `get()` and `set()`: bundlers would hoist them into the core chunk, which would grow by 44
+    // bytes.
     const lastCheck = await target.rewards('readonly', (store) =>
       promisifyRequest<{ at?: number } | undefined>(store.get(lastCheckKey)),
     );

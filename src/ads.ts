@@ -40,7 +40,7 @@ export interface ShowOptions extends RequestOptions {
   /** Called just before the ad covers the game. The game is already paused. */
   onOpen?: () => void;
   /**
-   * Called when the ad has closed and the game continues. The result may still be waiting for the reward’s
+   * Called when the ad has closed and the game has resumed. The result may still be waiting for the reward’s
    * confirmation.
    */
   onClose?: () => void;
@@ -119,8 +119,8 @@ export interface Ads {
   /** Mounts a house ad in an element on the page, where it stays until it is removed or `destroy()` is called. */
   mountBanner(placement: string, element: HTMLElement): Banner;
   /**
-   * Calls `handler` on every `event`, with `context` as its `this`. Errors in handlers are reported as uncaught errors.
-   * Returns a function that removes the handler.
+   * Calls `handler` on every `event`, with `context` as its `this`. Errors thrown by handlers are reported as uncaught
+   * errors. Returns a function that removes the handler.
    *
    * @example
    * ads.on('reward', async ({ decisionId, reward }) => save.addOnce(decisionId, reward));
@@ -169,7 +169,7 @@ export interface Ads {
    */
   setConsent(consent: ConsentOptions): void;
   /**
-   * Forces the outcome of all later requests, until it is called without an outcome. Only works in the sandbox.
+   * Forces the outcome of all subsequent requests. Call it without an outcome to stop. Works only in the sandbox.
    *
    * @throws OptionError for an unknown outcome.
    */
@@ -200,7 +200,7 @@ export interface AdsDeps {
   destroy(): void;
 }
 
-/** Assembles the public object from its parts. */
+/** Assembles the public `Ads` object from its dependencies. */
 export function assembleAds(deps: AdsDeps): Ads {
   const { onChange, events, outbox, record, requests, rewards } = deps;
   const destroyController = new AbortController();

@@ -1,7 +1,7 @@
 import type { AdConfigOptions, AdPlacement } from './ad-placement.ts';
 import type { AdBreakOptions } from './run-break.ts';
 
-/** The object that replaces the array `window.adsbygoogle`. */
+/** The object that replaces the `window.adsbygoogle` array. */
 interface Adsbygoogle {
   /** Tells other scripts that `adsbygoogle` is already installed. */
   loaded: true;
@@ -19,7 +19,7 @@ const configKeys = ['onReady', 'preloadAdBreaks', 'sound'] as const;
  * Replaces `window.adsbygoogle`, the array through which games call Google’s Ad Placement API. Handles its existing
  * entries in order, and then each new entry as it is pushed. Passes objects with a `type` to `adBreak()`, and objects
  * with a setting to `adConfig()`. Ignores anything else, such as an entry for display ads. Defines `window.adBreak` and
- * `window.adConfig` unless they exist. A second call has no effect.
+ * `window.adConfig` unless they exist. A second call is a no-op.
  *
  * @example
  * installAdsbygoogle(createAdPlacement(ads, { placements: { interstitial: 'level-end', reward: 'revive' } }));

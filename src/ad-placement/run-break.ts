@@ -45,7 +45,7 @@ export interface AdBreakOptions {
   name?: string;
   /** Called when the ad is about to cover the game. Not called for a preroll. */
   beforeAd?: () => void;
-  /** Called when the ad has closed, whatever the result. Not called if `beforeAd` was not called. */
+  /** Called when the ad has closed, regardless of the result. Not called if `beforeAd` was not called. */
   afterAd?: () => void;
   /** Called when an ad is ready. Offer the reward, and call `showAdFn` when the player accepts. */
   beforeReward?: (showAdFn: () => void) => void;
@@ -107,7 +107,7 @@ const statuses: Readonly<Record<Outcome, BreakStatus>> = {
   error: 'other',
 };
 
-/** Returns Google’s result for an outcome. */
+/** Maps an outcome to Google’s result. */
 export function toBreakStatus(outcome: Outcome, format: 'interstitial' | 'reward'): BreakStatus {
   // Google uses `dismissed` only for rewarded ads.
   if (outcome === 'dismissed' && format === 'interstitial') return 'viewed';

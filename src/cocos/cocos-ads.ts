@@ -26,7 +26,7 @@ export function createCocosAds(cc: CocosModule, options: CocosAdsOptions): GameA
   return createAds({ ...options, engine: cocosDriver(cc) });
 }
 
-/** Also checks for the dialog element, because mini games emulate `document` but not that element. */
+/** Also checks for the `dialog` element, because mini games emulate `document` but not that element. */
 function hasPage(): boolean {
   return typeof document !== 'undefined' && typeof HTMLDialogElement !== 'undefined';
 }
@@ -78,7 +78,8 @@ export declare abstract class TruewardComponent {
 export function createTruewardComponent<Node, Component extends { node: Node }>(
   cc: CocosComponentModule<Node, Component>,
 ): new () => Component & TruewardComponent {
-  // With this type, TypeScript does not treat the class as a mixin, whose constructor would need `any[]`.
+  // With this type, TypeScript does not treat the class as a mixin, whose constructor would need an `any[]` rest
+  // parameter.
   const Base: new () => { node: Node } = cc.Component;
 
   class Trueward extends Base {

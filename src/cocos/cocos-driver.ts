@@ -20,7 +20,7 @@ export function cocosDriver(cc: CocosModule): EngineDriver {
 /** Listens for frames. Called only while callbacks are waiting, so that idle frames cost nothing. */
 function listenForFrames({ director, Director }: CocosModule, callback: () => void): () => void {
   const afterUpdate = () => callback();
-  // A paused director has no updates, but a game that paused it for an ad must receive the ad's result.
+  // A paused director emits no update events, but a game that paused it for an ad must still receive the ad's result.
   const callWhilePaused = () => {
     if (director.isPaused()) callback();
   };
@@ -70,8 +70,8 @@ function resume(cc: CocosModule, restoreSound: () => void): void {
 }
 
 /**
- * Excludes the ad from the next frame’s delta time. The engine discards only delta times above a threshold (1 s by
- * default), so the game would jump forward after a shorter ad.
+ * Excludes the ad’s duration from the next frame’s delta time. The engine discards only delta times above a threshold
+ * (1 s by default), so the game would jump forward after a shorter ad.
  */
 function skipHeldTime({ director, Director, Game }: CocosModule): void {
   const threshold = Game.DEBUG_DT_THRESHOLD;
@@ -103,7 +103,7 @@ export function holdSounds({ AudioSource, director }: CocosModule): () => void {
   for (const node of nodes) node.on(EventType.STARTED, silence);
   return () => {
     for (const node of nodes) if (node.isValid) node.off(EventType.STARTED, silence);
-    // A sound that the game has stopped in the meantime stays silent.
+    // A sound that the game has since stopped stays silent.
     for (const source of held)
       if (source.isValid && source.state === AudioState.PAUSED) source.play();
   };

@@ -2,7 +2,7 @@ import type { AdIcon } from '../../protocol/wire.ts';
 import type { OverlayContent, OverlayHooks, OverlayParts } from './overlay-parts.ts';
 import type { OverlayStrings } from './strings.ts';
 
-/** The icon's tap target is at least 44 px high, whatever the image size. */
+/** The icon's tap target is at least 44 px high, regardless of the image size. */
 const css = `
 .skip, .skip:hover { position: absolute; bottom: .6em; inset-inline-end: .6em; background: var(--background); box-shadow: 0 0 0 1px }
 .icon { position: absolute; top: 0; right: 0; display: flex; justify-content: end; font-size: .8em }

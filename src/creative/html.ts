@@ -14,7 +14,7 @@ declare global {
   }
 }
 
-/** Maximum number of messages to accept from one creative. A creative that sends more is disconnected. */
+/** Maximum number of messages that one creative may send. A creative that sends more is disconnected. */
 const maxMessages = 200;
 /** Minimum time between two accepted clicks, in milliseconds. */
 const minClickIntervalMs = 1_000;
@@ -22,13 +22,13 @@ const minClickIntervalMs = 1_000;
 let policy: { createHTML(markup: string): string } | undefined;
 
 /**
- * Passes a sandboxed frame's markup through the Trusted Types policy `trueward`, for pages that require Trusted Types.
+ * Passes a sandboxed frame's markup through the `trueward` Trusted Types policy, for pages that require Trusted Types.
  * A frame with inline markup inherits the page's `script-src`, so pages with a strict CSP need a creative with its own
  * URL.
  */
 function trustMarkup(markup: string): string {
   const rules = { createHTML: (text: string) => text };
-  // In a browser without Trusted Types, `window.trustedTypes` could be an element with that id.
+  // In a browser without Trusted Types, `window.trustedTypes` could be an element with that id (DOM clobbering).
   policy ??= window.trustedTypes?.createPolicy?.('trueward', rules) ?? rules;
   return policy.createHTML(markup);
 }
