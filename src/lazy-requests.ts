@@ -8,7 +8,7 @@ const notLoaded: Record<NoResult, NoAd> = {
   timeout: { outcome: 'timeout', reason: 'load_timeout' },
 };
 
-/** {@link Requests} whose code is loaded after the game has started, and no later than with the first request. */
+/** {@link Requests} whose code is loaded after the game has started, or on the first request if that comes earlier. */
 export interface LazyRequests extends Requests {
   /**
    * Loads the code, so that the first request does not wait for it. If loading fails, that request reports the failure.
@@ -24,7 +24,7 @@ export function lazyRequests(deps: RequestsDeps): LazyRequests {
 
   async function load(): Promise<Requests> {
     const { createRequests } = await import('./requests.ts');
-    // A concurrent call may already have created `requests`.
+    // A concurrent call may have created `requests` first.
     requests ??= createRequests(deps);
     if (destroyed) requests.destroy();
     return requests;

@@ -7,7 +7,7 @@ import { parseEnvironment } from './platform/key-format.ts';
 /** An outcome that can be simulated in the sandbox. */
 export type Simulation = NonNullable<DecisionRequest['simulate']>;
 
-/** The player’s consent. Anything not specified counts as restricted. */
+/** The player’s consent. Anything that is not specified is treated as restricted. */
 export interface ConsentOptions {
   status: 'granted' | 'denied' | 'unknown';
   /** The IAB TCF string from the page’s consent dialog. */

@@ -77,7 +77,7 @@ export type OverlayParts = ReturnType<typeof buildOverlay>;
 export function buildOverlay(content: OverlayContent, hooks: OverlayHooks) {
   const { creative, reward, strings } = content;
   const { alt } = creative;
-  // The Unicode isolate keeps the amount in front of its unit in right-to-left text. The space is non-breaking.
+  // The bidirectional isolate keeps the amount in front of its unit in right-to-left text. The space is non-breaking.
   const rewardText = reward && `\u2068${reward.amount}\u00a0${reward.type}\u2069`;
   const title =
     rewardText === undefined ? alt : fillTemplate(strings.watchFor, { reward: rewardText });

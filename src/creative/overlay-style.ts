@@ -1,7 +1,7 @@
 /**
  * The overlay's styles. Games customize them with the custom properties `--trueward-accent`, `--trueward-on-accent`,
  * `--trueward-background`, `--trueward-text` and `--trueward-font` on `:root`. If a word in the title does not fit next
- * to the controls, the title moves to its own row. `!important` overrides the page's own rules for `iframe`, `img` and
+ * to the controls, the title moves to its own row. `!important` overrides the page's own styles for `iframe`, `img` and
  * `video`.
  */
 const css = `

@@ -46,7 +46,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
   try {
     dialog.showModal();
   } catch (error) {
-    // The browser doesn't support <dialog> (Safari before 15.4), so restore the page.
+    // The browser doesn't support <dialog> (Safari before 15.4), so remove the host again.
     host.remove();
     throw error;
   }
@@ -57,8 +57,8 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
     event.preventDefault();
     hooks.closeRequested();
   };
-  // Browsers close any dialog when Escape is pressed twice in a row. Only the ad break may close this dialog, so it is
-  // opened again.
+  // Browsers close any dialog when Escape is pressed twice in a row. Only the ad break may close this dialog, so reopen
+  // it.
   dialog.onclose = () => {
     if (!open || dialog.open) return;
     dialog.showModal();
@@ -84,7 +84,8 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
       releaseFocus();
       dialog.close();
       host.remove();
-      // Forces layout. Otherwise, WebKit would treat a button in a canvas as still covered and not focus it.
+      // Forces a synchronous layout. Otherwise, WebKit would treat a button in a canvas as still covered and not focus
+      // it.
       document.body.getClientRects();
     },
   };
@@ -160,7 +161,8 @@ export function trapFocus(root: ShadowRoot): () => void {
     );
     const movesToEnd = event.shiftKey && index < 1;
     const next = movesToEnd ? stops.at(-1) : (stops[index + (event.shiftKey ? -1 : 1)] ?? stops[0]);
-    // In Firefox, scripts cannot move focus into a frame on a key press, so leave that to the key's default action.
+    // In Firefox, scripts cannot move focus into a frame in response to a key press, so leave that to the key's default
+    // action.
     if (next instanceof HTMLIFrameElement && !movesToEnd) return;
     event.preventDefault();
     next?.focus();

@@ -9,7 +9,7 @@ export type RendererEvent =
   | { type: 'painted' }
   /** Playback progressed. `watchedMs` counts only time during which the page was visible. */
   | { type: 'progress'; watchedMs: number; durationMs: number }
-  /** The creative was shown to the end. */
+  /** The creative played to the end. */
   | { type: 'ended' }
   /** The player wants to open the advertiser's page. */
   | { type: 'clicked' }

@@ -35,7 +35,7 @@ const english = en satisfies Translation as OverlayStrings;
  * be loaded.
  */
 export async function loadStrings(locale: string): Promise<OverlayStrings> {
-  // Java and old browsers use outdated codes for Hebrew and Indonesian.
+  // Java and old browsers use legacy codes for Hebrew and Indonesian.
   const tag =
     locale.split(/\W|_/)[0]?.toLowerCase().replace('iw', 'he').replace(/^in$/, 'id') ?? '';
   if (tag === 'en') return english;

@@ -8,7 +8,7 @@ import { afterPaint, chooseFile, screenWidth } from './screen.ts';
 export interface WatchedTime {
   readonly ms: number;
   /**
-   * Updates the media position to `mediaMs`. `visible` says whether the player has been able to see the video since the
+   * Updates the media position to `mediaMs`. `visible` indicates whether the player could see the video since the
    * previous update.
    */
   moveTo(mediaMs: number, visible: boolean): void;
@@ -76,7 +76,7 @@ function addCaptions(video: HTMLVideoElement, { captions = [] }: VideoMedia, loc
   const defaultCaption =
     captions.find((caption) => language(caption.language) === language(locale)) ?? captions[0];
   for (const caption of captions) {
-    // Browsers load captions from another origin only for a video requested with CORS.
+    // Browsers load cross-origin captions only for a video that is also requested with CORS.
     video.crossOrigin = 'anonymous';
     const track = document.createElement('track');
     track.kind = 'captions';
@@ -163,7 +163,7 @@ function createLoadedVideo(
       await video.play();
     } catch (error) {
       const name = error instanceof DOMException ? error.name : '';
-      // `play()` also rejects if the video has been paused or unloaded in the meantime. That is not a failure.
+      // `play()` also rejects if the video is paused or unloaded before playback starts. That is not a failure.
       if (!shouldPlay || destroyController.signal.aborted || name === 'AbortError') return;
       if (name !== 'NotAllowedError') {
         emit({ type: 'failed', reason: 'play_refused' });

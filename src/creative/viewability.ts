@@ -1,7 +1,7 @@
 import { attempt } from '../platform/guard.ts';
 import type { Clock } from '../platform/clock.ts';
 
-/** How much of an ad was visible, and for how long without interruption. */
+/** How much of an ad was visible, and for how long continuously. */
 export interface Visibility {
   /** Share of the ad's pixels that were on the screen, from 0 to 1. */
   ratio: number;
@@ -9,7 +9,7 @@ export interface Visibility {
 }
 
 export interface ViewabilityWatch {
-  /** Sets whether the ad is playing. By the MRC's definition, a paused or stalled video does not count as viewed. */
+  /** Sets whether the ad is playing. By the MRC's definition, a paused or stalled video is not viewable. */
   setPlaying(playing: boolean): void;
   destroy(): void;
 }
@@ -21,9 +21,8 @@ const checkIntervalMs = 200;
 const minSleepMs = 10_000;
 
 /**
- * Reports once when at least half of the element's pixels have been visible for `requiredMs` without interruption: 1 s
- * for display, 2 s of playback for video
- * ({@link https://www.mediaratingcouncil.org | MRC viewable impression}).
+ * Reports once when at least half of the element's pixels have been continuously visible for `requiredMs`: 1 s for
+ * display, 2 s of playback for video ({@link https://www.mediaratingcouncil.org | MRC viewable impression}).
  */
 export function watchViewability(
   element: Element,

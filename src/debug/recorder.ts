@@ -19,7 +19,7 @@ export function lazyLog(): Log {
     );
 }
 
-/** Wraps `fetch` so that each request and its response is logged. */
+/** Wraps `fetch` so that each request and its response are logged. */
 export const loggedFetch =
   (fetch: typeof globalThis.fetch, log: Log): typeof globalThis.fetch =>
   (input, init) => {
@@ -44,7 +44,7 @@ export interface AdsRecord {
 export interface Recorder extends AdsRecord {
   /** Records the result of an ad request. */
   onResponse(placement: string, response: ServiceResult<Decision>): void;
-  /** Records a step in the current ad break. The step `begin` discards the previous ad break. */
+  /** Records a step in the current ad break. The `begin` step discards the steps of the previous ad break. */
   note(step: string): void;
   /** Records the result of a call to show an ad. */
   onResult(placement: string, result: ShowResult): void;

@@ -12,7 +12,7 @@ import {
 } from './request-ad.ts';
 import type { NoAd } from './no-ad.ts';
 
-/** Preloads and caches ads. Identical requests for a placement share one request to the service. */
+/** Preloads and caches ads. Identical concurrent calls for a placement share one request to the service. */
 export interface Decisions {
   /**
    * Returns the ad that was preloaded with the same options, or requests a new one. Never rejects. If `signal` aborts,
@@ -120,14 +120,14 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     slots.delete(placement);
   };
 
-  /** Schedules a check for when the next no-fill expires. */
+  /** Schedules a check at the time when the next no-fill expires. */
   const scheduleCheck = (): void => {
     cancelCheck?.();
     nextExpiry = Array.from(slots.values())
       .flatMap(({ noFill }) => (noFill && !noFill.end.passed() ? [noFill.end] : []))
       .sort((a, b) => a.leftMs() - b.leftMs())[0];
     if (!nextExpiry || nextExpiry.leftMs() === Infinity) return;
-    // The delay is rounded up, because browsers ignore fractions of a millisecond.
+    // The delay is rounded up, because browsers truncate it to whole milliseconds.
     cancelCheck = clock.after(
       Math.min(Math.ceil(nextExpiry.leftMs()), maxCheckIntervalMs),
       checkNoFills,
@@ -179,8 +179,8 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   };
 
   /**
-   * Lets callers with the same placement and options share one request. The request is aborted when all of its callers
-   * have aborted.
+   * Coalesces calls with the same placement and options into one request. The request is aborted when all of its
+   * callers have aborted.
    */
   const joinRequest = (call: Call, slot: Slot): Promise<NoAd | undefined> =>
     new Promise((resolve) => {
@@ -219,7 +219,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     const noAd = await ensureReady({ placement, signal, options });
     if (noAd) return noAd;
     const slot = getOrCreateSlot(placement);
-    // Another caller may have taken or replaced the ad in the meantime, or it may have expired while the device slept.
+    // By now, another caller may have taken or replaced the ad, or it may have expired while the device slept.
     const ready = findUnexpired(slot);
     if (ready?.key !== createKey(options)) return take(placement, signal, options);
     delete slot.ready;
@@ -273,8 +273,8 @@ interface SlotRequest {
 }
 
 /**
- * Requests an ad, and stores the ad or the reason why there is none. If the slot has been replaced in the meantime, the
- * ad was requested with outdated options, so it is discarded.
+ * Requests an ad, and stores the ad or the reason why there is none. If the slot was replaced while the request was in
+ * flight, the ad was requested with stale options, so it is discarded.
  */
 async function fillSlot(
   deps: RequestAdDeps,
@@ -286,7 +286,7 @@ async function fillSlot(
     ? loadProvidedDecision(deps, placement, signal, decision)
     : requestAd(deps, { placement, options, signal, previous }));
   if ('creative' in result && result.creative === previous?.creative && slot.ready !== previous) {
-    // The ad whose media was reused has been shown or replaced in the meantime.
+    // While the request was in flight, the ad whose media was to be reused was shown or replaced.
     result = await loadMedia(deps, result.decision, result.expiry, signal);
   }
   if (!('creative' in result)) {

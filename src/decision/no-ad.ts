@@ -17,7 +17,7 @@ export interface NoAd {
 export const durationMs = (start: string, end: string): number =>
   Date.parse(end) - Date.parse(start);
 
-/** Outcomes for the reasons that don't simply mean `no_fill`. */
+/** Outcomes for the reasons that map to an outcome other than `no_fill`. */
 const outcomeByReason: Partial<Record<UnfilledReason, Outcome>> = {
   frequency_capped: 'frequency_capped',
   cooldown: 'cooldown',

@@ -75,7 +75,8 @@ const tokenFailure = (detail: string): NoAd => ({
 
 /**
  * Returns the user token for one request. If the token cannot be obtained, returns the reason. The request must not be
- * sent in that case, because its reward would belong to nobody. Never rejects, even if the game's function rejects.
+ * sent in that case, because its reward could not be attributed to a player. Never rejects, even if the game's function
+ * rejects.
  */
 export async function getUserToken(
   source: UserToken | undefined,
@@ -161,7 +162,7 @@ export async function loadProvidedDecision(
     return {
       outcome: 'error',
       reason: 'wrong_placement',
-      detail: `The decision is for the placement ${decision.placement}.`,
+      detail: `The decision is for placement ${decision.placement}.`,
     };
   return loadAdFromDecision(deps, decision, startStopwatch(deps.clock), signal);
 }

@@ -20,7 +20,7 @@ import {
 import { type Delivery, sendEvents } from './send.ts';
 import type { Counts } from './storage.ts';
 
-/** A back-off after a failure. No tab sends events until it is over. */
+/** A back-off after a failure. No tab sends events until it has ended. */
 export interface Pause {
   ms: number;
   /** Number of consecutive failures. It determines the next delay in every tab. */
@@ -105,7 +105,7 @@ export function createDrain(deps: DrainDeps): Drain {
   let stopped = false;
   /** Whether the service set the time for the next retry. */
   let demanded = false;
-  /** Number of events in the next request. Doubles with every success. */
+  /** Number of events in the next request. Doubles after each success. */
   let batchEvents = smallBatch.events;
   let maxEvents = largeBatch.events;
   const backOff = createBackOff(deps, () => wake());
@@ -196,7 +196,7 @@ export function createDrain(deps: DrainDeps): Drain {
       eventsPerRecord = Math.max(1, batch.events.length / batch.records);
       const [delivered, next] = await Promise.all([
         deliverBatch(source, batch, first.key, last),
-        // Reads ahead while the request is in flight. If this fails, the records are read again later.
+        // Reads ahead while the request is in flight. If the read fails, it is repeated later.
         read(last, remaining).catch(() => remaining),
       ]);
       if (!delivered) return;
