@@ -180,7 +180,7 @@ describe.each(engines)('on %s', (engine) => {
     await restoredServer.close();
   });
 
-  test('only billing notices are retried after a failed response', async () => {
+  test('only billing notices are retried after an error response', async () => {
     const heldResponses: ServerResponse[] = [];
     let noticeCount = 0;
     const faultyServer = await startTrackerServer((path, response) => {

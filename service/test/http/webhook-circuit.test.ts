@@ -167,7 +167,7 @@ test('enabling an endpoint after five days of failures starts a new five-day per
   do updatedWebhook = (await call<Webhook>('GET', path)).body;
   while (updatedWebhook.status === 'enabled');
   expect(updatedWebhook.disabled_reason).toBe('failing');
-  // Polls, because a process's configuration may be up to half a second old.
+  // Polls, because a process's configuration may be up to half a second stale.
   const readMetrics = async () => (await fetch(`${runningService.url}/metrics`)).text();
   await expect.poll(readMetrics).toContain('trueward_webhooks_disabled 1');
 

@@ -33,7 +33,7 @@ export function plot(processes: readonly (readonly Sample[])[]): string {
 ${lines.join('\n')}`;
   });
   const totalHeight = panels.length * (height + gap) + gap;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${totalHeight + 20}" role="img" aria-label="Memory and queues of ${processes.length} processes over ${Math.round(end)} minutes">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${totalHeight + 20}" role="img" aria-label="Memory and queue sizes of ${processes.length} processes over ${Math.round(end)} minutes">
 <style>text{font:13px system-ui,sans-serif;fill:#222}.small{font-size:11px;fill:#666}</style>
 <rect width="100%" height="100%" fill="#fff"/>
 ${charts.join('\n')}

@@ -17,7 +17,7 @@ function collectValues(
 }
 
 test.each(['pattern', 'format'] as const)(
-  'the message for every %s in the contract describes it in words',
+  'the message for every %s in the contract describes it in plain English',
   (name) => {
     const values = [...collectValues(name, schemas)];
     expect(values.length).toBeGreaterThan(2);

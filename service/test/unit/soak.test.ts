@@ -13,7 +13,7 @@ const samples = (memoryMb: (index: number) => number): Sample[] =>
     configurationAgeS: 0.5,
   }));
 
-test('findGrowth reports a leak but ignores warm-up and fluctuation', () => {
+test('findGrowth reports a leak but ignores warm-up and fluctuations', () => {
   expect(findGrowth(samples((index) => 120 + index * 2))).toEqual([
     'memoryMb grew from 210.0 to 270.0',
   ]);

@@ -69,7 +69,7 @@ describe('macro expansion', () => {
     expect(expandMacros('[LIMITADTRACKING] [REGULATIONS]', values, moment)).toBe('0 -1');
   });
 
-  test('applies to the tag before it is requested', async () => {
+  test('is applied to the tag before the tag is requested', async () => {
     const { requestedUrls } = await resolve({}, { macros: { DOMAIN: 'game.example' } });
     expect(requestedUrls).toEqual(['https://ads.example/start']);
   });
