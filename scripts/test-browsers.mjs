@@ -101,5 +101,5 @@ async function ensurePlaywright() {
   if (existsSync(join(folder, 'node_modules', 'playwright'))) return;
   const command = ['npm', 'ci', '--prefix', folder, '--omit=optional', '--ignore-scripts'];
   const { code } = await run([...command, '--no-audit', '--no-fund'], { show: true });
-  if (code !== 0) throw new Error(`\`npm ci\` in ${folder} failed; its message is above.`);
+  if (code !== 0) throw new Error(`\`npm ci\` in ${folder} failed; see the output above.`);
 }
