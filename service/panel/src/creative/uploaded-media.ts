@@ -16,7 +16,10 @@ export interface UploadedMedia {
 /** The size for files without intrinsic dimensions, such as HTML. */
 const defaultSize = { width: 640, height: 360 };
 
-/** Adds an uploaded file to a creative's media. If the file has a different media format, it replaces the media. */
+/**
+ * Adds an uploaded file to a creative's media. If the file has a different media format, it replaces the existing
+ * media.
+ */
 export function addUploadedFile(
   uploadedMedia: UploadedMedia,
   previousMedia: Media | undefined,
