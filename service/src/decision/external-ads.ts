@@ -222,7 +222,7 @@ class Auction {
     { id: sourceId }: ExternalSource,
     { offer, verdict, details: { ms } }: SourceResponse,
   ): void {
-    // No request is sent while the source's circuit is open.
+    // No request is sent while the source's circuit breaker is open.
     if (verdict !== 'circuit_open') {
       this.#counts.push({ sourceId, metric: 'source_requests' });
       if (ms !== undefined)
