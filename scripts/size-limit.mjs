@@ -1,7 +1,7 @@
 /**
  * The size-limit configuration. It bundles the SDK first, because only a bundler knows which chunks a game loads
- * together. As in a game, the bundle is minified and includes dependencies. Sizes are gzipped. A chunk's size excludes
- * code that is already loaded with the core or the first request.
+ * together. As in a game, the bundle is minified and includes dependencies. Sizes are measured after gzip compression.
+ * A chunk's size excludes code that is already loaded with the core or the first request.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * Calculates how many processes and servers a given ad rate requires, from measured costs and assumptions.
+ * Calculates how many processes and servers a given ad rate requires, based on measured costs and assumptions.
  *
  * @typedef {{ serviceUs: number, databaseUs: number, storedBytes: number, loggedBytes: number }} Cost
  * @typedef {Record<'decision' | 'start' | 'quartiles' | 'finish' | 'delivery', Cost>} Costs

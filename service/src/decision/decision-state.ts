@@ -51,7 +51,7 @@ export interface RecordedEvent {
 
 /**
  * Whether the event can change the verdict on the impression or the reward. All other events are only counted and
- * checked for plausible order.
+ * checked for a plausible order.
  */
 export const isEvidence = ({ type }: Pick<RecordedEvent, 'type'>): boolean =>
   type === 'start' || type === 'impression' || type === 'viewable' || type === 'complete';

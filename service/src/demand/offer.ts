@@ -17,7 +17,7 @@ export function toMicros(cpm: unknown): number | undefined {
   return micros > 0 && micros <= maxMicros ? micros : undefined;
 }
 
-/** Converts micros to a CPM in currency units, as OpenRTB uses. */
+/** Converts micros to a CPM in currency units, which OpenRTB uses. */
 export const toCpm = (micros: number): number => micros / 1_000_000;
 
 /** Formats a price without an exponent: `0.000001` rather than `1e-6`. */

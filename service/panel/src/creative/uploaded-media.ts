@@ -17,7 +17,7 @@ export interface UploadedMedia {
 const defaultSize = { width: 640, height: 360 };
 
 /**
- * Adds an uploaded file to a creative's media. If the file has a different media format, it replaces the existing
+ * Adds an uploaded file to a creative's media. If the file has a different media format, the file replaces the existing
  * media.
  */
 export function addUploadedFile(

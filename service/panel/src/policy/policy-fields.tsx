@@ -75,7 +75,7 @@ const groupStyle = {
   borderRadius: 1,
 };
 
-/** Shows an error that applies to a whole group of fields until one of the fields changes. */
+/** Shows a field group's error until one of the group's fields changes. */
 function GroupError({ source }: { source: string }) {
   const { clearErrors } = useFormContext();
   const { errors } = useFormState({ name: source });
