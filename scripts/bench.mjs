@@ -79,9 +79,9 @@ async function installCompetitors(folder, size, omitOptional) {
     statSync(installedLockfile).mtimeMs >= statSync(lock).mtimeMs
   )
     return;
-  console.log(`Installing the packages to compare Trueward with (about ${size}) …`);
+  console.log(`Installing the packages that Trueward is compared with (about ${size}) …`);
   const options = ['--ignore-scripts', '--no-audit', '--no-fund'];
   if (omitOptional) options.push('--omit=optional');
   const { code } = await run(['npm', 'ci', '--prefix', folder, ...options], { show: true });
-  if (code !== 0) throw new Error(`\`npm ci\` in ${folder} failed; its message is above.`);
+  if (code !== 0) throw new Error(`\`npm ci\` in ${folder} failed; see the output above.`);
 }

@@ -110,7 +110,7 @@ function readVersion() {
 /** @param {string[]} command */
 async function execute(command) {
   const { code } = await run(command, { show: true });
-  if (code !== 0) throw new Error(`\`${command.join(' ')}\` failed; its message is above.`);
+  if (code !== 0) throw new Error(`\`${command.join(' ')}\` failed; see the output above.`);
 }
 
 /** @param {string[]} command */

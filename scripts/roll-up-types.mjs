@@ -21,7 +21,7 @@ const configs = Object.entries(entryPoints).map(([name, source]) => ({
 }));
 const entryFiles = configs.map(({ config }) => config.mainEntryPointFilePath);
 const [{ config: anyConfig }] = /** @type {[typeof configs[number]]} */ (configs);
-// All entry points share one TypeScript program, which is faster than one program each.
+// All entry points share one TypeScript program, which is faster than one program per entry point.
 const compilerState = CompilerState.create(anyConfig, { additionalEntryPoints: entryFiles });
 for (const { name, config } of configs) {
   const { errorCount } = Extractor.invoke(config, {

@@ -1,6 +1,6 @@
 /**
- * `npm run script-tags` writes the script tags, their integrity hashes and their content security policy to README.md.
- * With `--check`, it fails if README.md doesn't match the build.
+ * `npm run script-tags` writes the script tags, with their integrity hashes and the content security policy that they
+ * require, to README.md. With `--check`, it fails if README.md doesn't match the build.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ const readmePath = join(root, 'README.md');
 const readme = readFileSync(readmePath, 'utf8');
 const block = /(?<=<!-- script-tags -->\n)[^]*(?=<!-- \/script-tags -->)/;
 if (!block.test(readme))
-  throw new Error('README.md has no block <!-- script-tags --> … <!-- /script-tags -->.');
+  throw new Error('README.md has no <!-- script-tags --> … <!-- /script-tags --> block.');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const cdn = `https://cdn.jsdelivr.net/npm/trueward@${version}/dist/`;
 const updatedReadme = readme.replace(block, () => `\n${renderScriptTags()}\n`);

@@ -1,6 +1,6 @@
 /**
- * `npm run capacity` calculates the resources needed for 1,000 to 1,000,000 decisions per second, from the costs that
- * `npm run bench:costs` has measured. It also simulates one PostgreSQL server of the assumed size under load.
+ * `npm run capacity` calculates the resources needed for 1,000 to 1,000,000 decisions per second, based on the costs
+ * measured by `npm run bench:costs`. It also simulates one PostgreSQL server of the assumed size under load.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

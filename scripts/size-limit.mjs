@@ -1,7 +1,7 @@
 /**
  * The size-limit configuration. It bundles the SDK first, because only a bundler knows which chunks a game loads
- * together. As in a game, the bundle is minified and includes dependencies. Sizes are gzipped. A chunk's size excludes
- * code that is already loaded with the core or the first request.
+ * together. As in a game, the bundle is minified and includes dependencies. Sizes are measured after gzip compression.
+ * A chunk's size excludes code that is already loaded with the core or the first request.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -114,7 +114,7 @@ function findChunks(chunks, chunkName) {
       ? initialChunks
       : selectWithImports(chunks, (chunk) => chunk.isEntry || isNamed(chunk, requests));
   const laterChunks = selectWithImports(chunks, (chunk) => isNamed(chunk, chunkName));
-  if (laterChunks.length === 0) throw new Error(`The SDK has no chunk ${chunkName}.`);
+  if (laterChunks.length === 0) throw new Error(`The SDK has no ${chunkName} chunk.`);
   return laterChunks.filter((chunk) => !loadedChunks.includes(chunk));
 }
 
@@ -131,7 +131,7 @@ function selectWithImports(chunks, isSelected) {
   return Array.from(selectedChunks);
 }
 
-/** Returns the files that the panel loads to show its first page: the panel, the overview and the plots. */
+/** Returns the files that the panel loads to show its first page: the entry point, the overview and the charts. */
 function findPanelFiles() {
   const panel = join(root, 'service', 'dist', 'panel');
   /** @type {Record<string, { file: string, imports?: string[], css?: string[] }>} */

@@ -21,7 +21,7 @@ const readmePath = join(root, 'README.md');
 const readme = readFileSync(readmePath, 'utf8');
 const block = /(?<=<!-- sizes -->\n)[^]*(?=<!-- \/sizes -->)/;
 if (!block.test(readme))
-  throw new Error('README.md has no block <!-- sizes --> … <!-- /sizes -->.');
+  throw new Error('README.md has no <!-- sizes --> … <!-- /sizes --> block.');
 const rows = parts
   .filter(({ name }) => !name.startsWith('administration panel'))
   .map(({ name, size }) => `| ${name} | ${(size / 1000).toFixed(1)} kB |`);

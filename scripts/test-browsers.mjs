@@ -28,10 +28,10 @@ const browsers = [
     name: 'firefox',
     path: process.env.FIREFOX_PATH || findInPath('firefox-esr') || findInPath('firefox'),
     programs: /** @type {string[]} */ ([]),
-    /** Tests to skip without a sound device, with the reason. */
+    /** Tests to skip if there is no audio device, with the reason for each. */
     skippedWithoutSound: {
       'resumes audio that the device interrupted during the ad':
-        'audio contexts stay suspended without a sound device, and pulseaudio is not installed',
+        'audio contexts stay suspended without an audio device, and pulseaudio is not installed',
     },
     env: { NODE_OPTIONS: `--import ${join(folder, 'use-older-playwright.mjs')}` },
   },
@@ -101,5 +101,5 @@ async function ensurePlaywright() {
   if (existsSync(join(folder, 'node_modules', 'playwright'))) return;
   const command = ['npm', 'ci', '--prefix', folder, '--omit=optional', '--ignore-scripts'];
   const { code } = await run([...command, '--no-audit', '--no-fund'], { show: true });
-  if (code !== 0) throw new Error(`\`npm ci\` in ${folder} failed; its message is above.`);
+  if (code !== 0) throw new Error(`\`npm ci\` in ${folder} failed; see the output above.`);
 }

@@ -23,7 +23,10 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 
-/** The HTTP tests. The store tests are excluded, because a cluster rejects some of their statements, such as triggers. */
+/**
+ * The HTTP tests. The store tests are excluded, because a cluster rejects some of their statements, such as `CREATE
+ * TRIGGER`.
+ */
 const files =
   `access authority creative- daily-caps delivery-leases event-batches fuzz keys limits media operations
   origin-claims external-decisions panel- policy processes reports request-bodies request-headers resources responses reward
@@ -40,7 +43,7 @@ if (values.help) {
 } else {
   const server = { TRUEWARD_TEST_SERVER: values.url };
   const selectedFiles = positionals.length > 0 ? positionals : files;
-  // The processes that run the random players share one database, so they need the same master key.
+  // The processes that simulate random players share one database, so they need the same master key.
   const players = {
     DATABASE_URL: values.url,
     TRUEWARD_MASTER_KEY: randomBytes(32).toString('base64'),

@@ -80,7 +80,8 @@ async function runVitest(chromium) {
     show: true,
   });
   const tally = readTestReport()?.tally ?? { passed: 0, failed: 0, skipped: 0 };
-  // Vitest can also fail outside a test: on an unhandled rejection, invalid arguments, or if it finds no tests.
+  // Vitest can also fail outside a test: because of an unhandled rejection or invalid arguments, or if it finds no
+  // tests.
   if (tally.failed === 0 && (code !== 0 || tally.passed === 0)) return { ...tally, failed: 1 };
   return tally;
 }

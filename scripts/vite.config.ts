@@ -1,8 +1,10 @@
-/** The SDK's build. By default, it builds the ES modules; with a mode, it builds the script tag with that name. */
+/**
+ * The SDK's build. By default, it builds the ES modules; with a mode, it builds the script-tag bundle with that name.
+ */
 import { defineConfig } from 'vite';
 import { entryPoints } from './lib/public-api.mjs';
 
-/** The script tags are built separately, because an IIFE build supports only one entry. */
+/** The script-tag bundles are built separately, because an IIFE build supports only one entry. */
 const scriptTags: Record<string, string> = {
   trueward: 'src/script-tag/index.ts',
   'trueward-ad-placement': 'src/script-tag/ad-placement.ts',
@@ -15,7 +17,7 @@ export default defineConfig(({ mode }) => {
   return {
     resolve: { tsconfigPaths: true },
     publicDir: false,
-    // Exports each translation only as the default export, not also as one named export per string.
+    // Exports each translation only as a default export, without a named export for each string.
     json: { namedExports: false },
     build: {
       target: 'es2022',

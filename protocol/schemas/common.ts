@@ -29,8 +29,8 @@ export const id = (kind: IdKind) =>
   });
 
 /**
- * Creates a schema for an RFC 3339 time. The service returns times in UTC with milliseconds. It accepts any full offset
- * and the years 2000 to 2100, but no leap seconds.
+ * Creates a schema for an RFC 3339 timestamp. The service returns timestamps in UTC with millisecond precision. It
+ * accepts any UTC offset and years from 2000 to 2100, but no leap seconds.
  */
 export const time = (description: string) => Type.String({ format: 'date-time', description });
 
@@ -52,7 +52,7 @@ export const slug = Type.String({
 
 export const url = Type.String({ format: 'uri', maxLength: 2048 });
 
-/** Creates a schema with a name, which is also the name of its TypeScript type and its OpenAPI component. */
+/** Creates a named schema. Its TypeScript type and its OpenAPI component have the same name. */
 export const named = <T extends Record<string, Type.TSchema>>(
   name: string,
   description: string,

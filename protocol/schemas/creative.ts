@@ -7,7 +7,7 @@ const pixels = Type.Integer({ minimum: 1, maximum: 8_192 });
 
 export const mediaFormat = oneOf(['video', 'image', 'html']);
 
-export const mediaFileSchema = named('MediaFile', 'A file with one encoding of a creative.', {
+export const mediaFileSchema = named('MediaFile', 'A media file: one rendition of a creative.', {
   url,
   mime: Type.String({
     pattern: '^[a-z]+/[a-z0-9.+-]+(?:; ?codecs="[A-Za-z0-9., -]+")?$',
@@ -104,7 +104,7 @@ export const creativeSchema = named('Creative', 'An ad.', {
       format: 'uri',
       maxLength: 8_192,
       description:
-        'The URL from which the media of an external creative was copied. The service compares the copy with it daily. Set by the service.',
+        'The URL from which an external creative’s media was copied. The service compares its copy with the original daily. Set by the service.',
     }),
   ),
   icons: Type.Optional(
@@ -113,7 +113,7 @@ export const creativeSchema = named('Creative', 'An ad.', {
         origin_url: Type.String({
           format: 'uri',
           maxLength: 8_192,
-          description: 'The URL from which the icon was copied, without its query.',
+          description: 'The URL from which the icon was copied, without its query string.',
         }),
         url,
         width: pixels,

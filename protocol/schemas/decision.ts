@@ -80,7 +80,7 @@ export const decisionRequestSchema = named('DecisionRequest', 'Requests an ad.',
       maxItems: 20,
       uniqueItems: true,
       description:
-        'The player’s segments in your game, for the conditions of policies. Not stored.',
+        'The player’s segments in your game, which policy conditions can match. Not stored.',
     }),
   ),
   custom_data: Type.Optional(
@@ -154,7 +154,7 @@ export const decisionSchema = named('Decision', 'The response to an ad request.'
   id: id('decision'),
   status: oneOf(['filled', 'no_fill', 'blocked']),
   reason: Type.Optional(unfilledReason),
-  retry_at: Type.Optional(time('When another request may be filled.')),
+  retry_at: Type.Optional(time('The earliest time at which another request may be filled.')),
   placement: slug,
   format: placementFormat,
   creative: Type.Optional(ref('DecisionCreative')),

@@ -4,16 +4,20 @@ import { webhookEventTypes } from './webhook.ts';
 
 export const deliveryState = oneOf(['pending', 'delivered', 'failed']);
 
-export const deliveryAttemptSchema = named('DeliveryAttempt', 'An HTTP request of a delivery.', {
-  attempt: Type.Integer({ minimum: 1 }),
-  started_at: time('When the request was sent.'),
-  latency_ms: Type.Integer({ minimum: 0 }),
-  status: Type.Optional(
-    Type.Integer({ description: 'The HTTP status. Absent if there was no response.' }),
-  ),
-  error: Type.Optional(Type.String({ description: 'Why there was no response.' })),
-  response: Type.Optional(Type.String({ description: 'The first KiB of the response.' })),
-});
+export const deliveryAttemptSchema = named(
+  'DeliveryAttempt',
+  'An HTTP request made for a delivery.',
+  {
+    attempt: Type.Integer({ minimum: 1 }),
+    started_at: time('When the request was sent.'),
+    latency_ms: Type.Integer({ minimum: 0 }),
+    status: Type.Optional(
+      Type.Integer({ description: 'The HTTP status. Absent if there was no response.' }),
+    ),
+    error: Type.Optional(Type.String({ description: 'Why there was no response.' })),
+    response: Type.Optional(Type.String({ description: 'The first KiB of the response.' })),
+  },
+);
 
 export const deliverySchema = named('Delivery', 'The delivery of an event to a webhook.', {
   id: id('delivery'),

@@ -25,7 +25,7 @@ const fields = {
     minimum: 0,
     maximum: 120_000,
     default: 5_000,
-    description: 'The latest time at which the close button appears.',
+    description: 'The maximum time until the close button appears.',
   }),
   late_window_s: Type.Integer({
     minimum: 0,

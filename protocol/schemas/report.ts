@@ -43,7 +43,7 @@ const rate = (description: string) =>
   );
 const byReason = Type.Object({}, { additionalProperties: Type.Integer({ minimum: 1 }) });
 
-export const reportRowSchema = named('ReportRow', 'The totals of a period and group.', {
+export const reportRowSchema = named('ReportRow', 'The totals for a period and group.', {
   period: time('The start of the period.'),
   ...Object.fromEntries(
     reportDimensions.map((name) => [

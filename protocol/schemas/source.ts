@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { named, oneOf, slug, strictObject, url } from './common.ts';
 import { resourceFields, status } from './resource.ts';
 
-/** Creates a schema for an amount of money in millionths of the currency unit, up to 1,000,000 units. */
+/** Creates a schema for an amount of money in micros (millionths of the currency unit), up to 1,000,000 units. */
 const micros = (description: string) =>
   Type.Integer({ minimum: 0, maximum: 1_000_000_000_000, description });
 

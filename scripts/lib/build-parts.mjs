@@ -13,7 +13,7 @@ const viteSdk = (/** @type {string[]} */ ...args) =>
   vite('--config', 'scripts/vite.config.ts', ...args);
 
 /**
- * The parts that the build consists of, with their sources and outputs.
+ * The parts of the build, with their sources and outputs.
  *
  * @type {readonly (import('./run-steps.mjs').Step & { sources: string[], outputs: string[] })[]}
  */

@@ -1,5 +1,5 @@
 /**
- * Calculates how many processes and servers a given ad rate requires, from measured costs and assumptions.
+ * Calculates how many processes and servers a given ad rate requires, based on measured costs and assumptions.
  *
  * @typedef {{ serviceUs: number, databaseUs: number, storedBytes: number, loggedBytes: number }} Cost
  * @typedef {Record<'decision' | 'start' | 'quartiles' | 'finish' | 'delivery', Cost>} Costs
@@ -18,7 +18,7 @@ export const assumptions = {
   finished: 0.8,
   /** Average CPU utilization; the rest is headroom for bursts. */
   busy: 0.6,
-  /** Number of cores in one PostgreSQL server, and how much WAL it can write, in MB per second. */
+  /** Number of cores per PostgreSQL server, and its maximum WAL throughput in MB/s. */
   serverCores: 32,
   serverLogMbS: 300,
   /** Retention in days: how long rows are kept before their partition is dropped. */
@@ -75,7 +75,7 @@ export function planCapacity(rate, ad, assumed) {
   const logMbS = (rate * ad.loggedBytes) / 1e6;
   const servers = Math.max(Math.ceil(cores / serverCores), Math.ceil(logMbS / serverLogMbS));
   const storedTb = (rate * ad.storedBytes * 86_400 * keptDays) / 1e12;
-  // Each server has a standby with the same number of cores and the same amount of disk.
+  // Each server has a standby with the same number of cores and the same disk capacity.
   const monthly = (processes + 2 * cores) * coreDollars + 2 * storedTb * 1_000 * gigabyteDollars;
   return { rate, processes, servers, cores, logMbS, storedTb, monthly };
 }

@@ -1,6 +1,6 @@
 /**
- * Simulates the cores and the disk of a PostgreSQL server to which service processes write with group commits. The
- * simulation ignores row-lock contention.
+ * Simulates a PostgreSQL server's cores and disk while service processes write to it with group commits. The simulation
+ * ignores row-lock contention.
  *
  * @typedef {{
  *   rate: number, processes: number, cores: number, serviceUs: number, databaseUs: number,
@@ -70,7 +70,7 @@ export function simulate(scenario, random) {
 }
 
 /**
- * Returns when one process's requests arrive, and when each is ready for its transaction.
+ * Returns when one process's requests arrive, and when each is ready to be committed.
  *
  * @param {number} rate
  * @param {number} workMs

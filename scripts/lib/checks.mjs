@@ -84,7 +84,7 @@ const allChecks = [
     fullCommands: [
       [
         ...tool('@arethetypeswrong/cli', 'attw'),
-        // Skips script tags, which aren't modules, and CommonJS, which isn't supported.
+        // Skips the script-tag bundles, which aren't modules, and CommonJS, which isn't supported.
         '--pack',
         '.',
         '--profile',

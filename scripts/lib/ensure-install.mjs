@@ -19,7 +19,7 @@ export async function ensureInstall() {
   clearInterval(progress);
   if (code === 0) return;
   throw new Error(
-    `\`npm ci\` failed with exit code ${code}; its message is above. Check the network and run the command again.`,
+    `\`npm ci\` failed with exit code ${code}; see the output above. Check the network and run the command again.`,
   );
 }
 

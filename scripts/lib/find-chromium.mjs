@@ -14,7 +14,7 @@ const usualPaths = {
 };
 
 /**
- * Returns the path of Chromium or Chrome for the tests, and installs Chromium if neither is found. Playwright itself
+ * Returns the path to Chromium or Chrome for the tests, and installs Chromium if neither is found. Playwright itself
  * finds only browsers that it has downloaded.
  *
  * @returns {Promise<string>}

@@ -58,7 +58,7 @@ export function tool(packageName, binName = packageName.split('/').at(-1) ?? pac
 export async function buildStale(options) {
   const command = [process.execPath, 'scripts/build.mjs', '--stale'];
   const { code } = await run(command, { ...options, show: true });
-  if (code !== 0) throw new Error('The build failed; its message is above.');
+  if (code !== 0) throw new Error('The build failed; see the output above.');
 }
 
 /** @param {number} ms */

@@ -14,7 +14,7 @@ const path = join(root, 'node_modules', '.cache', 'test-report.json');
  * @typedef {{ name: string, ms: number }} Test
  * @typedef {{ file: string, project: string, importMs?: number, hooksMs: number, testDurationMs: number, cpuMs?: number,
  * slowest?: Test }} FileTiming `importMs` is the time to load the file and collect its tests, including setup. It is
- * unknown in a browser, where Vitest's value includes the time that the file waited for a page.
+ * unknown in a browser, where Vitest's value includes the time that the file spent waiting for a page.
  * @typedef {{ startedAt: string, ms: number, tally: Tally, files: FileTiming[] }} TestReport
  */
 

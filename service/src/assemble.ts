@@ -71,11 +71,11 @@ export interface Service {
   setListenUrl(url: string): string;
   /** Makes `/readyz` fail, so that no new traffic is routed to this process. Requests are still served. */
   drain(): void;
-  /** Stops the service. Resolves when everything that the service acknowledged is in the database. */
+  /** Stops the service. Resolves once everything that the service has acknowledged is committed to the database. */
   stop(): Promise<void>;
 }
 
-/** How long to wait for open connections when the service stops. After that, they are closed. */
+/** When the service stops, how long open connections may take to finish before they are closed. */
 const closeConnectionsAfterMs = 3_000;
 
 /** Opens the database, then creates and connects all components. */

@@ -15,7 +15,7 @@ import {
 import { withDatabase } from './with-database.ts';
 
 /**
- * How long a week's data can still change after the week has ended. Completions are accepted for seven days after a
+ * How long a week's data can still change after the end of the week. Completions are accepted for seven days after a
  * decision. The eighth day is a safety margin.
  */
 const settledAfterMs = 8 * 86_400_000;

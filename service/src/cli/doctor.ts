@@ -79,7 +79,7 @@ async function checkDatabase(): Promise<readonly Finding[]> {
 
 /** Maximum acceptable clock skew. Expiry checks compare times from several machines. */
 const maxClockSkewMs = 2_000;
-/** Deliveries are normally attempted within a second of their due time. */
+/** Deliveries are normally attempted within a second of becoming due. */
 const overdueInterval = '5 minutes';
 
 /** Checks the database and its contents. */

@@ -25,7 +25,7 @@ export const listenCommand: Command = {
 
   --forward-to <url>  your receiver's URL, such as http://localhost:3000/webhooks
   --service <url>     the service's URL (default: PUBLIC_URL, or http://HOST:PORT)
-  --key <key>         a secret sandbox key (default: TRUEWARD_SECRET_KEY; unlike an argument, it is
+  --key <key>         a sandbox secret key (default: TRUEWARD_SECRET_KEY; unlike an argument, it is
                       not visible to other users on this machine)
   --events <types>    forward only these event types, comma-separated
 
@@ -110,14 +110,14 @@ function readTypes(text: string | undefined): readonly string[] {
 function readKey(text: string | undefined): string {
   if (text === undefined)
     throw new UsageError(
-      'Set TRUEWARD_SECRET_KEY to a secret sandbox key, or pass one with --key.',
+      'Set TRUEWARD_SECRET_KEY to a sandbox secret key, or pass one with --key.',
     );
   const { kind, environment } = parseKeyText(text) ?? {};
   if (kind === 'sk' && environment === 'sandbox') return text;
   throw new UsageError(
     kind === undefined
       ? 'Not a valid API key: its format or checksum is wrong.'
-      : `The key is a ${kind === 'sk' ? 'secret' : 'publishable'} ${environment} key; expected a secret sandbox key.`,
+      : `The key is a ${kind === 'sk' ? 'secret' : 'publishable'} ${environment} key; expected a sandbox secret key.`,
   );
 }
 

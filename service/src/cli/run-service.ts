@@ -10,7 +10,7 @@ import { type Clock, systemClock } from '../platform/time.ts';
 import { DatabaseUnreachableError, isDiskFull } from '../store/database-errors.ts';
 import { CommandError } from './command.ts';
 
-/** Maximum time for a clean shutdown. After that, the process exits even if a connection hangs. */
+/** Maximum time for a graceful shutdown. After that, the process exits even if a connection hangs. */
 const stopTimeoutMs = 5_000;
 
 /**

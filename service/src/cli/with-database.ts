@@ -55,8 +55,8 @@ interface AccountOptions {
 }
 
 /**
- * Returns the account to use: a new account if `new-account` is set, otherwise the account in `account` or the only
- * account. If there are no accounts yet, creates one.
+ * Returns the account to use: a new account if `new-account` is set, otherwise the account that `account` specifies or,
+ * by default, the only account. If there are no accounts yet, creates one.
  */
 export async function chooseAccount(
   queries: Queries,

@@ -18,7 +18,7 @@ export interface Config extends DatabaseConfig {
   host: string;
   /** 0 means any free port. */
   port: number;
-  /** The service's public URL, which receipts contain; if absent, the URL that the service listens on. */
+  /** The service's public URL, which is included in receipts; if absent, the URL that the service listens on. */
   publicUrl?: string;
   /** Proxies whose `X-Forwarded-For` is trusted; if absent, the connection's peer is treated as the client. */
   trustedProxies?: string[];
@@ -47,7 +47,7 @@ export interface Config extends DatabaseConfig {
   masterKey?: string;
   /** A second key that can decrypt secrets while master keys are rotated. */
   otherMasterKey?: string;
-  /** If absent, requests are not limited. */
+  /** If absent, requests are not rate-limited. */
   rateLimits?: RateLimits;
   /** The bearer token for `/metrics`; if absent, only this machine may read the metrics. */
   metricsToken?: string;

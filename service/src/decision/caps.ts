@@ -58,7 +58,7 @@ export function checkCaps(
     limits.push({ reason: 'cooldown', retryAtMs: last + placement.cooldown_s * 1_000 });
   }
   const cap = placement.frequency_cap;
-  // The next impression is allowed once the `max`-th newest impression has left the window.
+  // The next impression is allowed once the `max`-th most recent impression has left the window.
   const blockingAtMs = cap && newestFirst[cap.max - 1];
   if (cap && blockingAtMs !== undefined && blockingAtMs + cap.per_s * 1_000 > nowMs) {
     limits.push({ reason: 'frequency_capped', retryAtMs: blockingAtMs + cap.per_s * 1_000 });
@@ -98,7 +98,7 @@ export function reserve(budget: DailyBudget): () => void {
 const dayMs = 86_400_000;
 /** Ads expire ten minutes after their decision. */
 const outstandingWindowMs = 600_000;
-/** The share of ads that are seen is estimated as if this many additional ads had been requested and all been seen. */
+/** The share of ads that are seen is estimated as if this many additional ads had been requested and seen. */
 const priorCount = 20;
 /** The minimum estimated share, which limits the reservations to twice the remaining impressions. */
 const minSeenShare = 0.5;
@@ -144,7 +144,7 @@ export async function countDailyBudgets(
     ),
   );
   if (caps.size === 0) return;
-  // The queries may miss reservations that are in flight or that are made in the meantime. These are subtracted below.
+  // The queries may miss reservations that are in flight or are made while the queries run. These are subtracted below.
   const previousBudgets = new Map([...budgets].map(([id, budget]) => [id, { ...budget }]));
   const counts = await readCounts(database, scope, [...caps.keys()], nowMs);
   const processShare = database.connections ? sharePerProcess : 1;

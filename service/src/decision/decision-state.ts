@@ -3,7 +3,7 @@ import type { AdEvent, DecisionRequest, Reward, RewardStatus } from '@trueward/p
 /** Why traffic is invalid. Invalid traffic is counted, but it isn't billed or rewarded. */
 export type InvalidReason = 'bot' | 'impossible_order';
 
-/** The state of a filled decision. Its events are judged against this state. Times are in Unix milliseconds. */
+/** The state of a filled decision. Its events are evaluated against this state. Times are in Unix milliseconds. */
 export interface DecisionState {
   id: string;
   placement: string;
@@ -51,7 +51,7 @@ export interface RecordedEvent {
 
 /**
  * Whether the event can change the verdict on the impression or the reward. All other events are only counted and
- * checked for their order.
+ * checked for a plausible order.
  */
 export const isEvidence = ({ type }: Pick<RecordedEvent, 'type'>): boolean =>
   type === 'start' || type === 'impression' || type === 'viewable' || type === 'complete';

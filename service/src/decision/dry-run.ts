@@ -146,7 +146,7 @@ export function createTrialRunner(deps: EvaluateWithSourcesDeps): TrySource {
       { ...deps, externalDeps },
       {
         scope,
-        // House ads are left out. Otherwise, a house ad with a higher priority would win before the source is called.
+        // House ads are excluded. Otherwise, a house ad with a higher priority would win before the source is called.
         entry: { ...storedEntry, candidates: [], sources: [source] },
         request: { placement, consent: { status: consent } },
         client,

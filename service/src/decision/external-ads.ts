@@ -75,7 +75,7 @@ export async function decideWithSources(
   const requestCheck = checkRequest(input);
   if ('status' in requestCheck) return { verdict: requestCheck };
   const houseVerdict = decide(input);
-  // A capped player can't get an ad, so no source is called.
+  // A player who has reached a cap can't be shown an ad, so no source is called.
   if (checkCaps(entry.placement, input.servedAtMs, nowMs)) return { verdict: houseVerdict };
   const houseAdPriority =
     houseVerdict.status === 'filled' ? houseVerdict.candidate.houseAd.priority : Infinity;
@@ -93,7 +93,7 @@ export async function decideWithSources(
   return auction.fillWithHouseAd(houseVerdict);
 }
 
-/** Sources are not called if less time than this is left. */
+/** Sources are not called if less than this much time is left. */
 const minRequestMs = 50;
 /** An ad that expires sooner than this is rejected, because most players would not see it in time. */
 const minLifetimeMs = 30_000;
@@ -179,7 +179,7 @@ class Auction {
     };
   }
 
-  /** Falls back to the house ads' decision. Called if no source has an ad. */
+  /** Falls back to the house ads' verdict. Called if no source has an ad. */
   fillWithHouseAd(houseVerdict: Verdict): ExternalDecision {
     const record = {
       sourceCounts: this.#counts,
@@ -222,7 +222,7 @@ class Auction {
     { id: sourceId }: ExternalSource,
     { offer, verdict, details: { ms } }: SourceResponse,
   ): void {
-    // No request is sent while the source's circuit is open.
+    // No request is sent while the source's circuit breaker is open.
     if (verdict !== 'circuit_open') {
       this.#counts.push({ sourceId, metric: 'source_requests' });
       if (ms !== undefined)

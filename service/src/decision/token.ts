@@ -46,9 +46,10 @@ interface Version {
 }
 
 /**
- * During a rolling upgrade, processes from two releases get each other's tokens. Therefore, one release adds support
- * for reading a new version, and the next release starts to issue it. A version that is no longer issued stays readable
- * for one more release. It also stays readable for at least a week, because a placement's late window can be that long.
+ * During a rolling upgrade, processes from two releases receive each other's tokens. Therefore, one release adds
+ * support for reading a new version, and the next release starts to issue it. A version that is no longer issued stays
+ * readable for one more release. It also stays readable for at least a week, because a placement's late window can be
+ * that long.
  */
 const versions: Readonly<Record<number, Version>> = {
   1: { write: writePositionalClaims, read: readPositionalClaims },

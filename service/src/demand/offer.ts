@@ -3,11 +3,11 @@ import type { MacroValues } from './vast/macros.ts';
 import type { TimeOffset } from './vast/values.ts';
 
 /*
- * Prices are stored as integers, in millionths of a currency unit per thousand impressions. Bidders send floating-point
- * numbers, but summing those would accumulate rounding errors.
+ * Prices are stored as integers: CPMs in micros (millionths of a currency unit). Bidders send floating-point numbers,
+ * but summing those would accumulate rounding errors.
  */
 
-/** Maximum plausible price: 10,000 per thousand impressions. A higher bid is a mistake or fraud. */
+/** Maximum plausible price: a CPM of 10,000 currency units. A higher bid is a mistake or fraud. */
 const maxMicros = 10_000_000_000;
 
 /** Converts a bid's price to micros. Returns undefined if the price is not a plausible positive number. */
@@ -17,7 +17,7 @@ export function toMicros(cpm: unknown): number | undefined {
   return micros > 0 && micros <= maxMicros ? micros : undefined;
 }
 
-/** Converts micros to the price per thousand impressions that OpenRTB uses. */
+/** Converts micros to a CPM in currency units, which OpenRTB uses. */
 export const toCpm = (micros: number): number => micros / 1_000_000;
 
 /** Formats a price without an exponent: `0.000001` rather than `1e-6`. */
@@ -31,13 +31,13 @@ export interface Offer {
   sourceId: string;
   /**
    * Identifies the creative within its source: the creative's UniversalAdId if known, otherwise its crid or ad id,
-   * otherwise its media URL without the query.
+   * otherwise its media URL without the query string.
    */
   creativeKey: string;
   /** Lower case, without `www.`. */
   advertiserDomain?: string;
   advertiserName?: string;
-  /** Price per thousand impressions; 0 if the source has no price. */
+  /** CPM in micros; 0 if the source has no price. */
   priceMicros: number;
   /** ISO 4217. */
   currency: string;
@@ -59,7 +59,7 @@ export interface Offer {
   trackers: DemandTrackers;
 }
 
-/** URLs to request while the ad runs, with unexpanded macros. */
+/** The trackers to fire while the ad plays, with unexpanded macros. */
 export interface DemandTrackers {
   byEvent: Partial<Record<TrackerEvent, string[]>>;
   progress: { offset: TimeOffset; url: string }[];

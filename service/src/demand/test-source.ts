@@ -1,9 +1,9 @@
 import { impressionId } from './openrtb/request.ts';
 
 /**
- * The origin of the built-in test source, which simulates an ad network. The URL's query selects the response. No
- * request is sent over the network. Domains under `.invalid` never resolve (RFC 6761), so these URLs cannot belong to
- * anyone else.
+ * The origin of the built-in test source, which simulates an ad network. The URL's query string selects the response.
+ * No request is sent over the network. Domains under `.invalid` never resolve (RFC 6761), so these URLs cannot belong
+ * to anyone else.
  */
 const origin = 'https://test-source.invalid';
 

@@ -31,8 +31,8 @@ export interface DueTracker {
 }
 
 /**
- * The kinds of trackers, in the order in which they are requested. The impression tracker comes before `start`,
- * although the impression is verified after the first events.
+ * The kinds of trackers, in the order in which they are fired. The impression tracker comes before `start`, although
+ * the impression is verified after the first events.
  */
 const trackerOrder = [
   ['notice'],
@@ -141,7 +141,7 @@ const computePercent = (types: ReadonlySet<EventType>): number => {
 export interface NewRequest {
   decisionId: string;
   tracker: DueTracker;
-  /** How long after it has been stored the request may still be sent. */
+  /** How long the request may still be sent after it has been stored. */
   expiresInMs: number;
   /** The sealed {@link Client}; null if the request discloses nothing about the player. */
   client: string | null;

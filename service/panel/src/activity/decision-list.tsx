@@ -18,7 +18,7 @@ import { humanize, StatusChip } from '../common/status-chip.tsx';
 import { TimeText } from '../common/time.tsx';
 import type { StoredDecision } from './stored-decision.ts';
 
-/** Looks up a decision by id and lists the newest decisions. */
+/** Looks up a decision by id, and lists the most recent decisions. */
 export const DecisionList = () => (
   <Page title="Decisions" lead="Responses to ad requests and their outcomes.">
     <DecisionLookUp />

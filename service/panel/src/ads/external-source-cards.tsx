@@ -8,7 +8,7 @@ interface Props {
   canTry: boolean;
 }
 
-/** Shows an external source's health. Users who may edit the source can also try it. */
+/** Shows an external source's health. Users who may edit the source can also send it a test request. */
 export const ExternalSourceCards = ({ source, canTry }: Props) => (
   <Box sx={{ padding: 2, display: 'grid', gap: 2, gridTemplateColumns: 'minmax(0, 1fr)' }}>
     {canTry && <SourceTrial source={source} />}

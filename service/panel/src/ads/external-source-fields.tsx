@@ -37,7 +37,7 @@ const VastFields = () => (
     <TextInput
       source="tag_url"
       label="VAST tag URL"
-      helperText="Must be https. VAST macros such as [CACHEBUSTING] are expanded."
+      helperText="HTTPS only. VAST macros such as [CACHEBUSTING] are expanded."
       validate={required()}
     />
     <MoneyInput
@@ -54,7 +54,7 @@ const OpenRtbFields = () => (
       source="endpoint_url"
       type="url"
       label="Bidder URL"
-      helperText="Must be https."
+      helperText="HTTPS only."
       validate={required()}
     />
     <SelectInput

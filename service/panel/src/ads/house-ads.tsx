@@ -66,7 +66,7 @@ const HouseAdFields = () => (
     <NumberInput
       source="weight"
       label="Weight"
-      helperText="Relative share among house ads with the same priority."
+      helperText="Share relative to other house ads of equal priority."
       defaultValue={1}
       min={1}
       max={1_000}

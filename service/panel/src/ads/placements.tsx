@@ -101,7 +101,7 @@ const Limits = () => (
     <NumberInput
       source="cooldown_s"
       label="Cooldown (seconds)"
-      helperText="Minimum time between two ads for one player."
+      helperText="Minimum time between a player’s ads."
       defaultValue={0}
       validate={required()}
     />

@@ -23,7 +23,7 @@ export interface Call {
 }
 
 /**
- * Creates a {@link Call} for one environment. Each request states its environment, so that it can't affect the other
+ * Creates a {@link Call} for one environment. Each request specifies its environment, so that it can't affect the other
  * environment.
  *
  * @throws HttpError for every response with a status other than 2xx.

@@ -5,9 +5,11 @@ type State = 'connected' | 'offline' | 'unreachable';
 /** Tracks whether the service is reachable, based on the browser's network state and the latest request. */
 export interface Connection {
   current(): State;
-  /** Records that a request got a response. */
+  /** Records that a request received a response. */
   reportResponse(): void;
-  /** Records that a request got no response from the service. A proxy in front of the service may have responded. */
+  /**
+   * Records that a request received no response from the service. A proxy in front of the service may have responded.
+   */
   reportFailure(): void;
   /** Subscribes to changes; returns a function that unsubscribes. */
   subscribe(onChange: () => void): () => void;

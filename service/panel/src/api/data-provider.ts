@@ -43,7 +43,7 @@ export function createDataProvider(call: Call): PanelDataProvider {
       limit: perPage,
       offset: (page - 1) * perPage,
     });
-    // An account has few keys and users, so all of them are read.
+    // An account has few keys and users, so the panel fetches all of them.
     if (path === undefined)
       return selectPage<RaRecord>(await readAll(call, getPath(resource)), params);
     return (await call<NumberedPage>(path, { signal: params.signal })).body;

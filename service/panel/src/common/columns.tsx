@@ -81,7 +81,7 @@ export const oneLine = {
   verticalAlign: 'bottom',
 };
 
-/** Returns how a clicked row opens: for editing if the user may edit it, otherwise read-only. */
+/** Returns the page that a row click opens: the form if the user may edit the object, otherwise the read-only page. */
 export function useRowClick(): 'edit' | 'show' {
   const resource = useResourceContext() ?? '';
   const { canAccess } = useCanAccess({ resource, action: 'edit' });

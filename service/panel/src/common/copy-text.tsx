@@ -10,7 +10,7 @@ export function CopyText({ text, label }: { text: string; label: string }) {
       await navigator.clipboard.writeText(text);
       setMessage('Copied.');
     } catch {
-      // The clipboard API requires HTTPS.
+      // The clipboard API requires a secure context.
       setMessage('Copying is not available here. Select the text instead.');
     }
   }

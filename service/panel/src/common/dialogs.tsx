@@ -93,8 +93,8 @@ interface SecretDialogProps {
 }
 
 /**
- * Shows a secret that is never shown again. Only the button closes the dialog, so that a stray click cannot discard the
- * secret.
+ * Shows a secret that cannot be retrieved later. Only the button closes the dialog, so that a stray click cannot
+ * discard the secret.
  */
 export function SecretDialog({ text, title, instructions, onClose }: SecretDialogProps) {
   return (

@@ -33,7 +33,7 @@ const strokes = {
   dark: ['#8ab8ff', '#7fd6a0', '#ffc266'],
 } as const;
 
-/** A line chart, with the same figures in a table below it. */
+/** A line chart, with the same data in a table below it. */
 export function Plot<Name extends string>({
   title,
   unit,

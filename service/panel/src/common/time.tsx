@@ -33,7 +33,7 @@ function toLocalInput(time: unknown, timeZone: string): string {
   // react-admin also formats values that are already formatted.
   if (typeof time === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(time)) return time;
   if (typeof time !== 'string' || Number.isNaN(Date.parse(time))) return '';
-  // The Swedish locale formats times almost as in ISO 8601.
+  // The Swedish locale formats times almost exactly like ISO 8601.
   const text = new Intl.DateTimeFormat('sv-SE', {
     dateStyle: 'short',
     timeStyle: 'medium',

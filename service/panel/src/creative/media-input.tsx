@@ -129,7 +129,7 @@ function MediaFacts({ media }: { media: Media }) {
   );
 }
 
-/** Links only http(s) URLs, because other URLs could run scripts in the panel. */
+/** Renders only http(s) URLs as links, because other URLs could run scripts in the panel. */
 const FileLink = ({ url }: { url: string }) =>
   /^https?:/i.test(url) ? (
     <Link href={url} target="_blank" rel="noopener noreferrer">

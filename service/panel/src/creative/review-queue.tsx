@@ -80,7 +80,7 @@ function ReviewCard({ creative, canReview }: { creative: Creative; canReview: bo
   const { data: source } = useGetOne<Source>('sources', { id: creative.source_id });
   const previousCreative = findPreviousVersion(history?.data ?? []);
   const { icons, media, origin_url: originUrl, review } = creative;
-  // Preview the creative the way a decision describes it, with the newest icon.
+  // Preview the creative as a decision would return it, with the newest icon.
   const [icon] = icons?.slice(-1) ?? [];
   const previewedCreative = icon
     ? { ...creative, icon, advertiser: advertiser?.name ?? '' }
@@ -132,8 +132,8 @@ const formatName = ({ domain, name }: Advertiser): string =>
   domain === undefined || domain === name ? name : `${name} (${domain})`;
 
 /**
- * The service's copies of the icons that an external source sends with its creative. Their titles are the original
- * URLs.
+ * The service's copies of the icons that an external source sends with its creative. Each icon's tooltip shows its
+ * original URL.
  */
 const Icons = ({ icons }: { icons: NonNullable<Creative['icons']> }) => (
   <Box sx={{ display: 'flex', flexWrap: 'wrap', gap: 1 }}>

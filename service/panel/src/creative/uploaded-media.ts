@@ -1,6 +1,6 @@
 import type { Media } from '@trueward/protocol/wire';
 
-/** Metadata that the service has read from an uploaded file. */
+/** Metadata that the service has extracted from an uploaded file. */
 export interface UploadedMedia {
   url: string;
   sha256: string;
@@ -13,10 +13,13 @@ export interface UploadedMedia {
   audio_codec?: string;
 }
 
-/** The size for files without intrinsic dimensions, such as HTML. */
+/** The default size for files without intrinsic dimensions, such as HTML. */
 const defaultSize = { width: 640, height: 360 };
 
-/** Adds an uploaded file to a creative's media. If the file has a different media format, it replaces the media. */
+/**
+ * Adds an uploaded file to a creative's media. If the file has a different media format, the file replaces the existing
+ * media.
+ */
 export function addUploadedFile(
   uploadedMedia: UploadedMedia,
   previousMedia: Media | undefined,

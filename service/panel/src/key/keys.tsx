@@ -150,7 +150,7 @@ const OriginsInput = () => (
   />
 );
 
-/** Warns about active secret keys that have been sent by a web page. */
+/** Warns about active secret keys that a web page has sent to the service. */
 function LeakWarnings() {
   const { data: keys = [] } = useGetList<ApiKey>('keys', {
     pagination: { page: 1, perPage: 1_000 },

@@ -24,7 +24,7 @@ export function StopDialog({ target, onClose, onEffect }: Props) {
     onEffect(text);
     onClose();
   });
-  // Reuse an inactive kill switch, so that each target has a single kill switch with its whole history.
+  // Reuse an inactive kill switch, so that each target has a single kill switch with its complete history.
   const { scope, id } = target;
   const { data: existingSwitches, isPending } = useGetList<KillSwitch>('kill-switches', {
     filter: { scope, target_id: id },
@@ -81,7 +81,7 @@ interface Change {
 }
 
 /**
- * Changes a kill switch and measures how long that takes. The change is in effect when the response arrives.
+ * Changes a kill switch and measures how long the change takes. The change is in effect when the response arrives.
  *
  * @param description describes the change, such as `Revive stopped`
  */

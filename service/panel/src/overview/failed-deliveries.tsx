@@ -12,7 +12,7 @@ import { TimeText } from '../common/time.tsx';
 
 const maxItems = 5;
 
-/** The newest failed webhook deliveries. */
+/** The most recent failed webhook deliveries. */
 export function FailedDeliveries() {
   const { failedByWebhook, isComplete, hasWebhooks } = useFailedDeliveries();
   return (
@@ -41,7 +41,7 @@ export function FailedDeliveries() {
 
 interface FailedByWebhook {
   failedByWebhook: { webhook: Webhook; failedDeliveries: Delivery[] }[];
-  /** Whether all webhooks' deliveries have been read. */
+  /** Whether every webhook's deliveries have been loaded. */
   isComplete: boolean;
   hasWebhooks: boolean;
 }

@@ -28,7 +28,7 @@ interface Props {
 
 type Revenue = readonly { currency: string; micros: number }[];
 
-/** The totals for the time range, and how they changed since the previous one. Revenue has one tile per currency. */
+/** The totals for the time range, and their change from the previous range. Revenue has one tile per currency. */
 export const FigureTiles = ({ current, previous, revenue, previousRevenue }: Props) => (
   <Box
     component="dl"

@@ -85,7 +85,7 @@ export function groupRows(
     .toSorted((a, b) => b.requests - a.requests);
 }
 
-/** Returns the reasons why there was no ad, with their counts, most frequent first. */
+/** Returns the reasons why ad requests were not filled, with their counts, most frequent first. */
 export function countNoAdReasons(rows: readonly ReportRow[]): { reason: string; count: number }[] {
   const sums = new Map<string, number>();
   for (const { reasons } of rows) {
@@ -120,7 +120,7 @@ export interface TimeRange {
   periods: string[];
 }
 
-/** Returns the range that ends now, or an earlier range that is shifted back by `rangesBack` times its length. */
+/** Returns the range that ends now, shifted back by `rangesBack` times its length. */
 export function makeTimeRange(name: RangeName, nowMs: number, rangesBack = 0): TimeRange {
   const { interval, count } = ranges[name];
   const stepMs = interval === 'hour' ? hourMs : dayMs;

@@ -52,7 +52,7 @@ export function TopPlacements({ rows }: { rows: readonly ReportRow[] }) {
   );
 }
 
-/** The reasons why players got no ad, most frequent first. */
+/** The reasons why ad requests were not filled, most frequent first. */
 export function NoAdReasons({ rows }: { rows: readonly ReportRow[] }) {
   const reasons = countNoAdReasons(rows);
   const isEmpty = rows.every(({ requests }) => requests === 0);

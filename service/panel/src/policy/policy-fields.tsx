@@ -75,7 +75,7 @@ const groupStyle = {
   borderRadius: 1,
 };
 
-/** Shows the error for a whole group of fields until one of them changes. */
+/** Shows a field group's error until one of the group's fields changes. */
 function GroupError({ source }: { source: string }) {
   const { clearErrors } = useFormContext();
   const { errors } = useFormState({ name: source });

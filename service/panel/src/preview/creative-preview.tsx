@@ -6,10 +6,7 @@ import { type PreviewReply, type PreviewMessage, previewSizes } from './preview-
 
 interface PreviewProps {
   title: string;
-  /**
-   * A stored creative, or a creative from a decision. Only the creative from a decision may have an icon and a skip
-   * control.
-   */
+  /** A stored creative, or a creative from a decision. Only the latter can have an icon and a skip control. */
   creative: DecisionCreative;
   reward?: Placement['reward'] | undefined;
   format?: Placement['format'];

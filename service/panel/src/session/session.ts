@@ -34,7 +34,7 @@ export interface Session {
   /** Returns the session. It is requested from the service once and then cached. */
   read(): Promise<SessionInfo>;
   signIn(credentials: Credentials): Promise<void>;
-  /** Returns the known details of the user for whom a single-use link was created. */
+  /** Returns what is known about the user for whom a single-use link was created. */
   readLink(token: string): Promise<{ email?: string; name?: string }>;
   /** Sets up the user for whom a single-use link was created, and signs them in. */
   setUp(details: SetupDetails): Promise<void>;

@@ -116,7 +116,7 @@ const reasons = {
 };
 
 /**
- * Summarizes a webhook's newest deliveries.
+ * Summarizes a webhook's most recent deliveries.
  *
  * @param refetchInterval the interval in milliseconds
  */

@@ -72,7 +72,7 @@ const makeIdMacros = (bid: BidIds, { requestId }: Auction): AuctionMacros => ({
 
 const makeWinMacros = (bid: Bid, auction: Auction): AuctionMacros => ({
   ...makeIdMacros(bid, auction),
-  // First-price auction for one impression: the price is the full bid.
+  // First-price auction for one impression: the clearing price is the full bid.
   PRICE: formatCpm(bid.priceMicros),
   CURRENCY: bid.currency,
   MBR: '1',

@@ -124,7 +124,7 @@ function buildImpression(input: BidRequestInput): Draft {
     instl: 1,
     exp: input.showWithinS,
     ...(version === '2.6'
-      ? // This service serves the assets and requests the trackers.
+      ? // This service serves the assets and fires the trackers.
         { rwdd: 1, ssai: 3 }
       : // Prebid Server reads this field. For other OpenRTB 2.5 bidders, an operator can set a different field in `ext`.
         { ext: { prebid: { is_rewarded_inventory: 1 } } }),
@@ -136,8 +136,8 @@ function buildImpression(input: BidRequestInput): Draft {
       w: playerSize?.width,
       h: playerSize?.height,
       startdelay: 0,
-      // The ad is interstitial, linear and not skippable. A click starts the ad with sound, and the file is downloaded
-      // before playback.
+      // The ad is interstitial, linear and non-skippable. Playback is click-initiated with sound on, and delivery is
+      // progressive.
       ...(version === '2.6' ? { plcmt: 3 } : { placement: 5 }),
       linearity: 1,
       skip: 0,

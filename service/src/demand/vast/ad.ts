@@ -46,11 +46,11 @@ export interface ErrorReport {
  * chains have about 60 trackers.
  */
 const maxTrackers = 300;
-/** VAST reason code: the player does not support verification scripts. */
+/** VAST reason code: the video player does not support verification scripts. */
 const verificationNotSupported = 2;
 
 /**
- * Merges a wrapper chain into one ad. The ad gets the trackers and icons from all levels. Its click-through URL and
+ * Merges a wrapper chain into one ad. The ad combines the trackers and icons from all levels. Its click-through URL and
  * skip offset come from the level nearest to the InLine ad. The earliest expiry applies.
  *
  * @param wrappers outermost first

@@ -5,7 +5,7 @@ import { parseFlag, parsePositive, shortText } from './values.ts';
 import { VastError, vastErrorCodes } from './vast-error.ts';
 import { findChild, findChildren, parseXml, type XmlElement } from './xml.ts';
 
-/** A VAST response. Its ads are parsed later, because most of them won't be needed. */
+/** A VAST response. Its ads are parsed on demand, because most of them are never needed. */
 export interface VastDocument {
   version?: string;
   /** Error URLs for an empty response, with unexpanded macros. */
@@ -32,7 +32,7 @@ export interface Wrapper extends Layer {
   tagUrl: string;
   followAdditionalWrappers: boolean;
   allowMultipleAds: boolean;
-  /** Whether to try other ads if this one leads to no ad. If undefined, the video player may choose. */
+  /** Whether to try other ads if this one leads to no ad. If undefined, the video player may decide. */
   fallbackOnNoAd?: boolean;
   blockedCategories: Category[];
 }

@@ -64,7 +64,7 @@ export interface InLineAd extends Layer {
  * Parses an InLine ad. Uses the first linear creative with playable media. Ignores companion ads.
  *
  * @param adType the `Ad` element's `adType` attribute; absent before VAST 4.1
- * @throws VastError when the player cannot or must not show the ad.
+ * @throws VastError when the video player cannot or must not show the ad.
  */
 export function readInLine(body: XmlElement, adType: string | undefined, rules: AdRules): InLineAd {
   if (adType === 'audio') {

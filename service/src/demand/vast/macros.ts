@@ -73,7 +73,7 @@ export type MacroName = (typeof macroNames)[number];
 type MacroValue = string | number | readonly (string | number)[];
 export type MacroValues = Readonly<Partial<Record<MacroName, MacroValue>>>;
 
-/** Macro values that differ in every request. */
+/** Macro values that are different for each request. */
 export interface PerRequestValues {
   /** Unix milliseconds. */
   nowMs: number;
@@ -155,7 +155,7 @@ export function makeRequestMacros(context: MacroContext): MacroValues {
     BREAKMAXADLENGTH: context.maxDurationS,
     BREAKMAXDURATION: context.maxDurationS,
     BLOCKEDADCATEGORIES: blockedCategories.length > 0 ? blockedCategories : undefined,
-    // The player opted in to the ad, and a server requests the ad.
+    // The player opted in to the ad, and the ad is requested server-side.
     INVENTORYSTATE: ['optin'],
     SERVERSIDE: 1,
     SERVERUA: context.serverUserAgent,

@@ -2,7 +2,7 @@ import type { UrlReader } from './layer.ts';
 import { parsePositive, shortText, withoutUndefined } from './values.ts';
 import { findChild, findChildren, type XmlElement } from './xml.ts';
 
-/** A file that a browser can play according to the ad's markup. Intake checks the actual file later. */
+/** A file that, according to the ad's markup, a browser can play. Intake checks the actual file later. */
 export interface MediaFile {
   url: string;
   type: 'video/mp4' | 'video/webm';
@@ -27,7 +27,7 @@ export interface LinearMedia {
   /** Why each of the other files can't be played. */
   unplayableReasons: string[];
   captions: CaptionFile[];
-  /** Whether the ad also has an interactive part, which the player does not run. */
+  /** Whether the ad also has an interactive part, which the video player does not run. */
   isInteractive: boolean;
 }
 
@@ -61,8 +61,9 @@ export function readMedia(linear: XmlElement, urlReader: UrlReader): LinearMedia
 }
 
 /**
- * Chooses the best file for the player. Prefers MP4 over WebM, then files within the bitrate and size limits, then the
- * area closest to the player's area, then the higher bitrate, then the earlier position in the document.
+ * Chooses the best file for the video player. Prefers MP4 over WebM, then files within the bitrate and size limits,
+ * then the file whose area is closest to the video player's, then the higher bitrate, then the earlier position in the
+ * document.
  */
 export function chooseMedia(
   files: readonly MediaFile[],
@@ -79,8 +80,8 @@ export function chooseMedia(
 }
 
 /**
- * Returns how far the file's area is from the player's, as the absolute logarithm of their ratio. A file of unknown
- * size has the maximum distance.
+ * Returns how much the file's area differs from the video player's, as the absolute value of the logarithm of their
+ * ratio. A file of unknown size has the maximum distance.
  */
 const computeDistance = ({ width, height }: MediaFile, target: MediaTarget): number =>
   width === undefined || height === undefined

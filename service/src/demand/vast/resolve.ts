@@ -77,8 +77,8 @@ const maxChainLength = 524_288;
 const maxRequestUrlLength = 16_384;
 
 /**
- * Finds the ad behind a tag or in a bid's markup, following wrappers. Always resolves with an ad or with the reason why
- * there is no ad, no matter what the servers send.
+ * Finds the ad that a tag or a bid's markup leads to, following wrappers. Always resolves with an ad or with the reason
+ * why there is no ad, no matter what the servers send.
  *
  * @param start a tag with unexpanded macros, or a bid's markup
  */
@@ -89,7 +89,7 @@ export async function resolveVast(
   return new Resolution(options).resolve(start);
 }
 
-/** The state of one resolution: its errors, its trace, and how much of each limit it has used. */
+/** The state of one resolution: its errors, its trace, and how much of each limit it has used up. */
 class Resolution {
   readonly #options: ResolveOptions;
   readonly #errors: ErrorReport[] = [];
@@ -112,7 +112,7 @@ class Resolution {
     return ad ? { ad, ...base } : { noAd: this.#noAd, ...base };
   }
 
-  /** Requests the document that `tagUrl` refers to, and searches it for an ad. */
+  /** Requests the document at `tagUrl`, and searches it for an ad. */
   async #request(tagUrl: string, wrappers: readonly Wrapper[]): Promise<VastAd | undefined> {
     if (this.#requests >= maxRequests) {
       const reason = `The decision has reached its limit of ${maxRequests} requests.`;
@@ -188,7 +188,7 @@ class Resolution {
     this.#length += text.length;
     try {
       if (this.#length > maxChainLength) {
-        const reason = `The documents together have more than ${maxChainLength} characters.`;
+        const reason = `The documents exceed ${maxChainLength} characters in total.`;
         throw new VastError(vastErrorCodes.xml, reason);
       }
       const { rules, pause } = this.#options;
