@@ -106,7 +106,7 @@ export interface Placement {
    */
   min_view_ms: number;
   /**
-   * The latest time at which the close button appears.
+   * The maximum time until the close button appears.
    */
   close_after_ms: number;
   /**
@@ -286,7 +286,7 @@ export interface Advertiser {
   categories: string[];
 }
 /**
- * A file with one encoding of a creative.
+ * A media file: one rendition of a creative.
  */
 export interface MediaFile {
   url: string;
@@ -394,7 +394,7 @@ export interface Creative {
    */
   source_key?: string;
   /**
-   * The URL from which the media of an external creative was copied. The service compares the copy with it daily. Set by the service.
+   * The URL from which an external creative’s media was copied. The service compares its copy with the original daily. Set by the service.
    */
   origin_url?: string;
   /**
@@ -404,7 +404,7 @@ export interface Creative {
    */
   icons?: {
     /**
-     * The URL from which the icon was copied, without its query.
+     * The URL from which the icon was copied, without its query string.
      */
     origin_url: string;
     url: string;
@@ -449,7 +449,7 @@ export interface HouseAd {
    */
   priority: number;
   /**
-   * The relative share among house ads with the same priority.
+   * The share relative to other house ads with the same priority.
    */
   weight: number;
   /**
@@ -635,7 +635,7 @@ export interface DecisionRequest {
   consent?: Consent;
   child_directed?: boolean;
   /**
-   * The player’s segments in your game, for the conditions of policies. Not stored.
+   * The player’s segments in your game, which policy conditions can match. Not stored.
    *
    * @maxItems 20
    */
@@ -755,7 +755,7 @@ export interface Decision {
     | 'rate_limited'
     | 'consent_required';
   /**
-   * When another request may be filled.
+   * The earliest time at which another request may be filled.
    */
   retry_at?: string;
   /**
@@ -1195,7 +1195,7 @@ export interface PlacementRequest {
    */
   min_view_ms?: number;
   /**
-   * The latest time at which the close button appears.
+   * The maximum time until the close button appears.
    */
   close_after_ms?: number;
   /**
@@ -1223,7 +1223,7 @@ export interface PlacementUpdate {
    */
   min_view_ms?: number;
   /**
-   * The latest time at which the close button appears.
+   * The maximum time until the close button appears.
    */
   close_after_ms?: number;
   /**
@@ -1507,7 +1507,7 @@ export interface HouseAdRequest {
    */
   priority?: number;
   /**
-   * The relative share among house ads with the same priority.
+   * The share relative to other house ads with the same priority.
    */
   weight?: number;
   /**
@@ -1545,7 +1545,7 @@ export interface HouseAdUpdate {
    */
   priority?: number;
   /**
-   * The relative share among house ads with the same priority.
+   * The share relative to other house ads with the same priority.
    */
   weight?: number;
   starts_at?: string | null;
@@ -1779,7 +1779,7 @@ export interface WebhookTest {
     | 'kill_switch.changed';
 }
 /**
- * An HTTP request of a delivery.
+ * An HTTP request made for a delivery.
  */
 export interface DeliveryAttempt {
   attempt: number;
@@ -2003,7 +2003,7 @@ export interface AuditEntry {
   };
 }
 /**
- * The totals of a period and group.
+ * The totals for a period and group.
  */
 export interface ReportRow {
   /**
