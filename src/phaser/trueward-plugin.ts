@@ -65,7 +65,7 @@ export class TruewardPlugin implements GameAds {
     return plugin;
   }
 
-  /** Returns a game’s plugin, whatever its key. */
+  /** Returns a game’s plugin, regardless of its key. */
   static of({ plugins }: Phaser.Plugins.PluginManager): TruewardPlugin | undefined {
     for (const { plugin } of plugins as { plugin: unknown }[])
       if (plugin instanceof TruewardPlugin) return plugin;
