@@ -55,7 +55,7 @@ export function createLedger(options: {
     const latest = (stored?: unknown): LedgerEntry => {
       const local = cache.get(decisionId) ?? initial;
       if (!isEntry(stored)) return local;
-      // An unsaved change is newer than the stored entry, unless another tab has moved the reward further along.
+      // An unsaved change is newer than the stored entry, unless another tab has advanced the reward further.
       return unsavedIds.has(decisionId) && progress(local) >= progress(stored) ? local : stored;
     };
     let entry = initial;
