@@ -90,7 +90,7 @@ function readTimestamp(headers: WebhookHeaders, name: string): string {
   if (/^\d+$/.test(timestamp)) return timestamp;
   throw new WebhookError(
     'headers_missing',
-    `Expected unix seconds in the header ${name}, got ${JSON.stringify(timestamp.slice(0, 40))}.`,
+    `Expected Unix seconds in the ${name} header, got ${JSON.stringify(timestamp.slice(0, 40))}.`,
   );
 }
 
@@ -108,7 +108,7 @@ function readSignatures(
   const expected = separator === ',' ? 'v1=<64 hexadecimal digits>' : 'v1,<base64 of 32 bytes>';
   throw new WebhookError(
     'no_v1',
-    `Expected ${expected} in the header ${name}, got ${JSON.stringify(header.slice(0, 80))}.`,
+    `Expected ${expected} in the ${name} header, got ${JSON.stringify(header.slice(0, 80))}.`,
   );
 }
 
@@ -117,7 +117,7 @@ function readHeader(headers: WebhookHeaders, name: string): string {
   if (typeof value === 'string' && value !== '') return value;
   throw new WebhookError(
     'headers_missing',
-    `The header ${name} is missing: the request is not a webhook from the service, a proxy removed the header, ` +
+    `The ${name} header is missing: the request is not a webhook from the service, a proxy removed the header, ` +
       'or the `headers` argument is not the request headers.',
   );
 }
