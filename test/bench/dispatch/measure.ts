@@ -100,7 +100,7 @@ export const crash = (
     return { count, arrived, open, restartMs, recoveryMs, failed, tally };
   });
 
-/** Sets up the contestant with new databases, and runs `work` after some warm-up deliveries. */
+/** Sets up the contestant with fresh databases, and runs `work` after some warm-up deliveries. */
 async function withWarmContestant<T>(
   bench: Bench,
   contestant: Contestant,
