@@ -16,7 +16,7 @@ export interface Bench {
   warmUp: number;
 }
 
-/** A run without faults. CPU times are totals over all deliveries, in microseconds. */
+/** A run without fault injection. CPU times are totals over all deliveries, in microseconds. */
 export interface DeliveryRun {
   count: number;
   /** Time from when the worker starts until the last delivery is recorded as delivered. */
