@@ -5,7 +5,7 @@ import type { Decision, Problem, RewardStatus } from '../protocol/wire.ts';
  *
  * - `rewarded`: the player watched the ad, and the service confirmed the reward.
  * - `pending`: the player watched the ad, but the confirmation has not arrived yet. A `reward` event follows.
- * - `completed`: an interstitial or house ad was shown.
+ * - `completed`: an interstitial or a banner was shown.
  * - `dismissed`: the player closed the ad before the reward was due.
  * - `denied`: the service denied the reward; `reason` says why.
  * - `no_fill`, `frequency_capped`, `cooldown`, `blocked`, `killed`: there was no ad. `retryAt` is set if it is known

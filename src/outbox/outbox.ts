@@ -69,7 +69,7 @@ export interface OutboxDeps {
   connectivity: Connectivity;
   lifecycle: PageLifecycle;
   openTabChannel: OpenTabChannel;
-  /** The store that the tabs share. While it fails, an in-memory store replaces it. */
+  /** The store that the tabs share. While it is failing, the outbox falls back to an in-memory store. */
   store: EventStore;
   /** Default: 20,000 events and 16 MB, enough for a busy game that is offline for weeks. */
   bounds?: Size;

@@ -92,7 +92,7 @@ export interface StorageDeps {
   onError(error: unknown): void;
 }
 
-/** Writes events to the store, or to memory while the store fails. Keeps both within bounds. */
+/** Writes events to the store, and falls back to memory while the store is failing. Keeps both within bounds. */
 export interface Storage {
   /** Resolves when the events have been stored or dropped. */
   append(events: QueuedEvent[]): Promise<void>;

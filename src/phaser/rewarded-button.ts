@@ -103,8 +103,8 @@ export function addFallbackButton(
 
 /**
  * Adds a button that loads an ad and shows it when pressed. The button shows whether an ad is available, or when the
- * next one will be. It supports pointers, keyboards (Tab, Enter, Space) and screen readers. It is destroyed with its
- * scene or by `destroy()`, which also aborts its ad.
+ * next one will be available. It supports pointers, keyboards (Tab, Enter, Space) and screen readers. It is destroyed
+ * with its scene or by `destroy()`, which also aborts its ad.
  */
 export function addRewardedButton(
   ads: Pick<Ads, 'availability' | 'preload' | 'showRewarded' | 'on'>,

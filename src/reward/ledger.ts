@@ -3,7 +3,7 @@ import type { Clock } from '../platform/clock.ts';
 import { createDatabase, createPageReader, readInPages } from '../platform/database.ts';
 import { isEntry, type LedgerEntry, progress } from './reward-machine.ts';
 
-/** Stores rewards on the device, or in memory while the browser's database fails. */
+/** Stores rewards on the device. Falls back to memory while the browser's database is failing. */
 export interface Ledger {
   /** Adds an entry unless the decision already has one. A decision may be shown again, but it has only one reward. */
   add(entry: LedgerEntry): Promise<unknown>;

@@ -102,7 +102,7 @@ function readSignatures(
 ): Uint8Array<ArrayBuffer>[] {
   const header = readHeader(headers, name);
   const signatures = header.split(separator).flatMap((part) => read(part.trim()) ?? []);
-  // The number of signatures is bounded, so that a forged header cannot cause unlimited work. A rotation never needs
+  // The number of signatures is bounded, so that a forged header cannot cause unbounded work. A rotation never needs
   // this many.
   if (signatures.length > 0) return signatures.slice(0, 10);
   const expected = separator === ',' ? 'v1=<64 hexadecimal digits>' : 'v1,<base64 of 32 bytes>';
