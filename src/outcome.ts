@@ -5,11 +5,11 @@ import type { Decision, Problem, RewardStatus } from '../protocol/wire.ts';
  *
  * - `rewarded`: the player watched the ad, and the service confirmed the reward.
  * - `pending`: the player watched the ad, but the confirmation has not arrived yet. A `reward` event follows.
- * - `completed`: an interstitial or house ad was shown.
+ * - `completed`: an interstitial or a banner was shown.
  * - `dismissed`: the player closed the ad before the reward was due.
  * - `denied`: the service denied the reward; `reason` says why.
- * - `no_fill`, `frequency_capped`, `cooldown`, `blocked`, `killed`: there was no ad. If it is known when a request can
- *   succeed again, `retryAt` is set.
+ * - `no_fill`, `frequency_capped`, `cooldown`, `blocked`, `killed`: there was no ad. `retryAt` is set if it is known
+ *   when to retry.
  * - `ad_blocked`: a browser extension or a network filter blocked the request.
  * - `offline`, `timeout`: the service could not be reached, or did not respond in time.
  * - `stalled`: the ad started, but then stopped making progress.
@@ -55,7 +55,7 @@ export interface ShowResult {
   reason?: Reason;
   /** Details for the developer. */
   detail?: string;
-  /** When a request can succeed again. */
+  /** The earliest time at which another request may succeed. */
   retryAt?: Date;
   /** The confirmed or pending reward. */
   reward?: Reward;
@@ -108,10 +108,10 @@ export type OptionErrorCode =
 /**
  * A stable code that explains an outcome: a reason or problem code from the service, or one of these SDK codes.
  *
- * - `consent_unknown`: the player has not chosen yet.
+ * - `consent_unknown`: the player has not made a privacy choice yet.
  * - `chunk_not_loaded`: part of the SDK could not be fetched.
  * - `network`, `blocked`, `timeout`, `unexpected_response`, `incomplete_response`: the service could not be reached. An
- *   unexpected response comes from something else, such as a captive portal.
+ *   unexpected response comes from something other than the service, such as a captive portal.
  * - `load_failed`, `load_timeout`: the ad's media failed to load or took too long.
  * - `expired`: the ad expired before it was viewable.
  * - `wrong_format`: the placement's format does not match the call.
@@ -119,7 +119,8 @@ export type OptionErrorCode =
  * - `open_failed`, `play_refused`, `message_flood`, `media_…`: the ad failed while it was shown.
  * - `unknown_to_service`: the service has deleted the decision for a pending reward.
  * - `user_token_failed`: the game’s `userToken` function failed.
- * - `no_dom`: there is no web page. `not_started`: the SDK has not been started yet. `destroyed`: the SDK was destroyed.
+ * - `no_dom`: the SDK is not running in a web page. `not_started`: the SDK has not been started yet. `destroyed`: the
+ *   SDK was destroyed.
  * - `sdk_error`: a bug in the SDK; `detail` describes it.
  */
 export type Reason =

@@ -35,7 +35,7 @@ export interface PlayerContext {
   current(): Profile;
   /** Whether the page’s consent is known. Until then, nothing may be sent. */
   isConsentKnown(): boolean;
-  /** If the code that reads the page’s consent failed to load, loads it again. Returns whether it had failed. */
+  /** Retries loading the code that reads the page’s consent, if it failed to load. Returns whether it had failed. */
   retryConsent(): boolean;
   /** Calls `listener` when `current()` changes, for example when consent becomes known. */
   onChange(listener: () => void): () => void;
@@ -73,7 +73,7 @@ function readSubject(token: string): string | undefined {
 
 /**
  * Holds the player's data for requests. The service requires a player id for rewards. In child-directed mode, that is a
- * random id per visit, which identifies nobody.
+ * random per-visit id, which does not identify anyone.
  */
 export function createPlayerContext(options: CheckedOptions, clock: Clock): PlayerContext {
   const { childDirected, consent: initialConsent } = options;

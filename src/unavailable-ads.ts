@@ -3,7 +3,7 @@ import { createCounts } from './outbox/storage.ts';
 import type { Reason, ShowResult } from './outcome.ts';
 import { createEmitter, type Emitter } from './platform/emitter.ts';
 
-/** The {@link Ads} methods that games call. A plugin whose ads are unavailable has these methods too. */
+/** The {@link Ads} methods that games call. A plugin always has them, even while its ads are unavailable. */
 export type GameAds = Omit<Ads, 'diagnostics' | 'toggleDebugPanel'>;
 
 /** {@link Ads} for environments without a page, such as Node: every call returns a result and has no effect. */

@@ -24,7 +24,7 @@ export interface SetAside {
   value: unknown;
 }
 
-/** A queue of records. Keys increase, so records are read in the order in which they were stored. */
+/** A queue of records. Keys increase monotonically, so records are read in insertion order. */
 export interface EventStore {
   append(records: EventRecord[]): Promise<void>;
   /** Reads up to `limit` of the oldest records after `afterKey`. */
@@ -73,7 +73,9 @@ export const keepaliveBytes = 15_000;
 export const measureLength = (events: string[]): number =>
   events.reduce((sum, json) => sum + json.length, 0);
 
-/** The latest unacknowledged events. All of them fit into the one request that an unloading page can send. */
+/**
+ * The latest unacknowledged events. Together, they fit into the single request that a page can send while it unloads.
+ */
 export interface RecentEvents {
   add(event: QueuedEvent): void;
   remove(ids: string[]): void;
@@ -124,7 +126,7 @@ export function createMemoryStore(): EventStore {
         else if (records.has(key)) records.set(key, record);
       }
     },
-    // These values are not stored, because nobody could inspect them later. They only show up in the diagnostics'
+    // A no-op, because nobody could inspect the values after the page closes. They appear only in the diagnostics'
     // counts.
     setAside: async () => undefined,
     close: () => records.clear(),
@@ -138,7 +140,7 @@ export interface IndexedDbStoreOptions {
   indexedDB?: IDBFactory | undefined;
 }
 
-/** Maximum number of values to set aside. Each newer value replaces the oldest one. */
+/** Maximum number of values to set aside. Beyond that, each new value replaces the oldest one. */
 const maxAside = 200;
 
 /** Creates an IndexedDB store. */

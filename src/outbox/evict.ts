@@ -10,8 +10,8 @@ import {
 } from './event-store.ts';
 
 /**
- * Priorities by event type. Events with the lowest priority are evicted first. Completions earn money, so they are
- * evicted last.
+ * Priorities by event type. Events with the lowest priority are evicted first. Completions generate revenue, so they
+ * are evicted last.
  */
 const priorities: Record<string, number> = { complete: 3, impression: 2, start: 1, click: 1 };
 /** Returns an event's priority. Quartiles and unknown types, such as those from other releases, are evicted first. */
@@ -65,7 +65,7 @@ export async function evict(
   const storedRecords: StoredRecord[] = [];
   await readInPages(store.read, (records) => storedRecords.push(...records));
   const changes = planEvictions(storedRecords, bounds);
-  // Deletes whole records first, because a full disk may permit only deletes.
+  // Deletes whole records first, because on a full disk, only deletes may succeed.
   for (const wholeRecords of [true, false]) {
     const batch = changes.filter(({ record }) => (record.events.length === 0) === wholeRecords);
     if (batch.length === 0) continue;

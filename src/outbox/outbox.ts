@@ -41,8 +41,8 @@ export interface Outbox {
   prefetch(): void;
   /**
    * Stores an event with the current time as its timestamp. If `after` is given, waits for it before storing. Resolves
-   * when the event is stored or dropped. A stored event survives closing the page and the browser. `diagnostics()`
-   * counts dropped events.
+   * when the event is stored or dropped. A stored event persists when the page or the browser is closed.
+   * `diagnostics()` counts dropped events.
    */
   enqueue(event: NewAdEvent, after?: Promise<unknown>): Promise<void>;
   /** Sends stored events. Resolves when the queue is empty or sending has failed. */
@@ -69,7 +69,7 @@ export interface OutboxDeps {
   connectivity: Connectivity;
   lifecycle: PageLifecycle;
   openTabChannel: OpenTabChannel;
-  /** The store that the tabs share. While it fails, an in-memory store replaces it. */
+  /** The store that the tabs share. While it is failing, the outbox falls back to an in-memory store. */
   store: EventStore;
   /** Default: 20,000 events and 16 MB, enough for a busy game that is offline for weeks. */
   bounds?: Size;
@@ -163,7 +163,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       onResize(source, -batch.events.length, -batch.bytes);
     },
     onEmpty(source) {
-      // Events that are still counted have been deleted, for example because the player cleared the site data.
+      // If the count is not zero now, something else deleted the events. For example, the player cleared the site data.
       const { events, bytes } = source === store ? counts.shared : counts.local;
       if (events > 0) onResize(source, -events, -bytes);
     },
@@ -208,7 +208,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   };
 
   const resumeSending = async (): Promise<void> => {
-    // While this tab drains the store, the count is correct anyway.
+    // While this tab is draining the store, its count is already accurate.
     if (!drain?.isRunning()) await storage.recount();
     if (isWaiting()) await nudge();
   };
@@ -219,9 +219,9 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     if (!isWaiting()) return;
     // Sent synchronously, because the page may not run again after this task.
     drain?.sendDirectly(recent.list(), true);
-    // The browser may suspend the page at any time from now on.
+    // From here on, the browser may suspend the page at any time.
     drain?.resign();
-    // If this tab keeps running, it may lead again.
+    // If this tab keeps running, it may become the leader again.
     wake();
   };
 

@@ -92,7 +92,7 @@ export interface StorageDeps {
   onError(error: unknown): void;
 }
 
-/** Writes events to the store, or to memory while the store fails. Keeps both within bounds. */
+/** Writes events to the store, and falls back to memory while the store is failing. Keeps both within bounds. */
 export interface Storage {
   /** Resolves when the events have been stored or dropped. */
   append(events: QueuedEvent[]): Promise<void>;
@@ -113,8 +113,7 @@ function groupEvents(events: QueuedEvent[]): string[][] {
   for (const { json } of events) {
     const group = groups.at(-1);
     bytes += json.length;
-    // With 64 events per record, a burst needs one twentieth as many writes as with one event per record
-    // (docs/outbox.md).
+    // At 64 events per record, a burst takes one twentieth as many writes as at one event per record (docs/outbox.md).
     if (group && group.length < 64 && bytes <= smallBatch.bytes) group.push(json);
     else {
       groups.push([json]);
@@ -150,7 +149,7 @@ export function createStorage(deps: StorageDeps): Storage {
     evictImport ??= import('./evict.ts').then(
       (code) => code.evict,
       (error: unknown) => {
-        // The next event tries again.
+        // The next event retries the import.
         evictImport = undefined;
         throw error;
       },
@@ -179,7 +178,7 @@ export function createStorage(deps: StorageDeps): Storage {
     } catch (error) {
       if (quotaExhausted || (error as Error | null)?.name !== 'QuotaExceededError') throw error;
       onError(error);
-      // If an eviction does not free enough space, later events must not evict more.
+      // If this eviction does not free enough space, later events must not trigger another one.
       quotaExhausted = true;
       await makeRoom(store, { events: bounds.events, bytes: shared.bytes * 0.8 }).catch(onError);
       await store.append(records);

@@ -8,9 +8,9 @@ import type { TruewardScenePlugin } from './trueward-scene-plugin.ts';
 
 declare module 'phaser' {
   interface Scene {
-    /** The ads. Available if the game configures the plugin with the mapping `ads`. */
+    /** The game's ads. Available if the game configures the plugin with `mapping: 'ads'`. */
     ads: TruewardPlugin;
-    /** Ads that end with this scene. Available if the game configures the scene plugin with the mapping `sceneAds`. */
+    /** Ads scoped to this scene. Available if the game configures the scene plugin with `mapping: 'sceneAds'`. */
     sceneAds: TruewardScenePlugin;
   }
 }

@@ -30,7 +30,7 @@ function hold(game: Phaser.Game): () => void {
 
   const { pause } = game;
   // If the game calls `pause()` during the ad, it stays paused after the ad. Phaser emits no event for a game that is
-  // already paused, so the method is replaced.
+  // already paused, so this patches the method.
   game.pause = () => {
     shouldResume = false;
   };
@@ -59,7 +59,7 @@ function hold(game: Phaser.Game): () => void {
 
 /**
  * Pauses the game's sounds. The returned function resumes them and starts the sounds that the game tried to play during
- * the ad. Volume and mute do not change.
+ * the ad. Volume and mute settings are left unchanged.
  */
 function holdSound({ sound }: Phaser.Game, signal: AbortSignal): () => void {
   // `pauseAll()` is not an option, because `resumeAll()` would also resume sounds that the game itself has paused.

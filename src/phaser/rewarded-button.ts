@@ -15,7 +15,7 @@ export interface RewardedButtonOptions {
   style?: Phaser.Types.GameObjects.Text.TextStyle;
   /** Color of the button when an ad is ready. Default: 0x2f6f4f. */
   color?: number;
-  /** Called with the result after the button has shown an ad. Rewards arrive with the `reward` event. */
+  /** Called with the result after the button has shown an ad. Rewards are delivered through the `reward` event. */
   onResult?: (result: ShowResult) => void;
 }
 
@@ -80,8 +80,8 @@ export function addFallbackButton(
   element.addEventListener('click', onPress);
   element.addEventListener('focus', () => onFocus(true));
   element.addEventListener('blur', () => onFocus(false));
-  // Phaser listens on the window and cancels captured keys. Without this, Space might make the player jump instead of
-  // pressing the button.
+  // Phaser listens on the window and prevents the default action of captured keys. Without this, Space might make the
+  // player jump instead of pressing the button.
   for (const type of ['keydown', 'keyup'] as const) {
     element.addEventListener(type, (event) => {
       if (event.key === ' ' || event.key === 'Enter') event.stopPropagation();
@@ -91,7 +91,7 @@ export function addFallbackButton(
   return {
     write(label, enabled) {
       if (element.textContent !== label) element.textContent = label;
-      // `disabled` would take focus away while the player is waiting for the ad.
+      // Not `disabled`, which would make the button lose focus while the player waits for the ad.
       element.ariaDisabled = String(!enabled);
     },
     setLanguage(language) {
@@ -103,8 +103,8 @@ export function addFallbackButton(
 
 /**
  * Adds a button that loads an ad and shows it when pressed. The button shows whether an ad is available, or when the
- * next one will be. It supports pointers, keyboards (Tab, Enter, Space) and screen readers. It is destroyed with its
- * scene or by `destroy()`, which also aborts its ad.
+ * next one will be available. It supports pointers, keyboards (Tab, Enter, Space) and screen readers. It is destroyed
+ * with its scene or by `destroy()`, which also aborts its ad.
  */
 export function addRewardedButton(
   ads: Pick<Ads, 'availability' | 'preload' | 'showRewarded' | 'on'>,
@@ -138,7 +138,7 @@ export function addRewardedButton(
     const waitMs = busy ? undefined : nextUpdateMs(availability, now);
     if (waitMs === undefined) return;
     timer = scene.time.delayedCall(waitMs, () => {
-      // If the scene was asleep or slow, the cooldown may have ended a while ago.
+      // If the scene was asleep or running slowly, the cooldown may already be over.
       if (idleView(availability, Date.now()).secondsLeft > 0) refresh();
       else void load();
     });

@@ -65,7 +65,7 @@ export class TruewardPlugin implements GameAds {
     return plugin;
   }
 
-  /** Returns a game’s plugin, whatever its key. */
+  /** Returns a game’s plugin, regardless of its key. */
   static of({ plugins }: Phaser.Plugins.PluginManager): TruewardPlugin | undefined {
     for (const { plugin } of plugins as { plugin: unknown }[])
       if (plugin instanceof TruewardPlugin) return plugin;
@@ -183,7 +183,7 @@ export class TruewardPlugin implements GameAds {
 
   /**
    * Adds a button to a scene. The button loads an ad and shows it when pressed. It shows whether an ad is available, or
-   * when the next one will be.
+   * when the next one will be available.
    *
    * @example
    * this.ads.addRewardedButton(this, { placement: 'revive', x: 180, y: 240 });

@@ -9,8 +9,8 @@ import { TruewardPlugin } from './trueward-plugin.ts';
  * Calls `end` once, when the scene shuts down or is destroyed. (`game.destroy()` destroys scenes without a shutdown.)
  * The returned function calls `end` immediately.
  *
- * The listeners are added per call and not in the plugin's `boot()`, which runs once per scene: a scene that is
- * restarted shuts down many times.
+ * The listeners are added per call and not in the plugin's `boot()`, because `boot()` runs only once per scene, but a
+ * scene can restart and shut down many times.
  */
 export function callAtSceneEnd({ sys }: Phaser.Scene, end: () => void): () => void {
   // A destroyed scene has no emitter, so keep a reference.
@@ -30,8 +30,8 @@ export function callAtSceneEnd({ sys }: Phaser.Scene, end: () => void): () => vo
 
 /**
  * The methods of {@link TruewardPlugin} that need cleanup, scoped to one scene. When the scene shuts down, restarts or
- * is destroyed, its handlers and buttons are removed and its ads end. The scene plugin has no state of its own and
- * requires the game's `TruewardPlugin`.
+ * is destroyed, its handlers and buttons are removed and its ads are aborted. The scene plugin has no state of its own
+ * and requires the game's `TruewardPlugin`.
  *
  * @example
  * plugins: {

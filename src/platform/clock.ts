@@ -1,4 +1,4 @@
-/** The source of time. Tests replace it with one that they advance manually. */
+/** The source of time. Tests replace it with a fake clock that they advance manually. */
 export interface Clock {
   /** Wall-clock time, in milliseconds since 1970. The user can change it, and it advances while the device sleeps. */
   now(): number;
@@ -13,7 +13,7 @@ export interface Clock {
 
 /**
  * A deadline in wall-clock and monotonic time. Either clock can be wrong, so the deadline counts as passed as soon as
- * it has passed on one of them.
+ * it has passed on either of them.
  */
 export interface Deadline {
   passed(): boolean;
@@ -56,7 +56,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Why {@link runWithTimeout} returned no result. `failed` means that the work rejected. */
+/** Why {@link runWithTimeout} returned no result. `failed` means that the promise from `work` rejected. */
 export type NoResult = 'timeout' | 'aborted' | 'failed';
 
 /**

@@ -5,7 +5,7 @@ import type { Clock } from './clock.ts';
 export interface Database {
   /** Returns an accessor for one object store. idb-keyval's functions accept it as their `customStore`. */
   store(name: string, durability?: IDBTransactionDurability): UseStore;
-  /** Closes the connection. A later operation opens a new connection and closes it at the end. */
+  /** Closes the connection. A later operation opens a new connection and closes it when done. */
   close(): void;
 }
 
@@ -151,8 +151,8 @@ export function createDatabase(options: DatabaseOptions): Database {
         request.result.createObjectStore(name, { autoIncrement });
     };
     const database = (connection = await promisifyRequest(request));
-    // iOS closes a page's connections after it has been in the background for a long time. On a version change, a newer
-    // release in another tab is waiting for this connection to close.
+    // iOS closes a page's connections after the page has been in the background for a long time. On a version change, a
+    // newer release in another tab is waiting for this connection to close.
     database.onclose = database.onversionchange = () => discardConnection(database);
     return database;
   };
@@ -180,7 +180,7 @@ export function createDatabase(options: DatabaseOptions): Database {
             throw error;
           }
         };
-        // A dead connection may not have emitted an event, so retry once with a new connection.
+        // A dead connection may not have emitted a `close` event, so retry once with a new connection.
         const store = await openStore().catch(openStore);
         try {
           return await withTimeout(

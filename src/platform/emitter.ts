@@ -28,8 +28,8 @@ export interface Emitter<Events extends Record<keyof Events, Handler>> {
 type GuardedListener = (this: unknown, calls: Promise<unknown>[], details: never[]) => void;
 
 /**
- * Creates an {@link Emitter}. Unlike with eventemitter3, a handler that throws does not keep the next handler from
- * being called.
+ * Creates an {@link Emitter}. Unlike in eventemitter3, a handler that throws does not prevent the remaining handlers
+ * from being called.
  */
 export function createEmitter<Events extends Record<keyof Events, Handler>>(): Emitter<Events> {
   const emitter = new EventEmitter<string>();

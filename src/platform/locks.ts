@@ -17,12 +17,12 @@ export interface Locks {
   acquire(name: string, onAcquired: () => void, options?: LockOptions): () => void;
 }
 
-/** How long to wait for the lock before checking whether the browser responds, in milliseconds. */
+/** How long to wait for the lock before checking whether the browser is responding, in milliseconds. */
 const probeDelayMs = 5_000;
 
 /**
- * Creates {@link Locks} from Web Locks. They may be missing (old browsers, pages without HTTPS), or the browser may
- * reject a request or not respond. In those cases, every tab acquires the lock. At worst, events are sent twice, but
+ * Creates {@link Locks} from Web Locks. They may be unavailable (old browsers, pages without HTTPS), or the browser may
+ * reject a request or never respond. In those cases, every tab acquires the lock. At worst, events are sent twice, but
  * the service counts each id once.
  */
 export const browserLocks = (
@@ -43,7 +43,7 @@ export const browserLocks = (
       acquired = true;
       return untilReleased;
     };
-    // A working browser responds to queries while another tab holds the lock. If there is no response, this tab
+    // A working browser responds to `query()` even while another tab holds the lock. If there is no response, this tab
     // continues without the lock.
     const cancelProbe = clock.after(probeDelayMs, () => {
       const response = runWithTimeout(

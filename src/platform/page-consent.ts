@@ -36,11 +36,11 @@ const initialDelayMs = 250;
 const maxDelayMs = 60_000;
 /** How long to wait for GPP if TCF reports that the GDPR does not apply, in milliseconds. */
 const gppTimeoutMs = 2_000;
-/** How long to wait for a framework, in milliseconds. After that, Global Privacy Control alone decides. */
+/** How long to wait for a framework, in milliseconds. After that, only Global Privacy Control is considered. */
 const frameworkTimeoutMs = 5_000;
 
 /**
- * Follows the consent frameworks (IAB TCF and GPP) in this window and its ancestors. Reports the player’s choice,
+ * Monitors the consent frameworks (IAB TCF and GPP) in this window and its ancestors. Reports the player’s choice,
  * initially and after every change. Reports nothing while a consent dialog is open, or if there is neither a framework
  * nor Global Privacy Control. Searches for frameworks at increasing intervals until one responds, and whenever the
  * player returns to the page.
@@ -159,7 +159,7 @@ function readGppChoice({ pingData }: GppData): FrameworkChoice | undefined {
   const decides = sections.some(
     (section) => section?.['Gpc'] === true || optOuts.some((field) => section?.[field] === 1),
   );
-  // The absence of an opt-out is not consent, so the service evaluates the string.
+  // The absence of an opt-out is not consent, so the service evaluates the consent string.
   return {
     status: decides ? 'denied' : 'unknown',
     decides,

@@ -39,7 +39,7 @@ export const browserPageLifecycle: PageLifecycle = {
     on(document, 'freeze', () => 'frozen');
     on(document, 'resume', () => 'returned');
     on(window, 'pagehide', () => 'leaving');
-    // The first `pageshow` is the page load, not a return.
+    // The first `pageshow` is the page load, not a return from the back/forward cache.
     on(window, 'pageshow', (event) =>
       (event as PageTransitionEvent).persisted ? 'returned' : null,
     );
@@ -48,11 +48,11 @@ export const browserPageLifecycle: PageLifecycle = {
 };
 
 /**
- * The network state that the browser reports. When the network returns, a retry may succeed. Requests are attempted
- * even if the browser reports that there is no network.
+ * The network state that the browser reports. Once the network is back, a retry may succeed. Requests are attempted
+ * even if the browser reports that it is offline.
  */
 export interface Connectivity {
-  /** False only if the browser is certain that there is no network. */
+  /** False only if the browser is certain that it is offline. */
   isOnline(): boolean;
   /** Calls `listener` when the network is available again. Returns a function that unsubscribes. */
   onOnline(listener: () => void): () => void;

@@ -34,8 +34,8 @@ export interface Delivery {
   /** Immediately retries rewards that failed or that other tabs have claimed. */
   retry(): void;
   /**
-   * Releases claims that are waiting for a frame. Call it when the player changes or the page becomes hidden. A hidden
-   * page gets no animation frames, but another tab may be able to deliver the rewards.
+   * Releases the claims on rewards that are waiting for a frame. Call it when the player changes or the page becomes
+   * hidden. A hidden page gets no animation frames, but another tab may be able to deliver the rewards.
    */
   releaseClaims(): void;
   stop(): void;
@@ -138,7 +138,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
         if (!isReady()) break;
         if (deliveringIds.has(decisionId) || backingOffIds.has(decisionId)) continue;
         const at = clock.now();
-        // If a handler runs longer than the claim lasts, the next reward is delivered in the meantime.
+        // If a handler outlasts the claim, the loop stops waiting for it and goes on to the next reward.
         if (await change(decisionId, { type: 'claimed', at }))
           await runWithTimeout(clock, claimMs, stopController.signal, () =>
             deliverClaimed(entry, at),

@@ -20,7 +20,7 @@ export interface Fulfillment {
 
 /**
  * Returns the entry. If it is held for `oldRef` and its reward can still be delivered, the returned entry is held for
- * `newRef`. Entries in the state `none` are included, because their ads may be on the screen.
+ * `newRef`. Entries in state `none` are included, because their ads may still be on the screen.
  */
 export const transferEntry = (entry: LedgerEntry, oldRef: string, newRef: string): LedgerEntry =>
   entry.heldFor === oldRef && (entry.state === 'none' || isOpen(entry))
@@ -51,7 +51,7 @@ export function fulfillRewards(deps: ConfirmationDeps & DeliveryDeps): Fulfillme
     },
     async transfer(oldRef, newRef) {
       for (const entry of ledger.cached()) {
-        // Other tabs may change the same entries in the meantime.
+        // Other tabs may be changing the same entries concurrently.
         if (transferEntry(entry, oldRef, newRef) !== entry)
           await ledger.change(entry.decisionId, (current) =>
             transferEntry(current, oldRef, newRef),

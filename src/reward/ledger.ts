@@ -3,7 +3,7 @@ import type { Clock } from '../platform/clock.ts';
 import { createDatabase, createPageReader, readInPages } from '../platform/database.ts';
 import { isEntry, type LedgerEntry, progress } from './reward-machine.ts';
 
-/** Stores rewards on the device, or in memory while the browser's database fails. */
+/** Stores rewards on the device. Falls back to memory while the browser's database is failing. */
 export interface Ledger {
   /** Adds an entry unless the decision already has one. A decision may be shown again, but it has only one reward. */
   add(entry: LedgerEntry): Promise<unknown>;
@@ -55,7 +55,7 @@ export function createLedger(options: {
     const latest = (stored?: unknown): LedgerEntry => {
       const local = cache.get(decisionId) ?? initial;
       if (!isEntry(stored)) return local;
-      // An unsaved change is newer than the stored entry, unless another tab has moved the reward further along.
+      // An unsaved change is newer than the stored entry, unless another tab has advanced the reward further.
       return unsavedIds.has(decisionId) && progress(local) >= progress(stored) ? local : stored;
     };
     let entry = initial;

@@ -27,7 +27,7 @@ export interface Rewards {
    * player. Does nothing for a decision without a reward.
    */
   track(decision: Decision, owner?: Player): Promise<void>;
-  /** Marks the reward as pending, because its ad was watched to the end. */
+  /** Marks the reward as pending, because its ad has been watched. */
   setWatched(decisionId: string): Promise<void>;
   /** Applies statuses from the service. Resolves when they are stored. */
   settle(statuses: RewardStatus[]): Promise<void>;
@@ -46,8 +46,8 @@ export interface Rewards {
    */
   onReward(handler: RewardHandler): () => void;
   /**
-   * Switches to another player. Deliveries in progress are completed. All other rewards wait for their own player. If
-   * `transferFrom` is given, that player’s rewards are transferred as soon as the new player is identified.
+   * Switches to another player. Deliveries in progress run to completion. All other rewards are held for their own
+   * players. If `transferFrom` is given, that player’s rewards are transferred as soon as the new player is identified.
    */
   setPlayer(transferFrom: string | undefined): Promise<void>;
   /**
@@ -192,7 +192,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
   return {
     async track(decision, owner = player.player()) {
       if (!decision.reward || decision.token === undefined) return;
-      // This code will be needed when the ad ends.
+      // Prefetched, because this code is needed when the ad ends.
       if (!fulfillment) void loadFulfillment();
       const { ref } = owner;
       if (ref === undefined) {
@@ -211,14 +211,15 @@ export function createRewards(deps: RewardsDeps): Rewards {
         trackedAt: clock.now(),
         delivered: false,
       });
-      // The player has been identified in the meantime.
+      // The player was identified while the entry was being added.
       if (ref !== owner.ref) void refresh();
     },
     async setWatched(decisionId) {
       if (find(decisionId)) await change(decisionId, { type: 'watched' });
     },
     async settle(statuses) {
-      // The outbox may send events from an earlier page before the ledger has been read.
+      // The outbox may send events from an earlier page load, and receive their rewards, before the ledger has been
+      // read.
       await loading;
       await settle(statuses);
     },

@@ -39,11 +39,11 @@ function start(script: Element | null): void {
   try {
     startTag(script);
   } catch (error) {
-    // Games wait for their ad breaks to end, so ad breaks must end even without ads.
+    // Games wait for their ad breaks to end, so ad breaks must end even if the SDK can't start.
     reportError(error);
     install(unavailableAds(error instanceof OptionError ? error.code : 'sdk_error'));
   }
-  // Without a key, the page creates its own ads and calls these functions.
+  // If the script tag has no key, the page calls `createAds()` and these functions itself.
   const { queue } = extendGlobal({ createAdPlacement, installAdsbygoogle });
   if (!Array.isArray(queue)) queue.push(install);
 }

@@ -1,6 +1,6 @@
 /**
- * For the game's server: verifies webhooks and receipts from the service, and signs user tokens. Runs on every
- * platform with Web Crypto (Node, Deno, Bun, workers).
+ * Helpers for your game server. They verify webhooks and receipts from the service and sign user tokens. They run on
+ * every platform with Web Crypto (Node, Deno, Bun, workers).
  *
  * @module trueward/server
  */

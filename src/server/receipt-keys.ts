@@ -33,7 +33,7 @@ export type FindKey = (kid: string) => Promise<CryptoKey | undefined>;
 
 /**
  * Minimum age at which a key set may be refetched because of an unknown key id, in milliseconds. Without this limit,
- * every receipt with a made-up key id would cause a request.
+ * every receipt with a made-up key id would trigger a request.
  */
 const minRefetchAgeMs = 30_000;
 /** How long a key set is used before it is refetched, in milliseconds. */

@@ -18,7 +18,7 @@ export interface RewardReceipt {
   /** The proof that the ad was watched: `verified`, or one of the `acceptEvidence` values. */
   evidence: string;
   environment: 'sandbox' | 'live';
-  /** The `aud` claim: your account, `acc_…`. */
+  /** The `aud` claim: your account id, `acc_…`. */
   accountId: string;
   /** The `iss` claim: the service’s URL. */
   issuer: string;
@@ -27,7 +27,7 @@ export interface RewardReceipt {
 }
 
 export interface VerifyReceiptOptions extends EvidenceOptions {
-  /** Your account, `acc_…`. The `aud` claim must match, because a service can have several accounts. */
+  /** Your account id, `acc_…`. The `aud` claim must match it, because a service can have several accounts. */
   accountId: string;
   /** The expected `env` claim. Default: `live`, so that sandbox receipts are rejected. */
   environment?: 'sandbox' | 'live';

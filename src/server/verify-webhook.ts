@@ -90,7 +90,7 @@ function readTimestamp(headers: WebhookHeaders, name: string): string {
   if (/^\d+$/.test(timestamp)) return timestamp;
   throw new WebhookError(
     'headers_missing',
-    `Expected unix seconds in the header ${name}, got ${JSON.stringify(timestamp.slice(0, 40))}.`,
+    `Expected Unix seconds in the ${name} header, got ${JSON.stringify(timestamp.slice(0, 40))}.`,
   );
 }
 
@@ -102,13 +102,13 @@ function readSignatures(
 ): Uint8Array<ArrayBuffer>[] {
   const header = readHeader(headers, name);
   const signatures = header.split(separator).flatMap((part) => read(part.trim()) ?? []);
-  // The number of signatures is bounded, so that a forged header cannot cause unlimited work. A rotation never needs
+  // The number of signatures is bounded, so that a forged header cannot cause unbounded work. A rotation never needs
   // this many.
   if (signatures.length > 0) return signatures.slice(0, 10);
   const expected = separator === ',' ? 'v1=<64 hexadecimal digits>' : 'v1,<base64 of 32 bytes>';
   throw new WebhookError(
     'no_v1',
-    `Expected ${expected} in the header ${name}, got ${JSON.stringify(header.slice(0, 80))}.`,
+    `Expected ${expected} in the ${name} header, got ${JSON.stringify(header.slice(0, 80))}.`,
   );
 }
 
@@ -117,7 +117,7 @@ function readHeader(headers: WebhookHeaders, name: string): string {
   if (typeof value === 'string' && value !== '') return value;
   throw new WebhookError(
     'headers_missing',
-    `The header ${name} is missing: the request is not a webhook from the service, a proxy removed the header, ` +
+    `The ${name} header is missing: the request is not a webhook from the service, a proxy removed the header, ` +
       'or the `headers` argument is not the request headers.',
   );
 }

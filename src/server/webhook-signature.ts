@@ -63,8 +63,8 @@ export const standardScheme: SignatureScheme = {
   toKeyBytes: (secret) => decodeBase64(secret.slice('whsec_'.length)),
   write: (signature) => `v1,${btoa(String.fromCharCode(...signature))}`,
   read(text) {
-    // When 32 bytes are encoded as base64, the last digit has two unused bits. Only the canonical encoding, in which
-    // these bits are zero, is accepted.
+    // When 32 bytes are encoded as base64, the last character before the padding has two unused bits. Only the
+    // canonical encoding, in which these bits are zero, is accepted.
     const [, base64] = /^v1,([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)$/.exec(text) ?? [];
     return base64 === undefined ? undefined : decodeBase64(base64);
   },
@@ -203,7 +203,7 @@ export async function signWebhook(
   timestampS: number,
   id?: string,
 ): Promise<WebhookSignatureHeaders & Partial<StandardWebhookHeaders>> {
-  // As seconds, 1e11 is in the year 5138. As milliseconds, it is in 1973.
+  // Rejects milliseconds: 1e11 seconds is in the year 5138, but 1e11 milliseconds is in 1973.
   if (!Number.isInteger(timestampS) || timestampS < 0 || timestampS > 1e11) {
     throw new RangeError(`Expected whole seconds since 1970, got ${timestampS}.`);
   }

@@ -9,7 +9,7 @@ import { runWithTimeout, type Clock } from '../platform/clock.ts';
  * - `retry`: the service is overloaded or failed (408, 425, 429, 5xx). `retryAfterMs` is set if the service sent
  *   `Retry-After`.
  * - `unreachable`: the service did not respond. The `cause` may be a timeout, a network failure, a request that was
- *   blocked in the browser, or a response from something else, such as a captive portal.
+ *   blocked in the browser, or a response from something other than the service, such as a captive portal.
  */
 export type ServiceResult<T> =
   | { kind: 'ok'; body: T }

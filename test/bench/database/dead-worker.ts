@@ -33,7 +33,7 @@ export async function killWorker(side: Side, windowMs: number): Promise<AccountR
   const server = side.servers.find(({ port }) => port === killedAccount.port);
   if (!server)
     throw new Error(`The worker on port ${killedAccount.port} is not among the servers.`);
-  // Prefers a host that keeps running, so that the process does not have to switch hosts.
+  // Prefers a host that stays up, so that the process does not have to fail over to another host.
   const url = side.urls.find((candidate) => Number(new URL(candidate).port) !== killedAccount.port);
   const service = await side.start(url ?? (side.urls[0] as string), 'first');
   try {

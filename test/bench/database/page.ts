@@ -7,7 +7,7 @@ import type { AccountRow } from './dead-worker.ts';
 import type { Side } from './side.ts';
 import type { CpuUse, Window } from './whole-ads.ts';
 
-/** One database's results at one level of concurrency. */
+/** One database's results at one concurrency level. */
 export interface SideRow {
   name: string;
   processes: number;

@@ -39,7 +39,7 @@ export function findServer(port: number): LocalServer {
     cpuTimeUs: () => treeTimeUs(pid, listChildProcesses(pid)),
     kill() {
       const sessions = listChildProcesses(pid);
-      // The postmaster is killed first. Otherwise, it would restart the sessions.
+      // The postmaster is killed first. Otherwise, it would recover from the crash of its child processes.
       for (const target of [pid, ...sessions]) killIfRunning(target);
     },
     restart() {
@@ -86,6 +86,6 @@ function killIfRunning(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // The process has already exited, for example with its parent.
+    // The process has already exited, for example because its parent did.
   }
 }

@@ -28,7 +28,7 @@ export interface Side {
 }
 
 /**
- * Creates a database on the servers. It is not deleted.
+ * Creates a database on the servers. The database is not dropped afterwards.
  *
  * @param argument `name=postgres://…`, with several hosts separated by commas
  * @throws Error if `argument` has a different format, or if a server is not running on this machine
@@ -42,8 +42,8 @@ export async function openSide(argument: string): Promise<Side> {
   const adminUrl = await createDatabaseOn(first, database);
   const urls = [adminUrl, ...otherHosts.map((other) => other.replace(/[^/]*$/, database))];
   const limits = { poolSize: 1, timeoutMs: 60_000, lockTimeoutMs: 60_000, pooler: false };
-  // When a worker is killed, the coordinator may end sessions too. The affected statements report that error, so the
-  // connection's error handler ignores it.
+  // When a worker is killed, the coordinator may terminate sessions too. The affected statements report that error, so
+  // the connection's error handler ignores it.
   const admin = openPostgres(adminUrl, () => undefined, limits);
   const isCluster = (await readCitusRole(admin)) !== undefined;
   const nodes = isCluster

@@ -13,7 +13,7 @@ export interface Window {
   adMs: number[];
   /** CPU per decision. */
   decisionUs: CpuUse;
-  /** CPU per ad, excluding the time while the player watches the ad. */
+  /** CPU per ad, excluding the time during which the player watches the ad. */
   adUs: CpuUse;
 }
 

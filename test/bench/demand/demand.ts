@@ -35,16 +35,16 @@ export interface Decided {
   decision: Decision;
 }
 
-/** A request that a player's device sent straight to a source. */
+/** A request that a player's device sent directly to a source. */
 interface DirectRequest {
   player: number;
   ms: number;
 }
 
-/** Players in the sandbox. Only sources in the sandbox may be on this machine. */
+/** Players in the sandbox, because only sandbox sources may run on this machine. */
 export interface Players {
   decide(placement: PlacementName): Promise<Decided>;
-  /** Requests a document from a source without the service. */
+  /** Requests a document from a source, bypassing the service. */
   requestDirectly(sourceUrl: string): Promise<DirectRequest>;
   close(): Promise<void>;
 }
@@ -102,7 +102,7 @@ export function startPlayers(
   };
 }
 
-/** Returns the ids of the active sources in the sandbox, without house ads. */
+/** Returns the ids of the active sources in the sandbox, excluding house sources. */
 export async function listActiveSources(service: RunningService): Promise<string[]> {
   const { call } = createDemand(service);
   const { data } = await call<{ data: Source[] }>('GET', 'sources?limit=100');
@@ -120,7 +120,7 @@ export async function setSourceStatus(
   for (const id of ids) await call('PATCH', `sources/${id}`, { status });
 }
 
-/** Adds a placement with a house ad only. */
+/** Adds a placement with only a house ad. */
 export async function addHousePlacement(
   service: RunningService,
   placement: PlacementName,

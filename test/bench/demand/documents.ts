@@ -3,7 +3,7 @@ import { inline, mp4, tags, tracking, vast } from '../../../service/test/unit/va
 /** The size of the largest document that the service reads, minus room for the id in a bid response. */
 const maxBytes = 262_144 - 64;
 
-/** A typical ad of an ad server. It has an impression, the usual tracking events and a click-through URL. */
+/** A typical ad from an ad server. It has an impression, the usual tracking events and a click-through URL. */
 export const adFrom = (server: string, name: string): string =>
   vast(
     inline({

@@ -39,7 +39,10 @@ const computePercentiles = (values: number[]): Percentiles => [
   percentile(values, 0.99) ?? NaN,
 ];
 
-/** Requests decisions for `ms` milliseconds. Each player requests a decision as soon as the previous one arrives. */
+/**
+ * Requests decisions for `ms` milliseconds. Each player requests the next decision as soon as the previous one arrives
+ * (a closed loop).
+ */
 async function decideFor(
   { players }: MeasuredService,
   placement: PlacementName,
@@ -129,10 +132,13 @@ export async function measureLatencies(
   }));
 }
 
-/** Response times of the sources that players request directly. They match the sources of {@link placements}. */
+/**
+ * Response times of the sources that players query directly, in milliseconds. The same delays are used in
+ * {@link placements}.
+ */
 const directDelaysMs = [0, 20, 60];
 
-/** Measures `rate` requests per second that go straight to a source. */
+/** Measures `rate` requests per second that go directly to a source. */
 export async function measureDirect(
   { players }: MeasuredService,
   server: SourceServer,
@@ -163,8 +169,7 @@ export async function measureHanging(
   batches: number,
 ): Promise<HangingResults> {
   const [hangingResults, openResults]: [Decided[], Decided[]] = [[], []];
-  // The requests start one after the other, as with real players. The last one starts before the first circuit breaker
-  // opens.
+  // The requests are staggered, as with real players. The last one starts before the first circuit breaker opens.
   const decide = (): Promise<Decided[]> =>
     Promise.all(
       Array.from({ length: costConcurrency }, async (_, index) => {
@@ -220,8 +225,8 @@ async function measureCost(
 }
 
 /**
- * Measures decisions for house ads. Each round measures them both with other placements' sources active and with those
- * sources paused.
+ * Measures decisions for house ads. Each round has two windows: other placements' sources are active in one and paused
+ * in the other.
  */
 export async function compareHouseOnly(
   measured: MeasuredService,

@@ -7,7 +7,7 @@ import { type DemandResults, latencyRates, type Percentiles } from './results.ts
 
 const folder = join(import.meta.dirname, '../../../docs/benchmarks/demand');
 
-/** Writes the figures, the page and its plot into docs/benchmarks/demand. A quick run writes nothing. */
+/** Writes the JSON results, the page and its plot to docs/benchmarks/demand. A quick run writes nothing. */
 export async function publish(results: DemandResults, quick: boolean): Promise<void> {
   if (quick) return console.log('Quick runs are not published.');
   await mkdir(folder, { recursive: true });

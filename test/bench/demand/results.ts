@@ -27,8 +27,8 @@ export interface LatencyRow {
 }
 
 /**
- * Requests that the players send straight to a source, without the service. `addedMs` is what the network and the
- * machine add to the time that the source measures: no service can add less.
+ * Requests that the players send directly to a source, bypassing the service. `addedMs` is the overhead of the network
+ * and the machine on top of the time that the source measures. It is the lower bound for any service.
  */
 export interface DirectRow {
   delayMs: number;

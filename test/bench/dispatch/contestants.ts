@@ -28,7 +28,7 @@ const boss = (workers: number, batchSize: number, notify: boolean): Setting => (
   options: { workers, batchSize, notify, poolSize: 10 },
 });
 
-/** Without batches, each running job needs a connection. */
+/** Without batching, each running job needs its own connection. */
 const graphile = (concurrentJobs: number, batched: boolean): Setting => ({
   label: batched
     ? `concurrency ${concurrentJobs}, localQueue of ${2 * concurrentJobs}, completeJobBatchDelay and failJobBatchDelay 5 ms, pool of 10`

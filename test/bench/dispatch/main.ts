@@ -17,7 +17,7 @@ const elapsedMinutes = (): number => (performance.now() - startedAt) / 60_000;
 const log = (text: string): void =>
   console.log(`${elapsedMinutes().toFixed(1).padStart(5)} min  ${text}`);
 
-// Child processes are cleaned up only if this process exits normally.
+// Exits normally on a signal, because the `exit` handlers that clean up the child processes would not run otherwise.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 const choice = readCommandLine(process.argv.slice(2));

@@ -16,7 +16,7 @@ export interface Bench {
   warmUp: number;
 }
 
-/** A run without faults. CPU times are totals over all deliveries, in microseconds. */
+/** A run without fault injection. CPU times are totals over all deliveries, in microseconds. */
 export interface DeliveryRun {
   count: number;
   /** Time from when the worker starts until the last delivery is recorded as delivered. */
@@ -100,7 +100,7 @@ export const crash = (
     return { count, arrived, open, restartMs, recoveryMs, failed, tally };
   });
 
-/** Sets up the contestant with new databases, and runs `work` after some warm-up deliveries. */
+/** Sets up the contestant with fresh databases, and runs `work` after some warm-up deliveries. */
 async function withWarmContestant<T>(
   bench: Bench,
   contestant: Contestant,

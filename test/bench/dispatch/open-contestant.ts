@@ -21,7 +21,7 @@ export interface Worker {
   kill(): Promise<void>;
 }
 
-/** A contestant that is set up with new databases. */
+/** A contestant that has been set up with fresh databases. */
 export interface RunningContestant {
   /** Writes causes and their deliveries, and counts unfinished deliveries. */
   producer: Child;

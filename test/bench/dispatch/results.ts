@@ -36,7 +36,7 @@ export interface Summary {
   /** The cost of writing a cause with its delivery: wall time, and the CPU time of all processes. */
   enqueueUs?: number;
   enqueueCpuUs?: number;
-  /** Totals over all rounds without faults. */
+  /** Totals over all rounds without fault injection. */
   lost: number;
   duplicated: number;
   crashes: CrashRun[];

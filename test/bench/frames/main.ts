@@ -1,4 +1,4 @@
-/** Measures what the SDK costs a game per frame, in real Chromium with real Phaser. */
+/** Measures the SDK's per-frame overhead in a game, in real Chromium with real Phaser. */
 import { type Browser, chromium } from 'playwright';
 import { measureIdle, openPage, traceTasks } from './measure.ts';
 import type { Contestant } from './page/contestants.ts';

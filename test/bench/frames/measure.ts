@@ -37,7 +37,7 @@ const isMeasured = ({ functionName, url }: Frame): boolean =>
 /** Opens a page with one version of Phaser. */
 export async function openPage(browser: Browser, url: string, version: string): Promise<Page> {
   const page = await browser.newPage();
-  // The peer's plugin loads its ad platform's script. A stub that accepts every call replaces this script.
+  // The peer's plugin loads its ad platform's script. This script is replaced by a stub that accepts every call.
   await page.route(/^https:/, (route) =>
     route.fulfill({
       contentType: 'text/javascript',

@@ -26,7 +26,7 @@ export async function openPage(
 ): Promise<BenchPage> {
   const page = await browser.context.newPage();
   const session = await browser.context.newCDPSession(page);
-  // Measures thread time, because wall time includes other load on the machine.
+  // Measures thread CPU time, because wall time is affected by other load on the machine.
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });
   const query = new URLSearchParams({ run, ...(contestant === undefined ? {} : { contestant }) });
   await page.goto(`${origin}/?${query}`, { waitUntil: 'load' });

@@ -49,7 +49,7 @@ export async function removeProfile(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** Kills all browsers and removes their profiles. Must be called however the program ends. */
+/** Kills all browsers and removes their profiles. Must be called regardless of how the program ends. */
 export async function cleanUp(): Promise<void> {
   hasEnded = true;
   for (const child of children) await killGroup(child);

@@ -2,15 +2,15 @@
 export interface ContestantInfo {
   name: string;
   /**
-   * - `limit`: bare storage that sends nothing. It shows the best possible result with IndexedDB.
-   * - `control`: no queue. It is the baseline: it shows what the machine and the browser cost by themselves.
+   * - `limit`: bare storage that sends nothing. It shows the best result that IndexedDB allows.
+   * - `control`: no queue. It is the baseline, which shows the overhead of the machine and the browser alone.
    */
   kind: 'ours' | 'limit' | 'peer' | 'control';
   /** Its npm package, if any. */
   package?: string;
   /** The file in `contestants/`. */
   file?: string;
-  /** The request field with the id that the queue's service deduplicates events by. */
+  /** The request field that holds the id by which the queue's service deduplicates events. */
   messageId?: string;
   note: string;
 }

@@ -6,7 +6,10 @@ export interface Tally {
   arrived: number;
   /** Number of arrivals that repeat an earlier arrival of the same event. */
   duplicateSends: number;
-  /** How many of these duplicates have a different message id, so that the queue's service counts the event again. */
+  /**
+   * How many of these duplicates have a different message id and would therefore be double-counted by the queue's
+   * service.
+   */
   duplicatesAfterDeduplication: number;
   requests: number;
 }

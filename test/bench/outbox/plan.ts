@@ -10,7 +10,7 @@ export interface Plan {
   drainBudgetMs: number;
   idleMs: number;
   kills: { events: number; perFrame: number; delaysMs: number[] }[];
-  /** Number of events in the measurement in which responses are lost and the browser is killed. */
+  /** Number of events in the fault-injection measurement, which drops a response and kills the browser. */
   faultyEvents: number;
   /** The run's time budget, in milliseconds. Jobs that would start later are skipped. */
   budgetMs: number;

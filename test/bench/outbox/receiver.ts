@@ -9,7 +9,9 @@ import { createDeliveries, type Deliveries } from './deliveries.ts';
 export interface Behavior {
   /** Delay before each response. */
   latencyMs: number;
-  /** Numbers of the requests whose responses are lost, counted from 1. The requests themselves arrive. */
+  /**
+   * Sequence numbers, starting at 1, of the requests whose responses are dropped. The requests themselves are counted.
+   */
   lostResponses: number[];
 }
 

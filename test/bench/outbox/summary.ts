@@ -18,7 +18,7 @@ export interface LengthSummary {
   acknowledgedP50: number | undefined;
   acknowledgedP99: number | undefined;
   cpu: number | undefined;
-  /** `p50` divided by the median cost of raw IndexedDB in the frames in between. */
+  /** `p50` divided by the median cost of raw IndexedDB in the interleaved frames. */
   p50ToRaw: number | undefined;
   /** `cpu` divided by the `cpu` of the raw IndexedDB contestant at the same length. */
   cpuToRaw: number | undefined;

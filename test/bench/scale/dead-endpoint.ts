@@ -12,8 +12,8 @@ import { type Options, type Part, formatInteger } from './part.ts';
 const endpoints = 100;
 const budget = 1.1;
 /**
- * How long to wait until the service has recorded earlier deliveries, in milliseconds. The service shares two cores with
- * the benchmark.
+ * How long to wait for the service to record earlier deliveries, in milliseconds. The service shares two cores with the
+ * benchmark.
  */
 const pauseMs = 150;
 /** Number of windows. This is enough for the dead endpoint's circuit breaker to open. */

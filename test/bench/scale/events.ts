@@ -83,7 +83,7 @@ async function measureMix(
     const createBatches = (adsToPlay: Ad[]) => (): AdEvent[] =>
       adsToPlay.splice(0, adsPerRequest).flatMap(createEvents);
     await report(cluster, createBatches(warmUpAds), warmUp * ms);
-    // PostgreSQL does this by itself within a minute after the first rows, but a window is shorter.
+    // Autovacuum would do this within a minute of the first inserts, but a window is shorter.
     await meter.query('ANALYZE');
     return await measure(cluster, meter, createBatches(ads), ms);
   } finally {

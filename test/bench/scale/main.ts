@@ -1,6 +1,6 @@
 /**
- * `npm run bench:scale` measures the service on PostgreSQL with many deliveries, processes, events and rows. Each part
- * of the benchmark measures one of these.
+ * `npm run bench:scale` measures how the service on PostgreSQL scales with the number of deliveries, processes, events
+ * and rows. Each part of the benchmark covers one of them.
  */
 import { parseArgs } from 'node:util';
 import { findBuilds } from '../service/builds.ts';
@@ -54,7 +54,7 @@ try {
   for (const [name, part] of selectedParts) {
     console.log(`${name}, ${new Date().toTimeString().slice(0, 8)}`);
     const measured = readOrigin();
-    // Each part uses a new server. Otherwise, it could be slowed down while another part's rows are vacuumed.
+    // Each part uses a fresh server. Otherwise, vacuuming another part's rows could slow it down.
     const postgres = await requirePostgres();
     const partResult = await part({
       postgres,

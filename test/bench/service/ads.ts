@@ -13,7 +13,7 @@ import { openPool } from '../../../service/test/load.ts';
 export interface Ad {
   id: string;
   token: string;
-  /** When the player started watching, by `performance.now()`. */
+  /** When the player started watching, as returned by `performance.now()`. */
   beganMs: number;
 }
 

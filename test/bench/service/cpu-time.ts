@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The kernel counts in hundredths of a second (USER_HZ) on all machines. */
+/** The kernel reports times in hundredths of a second (USER_HZ) on all architectures. */
 const tickUs = 10_000;
 
 /**
@@ -19,7 +19,7 @@ export function treeTimeUs(pid: number, children: readonly number[]): number {
   return children.reduce((sum, child) => sum + cpuTimeUs(child), cpuTimeUs(pid) + exitedChildrenUs);
 }
 
-/** Returns the fields of proc_pid_stat(5), from the third field on. */
+/** Returns the fields of proc_pid_stat(5), starting with the third field. */
 function readStat(pid: number): (string | number)[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

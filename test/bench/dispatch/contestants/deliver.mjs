@@ -4,8 +4,8 @@ import { Agent, request } from 'undici';
 const timeoutMs = 10_000;
 
 /**
- * Delivers webhooks the way a team would in a job queue's handler. Signs each request according to Standard Webhooks and
- * keeps connections alive. Rejects if the status is not 2xx, so that the queue retries.
+ * Delivers webhooks the way a typical job handler would. Signs each request according to Standard Webhooks and uses
+ * keep-alive connections. Rejects if the status is not 2xx, so that the queue retries.
  */
 export function createDeliverer({ url, secret, connections }) {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');

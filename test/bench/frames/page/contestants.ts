@@ -27,7 +27,7 @@ const body = 'pk_sandbox_0123456789ABCDEFGHIJabcdefghij';
 
 /** The contestants. All of them, except the SDK and the peer, were written for this benchmark. */
 export const contestants = {
-  /** The game alone. This shows the noise: how much two identical halves of a run differ. */
+  /** The game alone. This shows the noise floor: how much two identical halves of a run differ. */
   nothing: () => () => {},
   /** The plugin in a game without pending rewards. In this state, it has no frame listener. */
   trueward(game) {
@@ -62,7 +62,7 @@ export const contestants = {
       if (currentNames !== previousNames) previousNames = currentNames;
     });
   },
-  /** A published plugin, if `--peer` is the path of its checkout. Its ad platform is a stub. */
+  /** A published plugin, if TRUEWARD_BENCH_PEER is the path to its checkout. Its ad platform is stubbed. */
   peer(game) {
     const { PokiPlugin } = Peer;
     const data = { loadingSceneKey: 'Load', gameplaySceneKey: 'Play', autoCommercialBreak: false };

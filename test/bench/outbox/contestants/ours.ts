@@ -39,7 +39,7 @@ window.contestant = {
       token: event.token,
       watched_ms: event.watchedMs,
       visible: { ratio: event.visibleRatio, ms: event.visibleMs },
-      // The receiver recognizes the event by this id. The outbox assigns its own id in addition.
+      // The receiver recognizes the event by this id. The outbox also assigns an id of its own.
       detail: event.id,
     }),
   flush: () => outbox.flush(),

@@ -71,7 +71,8 @@ async function enqueueAndKill(
     if ('made' in report) endStorm(report.made);
     else acknowledged.push(...report.acknowledged);
   });
-  // The last report normally arrives before this call returns. Racing with the call detects that it has failed.
+  // The last report normally arrives before this call returns. Racing the report against the call detects a failed
+  // call.
   const storm = page.call('storm', [events, perFrame, stormBudgetMs]);
   const made = await Promise.race([stormEnd, storm.then(() => stormEnd)]);
   if (delayMs > 0) await sleep(delayMs);

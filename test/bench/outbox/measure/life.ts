@@ -19,7 +19,7 @@ export interface LengthResult extends ComparedResult {
 
 export interface DrainResult extends Tally {
   made: number;
-  /** Number of events in the browser's storage when the network returned. */
+  /** Number of events in the browser's storage when the network came back. */
   stored: number;
   /** Time until the last event arrived. */
   ms: number;
@@ -36,14 +36,12 @@ export interface PageResult {
   drain: DrainResult | undefined;
 }
 
-/**
- * Game work per frame, in milliseconds. This is about half of the 16.7 ms that a frame may take at 60 frames per second.
- */
+/** Game work per frame, in milliseconds. This is about half of the 16.7 ms frame budget at 60 frames per second. */
 const gameMs = 8;
 const gameFrames = 120;
 const warmUpEvents = 60;
 
-/** Runs all measurements that inject no faults. */
+/** Runs all measurements without fault injection. */
 export const measureLife = (setting: Setting, contestant: ContestantInfo): Promise<PageResult> =>
   withProfile((profile) =>
     withBrowser(profile, async (browser) => {

@@ -14,7 +14,7 @@ export interface PacedResult {
   frames: FrameTimes;
 }
 
-/** What events cost, and what the baseline costs in the frames in between. */
+/** What events cost, and what the baseline costs in the interleaved frames. */
 export interface ComparedResult extends Omit<PacedResult, 'frames'> {
   yardstickCost: number[];
 }

@@ -13,7 +13,7 @@ interface LongTask {
   duration: number;
 }
 
-// Keeps the original function, before a contestant or `countWakeUps()` wraps it.
+// Saves a reference to the original function, before a contestant or `countWakeUps()` wraps it.
 const nextFrame = window.requestAnimationFrame.bind(window);
 
 const longTasks: LongTask[] = [];
@@ -22,7 +22,7 @@ new PerformanceObserver((list) => {
     longTasks.push({ start: startTime, duration });
 }).observe({ type: 'longtask' });
 
-/** Keeps the main thread busy, the way a game's updates and rendering do. */
+/** Busy-waits on the main thread to simulate a game's updates and rendering. */
 const burnCpu = (ms: number): void => {
   const end = performance.now() + ms;
   while (performance.now() < end);

@@ -1,4 +1,4 @@
-/** What an idle page has done. */
+/** Counts of what a page has done while idle. */
 export interface WakeUps {
   timers: number;
   transactions: number;

@@ -11,7 +11,9 @@ export interface RowChart {
   format: (value: number) => string;
 }
 
-/** Colors from light to dark. Color-blind readers can tell them apart, and they also differ in black and white. */
+/**
+ * Colors from light to dark. Color-blind readers can tell them apart, and they are also distinguishable in grayscale.
+ */
 const colors = ['#9ecae1', '#4292c6', '#08519c', '#021d3f'];
 const ink = '#1b2430';
 const faint = '#d5dbe3';
