@@ -222,7 +222,7 @@ describe('onFrame()', () => {
 });
 
 describe('keyboard focus', () => {
-  test('returns to the canvas after an ad in an iframe', () => {
+  test('returns focus to the canvas after an ad in an iframe', () => {
     canvas.blur();
     hold();
     const frame = document.createElement('iframe');
