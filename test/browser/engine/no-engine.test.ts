@@ -53,7 +53,7 @@ it('falls back to a timer if the page renders no frames', () => {
   vi.useRealTimers();
 });
 
-it('returns focus to the previously focused element, once', () => {
+it('restores focus to the previously focused element, once', () => {
   const canvas = document.createElement('canvas');
   const field = document.createElement('input');
   document.body.replaceChildren(canvas, field);

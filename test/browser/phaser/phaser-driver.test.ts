@@ -38,7 +38,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     end = undefined;
   });
 
-  it('runs no step during the ad, even if the tab is hidden and shown', async () => {
+  it('runs no step during the ad, even if the tab is hidden and shown again', async () => {
     await boot();
     const release = phaserDriver(game).hold();
     let steps = 0;
@@ -173,7 +173,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     await eventually(() => expect(context.state).toBe('running'));
   });
 
-  it('tweens and timers continue where they stopped', async () => {
+  it('tweens and timers resume where they left off', async () => {
     await boot();
     const target = { x: 0 };
     let fired = false;
