@@ -34,7 +34,7 @@ const reopen = async (options: PageOptions) => {
 };
 const waitForRequests = (count: number) =>
   waitFor(() => expect(lab.receiver.requests.length).toBeGreaterThanOrEqual(count));
-/** Returns how often each event has arrived, in descending order. */
+/** Returns the number of times each event has arrived, in descending order. */
 const arrivalCounts = () => [...lab.receiver.arrivals.values()].sort((a, b) => b - a);
 
 /** Applies a fault to the first `times` requests. */
@@ -45,7 +45,7 @@ const injectFault = (times: number, fault: (exchange: Exchange) => void) => {
   };
 };
 
-test('an empty outbox causes no timers, requests or transactions', async () => {
+test('an empty outbox sets no timers, sends no requests and starts no transactions', async () => {
   await enqueueEvents(5);
   await lab.expectAllArrived(page);
   await page.evaluate(() => window.game.flush());

@@ -180,7 +180,7 @@ test('a page that returns from the back/forward cache sends again', async () => 
   expect(await diagnostics(page)).toMatchObject({ storage: 'indexeddb', stored: 0 });
 });
 
-test('no event is lost if a page is closed while it sends', async () => {
+test('no event is lost if a page is closed while it is sending', async () => {
   const page = await lab.open(context);
   // The page is closed before it becomes the leader, so the events are stored but not sent.
   lab.receiver.fault = ({ request }) => request.socket.destroy();
