@@ -136,8 +136,8 @@ export function createCocosEngine(canvas: HTMLCanvasElement | null = null): Coco
     hide() {
       page.hidden = true;
       gameEvents.emit('game_on_hide');
-      // If the game is already paused, the engine does not mark it as paused by itself. The game then stays paused when
-      // it is shown.
+      // If the game is already paused, the engine does not record the pause as its own, so the game stays paused when
+      // the page is shown.
       if (state.paused) return;
       state.pausedByEngine = true;
       game.pause();
