@@ -9,7 +9,7 @@ export interface ManualClock extends Clock {
   /** Makes the device sleep. Wall time advances, but monotonic time and timers stop. */
   sleep(ms: number): void;
   /**
-   * Freezes the page. Both times advance. Timers that become due in the meantime run late, at the next `advance()`.
+   * Freezes the page. Both times advance. Timers that become due during the freeze run late, at the next `advance()`.
    * This is also how a device sleeps on Windows, where monotonic time includes sleep.
    */
   freeze(ms: number): void;

@@ -39,7 +39,7 @@ const rewardedEvent = (id: string, decisionId: string, amount = 50): DecisionRew
   },
 });
 
-it('credits a decision once, no matter how often its webhook arrives', async () => {
+it('credits a decision once, no matter how many times its webhook arrives', async () => {
   const { bank, creditedPlayers, close } = await openBank();
   const results = await Promise.all([
     bank.credit(rewardedEvent('evt_1', 'dec_1')),

@@ -4,7 +4,7 @@ import { createAdEvent } from '../../support/event-service.ts';
 import { runPendingWork } from '../../support/manual-clock.ts';
 import { openBrowser, countRecords } from './open-browser.ts';
 
-test('one tab sends at a time, and another one takes over when that tab closes', async () => {
+test('only one tab sends at a time, and another tab takes over when it closes', async () => {
   const { service, store, openTab } = openBrowser();
   const first = openTab();
   const second = openTab();
