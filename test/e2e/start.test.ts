@@ -87,7 +87,7 @@ async function stop(
   return { ms: performance.now() - killedAtMs, code };
 }
 
-test('starts only once with the same data, and stops within 5 s', async () => {
+test('rejects a second start with the same data directory, and stops within 5 s', async () => {
   const otherServer = createServer().listen(0, '127.0.0.1');
   await once(otherServer, 'listening');
   onTestFinished(() => void otherServer.close());

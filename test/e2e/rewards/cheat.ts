@@ -62,7 +62,7 @@ export function createForgedEvents({ id, token }: FilledDecision, endedMs = Date
   ];
 }
 
-/** Copies the contents of the page's databases. Returns a function that restores them. */
+/** Copies the contents of the page's databases, so that the test can restore them later. */
 export async function copyDatabases(page: Page): Promise<{ restore(): Promise<void> }> {
   const copy = await page.evaluateHandle(async () => {
     const waitForResult = <T>(request: IDBRequest<T>) =>

@@ -70,7 +70,7 @@ it('a placement that requires user tokens returns ads only to requests with a to
   expect(await readCoins('somebody')).toBe(0);
 });
 
-it('a placement that requires server-side requests shows the server’s decision', async () => {
+it('a placement that requires server-side requests shows the ad from the server’s decision', async () => {
   await page.reload();
   await requireIdentity('server');
   await waitUntilEnforced();

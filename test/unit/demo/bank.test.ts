@@ -54,7 +54,7 @@ it('credits a decision once, no matter how many times its webhook arrives', asyn
   await close();
 });
 
-it('remembers its credits after a restart', async () => {
+it('keeps its credits across a restart', async () => {
   const first = await openBank();
   await first.bank.credit(rewardedEvent('evt_1', 'dec_1'));
   await first.close();

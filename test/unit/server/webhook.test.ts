@@ -35,7 +35,7 @@ async function getErrorCode(verification: Promise<unknown>): Promise<string> {
 }
 
 describe('signWebhook', () => {
-  test('signs the timestamp, a period and the body with the whole secret', async () => {
+  test('signs the timestamp, a period and the body with the full secret', async () => {
     const expected = createHmac('sha256', secret).update(`${signedAtS}.${body}`).digest('hex');
     expect(await signWebhook(body, secret, signedAtS)).toEqual({
       'service-timestamp': String(signedAtS),
