@@ -3,7 +3,7 @@ import { noEngine } from '../../../src/engine/engine-driver.ts';
 
 const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
 
-it('calls back on each frame unless the game is held', async () => {
+it('calls back on each frame unless the game is paused for an ad', async () => {
   const driver = noEngine();
   let calls = 0;
   const stop = driver.onFrame(() => (calls += 1));

@@ -282,7 +282,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     expect(game.events.listenerCount('step')).toBe(listenersBefore);
   });
 
-  it('can be released twice', async () => {
+  it('a second release() call is a no-op', async () => {
     await boot();
     const release = phaserDriver(game).hold();
     release();
@@ -291,7 +291,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     expect(game.isPaused).toBe(true);
   });
 
-  it('can be released after the game was destroyed', async () => {
+  it('release() can be called after the game was destroyed', async () => {
     await boot();
     const release = phaserDriver(game).hold();
     await end?.();
