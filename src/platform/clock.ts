@@ -1,6 +1,9 @@
 /** The source of time. Tests replace it with a fake clock that they advance manually. */
 export interface Clock {
-  /** Wall-clock time, in milliseconds since 1970. The user can change it, and it advances while the device sleeps. */
+  /**
+   * Wall-clock time, in milliseconds since the Unix epoch. The user can change it, and it advances while the device
+   * sleeps.
+   */
   now(): number;
   /**
    * Monotonic time in milliseconds, for durations. On most platforms it stops while the device sleeps

@@ -2,7 +2,7 @@
 export interface SignUserTokenOptions {
   /** The token’s lifetime in seconds, from 1 to 86,400. Default: 3,600. */
   lifetimeS?: number;
-  /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
+  /** Returns the current time in milliseconds since the Unix epoch. Default: `Date.now`. */
   now?: () => number;
 }
 

@@ -35,7 +35,7 @@ export interface VerifyReceiptOptions extends EvidenceOptions {
   issuer?: string;
   /** Allowed clock skew, in seconds. Default: 60. */
   toleranceS?: number;
-  /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
+  /** Returns the current time in milliseconds since the Unix epoch. Default: `Date.now`. */
   now?: () => number;
 }
 
@@ -201,7 +201,7 @@ export interface UsedReceiptsOptions {
    * twice. Default: 1,000,000.
    */
   capacity?: number;
-  /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
+  /** Returns the current time in milliseconds since the Unix epoch. Default: `Date.now`. */
   now?: () => number;
 }
 

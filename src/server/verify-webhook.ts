@@ -18,7 +18,7 @@ export type WebhookHeaders =
 export interface VerifyWebhookOptions extends EvidenceOptions {
   /** How far the timestamp may be in the past or future, in seconds. Default: 300. */
   toleranceS?: number;
-  /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
+  /** Returns the current time in milliseconds since the Unix epoch. Default: `Date.now`. */
   now?: () => number;
 }
 

@@ -12,7 +12,7 @@ import type { Stack } from './stack.ts';
 import { it } from './worker.ts';
 
 const pollOptions = { timeout: 30_000, interval: 200 };
-/** Values that the service must not reveal to anybody except the bidder's server. */
+/** Values that the service must not reveal to anyone but the bidder's server. */
 const floors = { bidder: 1_234_567, tooHigh: 98_765_432 };
 const cpmMicros = 4_321_987;
 const privateAddress = '10.9.8.7';
@@ -101,7 +101,7 @@ it('an external ad’s price, floor, trackers and source are not revealed to any
   );
   await context.close();
 
-  // The test is meaningful only if an ad with an icon won, other sources lost, and trackers were requested.
+  // The test is meaningful only if an ad with an icon won, other sources lost, and trackers were fired.
   expect(texts.join('\n')).toMatch(/"advertiser":/);
   expect(texts.join('\n')).toMatch(/"icon":/);
   expect(texts.join('\n')).toMatch(/below_floor.*source_error|source_error.*below_floor/s);

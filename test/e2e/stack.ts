@@ -10,8 +10,8 @@ import { createDemand } from '../../service/test/demo-demand.ts';
 import { startReady } from './ready-process.ts';
 
 /**
- * The built service, game server and SDK, with a test page and new data. The demo account's ads are images that must be
- * watched for one second and can be closed immediately. These placements also earn 25 coins:
+ * The built service, game server and SDK, with a test page and fresh data. The demo account's ads are images that must
+ * be watched for one second and can be closed immediately. These placements also earn 25 coins:
  * - `film`: a three-second video
  * - `long`: an image that must be watched for five seconds
  * - `long-film`: a twelve-second video
@@ -47,7 +47,7 @@ export async function startStack(): Promise<Stack> {
     PUBLISHABLE_KEY: keys.sandbox.publishable,
     DATA_DIR: join(data, 'game-server'),
   }).catch(async (error: unknown) => {
-    // The caller gets no stack that it could stop, so the service is stopped here.
+    // The caller receives no stack to stop, so the service must be stopped here.
     await service.stop();
     throw error;
   });

@@ -87,7 +87,7 @@ async function stop(
   return { ms: performance.now() - killedAtMs, code };
 }
 
-test('starts only once with the same data, and stops within 5 s', async () => {
+test('rejects a second start with the same data directory, and stops within 5 s', async () => {
   const otherServer = createServer().listen(0, '127.0.0.1');
   await once(otherServer, 'listening');
   onTestFinished(() => void otherServer.close());
@@ -143,7 +143,7 @@ test('`npm start` stops every process when npm receives SIGTERM', async () => {
   for (const url of [dev.serviceUrl, dev.demoUrl]) await expect(fetch(url)).rejects.toThrow();
 });
 
-test('a start after a SIGKILL keeps the data and stops the leftover processes', async () => {
+test('a start after a SIGKILL keeps the data and stops the orphaned processes', async () => {
   const firstStart = start();
   const dev = await firstStart.ready;
   const exitEvent = once(firstStart.process, 'exit');

@@ -32,7 +32,7 @@ it.beforeAll(({ stack }) => {
 });
 it.afterAll(() => installedPackage?.remove());
 
-it('generates a game that depends on the package versions that are tested', () => {
+it('generates a game that depends on the tested package versions', () => {
   const manifest = JSON.parse(readFileSync(join(game, 'package.json'), 'utf8'));
   const { version, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   expect(manifest).toMatchObject({

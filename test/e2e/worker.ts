@@ -4,8 +4,8 @@ import { launchBrowser } from './browser.ts';
 import { startStack } from './stack.ts';
 
 /**
- * `it` with a stack and a browser as fixtures. All test files in a worker share them, and each file opens its own browser
- * contexts. A fixture starts when a test first uses it.
+ * `it` with a stack and a browser as fixtures. All test files in a worker share them, and each file opens its own
+ * browser contexts. A fixture is set up when a test first uses it.
  */
 export const it = test
   .extend('browser', { scope: 'worker' }, async ({}, { onCleanup }) => {

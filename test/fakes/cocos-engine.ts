@@ -6,9 +6,9 @@ import type { CocosAudioSource, CocosModule } from '../../src/cocos/cocos-module
  * Chromium, and `test/unit/cocos/cocos-engine.test.ts` verifies them. Time passes only through `tick()` and `wait()`.
  */
 export interface CocosEngine extends CocosModule {
-  /** Waits `ms` milliseconds and runs one animation frame, unless the engine is paused or hidden. */
+  /** Advances time by `ms` milliseconds and runs one animation frame, unless the engine is paused or hidden. */
   tick(ms?: number): void;
-  /** Lets time pass without an animation frame. */
+  /** Advances time without running an animation frame. */
   wait(ms: number): void;
   /** The last delta time passed to `director.tick`, in seconds. */
   readonly dt: number;
@@ -33,7 +33,7 @@ export interface CocosEngine extends CocosModule {
     addPersistRootNode(node: object): void;
   };
   readonly Component: new () => { node: object };
-  /** Nodes that outlive their scene. */
+  /** Persistent nodes, which survive scene changes. */
   readonly persistent: object[];
   /** Removes the engine’s listeners from the page. */
   destroy(): void;
@@ -136,8 +136,8 @@ export function createCocosEngine(canvas: HTMLCanvasElement | null = null): Coco
     hide() {
       page.hidden = true;
       gameEvents.emit('game_on_hide');
-      // If the game is already paused, the engine does not mark it as paused by itself. The game then stays paused when
-      // it is shown.
+      // If the game is already paused, the engine does not record the pause as its own, so the game stays paused when
+      // the page is shown.
       if (state.paused) return;
       state.pausedByEngine = true;
       game.pause();
@@ -266,7 +266,7 @@ function listenForInput(canvas: HTMLCanvasElement, input: string[]): () => void 
   };
   const touch = (name: string) => (event: TouchEvent) => {
     event.stopPropagation();
-    // The engine handles touches. It ignores the mouse events that a browser derives from them.
+    // The engine handles touches. It ignores the mouse events that a browser synthesizes from them.
     if (event.cancelable) event.preventDefault();
     for (const changed of Array.from(event.changedTouches)) input.push(`${name}${place(changed)}`);
   };

@@ -131,7 +131,7 @@ it('a React game in StrictMode leaves nothing behind on the page when it unmount
   expect(await page.locator('body > *').count()).toBe(3);
 });
 
-it.runIf(isFullRun)('Phaser’s own Vite template builds and shows an ad', async () => {
+it.runIf(isFullRun)('Phaser’s official Vite template builds and shows an ad', async () => {
   installedPackage.runTool('typescript/bin/tsc', '-p', 'phaser-template');
   installedPackage.runTool(
     'vite/bin/vite.js',
@@ -144,7 +144,7 @@ it.runIf(isFullRun)('Phaser’s own Vite template builds and shows an ad', async
   await playPhaserAd();
 });
 
-it.runIf(isFullRun)('Phaser’s own Vite template shows an ad on the dev server', async () => {
+it.runIf(isFullRun)('Phaser’s official Vite template shows an ad on the dev server', async () => {
   const server = spawn(
     process.execPath,
     [join(root, 'node_modules/vite/bin/vite.js'), '--config', 'vite/config.dev.mjs'],

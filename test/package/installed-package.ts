@@ -23,7 +23,7 @@ export interface InstalledPackage {
   manifest: { exports: Record<string, string | Record<string, string>> };
   /** Runs a module in the project and returns its output. */
   runModule(code: string): string;
-  /** Runs a command-line tool from this repository's packages in the project. */
+  /** Runs a command-line tool from this repository's `node_modules`, with the project as the working directory. */
   runTool(script: string, ...args: string[]): string;
   remove(): void;
 }

@@ -13,7 +13,7 @@ test.beforeAll(({ installedPackage: sharedPackage }) => {
   installedPackage = sharedPackage;
 });
 
-test('the package contains only the build output and documents', () => {
+test('the package contains only the build output and documentation', () => {
   const otherFiles = installedPackage.files.filter((path) => !path.startsWith('dist/'));
   expect(otherFiles.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
   const unexpectedFiles = installedPackage.files.filter(

@@ -31,7 +31,7 @@ const uses = [
 ] as const;
 
 it.each(uses)(
-  'a game that imports only %s from %s contains nothing else',
+  'a game that imports only %s from %s bundles nothing else',
   async (name, from, limit) => {
     const bytes = await measureBytes(
       `import { ${name} } from '${from}'; globalThis.used = ${name};`,

@@ -44,7 +44,7 @@ describe('a cheater who', () => {
   });
 });
 
-/** Asserts that no player earns rewards for more watch time in a period than the period lasts. */
+/** Asserts that, in any period, no player earns rewards for more watch time than the period's length. */
 function expectPossible(rewarded: readonly JudgedAd[], details: string): void {
   for (const { issuedAtMs: fromMs } of rewarded) {
     for (const { settledAtMs: toMs } of rewarded) {

@@ -1,4 +1,4 @@
-/** Deletes an IndexedDB database. Resolves when it is gone. */
+/** Deletes an IndexedDB database. Resolves when the deletion is complete. */
 export const deleteDatabase = (name: string): Promise<void> =>
   new Promise((resolve, reject) => {
     const request = indexedDB.deleteDatabase(name);

@@ -9,11 +9,14 @@ export interface ManualClock extends Clock {
   /** Makes the device sleep. Wall time advances, but monotonic time and timers stop. */
   sleep(ms: number): void;
   /**
-   * Freezes the page. Both times advance. Timers that become due in the meantime run late, at the next `advance()`.
+   * Freezes the page. Both times advance. Timers that become due during the freeze run late, at the next `advance()`.
    * This is also how a device sleeps on Windows, where monotonic time includes sleep.
    */
   freeze(ms: number): void;
-  /** Sets the device's clock the way a user would. Takes milliseconds since 1970. Monotonic time does not change. */
+  /**
+   * Sets the device's clock the way a user would. Takes milliseconds since the Unix epoch. Monotonic time does not
+   * change.
+   */
   setWallTime(ms: number): void;
   /** Number of timers that are set. */
   timers(): number;
@@ -34,7 +37,7 @@ export const runPendingWork = async (): Promise<void> => {
     });
 };
 
-/** Creates a clock that starts at `start`, in milliseconds since 1970. */
+/** Creates a clock that starts at `start`, in milliseconds since the Unix epoch. */
 export function createManualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
   /** Wall time at the origin of monotonic time. */
   let origin = start;

@@ -1,6 +1,6 @@
 /**
- * Code that uses the package the way a game and its server would. It is only compiled, never run: the check `types` fails
- * on an unexpected error and on an expected error that does not occur.
+ * Code that uses the package the way a game and its server would. It is only compiled, never run: the `types` check
+ * fails on an unexpected error and on an expected error that does not occur.
  */
 import { createAds, type Ads, type EarnedReward, type Outcome } from 'trueward';
 import type { TruewardPlugin } from 'trueward/phaser';

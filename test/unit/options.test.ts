@@ -44,7 +44,7 @@ describe('checkOptions', () => {
     },
   );
 
-  it('detects one wrong character in a key', () => {
+  it('detects a single wrong character in a key', () => {
     const typo = validOptions.publishableKey.replace('0aB0', '0aC0');
     expect(catchError({ ...validOptions, publishableKey: typo }).code).toBe('key_malformed');
   });

@@ -36,7 +36,7 @@ it('without a page, calls have no effect but return results', async () => {
   expect(fetch).not.toHaveBeenCalled();
 });
 
-it('checks the options even without a page', () => {
+it('validates the options even without a page', () => {
   expect(() => createAds({ publishableKey: 'sk_live_1', serviceUrl: 'https://ads.test' })).toThrow(
     OptionError,
   );

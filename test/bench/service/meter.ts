@@ -6,12 +6,14 @@ import {
 } from '../../../service/test/private-postgres.ts';
 import { cpuTimeUs, treeTimeUs } from './cpu-time.ts';
 
-/** What one unit of work costs. */
+/** The cost of one unit of work. */
 export interface Cost {
   serviceUs: number;
-  /** CPU time used by the whole PostgreSQL server, except the meter's own connection. 0 with the embedded database. */
+  /**
+   * CPU time used by the entire PostgreSQL server, excluding the meter's own connection. 0 with the embedded database.
+   */
   databaseUs: number;
-  /** How much the tables and their indexes grow. */
+  /** On-disk growth of the tables and their indexes. */
   storedBytes: number;
   /** The WAL that PostgreSQL writes. Standbys and archives receive the same amount. */
   loggedBytes: number;

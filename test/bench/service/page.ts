@@ -16,7 +16,7 @@ import {
   type Verdict,
 } from './results.ts';
 
-/** The published results. A run replaces the results that it measured; the others keep their own dates. */
+/** The published results. A run overwrites only the results that it measured; the rest keep their original dates. */
 export interface Published {
   costs: Costs;
   comparison: Comparison;

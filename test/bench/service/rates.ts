@@ -1,4 +1,4 @@
-/** `npm run bench:rates` measures the cost and response times of ads at the request rates that most games have. */
+/** `npm run bench:rates` measures the cost and latency of ads at request rates that are typical of most games. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { median, percentile } from '../outbox/statistics.ts';
@@ -31,13 +31,19 @@ const quick = values.quick === true;
 const rounds = quick ? 1 : Number(values.rounds);
 const windowMs = quick ? 2_000 : Number(values.seconds) * 1_000;
 const rates = quick ? [10, 100] : [10, 100, 1_000];
-/** Ramp-up before the measured window, in milliseconds. After it, the load is steady: as many ads end as start. */
+/**
+ * Ramp-up before the measured window, in milliseconds. After it, the load has reached a steady state: ads end at the
+ * rate at which they start.
+ */
 const rampUpMs = watchMs + 900;
-/** Maximum number of requests in flight. At this limit, no more ads start, so the run does not reach its rate. */
+/**
+ * Maximum number of requests in flight. At this limit, no new ads are started, so the run falls short of its target
+ * rate.
+ */
 const maxInFlight = 1_000;
-/** How long to wait for the last webhooks, in milliseconds. It is enough even for builds with slow webhooks. */
+/** How long to wait for the last webhooks, in milliseconds. Long enough even for builds with slow webhooks. */
 const drainMs = 300_000;
-/** A rate counts as reached at 97%, because ads at the start and the end of a window are cut off. */
+/** A rate counts as reached at 97%, because the window cuts off some ads at its start and end. */
 const reachedShare = 0.97;
 
 interface Window {
@@ -72,7 +78,7 @@ async function measure(
   };
   const playOne = async (dueAtMs: number): Promise<void> => {
     const ad: Ad = await request(sandbox.decide);
-    // Latency is measured from when the request was due, because in an open loop, a late start is part of the latency.
+    // To avoid coordinated omission, latency is measured from when the request was due, not from when it was sent.
     if (isInWindow(dueAtMs)) decisionMs.push(nowMs() - dueAtMs);
     await request(() => sandbox.start(ad));
     await waitUntilWatched([ad], 0.75);
@@ -130,7 +136,10 @@ function summarize(side: Side['name'], rate: number, windows: readonly Window[])
   };
 }
 
-/** Warms up the JIT compiler. In production, a long-running process has compiled its hot code even at low rates. */
+/**
+ * Warms up the JIT compiler. In production, a long-running process has compiled its hot code even if its request rate
+ * is low.
+ */
 async function warmUp({ sandbox, meter }: Side, receiver: Receiver): Promise<void> {
   const ads = await forEach(Array.from({ length: quick ? 50 : 1_000 }), 32, sandbox.decide);
   await forEach(ads, 32, sandbox.start);

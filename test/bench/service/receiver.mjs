@@ -1,5 +1,5 @@
 /**
- * Simulates a customer's server in a separate process. `/50/…` responds after 50 ms, `/0/…` immediately, and `/never/…`
+ * Simulates a customer server in a separate process. `/50/…` responds after 50 ms, `/0/…` immediately, and `/never/…`
  * never. Reports arrivals to the parent process every 20 ms.
  */
 import { createServer } from 'node:http';

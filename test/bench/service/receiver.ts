@@ -5,18 +5,18 @@ import { join } from 'node:path';
 /** A webhook that arrived. */
 export interface Arrival {
   path: string;
-  /** Time of arrival, by {@link nowMs}. */
+  /** Arrival time, as returned by {@link nowMs}. */
   atMs: number;
   decisionId?: string;
 }
 
 export interface Receiver {
   /**
-   * The URL without a path. The path selects when to respond: `/0/any-name` (immediately), `/50/any-name` (after 50 ms)
-   * or `/never/any-name`.
+   * The base URL. The path selects the response delay: `/0/any-name` (immediately), `/50/any-name` (after 50 ms) or
+   * `/never/any-name`.
    */
   url: string;
-  /** The arrivals so far, excluding those of the last 20 ms and those at `/never`. */
+  /** The arrivals so far, excluding those at `/never`. The most recent ones may be missing for up to 20 ms. */
   arrivals: Arrival[];
   /**
    * Waits for `expected` webhooks. Resolves to the first `expected` arrivals.
@@ -29,10 +29,10 @@ export interface Receiver {
   stop(): Promise<void>;
 }
 
-/** Returns the time in milliseconds according to a monotonic clock that all processes on this machine share. */
+/** Returns the time in milliseconds, from a monotonic clock that all processes on this machine share. */
 export const nowMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
-/** Starts a simulated customer's server in a separate process, so that its work is not measured. */
+/** Starts a simulated customer server in a separate process, so that its CPU time is not measured. */
 export async function startReceiver(): Promise<Receiver> {
   const child = fork(join(import.meta.dirname, 'receiver.mjs'));
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];

@@ -5,8 +5,8 @@ import type { Cost } from './meter.ts';
 import type { Side } from './side.ts';
 
 /**
- * The units of work that are measured. `decisionAlone` is a decision while nothing else is requested, 64 at a time. `ad`
- * is a whole ad with its webhook.
+ * The units of work that are measured. `decisionAlone` is a decision without any other requests, at a concurrency of
+ * 64. `ad` is a whole ad with its webhook.
  */
 export type Unit =
   'decisionAlone' | 'decision' | 'start' | 'quartiles' | 'finish' | 'delivery' | 'ad';
@@ -36,7 +36,7 @@ export interface Costs {
   groupCommit: Record<'postgresql' | 'embedded', GroupCommit>;
 }
 
-/** A requirement, and what was measured. */
+/** A requirement and the measured value. */
 export interface Verdict {
   budget: string;
   measured: string;
@@ -93,7 +93,7 @@ export interface PartResult {
 /** The contents of docs/benchmarks/service/scale.json. */
 export type Scale = Record<string, PartResult & { measured: Origin }>;
 
-/** Describes when and where the benchmark runs. Call it before the run, because the benchmark causes load. */
+/** Describes when and where the benchmark runs. Call it before the run, because the benchmark itself adds load. */
 export function readOrigin(): Origin {
   const [cpu] = cpus();
   const memory = Math.round(totalmem() / 2 ** 30);
@@ -106,8 +106,8 @@ export function readOrigin(): Origin {
 const medianOrNaN = (values: number[]): number => median(values) ?? NaN;
 
 /**
- * Returns each counter's median over all rounds, except for stored bytes. Their mean is returned instead, because a round
- * adds fewer bytes if it reuses space that autovacuum has freed.
+ * Returns each counter's median over all rounds. For stored bytes, returns the mean instead, because a round that
+ * reuses space freed by autovacuum adds fewer bytes.
  */
 export function summarize(rounds: readonly Round[], side: Side['name']): Record<Unit, Cost> {
   const sideRounds = rounds.flatMap(({ sides }) => sides[side] ?? []);

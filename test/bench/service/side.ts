@@ -17,7 +17,7 @@ export interface Side {
   stop(): Promise<void>;
 }
 
-/** Starts a side. Without `build`, starts this build with the embedded database. */
+/** Starts a side. If `build` is omitted, starts this build with the embedded database. */
 export async function startSide(connections: number, build?: BuildUnderTest): Promise<Side> {
   const postgres = build && (await requirePostgres());
   const service = await startService({

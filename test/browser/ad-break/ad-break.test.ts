@@ -68,7 +68,7 @@ for (const [name, media] of [
   });
 }
 
-it('counts only the time a video actually plays as watched', async () => {
+it('counts only a video’s actual playback time as watched', async () => {
   const stage = setStage();
   const running = stage.run(decide(video, { min_watch_ms: 2700 }));
   await waitForElement('dialog');
@@ -295,7 +295,7 @@ it('pauses while the page is hidden and counts no watch time', async () => {
   expect(complete?.watched_ms).toBeLessThan(3_100);
 });
 
-it('completes the ad if the game’s handlers throw', async () => {
+it('completes the ad even if the game’s handlers throw', async () => {
   const stage = setStage();
   const uncaughtMessages: string[] = [];
   const catchError = (event: ErrorEvent) => {
@@ -341,7 +341,7 @@ it('shows the first frame of a loaded ad without waiting for storage or requests
       confirmationTimeoutMs: 100,
       loadTimeoutMs: 5000,
     },
-    // Without a first frame, the test would time out here.
+    // If the first frame were not shown, the test would time out here.
     { placement: 'revive', kind: 'rewarded', signal: abort.signal, onStart: () => abort.abort() },
   );
   expect(result.outcome).toBe('aborted');

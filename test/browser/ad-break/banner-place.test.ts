@@ -61,14 +61,14 @@ it('leaves the element empty if the image fails to load', async () => {
   expect(events).toEqual([]);
 });
 
-it('removes a banner that fails later and reports the error', async () => {
+it('removes a banner that fails after it was shown, and reports the error', async () => {
   const result = await showMedia(
     html(`port.postMessage({ type: 'ready' });
       addEventListener('message', () => { for (let i = 0; i < 300; i++) port.postMessage({}) })`),
   );
   expect(result.outcome).toBe('completed');
   await eventually(() => {
-    // An iframe reloads when it is moved in the page. It receives no messages until it has loaded again.
+    // Moving an iframe within the page reloads it. It receives no messages until it has reloaded.
     bannerElement.querySelector('iframe')?.contentWindow?.postMessage('flood', '*');
     expect(events).toContain('close');
   });

@@ -302,7 +302,7 @@ function play(kind: string, phase: Phase, fault: Fault) {
   async function start(): Promise<void> {
     started = true;
     onEndCard(() => reachPhase('endCard'));
-    // Even without a delay, the close button appears on a timer.
+    // Even with a delay of zero, a timer shows the close button.
     await clock.advance(0);
     if (phase === 'prompting') overlay().findVisible('button.close')?.click();
     if (phase === 'playing' || phase === 'prompting') reachPhase(phase);
@@ -312,7 +312,7 @@ function play(kind: string, phase: Phase, fault: Fault) {
   const decision = decide(
     kinds[kind] ?? image,
     { min_watch_ms: phase === 'watched' || kind !== 'video' ? 1600 : 2400, close_after_ms: 0 },
-    // Videos take real time, so they have an end card only if the test needs one.
+    // Videos play in real time, so they have an end card only if the test needs one.
     kind === 'video' && phase !== 'endCard' ? undefined : 'https://advertiser.test/',
   );
   const running = stage.run(
@@ -360,7 +360,7 @@ function play(kind: string, phase: Phase, fault: Fault) {
       frozenMs += ms;
       clock.freeze(ms);
     },
-    /** How long the page has been running without being frozen, in milliseconds. */
+    /** How long the page has been running, excluding the time it was frozen, in milliseconds. */
     passedMs: () => clock.monotonic() - frozenMs,
     waitForPhase: () => reached.promise,
     end: () => {

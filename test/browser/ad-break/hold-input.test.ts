@@ -36,7 +36,7 @@ it('the game does not receive the keyup event for the key that closed the ad', (
   end();
 });
 
-it('the game receives exactly one keyup event for a key that was already down when the ad opened and then closed it', () => {
+it('the game receives exactly one keyup event for a key that was held down when the ad opened and that later closed the ad', () => {
   const { ad, canvas, received, key, release, end } = openAd();
   key('keyup', 'Space', ad);
   key('keydown', 'Space', ad);

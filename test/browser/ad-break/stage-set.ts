@@ -165,7 +165,10 @@ export function setStage() {
     failChunkLoad: () => (loadShowAd = () => Promise.reject(new TypeError('Failed to fetch'))),
     confirmAs: (state: RewardReport['state']) => (confirmed = state),
     count: (name: string) => log.filter((entry) => entry === name).length,
-    /** Reads what an ad break must restore: the game is on top and has focus, and nothing from the SDK remains. */
+    /**
+     * Reads the page state that an ad break must restore: the game is on top and has focus, and nothing from the SDK
+     * remains.
+     */
     readPageState: () => ({
       nodes: document.body.children.length,
       top: document.elementFromPoint(innerWidth / 2, innerHeight / 2) === canvas,

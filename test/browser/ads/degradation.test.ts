@@ -4,8 +4,8 @@ import { eventually } from '../../support/eventually.ts';
 import { createPublishableKey, picture, createStubService } from '../../support/stub-service.ts';
 import { html, overlay, video } from '../ad-break/stage-set.ts';
 
-// A browser, a policy or another script may disable some of the browser APIs that the SDK uses. For each API, there are
-// tests in which it is missing, throws, or never responds. An uncaught error also fails the test.
+// A browser, a policy or another script may disable some of the browser APIs that the SDK uses. For each API, tests
+// cover the cases in which it is missing, throws, or never responds. Any uncaught error also fails the test.
 
 const undo: (() => void)[] = [];
 afterEach(() => {
@@ -194,7 +194,7 @@ it('the outcome is pending while Web Locks do not respond', async () => {
   expect(await ads.rewards()).toMatchObject([{ state: 'pending' }]);
 });
 
-it('works if element ids on the page clobber globals', async () => {
+it('works even if element ids on the page clobber globals', async () => {
   const names = ['trueward', 'Trueward', 'ads', 'trustedTypes', '__tcfapi', '__gpp', 'scheduler'];
   for (const id of names) {
     const element = document.createElement('a');

@@ -77,7 +77,7 @@ it('an error in one handler does not prevent the others from being called', asyn
   expect(errors).toEqual(['a handler failed', 'a handler failed']);
 });
 
-it('delivers a reward again until every handler succeeds', async () => {
+it('keeps delivering a reward until every handler succeeds', async () => {
   const ads = start(createStubService());
   const log: string[] = [];
   const wallet = {

@@ -49,7 +49,7 @@ const gppData = (SaleOptOut: number) => ({
   },
 });
 
-/** The functions below add a consent framework to this window. Tests use them to call its callbacks. */
+/** The functions below add a consent framework to this window and let tests invoke its callbacks. */
 function openTcf(): { callback: Callback; calls: unknown[][] } {
   const tcf = { callback: (() => undefined) as Callback, calls: [] as unknown[][] };
   window.__tcfapi = (command, version, callback, id) => {
@@ -164,7 +164,7 @@ describe('a misbehaving framework', () => {
 });
 
 describe('TCF and GPP together', () => {
-  it('an opt-out in a US state is honored where the GDPR does not apply', async () => {
+  it('a US state’s opt-out signal is honored where the GDPR does not apply', async () => {
     const [tcf, gpp] = [openTcf(), openGpp()];
     followConsent();
     tcf.callback(tcData([], false), true);

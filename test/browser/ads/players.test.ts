@@ -212,7 +212,7 @@ it('accepts a user token if a later token names the same player', async () => {
   expect(requests).toHaveLength(2);
 });
 
-/** Shows an ad that the game's server requested. At this point, the token function has not named the player yet. */
+/** Shows an ad that the game's server requested, before the token function has identified the player. */
 async function showBeforeIdentified({ service, start }: ReturnType<typeof game>) {
   const pendingToken = createDeferred<string>();
   const visit = start({ userToken: () => pendingToken.promise });
@@ -225,7 +225,7 @@ async function showBeforeIdentified({ service, start }: ReturnType<typeof game>)
   return { ...visit, decisionId, pendingToken };
 }
 
-it('keeps the reward from a server-side decision for the player that the token names later', async () => {
+it('keeps the reward from a server-side decision for the player whom the token later identifies', async () => {
   const device = game();
   const { ads, decisionId, pendingToken } = await showBeforeIdentified(device);
   expect(await ads.rewards()).toEqual([]);

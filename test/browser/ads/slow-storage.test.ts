@@ -63,7 +63,7 @@ it.each([
     Date.parse(service.events.find((event) => event.type === type)?.occurred_at ?? '');
   expect(findEventTime('midpoint') - findEventTime('start')).toBeGreaterThan(600);
   expect(findEventTime('complete') - findEventTime('start')).toBeGreaterThan(1_300);
-  // Events that occurred before the storage opened do not wait for it.
+  // Events that occur before the storage has opened are sent without waiting for it.
   expect(arrivals).toContainEqual({ type: 'third_quartile', beforeOpening: true });
   await eventually(() => expect(ads.diagnostics().outbox).toMatchObject({ storage, stored: 0 }));
   const ids = service.events.map(({ id }) => id);

@@ -37,7 +37,7 @@ function setHidden(hidden: boolean): void {
 }
 
 describe('hold()', () => {
-  test('a sound that the game starts stays silent until the release', async () => {
+  test('a sound that the game starts during the ad stays silent until the ad ends', async () => {
     const alarm = engine.addSound();
     const jingle = engine.addSound();
     hold();
@@ -66,7 +66,7 @@ describe('hold()', () => {
     expect(alarm.state).toBe('playing');
   });
 
-  test('runs no frames and interrupts playing sounds until the release', () => {
+  test('runs no frames and interrupts playing sounds until the ad ends', () => {
     let updates = 0;
     engine.onUpdate = () => (updates += 1);
     const music = engine.playSound();
@@ -112,7 +112,7 @@ describe('hold()', () => {
     expect(music.state).toBe('playing');
   });
 
-  test('postpones the game’s own resume until the release', () => {
+  test('postpones the game’s own resume until the ad has ended', () => {
     hold();
     engine.game.resume();
     expect(engine.game.isPaused()).toBe(true);
@@ -120,7 +120,7 @@ describe('hold()', () => {
     expect(engine.game.isPaused()).toBe(false);
   });
 
-  test('after a release on a hidden page, the game resumes when the page is shown', () => {
+  test('if the ad ends on a hidden page, the game resumes when the page is shown', () => {
     const music = engine.playSound();
     hold();
     setHidden(true);
@@ -132,7 +132,7 @@ describe('hold()', () => {
     expect(music.state).toBe('playing');
   });
 
-  test('leaves no listeners after the release', () => {
+  test('leaves no listeners after the ad', () => {
     hold();
     release();
     engine.tick();
@@ -143,8 +143,8 @@ describe('hold()', () => {
   });
 });
 
-describe('the delta time after the release', () => {
-  test.each([300, 800, 30_000])('is one frame if the ad took %i ms', (ms) => {
+describe('the delta time after an ad', () => {
+  test.each([300, 800, 30_000])('is one frame if the ad lasted %i ms', (ms) => {
     engine.tick();
     hold();
     engine.wait(ms);
@@ -188,7 +188,7 @@ describe('onFrame()', () => {
     expect(engine.listenerCount()).toBe(0);
   });
 
-  test('does not call back while the game is held', () => {
+  test('does not call back while the game is paused for an ad', () => {
     let frames = 0;
     driver.onFrame(() => (frames += 1));
     hold();
@@ -222,7 +222,7 @@ describe('onFrame()', () => {
 });
 
 describe('keyboard focus', () => {
-  test('returns to the canvas after an ad in an iframe', () => {
+  test('returns focus to the canvas after an ad in an iframe', () => {
     canvas.blur();
     hold();
     const frame = document.createElement('iframe');

@@ -98,7 +98,7 @@ test('destroying the component destroys its ads', async () => {
   expect(await component.ads.showRewarded('revive')).toMatchObject({ outcome: 'aborted' });
 });
 
-test('invalid options are reported once and disable only the ads', async () => {
+test('invalid options are reported once and disable only ads', async () => {
   const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
   const component = createGameAds({ ...options, publishableKey: 'sk_sandbox_x' });
   call(component, 'onLoad');
@@ -110,7 +110,7 @@ test('invalid options are reported once and disable only the ads', async () => {
   });
 });
 
-test('the error names missing options', async () => {
+test('the error says that options are missing', async () => {
   vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
   component = new (createTruewardComponent(engine))();
   call(component, 'onLoad');

@@ -28,7 +28,7 @@ function findFlaws(): string[] {
   return problems;
 }
 
-/** Returns whether a touch in the middle of the control hits the control. */
+/** Returns whether a tap at the center of the control hits it. */
 function canBeHit(selector: string): boolean {
   const control = fixture.findVisible(selector);
   if (control === undefined) return false;
@@ -130,7 +130,7 @@ it('a large icon does not cover the ad', async () => {
   expect(icon.width * icon.height).toBeLessThan((stage.width * stage.height) / 10);
 });
 
-it('in a tiny frame, most of the space is left for the ad', async () => {
+it('in a tiny frame, the controls leave most of the space for the ad', async () => {
   await page.viewport(240, 160);
   fixture = await openInState(image, 'en');
   fixture.overlay.allowClose();
@@ -144,7 +144,7 @@ it.each([
   ['on the end card', ['.end a', '.end button', 'button.close']],
   ['with sound', ['button.mute', 'button.close', 'footer a']],
 ] as const)(
-  'every control %s is reachable on a 320 px screen with text at twice its normal size',
+  'every control %s is reachable on a 320 px screen with text at 200%',
   async (state, selectors) => {
     await page.viewport(320, 568);
     fixture = await openInState(image, 'de');
@@ -251,7 +251,7 @@ it('uses the game’s colors and font', async () => {
 
 // Only Chromium can emulate reduced motion from a page.
 it.runIf(server.browser === 'chromium')(
-  'animates nothing if the player prefers reduced motion',
+  'plays no animations if the player prefers reduced motion',
   async () => {
     const setReducedMotion = (value: string) =>
       cdp().send('Emulation.setEmulatedMedia', {

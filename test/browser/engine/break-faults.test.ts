@@ -71,7 +71,7 @@ describe.each(games)('With $name', ({ start }) => {
     expect(rewards).toHaveLength(1);
   });
 
-  it('an ad that does not load never pauses the game', async () => {
+  it('an ad that fails to load never pauses the game', async () => {
     service.respond = () => picture(400, 'missing.png');
     const onOpen = vi.fn();
     const { outcome } = await game.ads.showRewarded('revive', { onOpen });
@@ -87,7 +87,7 @@ describe.each(games)('With $name', ({ start }) => {
   });
 
   it('a stalled ad ends with `stalled`', async () => {
-    // The test runs the watchdog's eight-second timer without waiting for it.
+    // The test fires the watchdog's eight-second timer immediately.
     const { after } = systemClock;
     const pending = new Set<() => void>();
     vi.spyOn(systemClock, 'after').mockImplementation((ms, callback) => {
@@ -99,7 +99,7 @@ describe.each(games)('With $name', ({ start }) => {
     const running = game.ads.showRewarded('revive');
     await waitForStart();
     const video = document.querySelector('video');
-    // The video claims to be playing but makes no progress, as if no more data arrived.
+    // The video claims to be playing but makes no progress, as if data had stopped arriving.
     if (video) video.playbackRate = 0;
     expect(pending.size).toBe(1);
     for (const runTimer of pending) runTimer();

@@ -38,7 +38,7 @@ afterEach(() => {
   for (const end of cleanups.splice(0)) end();
 });
 
-/** Returns the lines of code that a guide quotes from a source file, without indentation. */
+/** Returns the lines of code that a guide quotes from a source file, with the indentation stripped. */
 function readLines(guide: string): string[] {
   return [...guide.matchAll(/<!-- tested -->\n\n```ts\n(.*?)```/gs)]
     .flatMap(([, code = '']) => code.split('\n'))

@@ -155,7 +155,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     await expectInput('release away');
   });
 
-  it('a touch that ends during the ad ends in the game and clicks nothing', async () => {
+  it('a touch that ends during the ad ends in the game without causing a click', async () => {
     await finger.down(game.canvas);
     expect(game.takeInput()).toEqual(['press']);
     const dialog = await openAd();

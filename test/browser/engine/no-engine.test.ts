@@ -3,7 +3,7 @@ import { noEngine } from '../../../src/engine/engine-driver.ts';
 
 const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
 
-it('calls back on each frame unless the game is held', async () => {
+it('calls back on each frame unless the game is paused for an ad', async () => {
   const driver = noEngine();
   let calls = 0;
   const stop = driver.onFrame(() => (calls += 1));
@@ -53,7 +53,7 @@ it('falls back to a timer if the page renders no frames', () => {
   vi.useRealTimers();
 });
 
-it('returns focus to the previously focused element, once', () => {
+it('restores focus to the previously focused element, once', () => {
   const canvas = document.createElement('canvas');
   const field = document.createElement('input');
   document.body.replaceChildren(canvas, field);

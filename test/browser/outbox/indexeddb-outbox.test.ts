@@ -116,7 +116,7 @@ test('the next page sends stored events with the same ids', async () => {
   await eventually(async () => expect(await countStored()).toBe(0));
 });
 
-test('two tabs together send each event once', async () => {
+test('two tabs send each event only once between them', async () => {
   const first = openTab();
   await first.enqueue(createAdEvent());
   await waitForEvents(1);

@@ -24,7 +24,7 @@ describe.each(phaserVersions)('deliveries to a game in Phaser $version', ({ load
     game.events.on('prerender', () => (isRendering = true));
     game.events.on('postrender', () => (isRendering = false));
     idleListeners = game.events.listenerCount('step');
-    // This clock stands still, so the time budget is never used up. Only the count limits the deliveries per step.
+    // This clock never advances, so the time budget never runs out. Only the count limits the deliveries per step.
     queue = createFrameQueue(phaserDriver(game), { monotonic: () => 0 });
   });
   afterEach(async () => {

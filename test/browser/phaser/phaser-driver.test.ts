@@ -38,7 +38,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     end = undefined;
   });
 
-  it('runs no step during the ad, even if the tab is hidden and shown', async () => {
+  it('runs no step during the ad, even if the tab is hidden and shown again', async () => {
     await boot();
     const release = phaserDriver(game).hold();
     let steps = 0;
@@ -173,7 +173,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     await eventually(() => expect(context.state).toBe('running'));
   });
 
-  it('tweens and timers continue where they stopped', async () => {
+  it('tweens and timers resume where they left off', async () => {
     await boot();
     const target = { x: 0 };
     let fired = false;
@@ -282,7 +282,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     expect(game.events.listenerCount('step')).toBe(listenersBefore);
   });
 
-  it('can be released twice', async () => {
+  it('a second release() call is a no-op', async () => {
     await boot();
     const release = phaserDriver(game).hold();
     release();
@@ -291,7 +291,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     expect(game.isPaused).toBe(true);
   });
 
-  it('can be released after the game was destroyed', async () => {
+  it('release() can be called after the game was destroyed', async () => {
     await boot();
     const release = phaserDriver(game).hold();
     await end?.();

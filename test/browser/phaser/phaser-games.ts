@@ -43,9 +43,9 @@ export async function bootGame(
 }
 
 /**
- * Returns audio settings with an audio context that the test owns. When the game ends, Phaser only suspends this
- * context, but it would close a context of its own. Closing rejects pending `resume()` promises, and Phaser does not
- * handle these rejections (`WebAudioSoundManager.onFocus`, `onGameVisible`).
+ * Returns audio settings with an audio context that the test owns. When the game is destroyed, Phaser only suspends
+ * this context, but would close a context that it had created itself. Closing rejects pending `resume()` promises, and
+ * Phaser does not handle these rejections (`WebAudioSoundManager.onFocus`, `onGameVisible`).
  */
 export const audioSettings = (): Phaser.Types.Core.AudioConfig => ({ context: new AudioContext() });
 

@@ -26,7 +26,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     document.body.replaceChildren();
     service = createStubService();
     results = [];
-    // At a low frame rate, a scene's smoothed time passes more slowly than real time.
+    // At a low frame rate, a scene's smoothed time lags behind real time.
     running = await bootGame(library, { fps: { smoothStep: false } });
     start(running);
   });
@@ -147,7 +147,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     expect(drawnText(button)).toBe('No ad available');
   });
 
-  it('two buttons for one placement do not trigger each other’s requests', async () => {
+  it('two buttons for the same placement do not trigger each other’s requests', async () => {
     service.respond = () => new Response('', { status: 503 });
     add();
     add();

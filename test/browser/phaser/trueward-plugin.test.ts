@@ -30,7 +30,7 @@ describe.each(phaserVersions)('the plugin in Phaser $version', ({ load }) => {
     for (const end of endGames.splice(0)) await end();
   });
 
-  it('the game keeps running with a secret key, and the error is reported once', async () => {
+  it('if the key is a secret key, the error is reported once and the game keeps running', async () => {
     const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
     const { game, scene } = await boot(
       configWithPlugin({ publishableKey: 'sk_sandbox_x', serviceUrl }),

@@ -165,7 +165,7 @@ test('no request is sent if there is nothing to adopt', async () => {
   expect(readReward).not.toHaveBeenCalled();
 });
 
-test('a decision that the service has deleted still confirms the account', async () => {
+test('a not_found response, for a deleted decision, also confirms the account', async () => {
   await storeEvents('old', ['1']);
   await page(reject('not_found')).adopt();
   expect(await readStored('new')).toHaveLength(1);
@@ -223,7 +223,7 @@ test('a reward is not moved while a tab with the old key delivers it', async () 
   expect(await openTabWithKey('new').rewards.list()).toEqual([]);
 });
 
-test('polls the reward for an ad without events unless the ad may be on the screen', async () => {
+test('polls for the reward of an ad without events unless the ad may still be on the screen', async () => {
   const hourMs = 3_600_000;
   const clock = { ...systemClock, now: () => Date.now() - hourMs - 1 };
   const oldTab = openTabWithKey('old', clock);

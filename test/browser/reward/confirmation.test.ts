@@ -69,7 +69,7 @@ test('a page that stays open delivers a reward that is earned hours later', asyn
   await eventually(() => expect(delivered).toMatchObject([{ decisionId: 'dec_1' }]));
 });
 
-test('a long poll ends when the status arrives by another route', async () => {
+test('a long poll ends when the status arrives through another channel', async () => {
   const clock = createManualClock();
   const { rewards, requests, responses } = openTab(
     clock,

@@ -151,7 +151,7 @@ test('a reward is not transferred if another tab is delivering it to the guest',
   expect(deliveredTo).toEqual(['guest']);
 });
 
-test('a delivery in progress is completed when the player changes', async () => {
+test('a delivery in progress is completed even if the player changes', async () => {
   const { rewards, setPlayer } = openTab(undefined, undefined, undefined, 'ann');
   const saving = createDeferred();
   const handler = vi.fn<RewardHandler>(() => saving.promise);

@@ -66,7 +66,7 @@ test('works without a database, and reports that it keeps rewards in memory', as
   expect(rewards.diagnostics().storage).toBe('memory');
 });
 
-test('an unresponsive database blocks no call indefinitely', async () => {
+test('an unresponsive database never blocks a call indefinitely', async () => {
   const clock = createManualClock();
   const { rewards } = openTab(clock);
   await watch(rewards, 'dec_1');

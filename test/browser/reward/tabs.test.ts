@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { decision, earn, earnedStatus, openTab, watch } from './open-tab.ts';
 
-test('another tab delivers a reward if its tab died before the confirmation', async () => {
+test('another tab delivers a reward if the ad’s tab died before the confirmation', async () => {
   const { rewards } = openTab();
   const received: EarnedReward[] = [];
   rewards.onReward((reward) => void received.push(reward));

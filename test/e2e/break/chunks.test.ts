@@ -20,7 +20,7 @@ it.each([
   ['show-ad', 'image'],
   ['image', 'image'],
   ['external-ad', 'external'],
-])('the next call reloads the chunk %s if it failed to load', async (chunk, placement) => {
+])('the next call reloads the %s chunk if it failed to load', async (chunk, placement) => {
   page = await browser.newPage();
   const chunks = `**/${chunk}-*.js`;
   await page.route(chunks, (route) => route.abort());

@@ -6,7 +6,10 @@ import { it } from '../worker.ts';
 
 /** The `close_after_ms` of every ad that `faulty-service.ts` returns. */
 const closeAfterMs = 500;
-/** How late a busy machine may show the control, in milliseconds. This is far less than the default of five seconds. */
+/**
+ * Tolerance for a control that appears late on a busy machine, in milliseconds. This is far less than the default of
+ * five seconds.
+ */
 const graceMs = 1_500;
 
 let site: Site;

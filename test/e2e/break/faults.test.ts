@@ -16,7 +16,7 @@ async function open(placement: string, speed = 1): Promise<void> {
   await page.goto(site.pageFor(placement));
 }
 
-/** Requires the player to watch more of the video than loads. */
+/** Requires the player to watch more of the video than ever loads. */
 async function requireWholeVideo(): Promise<void> {
   await page.route('**/v1/decisions', async (route) => {
     const response = await route.fetch();
@@ -96,7 +96,7 @@ describe('after a user gesture', () => {
     expect(await getPageState(page)).toEqual(asBefore('play'));
   });
 
-  it('after the page is unfrozen, the ad continues where it stopped', async () => {
+  it('after the page is unfrozen, the ad resumes where it left off', async () => {
     await open('image');
     await watch(page);
     await waitForStart(page);

@@ -9,7 +9,10 @@ const isFullRun = inject('full');
 const breaks = isFullRun ? Number(process.env['BREAKS'] ?? 24) : 6;
 /** Number of warm-up ad breaks. The first six play every kind of creative, both aborted and watched. */
 const warmUp = isFullRun ? 12 : 6;
-/** How much the heap may grow. It grows because the browser compiles some code late and the SDK remembers rewards. */
+/**
+ * Maximum heap growth. Some growth is expected, because the browser compiles some code late and the SDK remembers
+ * rewards.
+ */
 const allowedBytes = 150_000 + breaks * 2_000;
 
 let site: Site;

@@ -34,7 +34,7 @@ const reopen = async (options: PageOptions) => {
 };
 const waitForRequests = (count: number) =>
   waitFor(() => expect(lab.receiver.requests.length).toBeGreaterThanOrEqual(count));
-/** Returns how often each event has arrived, in descending order. */
+/** Returns the number of times each event has arrived, in descending order. */
 const arrivalCounts = () => [...lab.receiver.arrivals.values()].sort((a, b) => b - a);
 
 /** Applies a fault to the first `times` requests. */
@@ -45,7 +45,7 @@ const injectFault = (times: number, fault: (exchange: Exchange) => void) => {
   };
 };
 
-test('an empty outbox causes no timers, requests or transactions', async () => {
+test('an empty outbox sets no timers, sends no requests and starts no transactions', async () => {
   await enqueueEvents(5);
   await lab.expectAllArrived(page);
   await page.evaluate(() => window.game.flush());
@@ -77,14 +77,14 @@ test('events are sent again after a lost response, and counted once', async () =
   expect(await diagnostics()).toMatchObject({ sent: 30, dropped: {}, rejected: {} });
 });
 
-test('a half-closed connection is retried', async () => {
+test('a request on a half-closed connection is retried', async () => {
   injectFault(2, ({ request }) => request.socket.end());
   await enqueueEvents(30);
   await lab.expectAllArrived(page);
   expect(arrivalCounts()).toEqual(Array.from({ length: 30 }, () => 1));
 });
 
-test('a truncated response is retried', async () => {
+test('a request is retried if its response was truncated', async () => {
   injectFault(1, ({ accept, response }) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': '9999' });
     response.write(JSON.stringify(accept()).slice(0, 50), () => response.destroy());

@@ -40,7 +40,7 @@ async function bundlePage(): Promise<string> {
   return outputFiles[0]?.text ?? '';
 }
 
-/** @param sharedBrowser - opens the contexts. */
+/** @param sharedBrowser - the browser in which the contexts are opened. */
 export async function startLab(sharedBrowser: Browser): Promise<OutboxLab> {
   const folder = await mkdtemp(join(tmpdir(), 'trueward-outbox-'));
   const receiver = await startReceiver(await bundlePage());

@@ -15,7 +15,7 @@ interface Reply {
   error?: { message: string };
 }
 
-/** Starts a browser that is controlled with the DevTools protocol over a pipe. */
+/** Starts a browser that is controlled through the DevTools protocol over a pipe. */
 export function openRawBrowser(profile: string) {
   const child = spawn(
     chromiumPath,

@@ -18,7 +18,7 @@ export interface Receiver {
   /** Ids that a page reported as stored. */
   resolved: Set<string>;
   requests: { atMs: number; batch: EventBatch }[];
-  /** If set, handles event requests instead of the normal code. */
+  /** If set, handles event requests instead of the default handler. */
   fault: ((exchange: Exchange) => void) | undefined;
   /** Resolves when a page has stopped at its `stopAt` step. */
   waitUntilPageStops(): Promise<void>;

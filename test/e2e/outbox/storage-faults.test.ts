@@ -35,7 +35,7 @@ test('evicts and counts the least valuable events when the quota is exhausted', 
   });
   await page.evaluate(async () => {
     await window.game.enqueueEvents(20, 'complete');
-    // The values are random, because the browser would compress equal values.
+    // The values are random, because the browser would compress repetitive values.
     const noise = () => crypto.getRandomValues(new Uint8Array(80)).join('').slice(0, 200);
     for (let burst = 0; burst < 40; burst++)
       await Promise.all(

@@ -158,7 +158,7 @@ test('closes the database for a newer release in another tab', async () => {
   );
 });
 
-test('a page that returns from the back/forward cache sends again', async () => {
+test('a page restored from the back/forward cache resumes sending', async () => {
   const page = await lab.open(context);
   await enqueueEvents(page, 5);
   await lab.expectAllArrived(page);
@@ -171,7 +171,7 @@ test('a page that returns from the back/forward cache sends again', async () => 
   });
   await page.goto('about:blank');
   lab.receiver.fault = undefined;
-  // A page that returns from the cache doesn't fire a second `load` event.
+  // A page restored from the cache doesn't fire a second `load` event.
   await page.goBack({ waitUntil: 'commit' });
   await waitFor(async () => expect(await page.title()).toBe('from the cache'));
   await enqueueEvents(page, 5);
@@ -180,7 +180,7 @@ test('a page that returns from the back/forward cache sends again', async () => 
   expect(await diagnostics(page)).toMatchObject({ storage: 'indexeddb', stored: 0 });
 });
 
-test('no event is lost if a page is closed while it sends', async () => {
+test('no event is lost if a page is closed while it is sending', async () => {
   const page = await lab.open(context);
   // The page is closed before it becomes the leader, so the events are stored but not sent.
   lab.receiver.fault = ({ request }) => request.socket.destroy();

@@ -94,7 +94,7 @@ test('axe finds no accessibility violations on any page in light or dark mode', 
  * @param rules The rules to check. Default: all rules. In dark mode, only the colors differ.
  */
 async function findViolations(page: Page, rules?: string[]): Promise<object[]> {
-  // Doesn't check frames, because they contain previews, and the creatives belong to their advertisers.
+  // Doesn't check frames, because they contain previews of creatives, which belong to the advertisers.
   const options = { iframes: false, ...(rules ? { runOnly: rules } : {}) };
   const { passedRules, violations } = await page.evaluate(async (runOptions) => {
     const { axe } = window as unknown as { axe: typeof axeCore };

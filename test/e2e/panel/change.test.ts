@@ -88,7 +88,7 @@ test('creates, edits and archives an advertiser and a source', async () => {
   await row.waitFor({ state: 'detached' });
 });
 
-test('rejects a concurrent edit with a message and overwrites nothing', async () => {
+test('rejects a concurrent edit with a message, without overwriting anything', async () => {
   const { body } = await site.owner.send<Advertiser>('POST', '/v1/advertisers', {
     name: 'Mill',
     domain: 'mill.example',

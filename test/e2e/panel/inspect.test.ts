@@ -71,7 +71,7 @@ test('an owner can create, test, inspect and redeliver a webhook', async () => {
   await newSecret.getByRole('button', { name: 'Done' }).click();
   await page.getByRole('button', { name: 'Send', exact: true }).click();
   await expect.poll(() => receivedRequests.length).toBe(3);
-  // During the overlap, the old secret still verifies webhooks.
+  // During the overlap period, webhooks can still be verified with the old secret.
   const thirdRequest = receivedRequests[2] ?? { body: '', headers: {} };
   await verifyWebhook(thirdRequest.body, thirdRequest.headers, secret ?? '');
 });

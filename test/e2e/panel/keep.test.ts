@@ -109,7 +109,7 @@ test('a policy that blocks nothing shows an error in the field group', async () 
   await page.getByText('Policy created').waitFor();
 });
 
-test('explains a rejected value in plain words instead of a schema pattern', async () => {
+test('explains a rejected value in plain language instead of showing a schema pattern', async () => {
   const page = await site.open('/advertisers/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('Slash');
   await page.getByRole('textbox', { name: 'Domain' }).fill('https://slash.example/');

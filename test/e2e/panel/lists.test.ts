@@ -17,7 +17,7 @@ test.afterAll(() => site.stop());
 
 const openPage = (page: Page, path: string) => page.goto(`${site.url}/panel/#${path}`);
 
-test('without requests, the overview shows a message instead of figures', async () => {
+test('without requests, the overview shows a message instead of numbers', async () => {
   const page = await site.open('/');
   await page.getByText('No ad requests in this period.').waitFor();
   const reasons = page.getByRole('region', { name: 'No-fill reasons' });
@@ -53,7 +53,7 @@ test('paging, searching and sorting a list each take one request', async () => {
     .toBe('Maker 219');
 });
 
-test('the kill switch page shows the first few targets of each kind and can find the others', async () => {
+test('the kill switch page shows the first few targets of each kind, and search finds the rest', async () => {
   const page = await site.open('/kill-switches');
   await page.getByText(/^Showing \d+ of \d+/).waitFor();
   expect(await page.getByRole('button', { name: /^Stop / }).count()).toBeLessThan(70);

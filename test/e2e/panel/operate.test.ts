@@ -83,7 +83,7 @@ test('an operator can turn a file into an ad that players see', async () => {
   expect(body).toMatchObject({ status: 'filled', reward: { amount: 75, type: 'gems' } });
 });
 
-/** Expects previews with the SDK's own overlay in three sizes, which show the placement's reward. */
+/** Asserts that the previews use the SDK's own overlay in three sizes and show the placement's reward. */
 async function expectPreviews(page: Page): Promise<void> {
   for (const size of ['1280 × 720', '800 × 600', '360 × 640']) {
     const frame = page.locator(`iframe[title="Preview at ${size}"]`);
@@ -99,7 +99,7 @@ test('the review queue shows an external ad with its source and its icon', async
   const review = { status: 'pending_review', reason_code: 'new_icon', feedback: 'Look at it.' };
   const page = await site.open('/creatives');
   const icon = { url: `${site.url}/media/lobby-banner.png`, width: 77, height: 15 };
-  // Fakes the response, because only the service sets these fields, when it imports a creative.
+  // Stubs the response, because these fields are set only by the service, when it imports a creative.
   await page.route('**/panel/api/creatives?*', async (route) => {
     const response = await route.fetch();
     const body = (await response.json()) as { data: Creative[] };

@@ -46,7 +46,10 @@ try {
   await service.stop();
 }
 
-/** Simulates a week in which players request ads every four hours, and more each day. Most ads are watched to the end. */
+/**
+ * Simulates a week in which players request ads every four hours, with traffic growing each day. Most ads are watched
+ * to the end.
+ */
 async function simulateWeek(testService: InProcessService, time: ManualClock): Promise<string> {
   const game = createClient(testService);
   let rewardedId = '';

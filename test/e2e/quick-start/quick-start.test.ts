@@ -77,7 +77,7 @@ it('the quick start’s server credits the coins that the npm page delivers', as
   expect(await creditLine).toBe('player-42: 25 coins');
 });
 
-it.each(['script-tag', 'canvas'])('the example %s earns a confirmed reward', async (name) => {
+it.each(['script-tag', 'canvas'])('the %s example earns a confirmed reward', async (name) => {
   const coinsBefore = (await stack.account('player-42')).coins;
   const errors: string[] = [];
   page.on('pageerror', ({ message }) => errors.push(message));

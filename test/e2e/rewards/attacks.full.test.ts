@@ -7,10 +7,10 @@ import { openRawBrowser } from '../outbox/raw-browser.ts';
 import { it } from '../worker.ts';
 import { fetchStatus, recordTraffic } from './cheat.ts';
 
-// The ads take five seconds, so that the attacks cannot succeed just because the machine is slow.
+// The ads last five seconds, so that the attacks cannot succeed just because the machine is slow.
 const pollOptions = { timeout: 30_000, interval: 100 };
 
-it('two devices of one player earn one reward for two simultaneous ads', async ({
+it('a player with two devices earns only one reward for two simultaneous ads', async ({
   browser,
   stack,
 }) => {
@@ -65,7 +65,7 @@ it('an ad in a background tab accrues no watch time until the player returns', a
     await (await rawBrowser.openTab('about:blank')).activate();
     await expect.poll(() => tab.evaluate('document.visibilityState'), pollOptions).toBe('hidden');
     await tab.evaluate('void (window.hiddenAt = performance.now())');
-    // Waits longer than the ad takes.
+    // Waits longer than the ad lasts.
     await expect
       .poll(() => tab.evaluate('performance.now() - hiddenAt > 7000'), pollOptions)
       .toBe(true);

@@ -17,7 +17,7 @@ import {
 
 const pollOptions = { timeout: 30_000, interval: 100 };
 /**
- * How fast time passes in a page that cheats, as a multiple of real time. This also applies to the SDK's timeouts: at a
+ * How fast time passes in a cheating page, as a multiple of real time. This also applies to the SDK's timeouts: at a
  * speed of 16, a request would time out after 625 ms, and a slow machine would show no ad. Higher speeds are covered by
  * `test/property/support/cheats.ts`.
  */

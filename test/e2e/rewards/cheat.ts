@@ -15,7 +15,7 @@ export async function fetchStatus(stack: Stack, decisionId: string): Promise<Rew
 const isEventsRequest = (request: Request): boolean =>
   request.method() === 'POST' && request.url().endsWith('/v1/events');
 
-/** Records a page's requests to the service, which a player could do with the developer tools. */
+/** Records a page's requests to the service, as a player could with the developer tools. */
 export function recordTraffic(page: Page): { decisions: FilledDecision[]; batches: EventBatch[] } {
   const decisions: FilledDecision[] = [];
   const batches: EventBatch[] = [];
@@ -26,7 +26,7 @@ export function recordTraffic(page: Page): { decisions: FilledDecision[]; batche
     if (response.request().method() !== 'POST' || !response.url().endsWith('/v1/decisions')) return;
     response.json().then(
       (decision: FilledDecision) => decisions.push(decision),
-      // The page was closed in the meantime. A test that waits for the decision fails.
+      // The page was closed before the response was read. A test that waits for the decision fails.
       () => undefined,
     );
   });
@@ -62,7 +62,7 @@ export function createForgedEvents({ id, token }: FilledDecision, endedMs = Date
   ];
 }
 
-/** Copies the contents of the page's databases. Returns a function that restores them. */
+/** Copies the contents of the page's databases, so that the test can restore them later. */
 export async function copyDatabases(page: Page): Promise<{ restore(): Promise<void> }> {
   const copy = await page.evaluateHandle(async () => {
     const waitForResult = <T>(request: IDBRequest<T>) =>

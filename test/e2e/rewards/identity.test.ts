@@ -60,7 +60,7 @@ it('a placement that requires user tokens returns ads only to requests with a to
     ([publishableKey, serviceUrl, userToken]) => {
       window.ads.destroy();
       const { Trueward } = window as unknown as { Trueward: { createAds: typeof createAds } };
-      // Passes a function that each request calls. A game that runs for hours would do the same.
+      // Passes a function that is called for each request, as a game that runs for hours would.
       window.ads = Trueward.createAds({ publishableKey, serviceUrl, userToken: () => userToken });
     },
     [stack.keys.sandbox.publishable, stack.serviceUrl, token] as const,
@@ -70,7 +70,7 @@ it('a placement that requires user tokens returns ads only to requests with a to
   expect(await readCoins('somebody')).toBe(0);
 });
 
-it('a placement that requires server-side requests shows the server’s decision', async () => {
+it('a placement that requires server-side requests shows the ad from the server’s decision', async () => {
   await page.reload();
   await requireIdentity('server');
   await waitUntilEnforced();

@@ -1,6 +1,6 @@
 // A typical ads library with a backend for Google's Ad Placement API. It uses only `window.adsbygoogle` and loads
 // Google's script itself. As soon as a rewarded break ends, the library requests the next one, so that a rewarded ad is
-// on offer again.
+// available again.
 window.adsbygoogle = window.adsbygoogle || [];
 
 export function startAdsLibrary(onNeedsPause) {

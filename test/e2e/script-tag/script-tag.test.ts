@@ -182,7 +182,7 @@ it('the tag’s attributes set options', async () => {
   await expect.poll(() => logs).toContain('[trueward] POST /v1/decisions');
 });
 
-it('an invalid attribute is reported once, and the page continues', async () => {
+it('an invalid attribute is reported once, and the page keeps running', async () => {
   host.set('/mistake', { body: createPage(addAttributes('data-consent="maybe"')) });
   await page.goto(`${host.url}/mistake`, { waitUntil: 'load' });
   expect(errors).toEqual([expect.stringContaining('the option `consent` must be')]);

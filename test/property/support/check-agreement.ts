@@ -134,7 +134,7 @@ async function checkReceipt(world: World, { status, userRef, plan }: FinalTrack)
   });
 }
 
-/** Checks the reports' sums for this batch: the current sums minus the sums from earlier batches. */
+/** Checks the report totals for this batch: the current totals minus the totals from earlier batches. */
 async function checkReports(world: World, finalTracks: FinalTrack[]): Promise<void> {
   const previousTotals = totalsByWorld.get(world) ?? new Map<string, number>();
   totalsByWorld.set(world, previousTotals);

@@ -8,7 +8,7 @@ import type { RewardVerdict } from '../../../service/src/reward/check-reward.ts'
 import type { AdView } from '../../../service/src/reward/watch-time.ts';
 import type { AdEvent } from '../../../protocol/wire.ts';
 
-/** An ad that the player received. Times are in milliseconds since 1970. */
+/** An ad that the player received. Times are in milliseconds since the Unix epoch. */
 export interface ServedAd {
   id: string;
   issuedAtMs: number;

@@ -44,7 +44,7 @@ export interface PlayerPlan {
 
 export interface BatchPlan {
   players: PlayerPlan[];
-  /** When a kill switch stops the placement double-coins, and for how long. */
+  /** When a kill switch stops the `double-coins` placement, and for how long. */
   kill: { atMs: number; forMs: number };
   /** Times at which all connections break: the players' connections and the connections to the database server. */
   cuts: number[];

@@ -247,7 +247,7 @@ async function send(
     decision.token,
     playerTracks.find((other) => other !== track)?.decision?.token,
   );
-  // If the page is killed in the meantime, it does not receive the response.
+  // If the page is killed while the request is in flight, it does not receive the response.
   const page = track.device.page();
   const response = await world.report(
     {

@@ -15,8 +15,8 @@ import { openPostgres } from '../../../service/src/store/postgres.ts';
 import { expireRewards } from '../../../service/src/reward/expire-rewards.ts';
 
 /**
- * A game server with a webhook, and a service with a manual clock. The service has one process, or two processes with
- * one database.
+ * A game server with a webhook, and a service with a manual clock. The service has one process, or two processes that
+ * share a database.
  */
 export interface World {
   clock: ManualClock;
@@ -37,7 +37,7 @@ export interface World {
   settle(): Promise<void>;
   /** The webhook events that the game server received and verified, without duplicates. */
   events: ReadonlyMap<string, WebhookEvent>;
-  /** Returns a metric's sums by reason. */
+  /** Returns a metric's totals by reason. */
   count(metric: string): Promise<Map<string, number>>;
   accountId: string;
   keysUrl: string;

@@ -193,7 +193,7 @@ describe('rewarded ads', () => {
     expect(log).not.toContain('show revive');
   });
 
-  test('accepting twice shows one ad', async () => {
+  test('accepting twice shows only one ad', async () => {
     await adBreak('reward', {
       beforeReward(showAdFn) {
         showAdFn();
@@ -203,7 +203,7 @@ describe('rewarded ads', () => {
     expect(log.filter((line) => line === 'ad')).toHaveLength(1);
   });
 
-  test('a break makes no offer if another break starts before its ad is ready', async () => {
+  test('a break makes no offer if another break starts before the first break’s ad is ready', async () => {
     const first = adBreak('reward', offerOnly);
     await adBreak('browse');
     await first;

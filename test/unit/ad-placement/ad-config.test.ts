@@ -35,7 +35,7 @@ test('onReady is called only after the ads have loaded', async () => {
   await vi.waitFor(() => expect(onReady).toHaveBeenCalledOnce());
 });
 
-test('onReady is called immediately without preloading', async () => {
+test('onReady is called immediately if preloading is off', async () => {
   const { adConfig } = createAdPlacement(ads, { placements });
   await untilReady((onReady) => adConfig({ sound: 'off', onReady }));
   expect(log).toEqual([]);

@@ -2,7 +2,7 @@ import type { ShowOptions } from '../../../src/ads.ts';
 import type { BreakAds } from '../../../src/ad-placement/run-break.ts';
 import type { Availability, Outcome, ShowResult } from '../../../src/outcome.ts';
 
-/** Fake ads. A test sets their outcomes, and they write their calls to the test's `log`. */
+/** Fake ads. A test sets their outcomes, and they record their calls in the test's `log`. */
 export interface FakeAds extends BreakAds {
   currentAvailability: Availability;
   /** The outcome of the next ad. `opens: false` means that the ad never covers the game. */

@@ -3,7 +3,7 @@ import { compare } from '../../bench/dispatch/report.ts';
 import { median } from '../../bench/dispatch/results.ts';
 import { tally } from '../../bench/dispatch/tally.ts';
 
-test('counts lost and repeated deliveries', () => {
+test('counts lost and duplicate deliveries', () => {
   const counts = { b: 1, c: 3, d: 2, fromAnotherRun: 5 };
   expect(tally(['a', 'b', 'c', 'd'], counts)).toEqual({ lost: 1, duplicated: 2, repeats: 3 });
   expect(tally(['b'], { b: 1 })).toEqual({ lost: 0, duplicated: 0, repeats: 0 });

@@ -83,7 +83,7 @@ describe('pausing', () => {
     engine.game.on('game_on_resume', () => log.push('resume'));
   });
 
-  test('and resuming emit one event each', () => {
+  test('emits one event, and so does resuming', () => {
     engine.game.pause();
     engine.game.pause();
     engine.game.resume();
@@ -91,7 +91,7 @@ describe('pausing', () => {
     expect(log).toEqual(['pause', 'resume']);
   });
 
-  test('by the game outlasts hiding and showing the page', () => {
+  test('a pause by the game remains in effect when the page is hidden and shown again', () => {
     engine.game.pause();
     engine.hide();
     engine.show();
@@ -99,7 +99,7 @@ describe('pausing', () => {
     expect(log).toEqual(['pause']);
   });
 
-  test('by the game while the page is hidden ends when the page is shown', () => {
+  test('a pause by the game on a hidden page ends when the page is shown', () => {
     engine.hide();
     engine.game.pause();
     engine.show();

@@ -13,7 +13,7 @@ describe('the overlay strings', () => {
       expect((await loadStrings(locale)).language).toBe('en');
   });
 
-  it('accept the old codes for Hebrew and Indonesian', async () => {
+  it('accept the legacy language codes for Hebrew and Indonesian', async () => {
     expect((await loadStrings('iw-IL')).language).toBe('he');
     expect((await loadStrings('in')).language).toBe('id');
   });

@@ -34,7 +34,7 @@ describe('watched time', () => {
     };
   }
 
-  it('counts the time played', async () => {
+  it('counts playback time', async () => {
     const { play, watchedTime } = watch();
     for (let step = 0; step < 12; step += 1) await play(250);
     expect(watchedTime.ms).toBe(3000);

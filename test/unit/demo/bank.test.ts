@@ -39,7 +39,7 @@ const rewardedEvent = (id: string, decisionId: string, amount = 50): DecisionRew
   },
 });
 
-it('credits a decision once, no matter how often its webhook arrives', async () => {
+it('credits a decision once, no matter how many times its webhook arrives', async () => {
   const { bank, creditedPlayers, close } = await openBank();
   const results = await Promise.all([
     bank.credit(rewardedEvent('evt_1', 'dec_1')),
@@ -54,7 +54,7 @@ it('credits a decision once, no matter how often its webhook arrives', async () 
   await close();
 });
 
-it('remembers its credits after a restart', async () => {
+it('keeps its credits across a restart', async () => {
   const first = await openBank();
   await first.bank.credit(rewardedEvent('evt_1', 'dec_1'));
   await first.close();

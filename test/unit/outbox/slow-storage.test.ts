@@ -75,7 +75,7 @@ test('sends a page’s events when the page is hidden while the database opens',
   expect(service.requests).toMatchObject([{ keepalive: true }]);
 });
 
-test('a delayed event keeps its time and its position', async () => {
+test('a delayed event keeps its timestamp and its position', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox } = openTab();
   const storable = createDeferred();

@@ -40,7 +40,7 @@ test('evicts quartiles first, then impressions, and completions last', async () 
   expect(outbox.diagnostics()).toMatchObject({ stored: 9, dropped: { too_many: 4 } });
 });
 
-test('when the quota is exceeded, evicts old events and stores the new one', async () => {
+test('when the quota is exhausted, evicts old events and stores the new one', async () => {
   const { store, service, openTab } = openBrowser();
   service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
   let isFull = false;

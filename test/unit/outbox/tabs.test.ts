@@ -4,7 +4,7 @@ import { createAdEvent } from '../../support/event-service.ts';
 import { runPendingWork } from '../../support/manual-clock.ts';
 import { openBrowser, countRecords } from './open-browser.ts';
 
-test('one tab sends at a time, and another one takes over when that tab closes', async () => {
+test('only one tab sends at a time, and another tab takes over when it closes', async () => {
   const { service, store, openTab } = openBrowser();
   const first = openTab();
   const second = openTab();
@@ -21,7 +21,7 @@ test('one tab sends at a time, and another one takes over when that tab closes',
   expect(await countRecords(store)).toBe(0);
 });
 
-test('a frozen tab stops leading, and can lead again when it returns', async () => {
+test('a frozen tab gives up leadership, and can become the leader again when it returns', async () => {
   const { openTab } = openBrowser();
   const first = openTab();
   const second = openTab();
@@ -102,7 +102,7 @@ test('a tab that is suspended during a request blocks other tabs for at most twe
   await runPendingWork();
   expect(service.counted).toHaveLength(2);
   for (const { stored } of [first.diagnostics(), second.diagnostics()]) expect(stored).toBe(0);
-  // The resumed tab can lead again.
+  // The resumed tab can become the leader again.
   await first.enqueue(createAdEvent());
   await runPendingWork();
   expect(service.counted).toHaveLength(3);

@@ -8,7 +8,7 @@ test.each([
   ['available', crypto],
   ['missing', undefined],
   ['blocked', throwingCrypto],
-])('ids are unique if cryptographic random numbers are %s', async (_, cryptoApi) => {
+])('ids are unique when cryptographic random numbers are %s', async (_, cryptoApi) => {
   vi.stubGlobal('crypto', cryptoApi);
   const { newRandomId } = await import('../../../src/platform/ids.ts');
   const [first, second] = [newRandomId(), newRandomId()];

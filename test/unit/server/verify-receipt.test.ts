@@ -61,7 +61,7 @@ describe('verifyReceipt', () => {
   test('rejects a receipt in which any single character was changed', async () => {
     const receipt = await signer.sign();
     for (let at = 0; at < receipt.length; at += 1) {
-      // The last character of base64url has unused bits. The replacement has to differ in the other bits.
+      // The last character of base64url has unused bits. The replacement has to differ in the bits that are used.
       const other = receipt[at] === 'A' ? 'Q' : 'A';
       const tampered = receipt.slice(0, at) + other + receipt.slice(at + 1);
       expect(await verifyAndGetCode(tampered), `at ${at}`).not.toBe('accepted');
@@ -147,7 +147,7 @@ describe('verifyReceipt', () => {
     const next = await makeSigner('key-2');
     keySet = { keys: [next.jwk, signer.jwk] };
     const nextReceipt = await next.sign();
-    // Receipts with made-up key ids must not each cause a request.
+    // Receipts with made-up key ids must not each trigger a request.
     expect([await verify(nextReceipt), requests]).toEqual(['key_unknown', 1]);
     nowS += 31;
     expect([await verify(nextReceipt), requests]).toEqual(['accepted', 2]);

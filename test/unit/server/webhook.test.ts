@@ -35,7 +35,7 @@ async function getErrorCode(verification: Promise<unknown>): Promise<string> {
 }
 
 describe('signWebhook', () => {
-  test('signs the timestamp, a period and the body with the whole secret', async () => {
+  test('signs the timestamp, a period and the body with the full secret', async () => {
     const expected = createHmac('sha256', secret).update(`${signedAtS}.${body}`).digest('hex');
     expect(await signWebhook(body, secret, signedAtS)).toEqual({
       'service-timestamp': String(signedAtS),
@@ -241,7 +241,7 @@ describe('verifyWebhook', () => {
   });
 
   test.each(['sk_sandbox_1', 'pk_live_1', '', 'whsec_', 'whsec_a b', 'abc', undefined, []])(
-    'rejects %j as a secret, without repeating it',
+    'rejects %j as a secret, without echoing it',
     async (wrong) => {
       const headers = await signWebhook(body, secret, signedAtS);
       const verification = verifyWebhook(body, headers, wrong as never, at(0));

@@ -1,5 +1,5 @@
 /**
- * Implements the parts of the module `cc` that the sample project uses, on top of the fake engine. The page creates the
+ * Implements the parts of the `cc` module that the sample project uses, on top of the fake engine. The page creates the
  * scene's nodes and components, because there is no Cocos Creator editor to do so. The page's frames drive the engine.
  */
 import type { CocosModule } from '../../../../src/cocos/cocos-module.ts';
