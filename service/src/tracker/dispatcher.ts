@@ -86,7 +86,7 @@ const maxInFlight = 1_000;
  */
 const pollMs = 1_000;
 const sweepIntervalMs = 5_000;
-/** Minimum time between two claims. At high rates, each claim then covers many requests. */
+/** Minimum interval between claims. At high rates, each claim then covers many requests. */
 const claimIntervalMs = 25;
 /** How long to keep an idle host's queue. */
 const idleMs = 60_000;
