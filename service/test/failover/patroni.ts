@@ -22,7 +22,7 @@ import {
 
 /** Three PostgreSQL servers managed by Patroni, with etcd and HAProxy, configured as in `deploy/`. */
 export interface PatroniCluster {
-  /** A URL through HAProxy, which connects to the primary. */
+  /** A URL that goes through HAProxy, which routes connections to the primary. */
   proxyUrl: string;
   /** A URL that lists all three servers. */
   hostsUrl: string;
@@ -195,7 +195,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
         await sleep(200);
       }
       throw new Error(
-        `The cluster did not recover within ${recoveryTimeoutMs} ms (FAILOVER_LOG=1 shows why).`,
+        `The cluster did not recover within ${recoveryTimeoutMs} ms (set FAILOVER_LOG=1 to see why).`,
       );
     },
     signal,
@@ -265,7 +265,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // The process has exited with its parent.
+    // The process exited along with its parent.
   }
 }
 

@@ -32,7 +32,7 @@ export interface FailoverReport extends Verdict {
   unexpectedResponses: string[];
 }
 
-/** The service counts as recovered once this many new decisions have earned their reward. */
+/** The service is considered recovered once this many new decisions have earned their reward. */
 const recoveryRewards = 10;
 /** How long a player retries a request. A failover takes less time. */
 const retryForMs = 120_000;

@@ -31,7 +31,7 @@ export interface FaultReport extends Verdict {
   skipped: string[];
 }
 
-/** The service counts as recovered once this many new decisions have earned their reward. */
+/** The service is considered recovered once this many new decisions have earned their reward. */
 const recoveryRewards = 10;
 
 /**
