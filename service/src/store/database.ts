@@ -66,7 +66,7 @@ export interface Database extends Queries {
    * database. Closed together with this database.
    */
   schema?: Database;
-  /** Whether the disk is full. Absent if the disk is not watched. */
+  /** Whether the disk is full. Absent if the disk is not monitored. */
   isFull?(): boolean;
   /**
    * Runs statements one by one on a separate connection, without a transaction or a statement timeout, as required by

@@ -97,8 +97,8 @@ export interface MigrateOptions {
 
 /**
  * Brings the schema up to date. Returns the names of the migrations that it applied. If several processes start at the
- * same time, only one of them migrates. If the schema is up to date, the call locks nothing and needs no permission to
- * change tables.
+ * same time, only one of them migrates. If the schema is up to date, the call acquires no locks and needs no DDL
+ * permissions.
  *
  * @throws Error when the database has an unknown breaking migration or a different migration with a known name, or when
  * another session blocks the migration for too long.

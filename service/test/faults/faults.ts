@@ -32,7 +32,7 @@ const killService: Fault = {
 };
 
 const killPostgres: Fault = {
-  name: 'PostgreSQL is killed (SIGKILL of all its processes) and restarted after two seconds',
+  name: 'PostgreSQL is killed (SIGKILL to all of its processes) and restarted after two seconds',
   async run({ postgres }) {
     await postgres.kill();
     await sleep(2_000);

@@ -20,7 +20,7 @@ import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 const folder = mkdtempSync(join(tmpdir(), 'trueward-'));
 let database: Database;
 beforeAll(async () => {
-  // A database from the pool could have statistics and cached plans, so this test creates a new one.
+  // A pooled database could have statistics and cached plans, so this test creates a fresh one.
   await copyEmptyDatabase(join(folder, 'database'));
   database = await openPGlite(join(folder, 'database'), () => undefined);
   await migrate(database);

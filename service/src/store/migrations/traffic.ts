@@ -75,7 +75,7 @@ export const plausibleTimes = {
   ],
 } as const;
 
-/** The clock offset of an ad view's fastest request, to compare ad views by the device's clock. */
+/** The clock offset measured by an ad view's fastest request. Used to compare ad views by the device's clock. */
 export const watchOffset = {
   name: '0081-watch-offset',
   statements: [`ALTER TABLE decisions ADD COLUMN watch_offset_ms bigint`],
