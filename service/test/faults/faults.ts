@@ -130,7 +130,7 @@ const skewClock: Fault = {
 };
 
 /**
- * The faults by name, as passed to `npm run faults:service`. In this order, leases that are acquired during one fault
+ * The faults by name, as passed to `npm run faults:service`. Their order ensures that leases acquired during one fault
  * expire during a later one.
  */
 export const faults = {

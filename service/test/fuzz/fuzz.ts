@@ -22,7 +22,7 @@ export interface Finding {
   reason: string;
 }
 
-/** Matches text that no response may contain: SQL, stack traces, paths, internal names. */
+/** Matches text that must never appear in a response: SQL, stack traces, paths, internal names. */
 const internalsPattern =
   /\bSELECT \w|INSERT INTO|node_modules|\.ts:\d|\bat \w+ \(|pglite|syntax error|violates/i;
 

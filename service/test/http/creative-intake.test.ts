@@ -367,7 +367,7 @@ test('a source cannot have more than 200 creatives pending review', async () => 
   );
 });
 
-test('operators cannot change the fields of an external creative that the service manages', async () => {
+test('operators cannot change the service-managed fields of an external creative', async () => {
   const source = await intake.createSource();
   intake.submit(source, { url: '/meadow.mp4' });
   const { id } = await intake.waitForCreatives(source);

@@ -149,7 +149,7 @@ test('dropping old weekly partitions does not change report sums', async () => {
     [nextWeekDecision]: 'timelines_20261123',
     [ancientDecision]: 'timelines_other',
   });
-  // A late duplicate is detected, because it is stored in the same partition as the original.
+  // A late duplicate is detected, because it belongs to the same partition as the original.
   expect(await reportEvent(oldDecision, nowMs)).toBe(false);
 
   const { dropped } = await dropOldWeeks(

@@ -1,5 +1,5 @@
 /**
- * Tests compatibility with the previous and the next release against recorded responses. See
+ * Tests compatibility with the previous and next releases against recorded responses. See
  * `service/test/upgrade/record.ts`. `upgrade.full.test.ts` runs the previous release itself.
  */
 import { readFileSync } from 'node:fs';
