@@ -197,7 +197,8 @@ function watchReplication(pool: pg.Pool): CheckReplicated {
   const warnedClients = new WeakSet<pg.PoolClient>();
   pool.on('connect', (client) =>
     client.on('notice', ({ routine }) => {
-      // The routine identifies the warning: it has no specific code, and its text depends on the server's language.
+      // The warning is identified by its routine, because it has no specific code and its text depends on the server's
+      // language.
       if (routine === 'SyncRepWaitForLSN') warnedClients.add(client);
     }),
   );

@@ -137,7 +137,7 @@ export const rollupDeltas = {
 
 /**
  * Leaves space on each page for new versions of leased rows. A lease is then a HOT update, which adds no index entries.
- * This saves 26% of the WAL and 5% of the storage for a delivery.
+ * This saves 26% of the WAL and 5% of the storage per delivery.
  */
 export const deliverySpace = {
   name: '0130-delivery-space',
