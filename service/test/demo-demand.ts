@@ -64,7 +64,7 @@ export function createDemand({ url, keys }: Sandbox) {
       });
       await call('POST', `creatives/${id}/review`, { status: 'approved' });
     },
-    /** Adds a placement that shows only this creative, which the player can close immediately. */
+    /** Adds a placement that shows only this creative. The player can close its ads immediately. */
     async addPlacement(
       creative: string,
       placement: { name: string; format: string; min_view_ms: number } & object,

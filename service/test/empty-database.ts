@@ -75,19 +75,19 @@ async function createTemplate(
     await create(join(folder, 'database'));
     renameSync(join(folder, 'database'), template);
   } catch (error) {
-    // Another worker has created the same template in the meantime.
+    // Another worker created the same template first.
     if (!existsSync(template)) throw error;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** This process's embedded databases that no test is using. */
+/** Embedded databases in this process that no test is using, ready for reuse. */
 const idleDatabases: Database[] = [];
 
 /**
  * Returns an embedded database with empty tables and no weekly partitions. Its `close` function returns the database to
- * a pool, because loading a database takes 2 s of CPU time, and emptying one takes only 20 ms.
+ * a pool, because loading a database takes 2 s of CPU time, while emptying one takes only 20 ms.
  */
 export async function openEmptyDatabase(): Promise<Database> {
   const database = idleDatabases.pop() ?? (await openNewDatabase());

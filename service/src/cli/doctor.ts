@@ -229,7 +229,7 @@ async function checkWebhooks(database: Queries): Promise<Finding[]> {
   );
   return rows.map(({ id, url, reason }) =>
     fail(
-      `the webhook ${id} (${url}) was disabled (${reason}): fix the receiver, enable the webhook, then recover missed events`,
+      `webhook ${id} (${url}) was disabled (${reason}): fix the receiver, enable the webhook, then recover missed events`,
     ),
   );
 }

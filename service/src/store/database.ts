@@ -1,4 +1,4 @@
-/** A row from an untyped query. */
+/** A row returned by a query without a type argument. */
 export type Row = Record<string, unknown>;
 
 /** The account and environment whose rows a call reads or writes. */
@@ -14,8 +14,8 @@ export interface Queries {
   /**
    * Runs a frequently used statement. On a server, each connection prepares the statement once and caches its plan.
    *
-   * Use this only for inserts and for lookups with a single suitable index. The best plan for other queries depends on
-   * the size of a week's partition, which is empty at first.
+   * Use this only for inserts and for lookups with a single suitable index. The best plan for any other query depends
+   * on the size of a week's partition, which starts out empty.
    */
   execute<T = Row>(text: string, params: readonly unknown[]): Promise<T[]>;
 }
@@ -27,7 +27,7 @@ export interface TransactionOptions {
    */
   lockTimeoutMs?: number;
   /**
-   * Whether the first statements in `work` only read or lock. They are then sent together with `BEGIN`, which saves a
+   * Whether `work` starts with statements that only read or lock. If so, they are pipelined with `BEGIN`, which saves a
    * round trip. If `BEGIN` fails, nothing has been written outside a transaction.
    */
   hasLeadingReads?: boolean;
@@ -36,7 +36,7 @@ export interface TransactionOptions {
    * while a partition is empty.
    */
   preferIndexes?: boolean;
-  /** Disables timeouts and retries, for work on whole tables. */
+  /** Disables timeouts and retries, for statements that process entire tables. */
   noTimeout?: boolean;
 }
 
@@ -51,7 +51,8 @@ export interface Connections {
 /**
  * The service's database: PostgreSQL on a server (`pg`), or embedded PostgreSQL (PGlite).
  *
- * Both return `bigint` as number, `timestamptz` as Date, and `jsonb` parsed. Writes resolve when the commit is on disk.
+ * Both return `bigint` as a number, `timestamptz` as a Date, and `jsonb` as the parsed value. Writes resolve when the
+ * commit is on disk.
  */
 export interface Database extends Queries {
   /**
@@ -61,11 +62,11 @@ export interface Database extends Queries {
   transaction<T>(work: (queries: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>;
   close(): Promise<void>;
   /**
-   * The database for schema changes: the coordinator of a Citus cluster. If absent, use this database. Closed together
-   * with this database.
+   * The database in which to run schema changes: the coordinator of a Citus cluster. If absent, run them in this
+   * database. Closed together with this database.
    */
   schema?: Database;
-  /** Whether the disk is full. Absent if the disk is not watched. */
+  /** Whether the disk is full. Absent if the disk is not monitored. */
   isFull?(): boolean;
   /**
    * Runs statements one by one on a separate connection, without a transaction or a statement timeout, as required by

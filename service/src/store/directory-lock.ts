@@ -7,7 +7,7 @@ export class DirectoryInUseError extends Error {
   constructor(file: string, pid: number) {
     super(
       `The data directory is in use by another running service (process ${pid}, lock file ${file}). ` +
-        'Stop that service first, or use another TRUEWARD_DATA_DIR.',
+        'Stop that service first, or set TRUEWARD_DATA_DIR to another directory.',
     );
     this.name = 'DirectoryInUseError';
     this.pid = pid;
@@ -16,7 +16,7 @@ export class DirectoryInUseError extends Error {
 
 interface Owner {
   pid: number;
-  /** The start time of the process. A later process can have the same pid, but not the same start time. */
+  /** The start time of the process. A later process can reuse its pid, but has a different start time. */
   start: string;
 }
 
@@ -32,7 +32,7 @@ export function acquireDirectoryLock(file: string): { release(): void } {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, text);
   try {
-    // A hard link is atomic: only one process can create it, and other processes never see an incomplete file.
+    // Creating a hard link is atomic: only one process succeeds, and other processes never see an incomplete file.
     while (!tryLink(draft, file)) removeStale(file);
   } finally {
     rmSync(draft, { force: true });
@@ -92,8 +92,8 @@ function parseOwner(text: string): Owner | undefined {
 }
 
 /**
- * Returns the start time of a process in an opaque format, or undefined if the process is not running. It distinguishes
- * the process from a later process with the same pid.
+ * Returns the start time of a process in an opaque format, or undefined if the process is not running. The start time
+ * distinguishes the process from a later one that reuses its pid.
  */
 export function processStart(pid: number): string | undefined {
   try {

@@ -27,7 +27,7 @@ export interface Lane<T, R> {
 
 /** Describes an attempt to commit items. */
 export interface Attempt {
-  /** Whether the items are part of a batch that has failed. */
+  /** Whether the items are being retried because their batch failed. */
   isRetry: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface LaneOptions<T, R> {
   maxBatch?: number;
   /** Returns an item's weight. Default: 0. */
   measureWeight?(item: T): number;
-  /** Maximum total weight per transaction, to keep transactions short. Does not apply to a single item. */
+  /** Maximum total weight per transaction, to keep transactions short. A single item may exceed it. */
   maxWeight?: number;
   /** Maximum number of waiting items. Default: 5,000. */
   maxQueue?: number;
@@ -55,7 +55,7 @@ export interface LaneOptions<T, R> {
 export type OpenLane = <T extends object, R>(options: LaneOptions<T, R>) => Lane<T, R>;
 
 /**
- * Minimum size of a transaction after which more items are likely to arrive soon. PostgreSQL's
+ * After a transaction with at least this many items, more items are likely to arrive soon. PostgreSQL's
  * [commit_siblings](https://www.postgresql.org/docs/current/runtime-config-wal.html) has the same purpose.
  */
 const gatherAfterItems = 16;
@@ -97,7 +97,10 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
 
   const isFull = (): boolean => queue.length >= maxBatch || countFitting() < queue.length;
 
-  /** Waits while items keep arriving. Clients that received responses together send their next requests together. */
+  /**
+   * Waits while items keep arriving. Clients that receive their responses at the same time tend to send their next
+   * requests at the same time.
+   */
   const gather = async (): Promise<void> => {
     for (let wait = 1; gatherMs !== undefined && wait <= maxWaits && !isFull(); wait++) {
       const previousLength = queue.length;
@@ -119,8 +122,8 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
   };
 
   /**
-   * Commits a batch. After a failure, splits it in half repeatedly, until each item that fails is alone in its group.
-   * Settles each item with its own result.
+   * Commits a batch. After a failure, bisects the batch until each failing item is isolated. Settles each item with its
+   * own result.
    */
   const settle = async (batch: WaitingItem[]): Promise<void> => {
     const groups = [batch];

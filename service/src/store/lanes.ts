@@ -74,7 +74,7 @@ interface GateOptions {
   nowMs(): number;
 }
 
-/** How long an owner counts as slow after one of its transactions timed out on a lock. */
+/** How long an owner is treated as slow after one of its transactions has timed out on a lock. */
 const slowForMs = 10_000;
 
 /**

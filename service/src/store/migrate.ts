@@ -31,7 +31,7 @@ import {
 interface Index {
   name: string;
   table: string;
-  /** The rest of the statement after the table name: the columns and an optional condition. */
+  /** The part of the `CREATE INDEX` statement after the table name: the columns and an optional condition. */
   on: string;
 }
 
@@ -97,8 +97,8 @@ export interface MigrateOptions {
 
 /**
  * Brings the schema up to date. Returns the names of the migrations that it applied. If several processes start at the
- * same time, only one of them migrates. If the schema is up to date, the call locks nothing and needs no permission to
- * change tables.
+ * same time, only one of them migrates. If the schema is up to date, the call acquires no locks and needs no DDL
+ * permissions.
  *
  * @throws Error when the database has an unknown breaking migration or a different migration with a known name, or when
  * another session blocks the migration for too long.
@@ -149,7 +149,7 @@ async function applyMigrations(database: Database, options: MigrateOptions): Pro
 
 /**
  * Returns the migrations for the next transaction. A concurrent index build waits for all transactions that have
- * changed its table, so a migration with an index has a transaction of its own.
+ * changed its table, so a migration with an index gets its own transaction.
  */
 function selectNextMigrations(
   missingMigrations: readonly Migration[],
@@ -163,8 +163,8 @@ function selectNextMigrations(
 /**
  * Builds an index while other sessions read and write the table. `CREATE INDEX CONCURRENTLY` doesn't support
  * partitioned tables. For such a table, builds an index on each partition first. The index on the table is then created
- * instantly, because it attaches the partition indexes. An invalid index from an interrupted build is dropped and built
- * again.
+ * instantly, because it attaches the partition indexes. An invalid index left behind by an interrupted build is dropped
+ * and rebuilt.
  *
  * The build waits for all transactions that have a snapshot, so the caller's transaction must not have one. A statement
  * with parameters keeps its snapshot until the next statement. Therefore, the last statement of the caller's
@@ -252,7 +252,7 @@ function compareApplied(applied: AppliedMigration[], migrations: readonly Migrat
   const breakingName = newerNames.find((name) => name.includes('breaking'));
   if (breakingName === undefined) return newerNames;
   throw new Error(
-    `The database has the migration ${breakingName}, which this release does not support. Start a newer release.`,
+    `The database contains migration ${breakingName}, which this release does not support. Start a newer release.`,
   );
 }
 

@@ -53,7 +53,9 @@ export async function withMigrationLock<T>(
   }
 }
 
-/** Creates a watch that looks up the blocking sessions on another connection while a transaction waits for a lock. */
+/**
+ * Creates a watch that uses a second connection to look up the blocking sessions while a transaction waits for a lock.
+ */
 function createBlockerWatch(database: Database) {
   let timer: NodeJS.Timeout | undefined;
   let blockers = Promise.resolve('an unknown session');
@@ -74,6 +76,6 @@ function createBlockerWatch(database: Database) {
 const createBlockedError = (blockers: string, waitMs: number): Error =>
   new Error(
     `The migration was blocked for ${waitMs / 1_000} s (MIGRATION_WAIT_S) by ${blockers}. ` +
-      'Wait until that session has ended, or terminate it with SELECT pg_terminate_backend(<session>), then start again. ' +
+      'Wait for that session to end, or terminate it with SELECT pg_terminate_backend(<session>), then start again. ' +
       'SELECT * FROM pg_stat_activity lists all sessions.',
   );

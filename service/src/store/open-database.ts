@@ -47,12 +47,12 @@ export interface DatabaseConfig {
 interface Notices {
   /** Called before a new embedded database is created, which takes a few seconds. */
   onInitialize(): void;
-  /** Called when a connection to the server has broken. The next query opens a new connection. */
+  /** Called when a connection to the server is lost. The next query opens a new connection. */
   onError(error: Error): void;
 }
 
 /**
- * Opens the configured database, which is on a server or embedded.
+ * Opens the configured database, which is either on a server or embedded.
  *
  * @throws DatabaseConnectionError when the server cannot be reached or rejects the credentials.
  */
@@ -84,7 +84,7 @@ async function connect(database: Database, hostCount: number): Promise<void> {
 }
 
 /**
- * Opens and migrates the database for the service. Calls to the returned database are measured, and fail immediately
+ * Opens and migrates the database for the service. Calls to the returned database are instrumented, and fail fast
  * during an outage.
  */
 export async function openServiceDatabase(

@@ -134,11 +134,11 @@ export async function dropWeek(database: Database, week: Week): Promise<void> {
 }
 
 /**
- * Analyzes partitions that have no statistics. Without statistics, the planner reads an account's whole week to find
- * one player's ads. A server analyzes a new partition within a minute, but the embedded database never does.
+ * Analyzes partitions that have no statistics. Without statistics, the planner chooses to read an account's whole week
+ * to find one player's ads. A server analyzes a new partition within a minute, but the embedded database never does.
  */
 export async function analyzePartitions(database: Database): Promise<void> {
-  // On Citus, these tables are empty and without statistics. Autovacuum analyzes their shards.
+  // On Citus, these tables are empty and have no statistics of their own. Autovacuum analyzes their shards.
   if ((await readCitusRole(database)) !== undefined) return;
   const rows = await database.query<{ name: string }>(
     `SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid

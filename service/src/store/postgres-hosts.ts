@@ -35,15 +35,15 @@ export function createHosts(connectionString: string, random = Math.random): Hos
 
     async #connect(): Promise<pg.Client> {
       await super.connect();
-      // A single host may be a standby, because reads work there.
+      // If there is only one host, it may be a standby, because a standby can still serve reads.
       if (urls.length > 1) await this.#rejectStandby();
       return this;
     }
 
     /** Has the same effect as `target_session_attrs=primary` in libpq, which `pg` does not support. */
     async #rejectStandby(): Promise<void> {
-      // The pool adds its error listener after `connect` has finished. Without a listener, a broken connection would
-      // end the process.
+      // The pool adds its error listener after `connect` has finished. Without a listener, a lost connection would
+      // crash the process.
       const ignore = (): void => undefined;
       this.on('error', ignore);
       try {

@@ -13,11 +13,11 @@ import { createHosts, type Hosts } from './postgres-hosts.ts';
 export interface PostgresLimits {
   /** Maximum number of connections. */
   poolSize: number;
-  /** Timeout for running a statement, for getting a connection from the pool, and for idle time in a transaction. */
+  /** Timeout for running a statement, for acquiring a connection from the pool, and for idling in a transaction. */
   timeoutMs: number;
   /** How long a statement waits for a lock. */
   lockTimeoutMs: number;
-  /** Whether there is a pooler in transaction mode in front of the server. If so, there is no session state. */
+  /** Whether the server is behind a transaction-mode pooler. If so, session state is not preserved. */
   pooler: boolean;
 }
 
@@ -37,7 +37,7 @@ const gatherMs = 2;
 const int8 = 20;
 /**
  * Difference between the client's timeout and the server's. The server times out first, because its error contains the
- * reason. The client times out if the server no longer responds.
+ * reason. The client's timeout applies only if the server no longer responds.
  */
 const graceMs = 2_000;
 /** The longest delay that a timer supports. */
@@ -64,8 +64,8 @@ export function openPostgres(
       ? undefined
       : openPostgres(schemaUrl, onError, { ...limits, poolSize: 2 });
   pool.on('error', onError);
-  // The pool handles errors on idle connections only. Without this listener, the process would end when a connection
-  // breaks between two statements of a transaction.
+  // The pool handles errors on idle connections only. Without this listener, losing a connection between two statements
+  // of a transaction would crash the process.
   pool.on('connect', (client) => client.on('error', onError));
   const prepare = createQueryBuilder(limits);
   const checkReplicated = watchReplication(pool);
@@ -83,7 +83,7 @@ export function openPostgres(
   return {
     query: <T = Row>(text: string, params?: readonly unknown[]) =>
       retryConflicts(() => query<T>(text, params)),
-    // Behind a pooler, sessions keep no settings, so timeouts can be set only in a transaction.
+    // Behind a pooler, session settings don't persist, so timeouts can be set only in a transaction.
     execute: <T = Row>(text: string, params: readonly unknown[]) =>
       limits.pooler
         ? transaction((queries) => queries.execute<T>(text, params), {})
@@ -151,7 +151,7 @@ async function maintain(
       ? {}
       : { application_name: 'trueward', statement_timeout: 0, lock_timeout: lockTimeoutMs }),
   });
-  // A broken connection rejects the running query. Without a listener, it would also end the process.
+  // When the connection is lost, the running query rejects. Without a listener, the error would also crash the process.
   client.on('error', () => undefined);
   await client.connect();
   try {
@@ -197,7 +197,8 @@ function watchReplication(pool: pg.Pool): CheckReplicated {
   const warnedClients = new WeakSet<pg.PoolClient>();
   pool.on('connect', (client) =>
     client.on('notice', ({ routine }) => {
-      // The routine identifies the warning: it has no specific code, and its text depends on the server's language.
+      // The warning is identified by its routine, because it has no specific code and its text depends on the server's
+      // language.
       if (routine === 'SyncRepWaitForLSN') warnedClients.add(client);
     }),
   );
@@ -301,7 +302,7 @@ type WatchLocks = <T>(
 
 /**
  * Adds the blocking sessions to the error when a statement times out on a lock. Looks up the sessions on another
- * connection while the statement is waiting, because they are unknown afterward.
+ * connection while the statement is waiting, because they can't be determined afterward.
  */
 function createLockWatch(queries: Pick<Queries, 'query'>): WatchLocks {
   return async (client, timeoutMs, run) => {

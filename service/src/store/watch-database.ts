@@ -49,7 +49,7 @@ const diskProbeIntervalMs = 5_000;
 const diskProbe = 'CREATE TEMP TABLE disk_probe ON COMMIT DROP AS SELECT generate_series(1, 40000)';
 
 /**
- * Reports a full database disk once, and then probes it with a write every 5 s. Requests alone can't detect that the
+ * Reports a full database disk once, and then probes it with a write every 5 s. Requests alone can't reveal that the
  * disk has free space again: while the disk is full, the process is not ready and receives no requests.
  */
 export function watchDisk(database: Database, { onFull, onFree }: DiskNotices): Database {
@@ -63,8 +63,8 @@ export function watchDisk(database: Database, { onFull, onFree }: DiskNotices): 
     } catch (error) {
       // The disk is full, or the database doesn't respond.
       if (isUnavailable(error)) return probeLater();
-      // The role may lack permission to create temporary tables. In that case, the next write shows whether there is
-      // space.
+      // The role may lack permission to create temporary tables. In that case, the next regular write shows whether
+      // there is space.
     }
     if (!closed && fullSinceMs !== undefined) onFree(performance.now() - fullSinceMs);
     fullSinceMs = undefined;
@@ -96,7 +96,7 @@ export function watchDisk(database: Database, { onFull, onFree }: DiskNotices): 
 }
 
 interface OutageNotices {
-  /** Called when the database is unreachable. Calls fail immediately until `onRecover` is called. */
+  /** Called when the database is unreachable. Calls fail fast until `onRecover` is called. */
   onOutage(error: unknown): void;
   onRecover(outageMs: number): void;
 }
@@ -113,8 +113,8 @@ const outageProbe = `SELECT count(*)::bigint AS waiting FROM pg_stat_activity
 
 /**
  * Rejects calls with {@link DatabaseUnreachableError} while the server is unreachable or its synchronous standby
- * doesn't confirm commits. Otherwise, each request would wait for a timeout, and its statements would fill the
- * database's queue. A probe checks twice a second whether the database has recovered.
+ * doesn't confirm commits. Otherwise, each request would wait for a timeout, and its statements would add to the
+ * database's backlog. A probe checks twice a second whether the database has recovered.
  */
 export function failFast(database: Database, { onOutage, onRecover }: OutageNotices): Database {
   let outage: { sinceMs: number; error: unknown } | undefined;

@@ -36,8 +36,8 @@ import type { SamplerName, TraceSettings, Tracing } from './tracing.ts';
 const flushTimeoutMs = 1_500;
 
 /**
- * Exports traces to an OpenTelemetry collector. Doesn't use OpenTelemetry's global state, so that several services in
- * one process have separate traces.
+ * Exports traces to an OpenTelemetry collector. Doesn't use OpenTelemetry's global state, so that several services can
+ * run in one process without mixing their traces.
  */
 export function createOtlpTracing(settings: TraceSettings, log: Logger): Tracing {
   const provider = new TracerProvider({
@@ -48,7 +48,7 @@ export function createOtlpTracing(settings: TraceSettings, log: Logger): Tracing
       }),
     ),
     sampler: createSampler(settings.sampler, settings.ratio),
-    // A transaction's span links to each of its requests, of which there can be 200.
+    // A transaction's span links to each of its requests, up to 200 of them.
     spanLimits: { linkCountLimit: 200, attributeValueLengthLimit: 500 },
     spanProcessors: [new BatchSpanProcessor({ exporter: createOtlpExporter(settings, log) })],
   });
@@ -169,7 +169,7 @@ function createTracedLane(
   }
 }
 
-/** Creates a sampler by its name in the OpenTelemetry specification. */
+/** Creates the sampler that has the given name in the OpenTelemetry specification. */
 function createSampler(name: SamplerName, ratio: number): Sampler {
   switch (name) {
     case 'always_on':

@@ -6,7 +6,7 @@ export type Attributes = Record<string, string | number | boolean>;
 
 /** A span that covers a piece of work. */
 export interface Span {
-  /** Headers that propagate the trace over HTTP. Empty if tracing is disabled. */
+  /** The trace context as HTTP headers. Empty if tracing is disabled. */
   readonly headers: Readonly<Record<string, string>>;
   setAttributes(attributes: Attributes): void;
   fail(message: string): void;

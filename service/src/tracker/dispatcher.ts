@@ -52,8 +52,8 @@ export function createRequestLanes(database: Database, lanes: LaneDeps): Lane<En
       if (first) await recordEnded(database, first.scope.accountId, items);
       return items.map(() => undefined);
     },
-    // A delay does little harm. Only later requests from the same decision to the same host wait for the outcome to be
-    // recorded.
+    // A short delay is acceptable. Only later requests from the same decision to the same host wait for the outcome to
+    // be recorded.
     gatherMs: 25,
   });
 }
@@ -61,7 +61,7 @@ export function createRequestLanes(database: Database, lanes: LaneDeps): Lane<En
 export interface TrackerDispatcher {
   /** Claims the account's due requests without waiting for the next poll. */
   wake(accountId: string): void;
-  /** Waits up to 1 s for running requests, then aborts them. */
+  /** Waits up to 1 s for requests in flight, then aborts them. */
   stop(): Promise<void>;
 }
 
@@ -71,7 +71,7 @@ interface Queue {
   host: string;
   window: ConcurrencyWindow;
   inFlight: number;
-  /** Number of pauses since the host was last reached. */
+  /** Number of consecutive pauses since the host was last reached. */
   pauses: number;
   /** The end of the current pause. No requests are made before this time, because the host was unreachable. */
   pausedUntilMs: number;
@@ -86,11 +86,11 @@ const maxInFlight = 1_000;
  */
 const pollMs = 1_000;
 const sweepIntervalMs = 5_000;
-/** Minimum time between two claims. At high rates, each claim then covers many requests. */
+/** Minimum interval between claims. At high rates, each claim then covers many requests. */
 const claimIntervalMs = 25;
 /** How long to keep an idle host's queue. */
 const idleMs = 60_000;
-/** How long `stop()` waits for running requests. */
+/** How long `stop()` waits for requests in flight. */
 const stopGraceMs = 1_000;
 /** Maximum age of a decision that can have tracker requests. Events are accepted for up to a week. */
 const maxDecisionAgeMs = 8 * 86_400_000;
@@ -130,7 +130,7 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
 
   const startClaim = (): void => {
     nextClaimAtMs = Infinity;
-    // Only one claim runs at a time. Requests that it misses are found by the next claim.
+    // Only one claim runs at a time. The next claim picks up any requests that this one misses.
     if (claiming) return void claiming.then(claimSoon);
     const startedAtMs = nowMs();
     claiming = claimDueRequests(startedAtMs)
@@ -235,7 +235,7 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
         const scope = { accountId, environment };
         return lane.push({ scope, request: due, outcome: attempt.outcome, atMs: clock.nowMs() });
       })
-      // The request is retried or ended when its lease expires.
+      // When its lease expires, the request is either retried or ended.
       .catch((error: unknown) =>
         log.error(
           { err: error, decisionId: due.decisionId, tracker: due.tracker },

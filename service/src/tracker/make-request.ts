@@ -22,7 +22,7 @@ export interface RequestDeps {
   development: boolean;
 }
 
-/** The result of a request. `unreached` means that there was no connection to the host. */
+/** The result of a request. `unreached` means that no connection to the host was established. */
 export interface Attempt {
   outcome: Outcome;
   unreached: boolean;
@@ -158,7 +158,10 @@ interface Deps {
 
 /** Maximum number of redirects. Trackers often redirect once. */
 const maxRedirects = 3;
-/** Maximum number of bytes to read, to keep the connection reusable. A tracking pixel is 43 bytes. */
+/**
+ * Maximum number of bytes to read from the body. Reading the whole body keeps the connection reusable. A tracking pixel
+ * is 43 bytes.
+ */
 const maxReadBytes = 65_536;
 
 export function createTrackerSender({ agents, timeoutMs = 5_000 }: Deps): SendTracker {
@@ -172,7 +175,7 @@ export function createTrackerSender({ agents, timeoutMs = 5_000 }: Deps): SendTr
       let status = 0;
       for (let redirects = 0; nextUrl !== undefined && redirects <= maxRedirects; redirects += 1) {
         const currentUrl: string = nextUrl;
-        // The body may be incomplete, because only the status and the location are used.
+        // A truncated body is fine, because only the status and the `Location` header are used.
         const response = await requestBounded({
           url: currentUrl,
           headers,

@@ -48,8 +48,8 @@ export interface Claim {
 }
 
 /*
- * All comparisons of due times, deadlines and leases use the database's clock. The clocks of processes may differ by
- * more than a lease lasts.
+ * All comparisons of due times, deadlines and leases use the database's clock. Clock skew between processes may exceed
+ * the duration of a lease.
  */
 
 /** Whether any account has pending requests. */
@@ -75,11 +75,11 @@ export async function listAccounts(queries: Queries, sinceId: string): Promise<s
 const pending = `account_id = $1 AND state = 'pending' AND decision_id >= $2`;
 
 /**
- * Leases an account's due requests, round-robin by host. A dead host may have a backlog of hundreds of thousands of
- * requests, which must not slow down other hosts. The recursion therefore jumps from host to host in the index of
+ * Leases an account's due requests, round-robin across hosts. A dead host may have a backlog of hundreds of thousands
+ * of requests, which must not slow down other hosts. The recursion therefore jumps from host to host in the index of
  * pending requests and reads only the head of each queue. (Citus runs recursive queries only within one account.)
  * `OFFSET 0` and `ANY (ARRAY(…))` make the planner look up rows by primary key, even without statistics. With a join,
- * it would read all of the week's rows.
+ * the planner would choose to read all of the week's rows.
  *
  * A request waits until earlier requests for its decision have reached the same host. The order of requests to
  * different hosts doesn't matter. When a lease has expired, its process may have died after it sent the request. Such a
@@ -245,13 +245,13 @@ export async function recordEnded(
   await queries.query(record, [accountId, ids, ...buildArrays(columns, items)]);
 }
 
-/** Maximum number of requests to end in one statement, which holds row locks until it has finished. */
+/** Maximum number of requests to end in one statement, which holds row locks until it finishes. */
 const maxSwept = 1_000;
 
 /**
- * Ends two kinds of requests in all accounts: late requests, and interrupted requests, which are those whose process
- * died before it recorded the outcome. Interrupted requests may have been sent, so they are not sent again, unless they
- * must be made at least once.
+ * Ends two kinds of requests in all accounts: late requests, and interrupted requests, whose process died before
+ * recording the outcome. Interrupted requests may have been sent, so they are not sent again, unless they must be made
+ * at least once.
  */
 const sweep = `WITH chosen AS (
     SELECT account_id, decision_id, tracker, late_at <= now() AS is_late FROM tracker_requests

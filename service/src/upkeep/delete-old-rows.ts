@@ -122,7 +122,7 @@ async function runSweep(
   }
 }
 
-/** How long an inactive player's row is kept. The player's next reward creates it again. */
+/** How long an inactive player's row is kept. The player's next reward recreates it. */
 const viewerRetentionMs = 30 * dayMs;
 /** Number of rows to scan per statement. There is no index on `seen_at`, because it would slow down rewards. */
 const viewersPerScan = 10_000;

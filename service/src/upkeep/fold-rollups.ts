@@ -11,7 +11,7 @@ interface Deps {
   tracing: Pick<Tracing, 'run'>;
 }
 
-/** Time between two folds. Short, because daily caps read all remaining deltas twice a second. */
+/** Interval between folds. Short, because daily caps read all remaining deltas twice a second. */
 const intervalMs = 10_000;
 const deltasPerTransaction = 2_000;
 

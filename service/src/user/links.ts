@@ -91,10 +91,10 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
       role: 'owner',
       createdAtMs: clock.nowMs(),
     });
-    // Revokes other links for the first owner.
+    // Revokes any other links for the first owner.
     await queries.query('DELETE FROM user_links WHERE user_id IS NULL');
     const user = await findUser(queries, accountId, id);
-    if (!user) throw new Error(`The user ${id} was not stored.`);
+    if (!user) throw new Error(`User ${id} was not stored.`);
     return user;
   };
 

@@ -6,7 +6,7 @@ import { type User, toUser, userColumns } from './user.ts';
 /** A session expires `maxLifetimeMs` after sign-in, or `idleMs` after its last request. */
 const maxLifetimeMs = 12 * 3_600_000;
 const idleMs = 2 * 3_600_000;
-/** Minimum time between two updates to a session's last-seen time. */
+/** Minimum interval between updates to a session's last-seen time. */
 const touchIntervalMs = 60_000;
 
 /** A signed-in user's session. */
@@ -103,7 +103,7 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
 
 /**
  * Creates a token for a cookie or a link: the account's id, followed by 256 random bits. The account's id determines
- * the shard on which a cluster looks for the token.
+ * which of a cluster's shards stores the token's row.
  */
 export const createToken = (accountId: string): string =>
   `${accountId}.${randomBytes(32).toString('base64url')}`;

@@ -28,7 +28,7 @@ export interface SignIn {
     code?: string;
     ip: string;
   }): Promise<SignInResult>;
-  /** Starts a session for a user who has been authenticated in another way. Returns the session token. */
+  /** Starts a session for a user who has been authenticated by other means. Returns the session token. */
   begin(queries: Queries, user: User): Promise<string>;
   /** Verifies a signed-in user's password. Failures count as failed sign-ins. */
   confirm(user: User, password: string, ip: string): Promise<SignInResult | undefined>;
@@ -44,7 +44,7 @@ export function createSignIn({ database, clock, codes, sessions, passwords }: De
     ]);
     return sessions.begin(queries, user);
   };
-  /** Verifies credentials within the limits for failed attempts. */
+  /** Verifies credentials, subject to the limits on failed attempts. */
   const verifyLimited = async (
     attempt: Attempt,
     verify: () => Promise<SignInResult | undefined>,
@@ -82,7 +82,7 @@ export function createSignIn({ database, clock, codes, sessions, passwords }: De
 }
 
 interface Limit {
-  /** Number of consecutive failures that cause the first delay. */
+  /** Number of consecutive failures that trigger the first delay. */
   failureLimit: number;
   /** The first delay. It doubles with each further failure. */
   firstWaitS: number;
@@ -90,9 +90,10 @@ interface Limit {
 }
 
 /**
- * The limits for failed sign-ins. `pair` is for one account and one IP, and is the strictest. `ip` is for all accounts,
- * and allows more failures because a whole office may share an IP. `account` is for all IPs, and only slows down
- * botnets. With a stricter limit, anyone could lock out an owner with failed sign-ins.
+ * The limits for failed sign-ins. `pair` applies to one account from one IP, and is the strictest. `ip` applies to one
+ * IP across all accounts, and allows more failures because a whole office may share an IP. `account` applies to one
+ * account across all IPs, and only slows down botnets: if it were stricter, anyone could lock out an owner with failed
+ * sign-ins.
  */
 const limits = {
   pair: { failureLimit: 5, firstWaitS: 30, longestWaitS: 900 },
@@ -182,7 +183,7 @@ function createLockout(queries: Queries, clock: Clock): Lockout {
     async count({ email, ip }) {
       const pair = hashSubject('pair', `${email} ${ip}`);
       const account = hashSubject('account', email);
-      // Counts the IP first, so that an IP that is locked out can't add rows for made-up e-mail addresses.
+      // Counts the IP first, so that a locked-out IP can't add rows for made-up e-mail addresses.
       const limitsByName: [string, Limit][] = [
         [hashSubject('address', ip), limits.ip],
         [pair, limits.pair],
@@ -220,6 +221,6 @@ function createLockout(queries: Queries, clock: Clock): Lockout {
   };
 }
 
-/** Hashes a subject, so that a long input results in a short name. */
+/** Hashes a subject, so that even a long input has a short name. */
 const hashSubject = (kind: string, name: string): string =>
   createHash('sha256').update(`${kind} ${name}`).digest('hex');

@@ -56,7 +56,7 @@ export function createUserManager({ clock, makeId, audit, links, sessions }: Dep
       );
     return user;
   };
-  /** @throws DomainError when the user is the last owner, because only owners can make another user an owner. */
+  /** @throws DomainError when the user is the last owner, because only an owner can make another user an owner. */
   const rejectLastOwner = async ({ queries, scope }: Operation, user: User): Promise<void> => {
     const isActiveOwner = user.role === 'owner' && user.password !== null;
     if (isActiveOwner && (await countUsers(queries, scope.accountId, 'owner')) <= 1)

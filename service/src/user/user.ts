@@ -54,7 +54,7 @@ export const toUser = ({ createdAt, lastSignInAt, ...row }: UserRow): User => ({
 });
 
 export async function findUserByEmail(queries: Queries, email: string): Promise<User | undefined> {
-  // Citus can't join the two tables: sign-in names belong to the whole service, and users are on their account's shard.
+  // Citus can't join the two tables: sign-in names are service-wide, whereas users are on their account's shard.
   const [name] = await queries.query<{ accountId: string; id: string }>(
     `SELECT user_account_id AS "accountId", user_id AS id FROM sign_in_names
       WHERE account_id = $1 AND email = $2`,

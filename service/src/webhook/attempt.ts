@@ -19,7 +19,7 @@ export interface AttemptDeps {
 /** How long a lease lasts. Attempts time out after 10 s, so an expired lease means that its process has died. */
 export const leaseMs = 20_000;
 
-/** Makes an attempt to deliver an event. Never rejects: a failure is a result too. */
+/** Makes an attempt to deliver an event. Never rejects: a failed attempt is a valid result. */
 export async function attempt(
   { clock, tracing, send, openBody, readSecrets, development }: AttemptDeps,
   { url }: Webhook,
@@ -35,7 +35,7 @@ export async function attempt(
   });
   if (delivery.body === null) return fail('the event could not be read: it no longer exists');
   // If a body or secret can't be decrypted, the attempt fails. If this function threw an exception instead, the attempt
-  // would not be recorded, and would be repeated forever.
+  // would go unrecorded and be repeated forever.
   let body: string;
   try {
     body = openBody(delivery.body);
@@ -53,7 +53,10 @@ export async function attempt(
 export const isDelivered = ({ status }: AttemptResult): boolean =>
   status !== undefined && status >= 200 && status < 300;
 
-/** Records an attempt as a span. The receiver can continue the trace with the headers. */
+/**
+ * Records an attempt as a span. Passes the trace context to `send` as headers, so that the receiver can continue the
+ * trace.
+ */
 export function traceAttempt(
   tracing: Pick<Tracing, 'run'>,
   { id, eventId, webhookId, environment, attempt }: DueDelivery,
@@ -88,7 +91,7 @@ export function nextState(result: AttemptResult, attempts: number, random: numbe
   return { state: 'pending', delayMs: Math.max(delayMs, result.retryAfterMs ?? 0) };
 }
 
-/** The delay between each attempt and the previous one, in seconds. The first attempt is made immediately. */
+/** The delay before each attempt, in seconds. The first attempt is made immediately. */
 const delaysS = [0, 5, 30, 120, 600, 1_800, 7_200, 18_000, 36_000, 86_400];
 
 /** Maximum number of attempts per delivery. */
@@ -96,7 +99,7 @@ export const maxAttempts = delaysS.length;
 
 /**
  * Returns the delay before the next attempt after `attempts` failures, or undefined if there are no attempts left. The
- * delay has ±20% jitter, so that deliveries that failed together are not retried together.
+ * delay has ±20% jitter, so that deliveries that failed at the same time are not all retried at the same time.
  *
  * @param random in [0, 1)
  */

@@ -19,13 +19,13 @@ export interface ConcurrencyWindow {
 }
 
 export const initialConcurrency = 4;
-/** Enough for 2,000 requests per second at 100 ms each, which is the rate limit of one key. */
+/** Enough for a key's rate limit of 2,000 requests per second, at 100 ms per request. */
 export const maxConcurrency = 200;
-/** The weight of the latest request in the moving average of the latency. */
+/** The weight of the latest request in the exponential moving average of the latency. */
 const smoothing = 0.2;
 /**
- * Latency counts as rising if it exceeds twice the best latency by more than this. A smaller difference may be noise
- * from the network or the host.
+ * Latency is considered to be rising if it exceeds twice the best latency by more than this. A smaller difference may
+ * be noise from the network or the host.
  */
 const slackMs = 100;
 /**
@@ -66,7 +66,7 @@ export function createConcurrencyWindow(): ConcurrencyWindow {
       averageMs =
         averageMs === undefined ? latencyMs : averageMs + smoothing * (latencyMs - averageMs);
       if (averageMs > 2 * bestMs + slackMs) {
-        // With so few requests in flight, nothing is queueing, so the endpoint itself must have slowed down.
+        // With so few requests in flight, none of them can be queued, so the endpoint itself must have slowed down.
         if (size <= initialConcurrency) bestMs = averageMs;
         else decrease(0.8, initialConcurrency, endedAtMs);
       } else if (isBottleneck) size = Math.min(maxConcurrency, size + (slowStart ? 1 : 1 / size));

@@ -43,25 +43,25 @@ export interface Claim {
 const suspectAfter = 5;
 
 /*
- * All comparisons of due times and leases use the database's clock. The clocks of processes may differ by more than a
- * lease lasts. The statements use `now()`, because distributed engines reject `clock_timestamp()` in an UPDATE
- * condition.
+ * All comparisons of due times and leases use the database's clock. Clock skew between processes may exceed the
+ * duration of a lease. The statements use `now()`, because distributed databases reject `clock_timestamp()` in an
+ * UPDATE condition.
  */
 
 /**
- * Claims due deliveries round-robin by endpoint and reads their events. A dead endpoint may have a backlog of hundreds
- * of thousands of deliveries, which must not slow down other endpoints. Therefore, the statement reads only the head of
- * each endpoint's queue. A suspect endpoint receives one delivery at a time (a half-open circuit breaker). While the
- * delivery at the head of its queue is leased, it receives no other delivery.
+ * Claims due deliveries, round-robin across endpoints, and reads their events. A dead endpoint may have a backlog of
+ * hundreds of thousands of deliveries, which must not slow down other endpoints. Therefore, the statement reads only
+ * the head of each endpoint's queue. A suspect endpoint receives one delivery at a time (a half-open circuit breaker).
+ * While the delivery at the head of its queue is leased, the endpoint receives no other delivery.
  *
  * Rows are selected without a lock, because the UPDATE checks again whether they are due. (SKIP LOCKED doesn't work
  * across shards.) Lookups by id use the condition `NOT IN` instead of `state = 'pending'`. With the latter, the planner
  * may use the index of pending deliveries until the table has been analyzed. This takes 12 ms per row with a backlog of
  * 120,000.
  *
- * `chosen` converts the rows to arrays and back. The planner expects arrays to have ten elements, and therefore looks
- * up each delivery and event by id. Without the arrays, its estimate is too high, and it scans both tables. This takes
- * 10 ms with a backlog of 10,000.
+ * `chosen` converts the rows to arrays and back. The planner assumes that an array has ten elements, and therefore
+ * looks up each delivery and event by id. Without the arrays, its estimate is too high, and it scans both tables. This
+ * takes 10 ms with a backlog of 10,000.
  */
 const claimDueDeliveries = `WITH head AS (
     SELECT r.account_id, r.id AS webhook_id, due.id, due.next_at,

@@ -45,7 +45,7 @@ interface Deps extends AttemptDeps {
 export interface Dispatcher {
   /** Claims due deliveries without waiting for the next poll. */
   wake(): void;
-  /** Waits up to 1 s for running attempts, then aborts them and releases their deliveries. */
+  /** Waits up to 1 s for attempts in flight, then aborts them and releases their deliveries. */
   stop(): Promise<void>;
 }
 
@@ -71,13 +71,13 @@ interface Endpoint {
 const maxInFlight = 1_000;
 /** How often to poll for deliveries from other processes and for expired leases. */
 const pollMs = 1_000;
-/** Minimum time between two claims for new deliveries. At high rates, each claim then covers many deliveries. */
+/** Minimum interval between claims for new deliveries. At high rates, each claim then covers many deliveries. */
 const claimIntervalMs = 25;
-/** Minimum time between two claims during a backlog. Short, because free slots should not stay idle. */
+/** Minimum interval between claims while there is a backlog. Short, because free slots should not stay idle. */
 const backlogIntervalMs = 5;
 /** How long to keep an idle endpoint's window. */
 const idleMs = 60_000;
-/** How long `stop()` waits for running attempts. Most attempts finish in this time and needn't be repeated. */
+/** How long `stop()` waits for attempts in flight. Most attempts finish in this time and don't have to be repeated. */
 const stopGraceMs = 1_000;
 
 /** Delivers due webhook events until `stop` is called. Safe to run in several processes. */
@@ -105,7 +105,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
 
   const startClaim = (): void => {
     nextClaimAtMs = Infinity;
-    // Only one claim runs at a time. Deliveries that it misses are found by the next claim.
+    // Only one claim runs at a time. The next claim picks up any deliveries that this one misses.
     if (claiming) return void claiming.then(refill);
     const startedAtMs = nowMs();
     claimableAtMs = startedAtMs + claimIntervalMs;
@@ -218,7 +218,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
       .finally(() => {
         freeSlot();
         attempts.delete(running);
-        // The limit for all endpoints had been reached. Now there is a free slot.
+        // The limit for all endpoints had been reached. Now a slot is free again.
         if (endpoint.hasMore && attempts.size + 1 === maxInFlight) refill();
       });
     attempts.add(running);

@@ -9,7 +9,7 @@ export interface ConsecutiveFailures {
   attempts: number;
 }
 
-/** Adds failures to their endpoints' consecutive failures. Returns the new totals by webhook. */
+/** Adds failures to their endpoints' counts of consecutive failures. Returns the new counts by webhook. */
 export async function recordFailures(
   queries: Queries,
   accountId: string,
@@ -36,7 +36,7 @@ export async function recordFailures(
   );
 }
 
-/** Clears an endpoint's consecutive failures. */
+/** Resets an endpoint's count of consecutive failures. */
 export async function clearFailures(
   queries: Queries,
   { accountId, webhookId }: Pick<DueDelivery, 'accountId' | 'webhookId'>,

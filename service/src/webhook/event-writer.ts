@@ -15,8 +15,8 @@ interface Deps {
 }
 
 /**
- * Inserts events and deliveries. The bodies are a JSON array, because in an array literal, all of their quotes would
- * have to be escaped.
+ * Inserts events and deliveries. The bodies are passed as a JSON array, because all of their quotes would have to be
+ * escaped in an array literal.
  */
 const insertSql = `WITH written AS (
     INSERT INTO webhook_events (account_id, environment, created_at, id, type, body)

@@ -19,16 +19,16 @@ interface Deps extends AttemptDeps {
   disable(scope: Scope, webhookId: string, reason: 'gone'): Promise<void>;
 }
 
-/** Time between two probes of an endpoint. Long, so that an endpoint that never recovers causes little load. */
+/** Interval between probes of an endpoint. Long, so that an endpoint that never recovers causes little load. */
 const probeIntervalMs = 3_600_000;
-/** Time between two scans for endpoints that are due for a probe. */
+/** Interval between scans for endpoints that are due for a probe. */
 const scanIntervalMs = 60_000;
 const tickMs = 1_000;
 
 /**
  * Once an hour, probes endpoints that were disabled as `failing` (a half-open circuit breaker). A probe delivers the
- * last event that the endpoint missed, because live receivers must not get made-up events. Endpoints that returned 410
- * Gone or were disabled by an operator are not probed.
+ * last event that the endpoint missed, because live receivers must not get synthetic events. Endpoints that returned
+ * 410 Gone or were disabled by an operator are not probed.
  */
 export function startProbes(deps: Deps): { stop(): Promise<void> } {
   const stopping = new AbortController();

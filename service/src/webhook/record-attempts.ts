@@ -24,7 +24,7 @@ export function createAttemptLanes(
 ): Lane<FinishedAttempt, ConsecutiveFailures | undefined> {
   return createScopedLanes(lanes, {
     commit: (items) => recordAttempts(database, items),
-    // A delay does no harm, because no request waits for an attempt to be recorded.
+    // A delay is harmless, because no request waits for an attempt to be recorded.
     gatherMs: 25,
   });
 }
@@ -54,8 +54,8 @@ const columns: readonly Column<FinishedAttempt>[] = [
  */
 
 /**
- * Stores attempts and the new states of their deliveries. Clears the consecutive failures of endpoints that accepted a
- * delivery. Calls `now()` outside the UPDATE, because Citus doesn't allow it inside `coalesce` there.
+ * Stores attempts and the new states of their deliveries. Resets the consecutive-failure counts of endpoints that
+ * accepted a delivery. Calls `now()` outside the UPDATE, because Citus doesn't allow it inside `coalesce` there.
  */
 const record = `WITH ended AS (
     SELECT *, now() + delay_ms * interval '1 millisecond' AS next_at FROM (SELECT ${unnest(columns, 3)}) AS given),
@@ -73,9 +73,9 @@ const record = `WITH ended AS (
       AND deliveries.attempt = ended.attempt - 1 AND deliveries.state NOT IN ('delivered', 'failed')`;
 
 /**
- * Records an account's attempts in one transaction. For each attempt, returns its endpoint's consecutive failures, or
- * undefined if the endpoint is healthy. Ignores an attempt if its lease expired and another process has recorded an
- * attempt for the same delivery.
+ * Records an account's attempts in one transaction. For each attempt, returns its endpoint's number of consecutive
+ * failures, or undefined if the endpoint is healthy. Ignores an attempt if its lease expired and another process has
+ * recorded an attempt for the same delivery.
  */
 export async function recordAttempts(
   database: Pick<Database, 'query' | 'transaction'>,

@@ -32,7 +32,7 @@ export interface AttemptResult {
 }
 
 const maxStoredBytes = 1_024;
-/** Maximum number of bytes to read from a response. The connection can be reused if a response is shorter. */
+/** Maximum number of bytes to read from a response. The connection can be reused only if the response is shorter. */
 const maxReadBytes = 65_536;
 
 interface Deps {
@@ -77,7 +77,7 @@ export function createSender({ clock, agents, timeoutMs = 10_000 }: Deps): Send 
         keepBytes: maxStoredBytes,
       });
       const retryAfterMs = parseRetryAfter(response.headers['retry-after'], clock.nowMs());
-      // The body may be incomplete, because only the status determines the outcome.
+      // A truncated body is fine, because only the status determines the outcome.
       return createResult({
         status: response.status,
         // PostgreSQL can't store U+0000 in text.

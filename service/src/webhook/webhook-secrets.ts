@@ -43,7 +43,7 @@ export async function createWebhookSecret(
   if (active >= maxSecrets) {
     throw new DomainError(
       'conflict',
-      `This webhook has the maximum of ${active} active secrets. Wait until one of them has expired, ` +
+      `This webhook has the maximum of ${active} active secrets. Wait until one of them expires, ` +
         'or send an overlap_s of 0, which makes all of them expire immediately.',
     );
   }

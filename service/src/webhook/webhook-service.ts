@@ -35,7 +35,7 @@ export interface WebhookService {
   /**
    * Enables a webhook that was disabled as `failing`.
    *
-   * @throws DomainError when the webhook was deleted, or has been disabled for another reason in the meantime.
+   * @throws DomainError when the webhook has been deleted, or is no longer disabled as `failing`.
    */
   reenable(operation: Operation, id: string): Promise<void>;
 }

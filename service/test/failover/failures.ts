@@ -21,7 +21,7 @@ const crash: Failure = {
 };
 
 const loss: Failure = {
-  name: 'the primary’s machine is lost (SIGKILL of PostgreSQL and Patroni)',
+  name: 'the primary’s machine is lost (SIGKILL to PostgreSQL and Patroni)',
   async run(cluster, { primary }) {
     cluster.signal(primary, 'SIGKILL', 'machine');
     await sleep(downtimeMs);

@@ -22,7 +22,7 @@ import {
 
 /** Three PostgreSQL servers managed by Patroni, with etcd and HAProxy, configured as in `deploy/`. */
 export interface PatroniCluster {
-  /** A URL through HAProxy, which connects to the primary. */
+  /** A URL that goes through HAProxy, which routes connections to the primary. */
   proxyUrl: string;
   /** A URL that lists all three servers. */
   hostsUrl: string;
@@ -30,7 +30,7 @@ export interface PatroniCluster {
   waitUntilHealthy(): Promise<Members>;
   /** Sends a signal to all of a node's PostgreSQL processes and, if the scope is `machine`, also to Patroni. */
   signal(node: Node, signal: NodeJS.Signals, scope: 'postgres' | 'machine'): void;
-  /** Restarts Patroni after its node was killed. */
+  /** Restarts Patroni on a node that was killed. */
   start(node: Node): void;
   /** Promotes the synchronous standby to primary. */
   switchOver(members: Members): Promise<void>;
@@ -175,8 +175,8 @@ export async function startPatroni(): Promise<PatroniCluster> {
       ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
     });
   /**
-   * Returns the cluster members if this node is the primary and all members are healthy. Doesn't ask standbys, because
-   * they may still report the previous primary.
+   * Returns the cluster members if this node is the primary and all members are healthy. Doesn't query standbys,
+   * because they may still report the previous primary.
    */
   const readMembers = async (node: Node): Promise<Members | undefined> => {
     if (!(await api(node, '/primary')).ok) return undefined;
@@ -195,7 +195,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
         await sleep(200);
       }
       throw new Error(
-        `The cluster did not recover within ${recoveryTimeoutMs} ms (FAILOVER_LOG=1 shows why).`,
+        `The cluster did not recover within ${recoveryTimeoutMs} ms (set FAILOVER_LOG=1 to see why).`,
       );
     },
     signal,

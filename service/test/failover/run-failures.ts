@@ -28,13 +28,13 @@ export interface FailoverReport extends Verdict {
   decisions: number;
   events: number;
   rewards: number;
-  /** Responses with a status other than 200 or 503. No failure may cause any. */
+  /** Responses with a status other than 200 or 503. There must be none, whatever the failure. */
   unexpectedResponses: string[];
 }
 
-/** The service counts as recovered once this many new decisions have earned their reward. */
+/** The service is considered recovered once this many new decisions have earned their reward. */
 const recoveryRewards = 10;
-/** How long a player retries a request. A failover takes less time. */
+/** How long a player retries a request. Longer than any failover takes. */
 const retryForMs = 120_000;
 
 /** Injects failures into a PostgreSQL cluster one at a time while players watch ads from two service processes. */

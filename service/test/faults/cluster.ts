@@ -16,7 +16,8 @@ export interface Cluster {
   /** Kills a process and starts another one in its place. */
   replace(index: number, env?: Record<string, string>): Promise<void>;
   /**
-   * Shuts down a process cleanly and starts another service build in its place. Default: this working tree's build.
+   * Gracefully shuts down a process and starts another build of the service in its place. Default: this working tree's
+   * build.
    */
   roll(index: number, main?: string): Promise<void>;
   /** The first process's clock. All processes show the same time until one of them is replaced. */

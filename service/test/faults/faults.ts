@@ -32,7 +32,7 @@ const killService: Fault = {
 };
 
 const killPostgres: Fault = {
-  name: 'PostgreSQL is killed (SIGKILL of all its processes) and restarted after two seconds',
+  name: 'PostgreSQL is killed (SIGKILL to all of its processes) and restarted after two seconds',
   async run({ postgres }) {
     await postgres.kill();
     await sleep(2_000);
@@ -68,14 +68,14 @@ const fillDisk: Fault = {
   async run({ postgres, hasSmallDisk }) {
     if (!hasSmallDisk) return 'no small file system could be mounted';
     const ballast = join(postgres.folder, 'ballast');
-    // Fill the disk completely, and repeatedly, because the server frees space.
+    // Fill the disk to the last megabyte, and refill it repeatedly, because the server keeps freeing space.
     for (let round = 0; round < 20; round += 1) {
       for (const megabytes of [8, 1]) writeUntilFull(ballast, round, megabytes);
       await sleep(200);
     }
     for (const file of readdirSync(postgres.folder).filter((name) => name.startsWith('ballast')))
       rmSync(join(postgres.folder, file));
-    // Without space for its write-ahead log, the server may have shut down.
+    // The server may have shut down because it ran out of space for its write-ahead log.
     if (!postgres.isAlive()) await postgres.start();
     return undefined;
   },
@@ -91,7 +91,7 @@ function writeUntilFull(path: string, round: number, megabytes: number): void {
 }
 
 const slowDisk: Fault = {
-  name: 'PostgreSQL is paused for 400 of every 500 ms over six seconds, as on a stalling disk',
+  name: 'PostgreSQL is paused for 400 ms out of every 500 ms for six seconds, as if its disk were stalling',
   async run({ postgres }) {
     const signal = (name: 'SIGSTOP' | 'SIGCONT'): void => {
       for (const pid of listChildProcesses(postgres.pid())) {
@@ -130,7 +130,7 @@ const skewClock: Fault = {
 };
 
 /**
- * The faults by name, as passed to `npm run faults:service`. In this order, leases that are acquired during one fault
+ * The faults by name, as passed to `npm run faults:service`. Their order ensures that leases acquired during one fault
  * expire during a later one.
  */
 export const faults = {

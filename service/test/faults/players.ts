@@ -19,9 +19,9 @@ export interface Players {
   countRejections(): number;
   /** Responses with a status other than 200 or 503. */
   unexpectedResponses: string[];
-  /** Resolves when this many decisions made after the call have earned their reward. */
+  /** Resolves when this many decisions, all made after this call, have earned their reward. */
   waitForRewards(rewardCount: number): Promise<void>;
-  /** Lets every player finish the current ad, then resolves. */
+  /** Lets every player finish their current ad, then resolves. */
   stop(): Promise<void>;
 }
 

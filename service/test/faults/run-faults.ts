@@ -14,7 +14,7 @@ import { waitUntilDelivered, type Verdict, verify } from './verify.ts';
 interface Options {
   faults: readonly Fault[];
   players: number;
-  /** Injects the faults without waiting for the service to recover between them. */
+  /** Injects the faults without waiting for the service to recover in between. */
   backToBack?: boolean;
   onFault?(text: string): void;
 }
@@ -25,13 +25,13 @@ export interface FaultReport extends Verdict {
   rewards: number;
   /** The number of requests that got a 503 or no response. */
   rejected: number;
-  /** Responses with a status other than 200 or 503. No fault may cause any. */
+  /** Responses with a status other than 200 or 503. There must be none, whatever the fault. */
   unexpectedResponses: string[];
   /** The faults that could not be injected, with reasons. */
   skipped: string[];
 }
 
-/** The service counts as recovered once this many new decisions have earned their reward. */
+/** The service is considered recovered once this many new decisions have earned their reward. */
 const recoveryRewards = 10;
 
 /**

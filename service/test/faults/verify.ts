@@ -4,7 +4,7 @@ import type { Database } from '../../src/store/database.ts';
 import type { ReceivedRequest } from '../http/receiver.ts';
 import type { AcknowledgedIds } from './players.ts';
 
-/** The differences that {@link verify} found. All lists should be empty. */
+/** The discrepancies that {@link verify} found. All lists should be empty. */
 export interface Verdict {
   /** Acknowledged ids that are missing from the database. */
   lost: string[];

@@ -22,7 +22,7 @@ export interface Finding {
   reason: string;
 }
 
-/** Matches text that no response may contain: SQL, stack traces, paths, internal names. */
+/** Matches text that must never appear in a response: SQL, stack traces, paths, internal names. */
 const internalsPattern =
   /\bSELECT \w|INSERT INTO|node_modules|\.ts:\d|\bat \w+ \(|pglite|syntax error|violates/i;
 
@@ -74,7 +74,7 @@ function buildRequest(
 ) {
   const group = operation.path.split('/')[2] ?? '';
   const id = random() < 0.7 ? (ids[group] ?? 'none') : 'xyz_%27%22%00';
-  // Most DELETE requests name an object that doesn't exist, because later requests still need the key and the objects.
+  // Most DELETE requests target a nonexistent object, because later requests still need the key and the objects.
   const target = operation.method === 'DELETE' && random() < 0.9 ? 'plc_none' : id;
   const query = new URLSearchParams(
     operation.parameters

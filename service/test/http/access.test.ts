@@ -157,7 +157,7 @@ test('unsupported content types, methods and paths each have their own problem c
   expect([unknownPath.status, unknownPath.body.code]).toEqual([404, 'not_found']);
 });
 
-test('live rejects a request with `simulate`', async () => {
+test('the live environment rejects a request with `simulate`', async () => {
   const live = createClient(service, 'live');
   const response = await live.call<Problem>('POST', '/v1/decisions', live.publishable, {
     ...revive,

@@ -3,7 +3,7 @@ import { openPostgres } from '../../src/store/postgres.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
 test.skipIf(!hasPostgres)(
-  'a connection that breaks during a transaction does not crash the process',
+  'losing a connection during a transaction does not crash the process',
   async () => {
     let onError: (error: Error) => void = () => undefined;
     const connectionError = new Promise<Error>((resolve) => (onError = resolve));

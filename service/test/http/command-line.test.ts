@@ -59,7 +59,7 @@ test.each([
   [['migrate', 'now'], 'Unexpected argument "now".'],
   [['export', '--into', 'x'], "Unknown option '--into'"],
   [['listen', '--forward-to', 'localhost:3000'], '--forward-to must be an http or https URL'],
-])('the arguments %j are rejected with an error message and the usage', async (args, message) => {
+])('the arguments %j are rejected with an error and the usage text', async (args, message) => {
   const { code, err } = await runInProcess(args, env);
   expect(code).toBe(2);
   expect(err).toContain(message);
@@ -277,7 +277,7 @@ test("`doctor` reports an installation's problems", async () => {
   expect(report.code).toBe(1);
   expect(report.out).toMatch(/ok .*the master key decrypts the secrets/);
   expect(report.out).toMatch(/WARN .*no service responds/);
-  expect(report.out).toContain(`FAIL the webhook ${webhook.id}`);
+  expect(report.out).toContain(`FAIL webhook ${webhook.id}`);
   expect(report.out).toMatch(/WARN .*Not in Germany.* never applies/);
   expect(report.out).toMatch(/WARN https:\/\/localhost\/ads.txt.*Network.*public internet/);
   const otherMasterKey = Buffer.alloc(32).toString('base64');

@@ -87,7 +87,7 @@ test('an offered ad becomes a creative that is pending review, and its media is 
   }
 });
 
-test('an ad that is offered repeatedly is copied once', async () => {
+test('an ad that is offered repeatedly is copied only once', async () => {
   const source = await intake.createSource();
   intake.origin.serve('/once.mp4', clip);
   for (let n = 0; n < 50; n += 1) intake.submit(source, { url: `/once.mp4?cb=${n}` });
@@ -291,7 +291,7 @@ test('creatives from advertisers with an allowed domain are approved automatical
     'sub.trusted.example': 'approved',
     'not-trusted.example': 'pending_review',
   });
-  // A source with manual review ignores the list.
+  // With manual review, the source's list of allowed domains is ignored.
   const manualSource = await intake.createSource();
   intake.submit(
     manualSource,
@@ -367,7 +367,7 @@ test('a source cannot have more than 200 creatives pending review', async () => 
   );
 });
 
-test('operators cannot change the fields of an external creative that the service manages', async () => {
+test('operators cannot change the service-managed fields of an external creative', async () => {
   const source = await intake.createSource();
   intake.submit(source, { url: '/meadow.mp4' });
   const { id } = await intake.waitForCreatives(source);

@@ -43,7 +43,7 @@ test('a creative stays approved while the file at its origin is unchanged', asyn
   expect((await intake.readCreative(id)).review.status).toBe('approved');
 });
 
-test('a changed file at the origin returns the creative to review', async () => {
+test('a creative returns to review after its file at the origin has changed', async () => {
   const rules: SourceRules = { review: 'automatic', allowed_domains: ['meadow.example'] };
   const creative = await createApprovedCreative('/swapped.mp4', rules);
   intake.origin.serve('/swapped.mp4', meadow);

@@ -44,12 +44,12 @@ async function start() {
 }
 
 describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
-  test('requests fail immediately while the database is unresponsive', async () => {
+  test('requests fail fast while the database is unresponsive', async () => {
     const service = await start();
     service.proxy.stall();
     const firstResponse = await service.decide();
     expect([firstResponse.status, firstResponse.body.code]).toEqual([503, 'unavailable']);
-    // Further requests fail immediately, without reaching the database.
+    // Further requests fail fast, without reaching the database.
     const rejections = await Promise.all(Array.from({ length: 100 }, service.decide));
     expect(new Set(rejections.map(({ status }) => status))).toEqual(new Set([503]));
     expect(Number(rejections[0]?.headers.get('retry-after'))).toBeGreaterThan(0);

@@ -96,7 +96,7 @@ test.runIf(hasPostgres)('leasing a delivery adds no index entries', async () => 
     return row?.count ?? NaN;
   });
   await database.close();
-  // Some of the 200 updates are not HOT because their pages are full. Without reserved space in its pages, the table
+  // Not all of the 200 updates are HOT, because some pages fill up. Without reserved space in its pages, the table
   // would have no HOT updates.
   expect(hotUpdates).toBeGreaterThan(50);
 });

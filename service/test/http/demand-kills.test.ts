@@ -17,7 +17,7 @@ test('no tracker, billing notice or reward is lost when processes are killed', a
     inconsistent: [],
     unexpectedResponses: [],
   });
-  // The test is meaningful only if processes were killed and trackers were requested.
+  // The test is meaningful only if processes were killed and trackers were fired.
   expect(report.kills).toBeGreaterThan(1);
   expect(report.trackerRequests['sent']).toBeGreaterThan(200 * 5);
 }, 300_000);

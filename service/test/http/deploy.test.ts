@@ -248,7 +248,7 @@ test('the audit actions and webhook events in the guides exist in the code', () 
   expect(mentionedNames.length).toBeGreaterThan(5);
   const unknownNames = mentionedNames.filter((name) => {
     const [noun = '', verb = ''] = name.split('.');
-    // The code builds the action names for resources from two strings.
+    // The code concatenates two strings to build the action names for resources.
     return (
       !sourceCode.includes(`'${name}'`) &&
       !(sourceCode.includes(`'${noun}'`) && sourceCode.includes(`'${verb}'`))

@@ -71,7 +71,7 @@ test('a second service on the same data directory exits with an error', async ()
   await firstService.stop();
 });
 
-test('SIGTERM completes pending requests and exits within five seconds', async () => {
+test('on SIGTERM, the service completes pending requests and exits within five seconds', async () => {
   const service = await startService({ dataDir });
   const client = createClient(service);
   const decision = await client.decideImage('waiting');

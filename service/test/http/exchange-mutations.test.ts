@@ -104,7 +104,7 @@ function heapMb(): number {
 const countTimers = (): number =>
   process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 
-/** Checks the property, then checks that it has not leaked memory, timers or connections. */
+/** Checks the property, then checks that the runs have not leaked memory, timers or connections. */
 async function checkForLeaks(run: (numRuns: number) => Promise<void>): Promise<void> {
   await run(50);
   const [heapBefore, timersBefore] = [heapMb(), countTimers()];

@@ -91,7 +91,7 @@ async function approve(source: Source): Promise<Creative> {
   });
 }
 
-test("an approved external ad is served from the service's copy and its trackers are requested", async () => {
+test("an approved external ad is served from the service's copy and its trackers are fired", async () => {
   const source = await addTag(respondWithXml(createAd('brook')));
   const firstDecision = await requestAd();
   expect(readVerdicts(firstDecision)['Network 1']).toBe('creative_pending');

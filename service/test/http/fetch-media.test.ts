@@ -86,7 +86,7 @@ test.each<[string, string, RegExp, boolean]>([
   expect(error).toMatchObject({ isTransient, message: expect.stringMatching(message) as string });
 });
 
-test('a compressed body is returned without decompression', async () => {
+test('a compressed body is returned without being decompressed', async () => {
   const head = 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 5\r\n\r\n';
   expect(await attempt(await startServer((socket) => socket.end(`${head}bytes`)))).toBe(5);
 });

@@ -29,8 +29,8 @@ function recordStatements(database: Database): string[] {
 }
 
 /**
- * Returns the table that a statement reads or writes if the statement runs on all shards, and otherwise undefined. A
- * statement without an account runs on all shards unless its table is on the coordinator.
+ * If a statement fans out to all shards, returns the table that it reads or writes. Otherwise, returns undefined. A
+ * statement without an account fans out unless its table is on the coordinator.
  */
 function findFanOutTable(statement: string): string | undefined {
   if (/account_id = (?:\$\d|'service')/.test(statement)) return undefined;
@@ -56,7 +56,7 @@ test.skipIf(!hasPostgres)(
     expect(resources).toBeLessThanOrEqual(durationS + 2);
     expect(trackers).toBeGreaterThan(0);
     expect(trackers).toBeLessThanOrEqual(durationS + 2);
-    // The poll for counts to fold runs every 10 s. The polls for expiring rewards, for files to compare and for failed
+    // The poll for unfolded counts runs every 10 s. The polls for expiring rewards, due file comparisons and failed
     // webhooks run every minute.
     const infrequentTables = ['creative_origins', 'decisions', 'rollup_deltas'];
     expect(Object.keys(otherCounts).filter((table) => !infrequentTables.includes(table))).toEqual(

@@ -107,7 +107,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     ['that the database cannot store', '22P02'],
     // This code indicates a connection error, although the connection works.
     ['that the database rejects as a malformed message', '08P01'],
-  ])('a decision %s does not fail other decisions in its commit', async (_what, code) => {
+  ])('a decision %s does not affect other decisions in the same commit', async (_what, code) => {
     const { sandbox: client, live: otherClient } = clients();
     const operator = await openSession();
     await operator.query(`CREATE OR REPLACE FUNCTION reject_poison() RETURNS trigger LANGUAGE plpgsql AS $$

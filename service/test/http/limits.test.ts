@@ -186,7 +186,7 @@ test('dropped events are logged at most once a minute', async () => {
   expect(logLines[0]?.length).toBeLessThan(500);
 });
 
-test('log lines have a bounded length for any input', () => {
+test('log lines have a bounded length regardless of the input', () => {
   const writtenLines: string[] = [];
   const log = createLog('warn', { write: (line: string) => void writtenLines.push(line) });
   const longText = 'x'.repeat(60_000);

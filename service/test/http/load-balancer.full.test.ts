@@ -81,7 +81,7 @@ test('the load balancer in deploy/ hides the loss of a process from players', as
   await requestUntil(stopResult);
   expect(await stopResult).toBe(0);
   await cluster.replace(0);
-  // The load balancer uses the other process until it retries this one.
+  // The load balancer sends every request to the other process until it retries this one.
   const hasServed = async (): Promise<boolean> =>
     (await (await fetch(`${cluster.urls[0]}/metrics`)).text()).includes('route="/v1/decisions"');
   do await requestOnce();

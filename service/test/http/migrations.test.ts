@@ -133,7 +133,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await database.close();
   });
 
-  test('indexes are built without blocking writes, and interrupted builds are repeated', async () => {
+  test('indexes are built without blocking writes, and interrupted builds are restarted', async () => {
     const database = openPostgres(url, () => undefined);
     await migrate(database);
     await admin.query(`CREATE TABLE decisions_20260105 PARTITION OF decisions

@@ -74,7 +74,7 @@ test('a flood is rejected with 429 and Retry-After while other clients are serve
 
 test('requests beyond the queue limit are rejected with 503 and Retry-After', async () => {
   const runningService = await startInProcess({ RATE_LIMITS: 'off' });
-  // Blocks the database, so that no request is committed yet.
+  // Blocks the database, so that no request can commit yet.
   let blockingTransaction: Promise<void> | undefined;
   const release = await new Promise<() => void>((resolveStarted) => {
     blockingTransaction = runningService.service.database.transaction(

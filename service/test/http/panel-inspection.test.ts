@@ -64,7 +64,7 @@ test('the inspector does not find decisions in another environment', async () =>
   expect((await inspect(id)).status).toBe(200);
 });
 
-test('the inspector explains unfilled decisions in live', async () => {
+test('the inspector explains unfilled decisions in the live environment', async () => {
   const live = createClient(runningService, 'live');
   const { body } = await live.decide({ placement: 'lobby', formats: ['video'] });
   const livePanel = createPanelClient(runningService.url, 'live');

@@ -200,7 +200,7 @@ test('unknown e-mail addresses and wrong passwords get the same response', async
   expect((await openBrowser().signIn('owner@example.com', wrongPassword)).status).toBe(401);
 });
 
-/** Signs in from this IP. */
+/** Signs in from the given IP. */
 const signInFrom = (ip: string, email: string, secret = password, code?: string) =>
   openBrowser().send(
     'POST',
@@ -265,7 +265,7 @@ test('the cookie expires after the maximum session duration', async () => {
   expect(Date.parse(expires)).toBe(clock.nowMs() + 12 * 60 * minuteMs);
 });
 
-test('a session ends after two idle hours or twelve hours in total', async () => {
+test('a session ends after two hours of inactivity or twelve hours in total', async () => {
   const client = await signInWithPassword('owner@example.com');
   advance(119 * minuteMs);
   expect((await client.send('GET', '/panel/api/session')).status).toBe(200);

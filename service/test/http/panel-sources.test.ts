@@ -139,7 +139,7 @@ test.each([
   ['invalid', 'refused: ', 100],
   ['timeout', 'timeout', 301],
 ])(
-  'a trial of a source with the outcome %s shows why there is no ad',
+  'a trial of a source whose outcome is %s shows why there is no ad',
   async (outcome, verdict, code) => {
     const trial = await runTrial(await addTestSource(outcome));
     expect(trial.verdict).toContain(verdict);

@@ -20,7 +20,7 @@ import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 const folder = mkdtempSync(join(tmpdir(), 'trueward-'));
 let database: Database;
 beforeAll(async () => {
-  // A database from the pool could have statistics and cached plans, so this test creates a new one.
+  // A pooled database could have statistics and cached plans, so this test creates a fresh one.
   await copyEmptyDatabase(join(folder, 'database'));
   database = await openPGlite(join(folder, 'database'), () => undefined);
   await migrate(database);
@@ -149,7 +149,7 @@ test('dropping old weekly partitions does not change report sums', async () => {
     [nextWeekDecision]: 'timelines_20261123',
     [ancientDecision]: 'timelines_other',
   });
-  // A late duplicate is detected, because it is stored in the same partition as the original.
+  // A late duplicate is detected, because it belongs to the same partition as the original.
   expect(await reportEvent(oldDecision, nowMs)).toBe(false);
 
   const { dropped } = await dropOldWeeks(

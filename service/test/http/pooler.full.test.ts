@@ -11,7 +11,7 @@ import { createClient } from './client.ts';
 
 const binary = '/usr/sbin/pgbouncer';
 
-test('two processes can share a pooler with fewer connections than their pools', async ({
+test('two processes can share a pooler that has fewer connections than their pools', async ({
   skip,
 }) => {
   if (!existsSync(binary)) return skip('PgBouncer is not installed.');

@@ -31,7 +31,7 @@ function createVideoWithSampleTimes(entries: number): Buffer {
 let thread: ProbeThread;
 afterEach(() => thread.stop());
 
-test('files are parsed in a worker thread one at a time', async () => {
+test('files are parsed one at a time in a worker thread', async () => {
   thread = createProbeThread();
   const [video, text] = await Promise.allSettled([
     thread.probe(meadow),

@@ -44,7 +44,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       const text = await (await fetch(`${cluster.urls[1]}/metrics`)).text();
       return Number(/^trueward_configuration_age_seconds (\S+)$/m.exec(text)?.[1]);
     };
-    // Waits until the other process has polled the configuration, which contains the webhook.
+    // Waits until the other process has polled the configuration that contains the webhook.
     for (;;) {
       const elapsedS = (performance.now() - registeredAtMs) / 1_000;
       if ((await readAgeS()) < elapsedS) break;
@@ -131,8 +131,8 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
         )
       ).map(({ at }) => at);
     /**
-     * Resolves when both processes have the current counts. Each process reads the counts after writing its own, so two
-     * writes are enough.
+     * Resolves when both processes have read the current counts. Each process reads the counts after writing its own,
+     * so two writes are enough.
      */
     const exchangeCounts = async (): Promise<void> => {
       for (let round = 0; round < 2; round += 1) {

@@ -1,5 +1,5 @@
 /**
- * Tests compatibility with the previous and the next release against recorded responses. See
+ * Tests compatibility with the previous and next releases against recorded responses. See
  * `service/test/upgrade/record.ts`. `upgrade.full.test.ts` runs the previous release itself.
  */
 import { readFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ test('tokens are identical to those from the previous release', () => {
   }
 });
 
-/** Members whose values clients depend on. All other values differ between runs. */
+/** Members whose values clients depend on. All other values may differ from run to run. */
 const fixedMembers = new Set(['status', 'state', 'placement', 'format', 'reward', 'min_watch_ms']);
 
 /** Lists every path in a JSON document with its value, or only its type if clients do not depend on the value. */

@@ -1,8 +1,9 @@
 /**
  * Each decision's external demand, and the requests for its trackers and auction notices. Each row in
- * `tracker_requests` is one request. `tracker` identifies its URL; for example, `impression/0` is the decision's first
- * impression tracker. There is one queue per `host`. `place` is the position of a request among the decision's requests
- * to its host. `client` contains the player's encrypted IP and User-Agent until the request has been made.
+ * `tracker_requests` is one request. `tracker` identifies the request's URL; for example, `impression/0` is the
+ * decision's first impression tracker. There is one queue per `host`. `place` is the position of a request among the
+ * decision's requests to its host. `client` contains the player's encrypted IP and User-Agent until the request is
+ * made.
  *
  * The free space on each page is for new versions of leased rows, as in `deliveries`.
  */
@@ -41,8 +42,8 @@ export const trackers = {
 
 /**
  * Where external creatives came from. Every day, each creative is compared with the file from which it was copied.
- * `sha256` is the file's hash at the last comparison. `due_at` is the time of the next comparison or, while a process
- * is making it, the end of that lease.
+ * `sha256` is the file's hash at the last comparison. `due_at` is the time of the next comparison. While a process has
+ * leased the comparison, it is the time at which the lease expires.
  */
 export const creativeOrigins = {
   name: '0170-creative-origins',

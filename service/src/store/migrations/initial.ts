@@ -2,10 +2,10 @@
  * The tables can be sharded by account: every primary key begins with `account_id`, and there are no other unique
  * indexes.
  *
- * Decisions and events are in weekly partitions, which are dropped after the retention period. An id begins with its
- * time, which determines the partition. Events are partitioned by the id of their decision, so duplicates are always in
- * the same partition. Ids are compared by their bytes (`COLLATE "C"`), which is ten times as fast as a locale-aware
- * comparison.
+ * Decisions and events are stored in weekly partitions, which are dropped after the retention period. An id begins with
+ * its timestamp, which determines the partition. Events are partitioned by the id of their decision, so duplicates are
+ * always in the same partition. Ids are compared byte by byte (`COLLATE "C"`), which is ten times as fast as a
+ * locale-aware comparison.
  */
 export const initial = {
   name: '0001-initial',
@@ -84,14 +84,14 @@ export const initial = {
       receipt text,
       settled_at timestamptz,
       PRIMARY KEY (account_id, id)) PARTITION BY RANGE (id)`,
-    // The default partitions are for rows whose week has no partition.
+    // The default partitions hold rows whose week has no partition of its own.
     'CREATE TABLE decisions_other PARTITION OF decisions DEFAULT',
-    // The index doesn't need the environment, because the pseudonym in `viewer` depends on it.
+    // The index doesn't need the environment, because a player's pseudonym in `viewer` differs between environments.
     'CREATE INDEX decisions_served ON decisions (viewer, placement, served_at) WHERE served_at IS NOT NULL',
     'CREATE INDEX decisions_watched ON decisions (viewer, watch_to) WHERE watch_to IS NOT NULL',
     `CREATE INDEX decisions_pending ON decisions (late_at) WHERE reward_state = 'pending'`,
 
-    // There is one row per player and environment. It is locked while the service decides on one of the player's
+    // There is one row per player and environment. The row is locked while the service decides on one of the player's
     // rewards.
     `CREATE TABLE viewers (
       account_id text NOT NULL,

@@ -60,7 +60,7 @@ export const panel = {
       last_sign_in_at timestamptz,
       PRIMARY KEY (account_id, id))`,
 
-    // E-mail addresses are unique in the whole service, because users don't specify an account when they sign in.
+    // E-mail addresses are unique across the service, because users don't specify an account when they sign in.
     `CREATE TABLE sign_in_names (
       account_id text NOT NULL,
       email text NOT NULL,
@@ -124,7 +124,7 @@ export const liveTail = {
 export const uploads = {
   name: '0051-uploads',
   statements: [
-    // The table belongs to the whole service, because accounts that upload the same file share it.
+    // Rows are not scoped to an account, because accounts that upload the same file share one copy.
     `CREATE TABLE uploads (
       account_id text NOT NULL,
       name text NOT NULL,

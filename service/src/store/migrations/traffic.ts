@@ -19,7 +19,7 @@ export const upkeep = {
       begun_at timestamptz NOT NULL,
       PRIMARY KEY (account_id, name))`,
 
-    // The tallies of archive files. A week can be dropped if its tally in the database is the same.
+    // The tallies of archive files. A week can be dropped if its tally in the database matches.
     `CREATE TABLE archived_weeks (
       account_id text NOT NULL,
       name text COLLATE "C" NOT NULL,
@@ -75,7 +75,7 @@ export const plausibleTimes = {
   ],
 } as const;
 
-/** The clock offset of an ad view's fastest request, to compare ad views by the device's clock. */
+/** The clock offset measured by an ad view's fastest request. Used to compare ad views by the device's clock. */
 export const watchOffset = {
   name: '0081-watch-offset',
   statements: [`ALTER TABLE decisions ADD COLUMN watch_offset_ms bigint`],
@@ -104,8 +104,8 @@ export const dailyReservationsIndex = {
  * the same roll-up row. Every few seconds, a fold moves the rows to `rollups`. Reports read both tables through the
  * view `rollup_counts`. The previous release writes to `rollups` directly.
  *
- * The ids are random, because a sequence would start over after an import. Rows are deleted after seconds, so a vacuum
- * starts after a fixed number of deleted rows, regardless of the table's size.
+ * The ids are random, because a sequence would start over after an import. Rows are deleted within seconds, so
+ * autovacuum is triggered by a fixed number of deleted rows, regardless of the table's size.
  */
 export const rollupDeltas = {
   name: '0120-rollup-deltas',
@@ -137,7 +137,7 @@ export const rollupDeltas = {
 
 /**
  * Leaves space on each page for new versions of leased rows. A lease is then a HOT update, which adds no index entries.
- * This saves 26% of the WAL and 5% of the storage for a delivery.
+ * This saves 26% of the WAL and 5% of the storage per delivery.
  */
 export const deliverySpace = {
   name: '0130-delivery-space',
@@ -178,7 +178,7 @@ export const timelines = {
 
 /**
  * Supports shorter ids in timelines: if an id starts with the same prefix as the first id, up to its last hyphen, a `~`
- * replaces the prefix. A timeline then doubles in size at most, so each page needs less free space.
+ * replaces the prefix. A timeline then at most doubles in size, so each page needs less free space.
  */
 export const timelineIds = {
   name: '0141-timeline-ids',

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 
 /** The worker's startup options. */
 export interface WorkerOptions {
-  /** The folder of the PostgreSQL cluster. */
+  /** The data directory of the PostgreSQL cluster. */
   directory: string;
   /** `initialize` creates a cluster and exits. `serve` opens a cluster and runs statements. */
   mode: 'initialize' | 'serve';

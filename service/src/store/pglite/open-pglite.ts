@@ -81,7 +81,7 @@ async function serve(directory: string, release: () => void): Promise<Database> 
 
 /**
  * Creates an empty cluster in `directory`. Renames the folder at the end, so that an interrupted attempt doesn't leave
- * an incomplete database. Runs in a separate thread, because the 400 MB that it uses are freed when the thread exits.
+ * an incomplete database. Runs in a separate thread, so that the 400 MB it uses is freed when the thread exits.
  */
 export async function initializeCluster(directory: string): Promise<void> {
   const draft = `${directory}.new`;

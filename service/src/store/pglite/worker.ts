@@ -57,8 +57,8 @@ function addFsync({ NODEFS: files }: EmscriptenModule): void {
 }
 
 /**
- * Checks whether a file exists before opening it, because an exception for a missing file takes Node.js 50 µs. When an
- * index page is full, PostgreSQL tries to open the index's free space map, which usually doesn't exist.
+ * Checks whether a file exists before opening it, because throwing an exception for a missing file takes Node.js 50 µs.
+ * When an index page is full, PostgreSQL tries to open the index's free space map, which usually doesn't exist.
  */
 function avoidExceptions({ FS, NODEFS: files }: EmscriptenModule): void {
   const { getMode } = files;
@@ -92,8 +92,8 @@ const port = parentPort;
 if (port === null) throw new Error('This file runs as a worker thread of the service.');
 const send = (response: WorkerResponse): void => port.postMessage(response);
 
-// `-F` disables fsync. The WebAssembly build has no fdatasync, so WAL is synced with fsync. The default for shared
-// buffers is 128 MB, most of which the service doesn't need.
+// `-F` disables fsync. The WebAssembly build has no fdatasync, so WAL is synced with fsync. By default, PostgreSQL
+// allocates 128 MB of shared buffers, most of which the service doesn't need.
 const startParams = [
   ...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F'),
   '-c',

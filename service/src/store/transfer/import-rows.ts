@@ -20,7 +20,7 @@ export async function importRows(
   const tables = await readTables(database);
   const unknownTable = Object.keys(file.tables).find((table) => !tables.includes(table));
   if (unknownTable !== undefined)
-    throw new TransferError(`This database has no table ${unknownTable}.`);
+    throw new TransferError(`This database has no ${unknownTable} table.`);
   const importedRows = await beginImport(database, tables, file.id);
   let count = 0;
   let batch: RowLine[] = [];

@@ -7,10 +7,13 @@ export interface Tally {
   checksum: string;
 }
 
-/** Tallies by table. */
+/** The tally of each table. */
 export type Tallies = Record<string, Tally>;
 
-/** Number of hex digits of each digest that are added up. They represent a 60-bit number, which fits into `bigint`. */
+/**
+ * Number of leading hex digits of each digest that count toward the checksum. They form a 60-bit number, which fits
+ * into a `bigint`.
+ */
 const digestDigits = 15;
 
 /** Reads the quoted names of all tables, except those for migrations and imports. */
@@ -52,7 +55,7 @@ export async function tallyTable(queries: Queries, source: string): Promise<Tall
         ('x' || left(encode(sha256(convert_to(row_to_json(t)::text, 'UTF8')), 'hex'), ${digestDigits}))::bit(${digestDigits * 4})::bigint
       ), 0)::text AS checksum FROM ${source} t`,
   );
-  if (!tally) throw new Error(`Counting ${source} returned no row.`);
+  if (!tally) throw new Error(`The tally query for ${source} returned no row.`);
   return tally;
 }
 
