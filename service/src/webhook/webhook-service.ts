@@ -109,7 +109,10 @@ export function createWebhookService(deps: Deps): WebhookService {
       const target = { kind: 'webhook' as const, id, ifMatch: undefined, action: 'enabled' };
       await resourceManager.change(operation, target, (before) => {
         if (before.disabled_reason === 'failing') return enableWebhook(before);
-        throw new DomainError('conflict', 'The webhook has been disabled for another reason.');
+        throw new DomainError(
+          'conflict',
+          'The webhook is not disabled because of failed deliveries.',
+        );
       });
       await clearFailures(queries, { accountId: scope.accountId, webhookId: id });
     },
