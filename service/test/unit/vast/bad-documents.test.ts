@@ -71,7 +71,7 @@ describe('a document', () => {
       b: vast(padding, wrapper(createUrl('c'))),
       c: vast(padding, inline()),
     });
-    expect(result.noAd).toEqual({ code: 100, reason: expect.stringContaining('together') });
+    expect(result.noAd).toEqual({ code: 100, reason: expect.stringContaining('in total') });
   });
 });
 
