@@ -97,7 +97,7 @@ interface AppDeps {
   mediaStore: MediaStore;
   uploads: Uploads;
   audit: AuditLog;
-  /** Aborts when the service starts to drain, while it still accepts requests. */
+  /** Aborts when the service starts to drain. At that point, the service still accepts requests. */
   draining: AbortSignal;
   /** Aborts when the service stops. */
   stopping: AbortSignal;

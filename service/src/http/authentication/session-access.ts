@@ -105,7 +105,7 @@ function checkRole(request: FastifyRequest, { user }: Session): void {
   if (includesRole(user.role, requiredRole)) return;
   throw new ProblemError(
     'role_not_permitted',
-    `This requires the role ${requiredRole}; yours is ${user.role}. An owner can change your role.`,
+    `This requires the ${requiredRole} role; yours is ${user.role}. An owner can change your role.`,
   );
 }
 
@@ -128,9 +128,9 @@ export interface SessionCookie {
 }
 
 /**
- * Creates a cookie that scripts cannot read and that is not sent with requests from other sites. Over HTTPS, the cookie
- * name starts with `__Host-`. Browsers reject such a cookie if a subdomain or a plain HTTP response sets it (RFC
- * 6265bis, 4.1.3.2).
+ * Creates a cookie that scripts cannot read and that is not sent with cross-site requests. Over HTTPS, the cookie name
+ * starts with `__Host-`. Browsers reject such a cookie if a subdomain or a plain HTTP response sets it (RFC 6265bis,
+ * 4.1.3.2).
  *
  * @param publicUrl returns the public URL of the service
  */
@@ -158,8 +158,9 @@ export function createSessionCookie(publicUrl: () => string): SessionCookie {
 }
 
 /**
- * Rejects requests that pages on other sites send with a user's cookie. Accepts an `Origin` header that matches either
- * the public URL or the `Host` header, so that both `localhost` and `127.0.0.1` work. Pages cannot forge these headers.
+ * Rejects cross-site requests, which a browser may send with the user's cookie. Accepts an `Origin` header that matches
+ * either the public URL or the `Host` header, so that both `localhost` and `127.0.0.1` work. Web pages cannot forge
+ * these headers.
  *
  * @throws ProblemError `csrf_failed`
  */
