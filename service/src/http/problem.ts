@@ -12,7 +12,7 @@ type ProblemCode = Problem['code'];
 interface ProblemOptions {
   /** The invalid members of the request. */
   errors?: readonly { pointer: string; message: string }[];
-  /** Number of seconds after which the same request may succeed. */
+  /** Number of seconds to wait before retrying the request. */
   retryAfterS?: number;
 }
 
@@ -42,8 +42,8 @@ function toProblemError(error: unknown): ProblemError {
     const detail = 'Another database session has locked a row that this request needs to change.';
     return new ProblemError('unavailable', detail, { retryAfterS: 1 });
   }
-  // Clients retry after this error until a process with a newer version responds. After a permanent error, they would
-  // drop the events.
+  // This error is retryable, so clients retry until a process that runs a newer version responds. After a permanent
+  // error, they would drop the events.
   if (error instanceof UnsupportedTokenVersionError) {
     return new ProblemError('unavailable', error.message, { retryAfterS: 5 });
   }
@@ -179,7 +179,7 @@ function collectMethods(app: FastifyInstance): (path: string) => string[] {
 }
 
 /**
- * Describes a schema violation in plain words. The validator's own messages contain regular expressions and format
+ * Describes a schema violation in plain English. The validator's own messages contain regular expressions and format
  * names.
  */
 export function describeViolation(keyword: string, params: Record<string, unknown>): string {
