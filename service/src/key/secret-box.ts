@@ -166,8 +166,7 @@ const pageSize = 500;
 type StoredRow = Record<string, string>;
 
 /**
- * Re-encrypts every secret in the database with the box's first key. Can safely be interrupted at any point and
- * rerun.
+ * Re-encrypts every secret in the database with the box's first key. Can safely be interrupted at any point and rerun.
  *
  * @returns the number of secrets
  * @throws MasterKeyError when none of the box's keys decrypts a secret. Secrets that were processed before the failure
