@@ -114,7 +114,9 @@ const describePlayback = (
   ),
 });
 
-/** If the trackers must not be requested, returns the metric that counts them. Otherwise, returns undefined. */
+/**
+ * If the trackers must not be requested, returns the metric under which they are counted. Otherwise, returns undefined.
+ */
 function findRejection(
   { snapshot, nowMs }: TrackerInput,
   { decision, chosenAd }: EventEffect,

@@ -74,7 +74,7 @@ interface AppDeps {
   trySource: TrySource;
   /** Returns a source's hosts whose circuit breakers are open in this process. */
   openHosts(sourceId: string): string[];
-  /** The public URL of the service. */
+  /** The service's public URL. */
   publicUrl(): string;
   eventBodies: EventBodies;
   redelivery: Redelivery;

@@ -106,7 +106,7 @@ export async function addMediaRoutes(
         const fetchedFile =
           type && 'fetch' in source ? await source.fetch(file, readRange(request)) : undefined;
         if (!type || !fetchedFile) return reply.sendFile(file);
-        // The file's headers are left out, because they would make caches store this response for a year.
+        // Omits the file's headers, because they would make caches store this response for a year.
         if (fetchedFile.status === 416)
           return reply
             .code(416)

@@ -28,7 +28,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** Converts any error to a problem. For an unknown error, the problem reveals no internals. */
+/** Converts any error to a problem. The problem for an unknown error exposes no internal details. */
 function toProblemError(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof DomainError) {
@@ -150,7 +150,7 @@ export function addErrorHandler(app: FastifyInstance): void {
   app.setErrorHandler(sendProblem);
   app.setNotFoundHandler((request, reply) => {
     const methods = findMethods(request.url.split('?')[0] ?? '');
-    // Routes for files also call this handler if the file does not exist.
+    // File routes also call this handler if the file does not exist.
     if (methods.length === 0 || methods.includes(request.method))
       throw new ProblemError('not_found', 'There is no such endpoint.');
     void reply.header('allow', methods.join(', '));

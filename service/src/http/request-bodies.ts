@@ -75,7 +75,7 @@ export function addUrlCheck(app: FastifyInstance): void {
  * Finds a string that PostgreSQL cannot store, because it contains U+0000 or an unpaired surrogate. Returns its JSON
  * pointer. If such a string were stored, it would make a whole group commit fail.
  *
- * Does not use recursion, because a client can send a body of any depth.
+ * Iterative instead of recursive, because a client can send an arbitrarily deep body.
  */
 export function findUnstorableText(value: unknown): string | undefined {
   for (const visited of visitValues(value)) {

@@ -107,9 +107,9 @@ function buildStatement(table: string): string {
 }
 
 /**
- * Returns statements that change the role's settings on all nodes. The first sets the lock timeout, because connections
- * between nodes don't inherit it from the session. The second makes `SET LOCAL` apply on all nodes, for transactions
- * with their own timeout.
+ * Returns statements that change the role's settings on all nodes. The first sets the lock timeout, because inter-node
+ * connections don't inherit it from the session. The second makes `SET LOCAL` apply on all nodes, for transactions with
+ * their own timeout.
  */
 async function listRoleSettings(queries: Pick<Queries, 'query'>): Promise<string[]> {
   const [row] = await queries.query<{ timeout: string; database: string }>(

@@ -11,7 +11,7 @@ export const vastErrorCodes = {
   linearity: 201,
   duration: 202,
   blockedCategory: 205,
-  /** An ad in a pod is not played, because only one ad is shown. */
+  /** An ad in a pod was skipped, because only one of the pod's ads is shown. */
   breakShortened: 206,
   /** The wrapper has no usable tag. */
   wrapper: 300,

@@ -31,7 +31,7 @@ interface Deps {
   sessions: Sessions;
   cookie: SessionCookie;
   limiter: RateLimiter;
-  /** The public URL of the service. */
+  /** The service's public URL. */
   publicUrl(): string;
 }
 
@@ -109,7 +109,7 @@ function checkRole(request: FastifyRequest, { user }: Session): void {
   );
 }
 
-/** Returns the request's environment. Changes to the whole account are treated as changes in `live`. */
+/** Returns the request's environment. Account-wide changes are treated as changes in `live`. */
 function readEnvironment(request: FastifyRequest): Environment {
   if (request.routeOptions.config.panel === 'account') return 'live';
   const name = request.headers['trueward-environment'];
@@ -132,7 +132,7 @@ export interface SessionCookie {
  * starts with `__Host-`. Browsers reject such a cookie if a subdomain or a plain HTTP response sets it (RFC 6265bis,
  * 4.1.3.2).
  *
- * @param publicUrl returns the public URL of the service
+ * @param publicUrl returns the service's public URL
  */
 export function createSessionCookie(publicUrl: () => string): SessionCookie {
   const isSecure = () => publicUrl().startsWith('https:');
