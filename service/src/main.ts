@@ -6,7 +6,7 @@ import { runCommand } from './cli/command.ts';
 // Other users on this machine must not be able to read or write them.
 process.umask(0o077);
 
-// `trueward-service doctor | head` closes the pipe early, which is not an error.
+// `trueward-service doctor | head` closes the pipe early (EPIPE), which is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });

@@ -17,10 +17,7 @@ export function parseWebUrl(text: string | undefined, base?: string): string | u
   return url.href.length > maxUrlLength ? undefined : url.href;
 }
 
-/**
- * Removes the query, so that the URL identifies the file. Ad servers add random numbers to the query to prevent
- * caching.
- */
+/** Removes the query string, so that the URL identifies the file. Ad servers add cache busters to the query string. */
 export function withoutQuery(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname;

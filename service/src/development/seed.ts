@@ -36,7 +36,7 @@ export async function seedDevelopment(
     const existingSeed = readSeed(file);
     if (existingSeed && (await accountExists(queries, existingSeed))) return existingSeed;
     const newSeed = await makeAccount(queries, service, clock, url);
-    // The file is written before the commit, because the keys would be unusable without it.
+    // The file is written before the commit, because the keys in the database are unusable without it.
     writeSeed(file, newSeed);
     return newSeed;
   });
@@ -49,8 +49,8 @@ export async function seedDevelopment(
 }
 
 /**
- * Returns whether the account in the file exists. It may not exist if its commit failed or if it belongs to another
- * database.
+ * Returns whether the account in the file exists. It may not exist if the transaction that created it failed to commit,
+ * or if the file was written for another database.
  */
 async function accountExists(queries: Queries, { accountId }: Seed): Promise<boolean> {
   const accounts = await queries.query('SELECT 1 FROM accounts WHERE account_id = $1', [accountId]);

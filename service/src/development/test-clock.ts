@@ -9,7 +9,7 @@ export interface ClockMove {
   shiftWallMs?: number;
 }
 
-/** A clock that tests can move. */
+/** A clock that tests control. */
 export interface TestClock extends Clock {
   /** @throws RangeError if monotonic time would go backward. */
   move(by: ClockMove): void;

@@ -2,7 +2,7 @@ import type { EventResult } from '@trueward/protocol/wire';
 import type { DecisionState, InvalidReason, RecordedEvent } from '../decision/decision-state.ts';
 import { isOutOfOrder, correctEventTime, smallestOffset } from '../reward/watch-time.ts';
 
-/** How long impressions are accepted after their decision has expired, if the ad started before then. */
+/** Grace period after a decision expires, in which an impression is still accepted if its ad has already started. */
 export const impressionGraceMs = 60_000;
 
 /**
@@ -22,7 +22,7 @@ const countedTypes: ReadonlySet<RecordedEvent['type']> = new Set([
 
 /**
  * Returns why an event is rejected, or undefined if it is accepted. Events are rejected if they are late, if their ad
- * has expired, if a kill switch stops the ad, or if the traffic is invalid. An ad that has started no longer expires.
+ * has expired, if a kill switch stops the ad, or if the traffic is invalid. Once an ad has started, it can't expire.
  */
 export function checkArrival(
   event: RecordedEvent,
@@ -68,16 +68,16 @@ export function checkImpression(
         event.receivedAtMs - decision.issuedAtMs >= minimum,
     )
     .map((event) => correctEventTime(event, offsetMs, decision.issuedAtMs + minimum));
-  // If all requests were delayed, the corrected time can be past this limit, although the impression was not.
+  // If all requests were delayed, the corrected time can exceed this maximum even though the impression was on time.
   return times.length === 0
     ? undefined
     : Math.min(...times, decision.expiresAtMs + impressionGraceMs);
 }
 
 /**
- * Returns why the events can't come from a real player, or undefined if they can.
+ * Returns why the events can't have come from a real player, or undefined if they could have.
  *
- * The number of requested ads is not considered. Anyone with the publishable key can request ads for any player, and
+ * The number of ad requests is not considered. Anyone with the publishable key can request ads for any player, and
  * banners below the fold are never seen.
  */
 export const checkTraffic = (

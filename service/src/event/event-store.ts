@@ -40,9 +40,10 @@ export async function lockViewers(
 }
 
 /*
- * Lookups by id are prepared statements, whose plans are cached. For a list of ids, a plan that was cached at the start
- * of a week would scan all of the account's rows later in that week. Therefore, these statements look up one id at a
- * time (LATERAL; OFFSET 0 prevents flattening). Their plans use the index regardless of the table's size.
+ * Lookups by id are prepared statements, whose plans are cached. For a list of ids, a plan cached at the start of a
+ * week, when the partition is nearly empty, would still scan all of the account's rows later in that week. Therefore,
+ * these statements look up one id at a time (LATERAL; OFFSET 0 prevents flattening). Their plans use the index
+ * regardless of the table's size.
  */
 
 /** Selects a time as Unix milliseconds, which are cheaper to format and parse than a date. */
@@ -151,7 +152,7 @@ export interface RewardedAdView extends AdView {
 
 /*
  * Queries by player are not prepared, so they are planned on each call. Whether the index on ids or the index on
- * players is faster depends on the number of rows in the week.
+ * players is faster depends on the number of rows in the week's partition.
  */
 
 /** Reads the ad views since `sinceMs` that earned these players a reward. */

@@ -9,7 +9,7 @@ import type { Scope } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
 import type { EventBatch } from './record-events.ts';
 
-/** Crawlers and link previews that identify themselves. */
+/** Self-identified crawlers and link-preview bots. */
 const crawlerPattern =
   /\bbot\b|[a-z]bot[/;]|googlebot|bingbot|crawl|spider|slurp|facebookexternalhit|embedly|preview|monitoring|lighthouse|pingdom/i;
 /** Headless browsers and HTTP libraries. */

@@ -34,8 +34,8 @@ export function isDecisionKilled(
 }
 
 /**
- * Judges impressions and rewards for decisions with new evidence, and returns the state changes. Decisions are
- * judged one after another, because each result becomes part of the history for the next decision.
+ * Judges impressions and rewards for decisions with new evidence, and returns the state changes. Decisions are judged
+ * sequentially, because each verdict becomes part of the history for the next decision.
  */
 export function judgeDecisions(
   input: JudgeInput,
@@ -60,7 +60,7 @@ function judge(input: JudgeInput, before: DecisionState): Transition {
   const isInvalid = invalidReason !== null;
   const servedAtMs =
     before.servedAtMs ?? (isInvalid ? null : (checkImpression(before, events) ?? null));
-  // On Node 20, `Object.assign` is ten times as fast as a spread.
+  // On Node 20, `Object.assign` is ten times as fast as object spread.
   const decisionWithImpression = Object.assign({}, before, { invalidReason, servedAtMs });
   const verdict = judgeReward(input, decisionWithImpression, events);
   // If a reward is still pending but for a different reason, its state has not changed.
@@ -98,7 +98,7 @@ function judgeReward(
 }
 
 /**
- * Checks the caps again when an ad is completed. Otherwise, a player could evade the caps by requesting many ads in
+ * Rechecks the caps when an ad is completed. Otherwise, a player could evade the caps by requesting many ads in
  * advance. Only ads that earned a reward count. If two ads play in two tabs at the same time, the ad that is completed
  * first is rewarded.
  */

@@ -96,8 +96,8 @@ const mergeBatches = (group: [EventBatch, ...EventBatch[]]): EventBatch => ({
 });
 
 /**
- * Records the events from merged requests. The returned `next()` must be called once for each request, in order, and
- * returns the response to that request.
+ * Records the events from merged requests. The returned `next()` must be called once per request, in order; each call
+ * returns that request's response.
  */
 async function recordMergedBatch(
   deps: Deps,

@@ -21,10 +21,10 @@ interface TrackerInput {
   scope: Scope;
   snapshot: Snapshot;
   nowMs: number;
-  /** The events' decisions. They are locked, and in their state before the transitions. */
+  /** The events' decisions, which are locked, in their state before the transitions. */
   decisions: ReadonlyMap<string, DecisionState>;
   acceptedEvents: ReadonlySet<RecordedEvent>;
-  /** All of the decisions' events, including the accepted ones. */
+  /** All of the decisions' events, including those just accepted. */
   events: ReadonlyMap<string, readonly RecordedEvent[]>;
   transitions: readonly Transition[];
   /** Returns the client that sent a decision's events. */
@@ -114,7 +114,9 @@ const describePlayback = (
   ),
 });
 
-/** If the trackers must not be requested, returns the metric that counts them. Otherwise, returns undefined. */
+/**
+ * If the trackers must not be requested, returns the metric under which they are counted. Otherwise, returns undefined.
+ */
 function findRejection(
   { snapshot, nowMs }: TrackerInput,
   { decision, chosenAd }: EventEffect,
@@ -153,7 +155,7 @@ function discloseClient({ ip, userAgent }: Client = {}, { limitAdTracking }: Cho
   };
 }
 
-/** Maximum CPM: a million in any currency. A higher price must be a mistake, and could make sums overflow. */
+/** Maximum CPM: a million in any currency. A higher price must be an error and could overflow the sums. */
 const maxPriceMicros = 1e12;
 
 /**

@@ -12,8 +12,8 @@ import { checkStored, forAccount } from '../store/unnest.ts';
  * occurred), the offset, whether its time was clamped, the watched time, the visible ratio, the visible time and the
  * detail. Times are in milliseconds. Trailing elements without a value are omitted.
  *
- * SDK ids have 32 characters and differ only after the last hyphen. A leading `~` in an id stands for the start of the
- * first id, up to its last hyphen. The view `recorded_events` reads the same format.
+ * SDK ids have 32 characters and differ only after the last hyphen. A leading `~` in an id stands for the first id's
+ * prefix, up to its last hyphen. The `recorded_events` view reads the same format.
  */
 
 const typeCodes: Readonly<Record<RecordedEvent['type'], string>> = {
@@ -36,7 +36,7 @@ const typesByCode = new Map(
 /** No event can be earlier than this: 2000-01-02. */
 const minOccurredAtMs = 946_771_200_000;
 
-/** Thrown when a stored timeline is malformed, or when an impossible event would be stored. */
+/** Thrown when a stored timeline is malformed, or when the caller tries to store an impossible event. */
 export class TimelineError extends Error {
   constructor(decisionId: string, problem: string) {
     super(`Decision ${decisionId} has a malformed timeline: ${problem}.`);

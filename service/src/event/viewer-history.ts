@@ -16,7 +16,7 @@ export interface ViewerHistory {
   add(transition: Transition): void;
 }
 
-/** How far back to read ad views. Ads may be preloaded for up to this long. */
+/** Lookback period for ad views: the maximum time for which an ad may be preloaded. */
 const adViewLookbackMs = 600_000;
 
 /**

@@ -13,11 +13,13 @@ export interface CircuitBreaker {
 
 /** Number of recent results that are evaluated. */
 const windowSize = 20;
-/** Minimum number of results before a circuit can open, because a few failures are not significant. */
+/** Minimum number of results before a circuit can open, because a smaller sample is not meaningful. */
 const minResults = 10;
 const maxFailureRate = 0.5;
 const pauseMs = 10_000;
-/** Bounds memory use, because wrappers can refer to any host. The least recently used circuits are evicted. */
+/**
+ * Bounds memory use, because wrappers can refer to any number of hosts. The least recently used circuits are evicted.
+ */
 const maxCircuits = 10_000;
 
 interface Circuit {

@@ -129,7 +129,7 @@ interface ExchangeDeps {
   stopping: AbortSignal;
 }
 
-/** The connect timeout. If connecting takes longer, the auction ends before the request can be sent. */
+/** Connect timeout. A connection that takes longer is not established before the auction ends. */
 const connectTimeoutMs = 1_000;
 
 /**

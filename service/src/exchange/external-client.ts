@@ -87,7 +87,7 @@ export function createRequestExternal({ agents, breaker }: Deps): RequestExterna
     const { status, headers, body, bodyError } = await requestBounded({
       url,
       method: request.body === undefined ? 'GET' : 'POST',
-      // Requests an uncompressed body. With compression, the decompressed size would also need a limit.
+      // Requests an uncompressed body. If compression were allowed, the decompressed size would need a limit too.
       headers: Object.assign({}, request.headers, credentials, { 'accept-encoding': 'identity' }),
       ...(request.body === undefined ? {} : { body: request.body }),
       dispatcher: request.loopback ? agents.development : agents.strict,

@@ -9,7 +9,7 @@ import type { Clock } from '../platform/time.ts';
 import type { ExternalSource } from '../resource/resource.ts';
 import type { ExternalResponse } from './external-client.ts';
 
-/** A request for an offer. Only the player's id and `blocked` differ between a decision's sources. */
+/** A request for an offer. For all of a decision's sources, only the player's id and `blocked` differ. */
 export interface OfferRequest {
   accountId: string;
   /** A UUID, shared by all of the decision's sources. */
@@ -23,7 +23,7 @@ export interface OfferRequest {
   origin?: string;
   /** CSS pixels. */
   viewport: { width: number; height: number };
-  /** Earliest playback position at which the ad may allow skipping. */
+  /** Earliest playback position at which the ad may become skippable. */
   minSkipMs: number;
   blocked: BlockLists;
   /** Maximum time until the ad is shown. */
@@ -50,7 +50,7 @@ export interface SourceResponse {
   verdict: string;
   /** Details for the decision's explanation. */
   details: Pick<Explanation, 'ms' | 'http_status' | 'vast_error'>;
-  /** Notices that are due whether or not the offer is chosen. */
+  /** Notices that are due regardless of whether the offer is chosen. */
   notices: Notice[];
   /** Notices that are due if the offer is chosen. */
   onWin: Notice[];

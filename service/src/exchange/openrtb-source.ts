@@ -24,7 +24,10 @@ import {
 } from './offer-request.ts';
 import { describeResult, buildErrorNotices, findVastAd, makeOffer } from './vast-source.ts';
 
-/** Maximum number of bids whose markup is parsed. Parsing starts with the best bid and stops at the first ad. */
+/**
+ * Maximum number of bids whose markup is parsed. Parsing starts with the best bid and stops at the first bid that
+ * contains an ad.
+ */
 const maxBidsRead = 3;
 
 /** Requests an offer from a bidder. */
@@ -82,7 +85,7 @@ export async function callBidder(call: SourceCall, endpointUrl: string): Promise
 
 interface AuctionState {
   details: PartialResponse['details'] & object;
-  /** Notices that are due so far. */
+  /** Notices that have become due so far. */
   notices: Notice[];
   makeLossNotices(bid: BidIds, lossReason: LossReason): Notice[];
 }

@@ -119,7 +119,9 @@ export function makeOffer(
   };
 }
 
-/** The macros that describe the decision request. The player's IP and user agent are added later for each event. */
+/**
+ * The macros that describe the decision request. The player's IP and user agent are filled in later, for each event.
+ */
 const contextMacros = [
   'DOMAIN',
   'PAGEURL',
@@ -134,7 +136,7 @@ const selectContextMacros = (macros: MacroValues): MacroValues =>
     contextMacros.flatMap((name) => (macros[name] === undefined ? [] : [[name, macros[name]]])),
   );
 
-/** Whether an id is known. Ad servers send `unknown` where the standard requires an id. */
+/** Whether an id is known. Ad servers that have no id send `unknown`, because the standard requires a value. */
 const isKnownId = (id: string): boolean => !/^unknown$/i.test(id.trim());
 
 function chooseCreativeKey(ad: VastAd, creativeId: string | undefined): string {

@@ -74,7 +74,7 @@ interface AppDeps {
   trySource: TrySource;
   /** Returns a source's hosts whose circuit breakers are open in this process. */
   openHosts(sourceId: string): string[];
-  /** The public URL of the service. */
+  /** The service's public URL. */
   publicUrl(): string;
   eventBodies: EventBodies;
   redelivery: Redelivery;
@@ -97,7 +97,7 @@ interface AppDeps {
   mediaStore: MediaStore;
   uploads: Uploads;
   audit: AuditLog;
-  /** Aborts when the service starts to drain, while it still accepts requests. */
+  /** Aborts when the service starts to drain. At that point, the service still accepts requests. */
   draining: AbortSignal;
   /** Aborts when the service stops. */
   stopping: AbortSignal;

@@ -106,7 +106,7 @@ export async function addMediaRoutes(
         const fetchedFile =
           type && 'fetch' in source ? await source.fetch(file, readRange(request)) : undefined;
         if (!type || !fetchedFile) return reply.sendFile(file);
-        // The file's headers are left out, because they would make caches store this response for a year.
+        // Omits the file's headers, because they would make caches store this response for a year.
         if (fetchedFile.status === 416)
           return reply
             .code(416)
@@ -124,7 +124,7 @@ export async function addMediaRoutes(
 
 /**
  * Whether a `Range` that `@fastify/static` rejects is really unsatisfiable. `@fastify/static` also rejects malformed
- * ranges and suffixes longer than the file, but both mean the whole file (RFC 9110, 14.1.2 and 14.2).
+ * ranges and suffix ranges longer than the file, but both should yield the whole file (RFC 9110, 14.1.2 and 14.2).
  */
 function isUnsatisfiable(range = ''): boolean {
   const [match, first, last] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? [];

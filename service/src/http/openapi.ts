@@ -55,7 +55,7 @@ export const idParams = (kind: IdKind) => ({
 const idempotencyKey = {
   type: 'string',
   description:
-    'A unique value of your choice. A retry with the same value returns the first response again.',
+    'A unique value of your choice. A retry with the same value returns the first response.',
 };
 const ifMatch = { type: 'string', description: 'The `ETag` of the version to update.' };
 

@@ -12,7 +12,7 @@ type ProblemCode = Problem['code'];
 interface ProblemOptions {
   /** The invalid members of the request. */
   errors?: readonly { pointer: string; message: string }[];
-  /** Number of seconds after which the same request may succeed. */
+  /** Number of seconds to wait before retrying the request. */
   retryAfterS?: number;
 }
 
@@ -28,7 +28,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** Converts any error to a problem. For an unknown error, the problem reveals no internals. */
+/** Converts any error to a problem. The problem for an unknown error exposes no internal details. */
 function toProblemError(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof DomainError) {
@@ -42,8 +42,8 @@ function toProblemError(error: unknown): ProblemError {
     const detail = 'Another database session has locked a row that this request needs to change.';
     return new ProblemError('unavailable', detail, { retryAfterS: 1 });
   }
-  // Clients retry after this error until a process with a newer version responds. After a permanent error, they would
-  // drop the events.
+  // This error is retryable, so clients retry until a process that runs a newer version responds. After a permanent
+  // error, they would drop the events.
   if (error instanceof UnsupportedTokenVersionError) {
     return new ProblemError('unavailable', error.message, { retryAfterS: 5 });
   }
@@ -150,7 +150,7 @@ export function addErrorHandler(app: FastifyInstance): void {
   app.setErrorHandler(sendProblem);
   app.setNotFoundHandler((request, reply) => {
     const methods = findMethods(request.url.split('?')[0] ?? '');
-    // Routes for files also call this handler if the file does not exist.
+    // File routes also call this handler if the file does not exist.
     if (methods.length === 0 || methods.includes(request.method))
       throw new ProblemError('not_found', 'There is no such endpoint.');
     void reply.header('allow', methods.join(', '));
@@ -179,7 +179,7 @@ function collectMethods(app: FastifyInstance): (path: string) => string[] {
 }
 
 /**
- * Describes a schema violation in plain words. The validator's own messages contain regular expressions and format
+ * Describes a schema violation in plain English. The validator's own messages contain regular expressions and format
  * names.
  */
 export function describeViolation(keyword: string, params: Record<string, unknown>): string {

@@ -5,7 +5,9 @@ import type { FastifyInstance, FastifySchemaValidationError } from 'fastify';
 import { parseInstant } from '../platform/time.ts';
 import { ProblemError } from './problem.ts';
 
-/** Schemas nest at most 8 levels. Deeper bodies could overflow the stack when they are serialized for storage. */
+/**
+ * Schemas nest at most 8 levels deep. Much deeper bodies could overflow the stack when they are serialized for storage.
+ */
 const maxDepth = 32;
 
 /** Parses bodies as JSON, including `text/plain` bodies. Beacons use this type to avoid a preflight request. */
@@ -63,7 +65,7 @@ export function addUrlCheck(app: FastifyInstance): void {
       throw new ProblemError('not_found', 'There is no such endpoint.');
     const pointer = findUnstorableText(query);
     if (pointer === undefined) return done();
-    throw new ProblemError('invalid_request', 'The querystring is not valid.', {
+    throw new ProblemError('invalid_request', 'The query string is not valid.', {
       errors: [{ pointer, message: 'contains a character that is not allowed in text' }],
     });
   });
@@ -73,7 +75,7 @@ export function addUrlCheck(app: FastifyInstance): void {
  * Finds a string that PostgreSQL cannot store, because it contains U+0000 or an unpaired surrogate. Returns its JSON
  * pointer. If such a string were stored, it would make a whole group commit fail.
  *
- * Does not use recursion, because a client can send a body of any depth.
+ * Iterative instead of recursive, because a client can send an arbitrarily deep body.
  */
 export function findUnstorableText(value: unknown): string | undefined {
   for (const visited of visitValues(value)) {
@@ -92,12 +94,12 @@ function exceedsDepth(value: unknown, max: number): boolean {
 }
 
 /**
- * A cheap test on the JSON text, so that most bodies don't have to be traversed. Only escapes can produce unstorable
- * strings.
+ * A cheap precheck of the JSON text, so that most bodies don't have to be traversed. Only escapes can produce
+ * unstorable strings.
  */
 const mightContainUnstorableText = (json: string): boolean => /\\u(?:0000|d[89a-f])/i.test(json);
 
-/** A cheap test on the JSON text. The depth cannot exceed the number of opening brackets. */
+/** A cheap precheck of the JSON text. The depth cannot exceed the number of opening brackets. */
 function mightExceedDepth(json: string, max: number): boolean {
   let bracketCount = 0;
   for (const bracket of ['{', '['])

@@ -104,7 +104,7 @@ interface RewardDetails {
 /** Explains a reward's state, with one sentence per condition. */
 export function explainReward(details: RewardDetails): string[] {
   if (details.status !== 'filled') return ['The request was not filled, so there is no reward.'];
-  if (details.format !== 'rewarded') return [`A ${details.format} placement has no reward.`];
+  if (details.format !== 'rewarded') return [`This ${details.format} placement has no reward.`];
   const hasEvent = (type: AdEvent['type']) => details.events.some((event) => event.type === type);
   const watchedMs = Math.max(0, ...details.events.map((event) => event.watchedMs ?? 0));
   const formatSeconds = (ms: number | null) => `${((ms ?? 0) / 1_000).toFixed(1)} s`;

@@ -148,7 +148,7 @@ async function findWebhookEvents(
       first: firstIdAt('webhookEvent', moment.getTime()),
       last: firstIdAt('webhookEvent', moment.getTime() + writeDelayMs),
     }));
-  // Events about children are encrypted, so SQL cannot filter them by content.
+  // Events about children are encrypted, so SQL can't filter by their content.
   const rows = await queries.query<{ id: string; body: string }>(
     `SELECT DISTINCT e.id, e.body FROM webhook_events e
       JOIN jsonb_to_recordset($3::text::jsonb) AS w(first text, last text) ON e.id >= w.first AND e.id < w.last

@@ -5,8 +5,8 @@ import type { Scope } from '../store/database.ts';
 import type { LiveLine, TailRelay, Watch } from './tail-relay.ts';
 
 /**
- * Streams the sandbox's ad requests and events as they are recorded, for developers who are testing their game. Does no
- * work while there are no subscribers.
+ * Streams the sandbox's ad requests and events as they are recorded, for developers who are testing their game. Idle
+ * while there are no subscribers.
  */
 export interface LiveTail {
   watchDecisions(makeDecision: MakeDecision): MakeDecision;

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Queries } from '../store/database.ts';
 import { createLane } from '../store/group-commit.ts';
 
-/** Sends live tail lines from the processes that record them to the processes that have subscribers. */
+/** Forwards live tail lines from the processes that record them to the processes that have subscribers. */
 export interface TailRelay {
   /** Returns false if no other process has subscribers to the account. */
   isWanted(accountId: string): boolean;
@@ -34,7 +34,7 @@ const readIntervalMs = 500;
 const maxQueue = 1_000;
 
 /**
- * Creates a relay that uses database tables, because processes share nothing but the database. `LISTEN` is not an
+ * Creates a relay that uses database tables, because the database is all that the processes share. `LISTEN` is not an
  * option: it doesn't work through a connection pooler in transaction mode. The relay checks for subscribers once a
  * second or less often, and writes nothing while there are none.
  */
@@ -78,7 +78,8 @@ function startWatch(
 ): Watch {
   const stopped = new AbortController();
   const { signal } = stopped;
-  // Transactions may commit out of order. Each read therefore covers the last few seconds and skips known lines.
+  // Transactions may commit out of order. Each read therefore covers the last few seconds and skips the lines that the
+  // previous read returned.
   let previousIds = new Set<string>();
   const readNewLines = async (): Promise<LiveLine[]> => {
     const lines = await store.read(accountId);
@@ -105,7 +106,7 @@ function startWatch(
       }
     }
   };
-  // Callers learn from `ready` that the subscription could not be started.
+  // If the subscription can't be started, `ready` rejects, so callers find out.
   follow().catch(() => undefined);
   return { ready, stop: () => stopped.abort() };
 }
@@ -117,7 +118,7 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> =>
 /** The cached result of checking whether other processes are watching an account. */
 interface CachedQuery {
   readAtMs: number;
-  /** Undefined while the query is running. */
+  /** Undefined while the query is in flight. */
   isWatched?: boolean;
   result: Promise<boolean>;
 }

@@ -14,7 +14,7 @@ interface Origin {
   source_id: string;
   creative_id: string;
   sha256: string;
-  /** When the source last offered the creative. Null if unknown. */
+  /** The last time that the source offered the creative. Null if unknown. */
   offered_at: Date | null;
 }
 
@@ -30,7 +30,7 @@ const maxPerAccount = 100;
 
 /**
  * Compares each approved external creative with its origin once a day, because the source could replace a reviewed file
- * under the same URL. When there are several processes, only one makes each comparison.
+ * under the same URL. If there are several processes, each comparison is made by only one of them.
  */
 export function startOriginChecks(deps: IntakeDeps & { tracing: Pick<Tracing, 'run'> }): {
   stop(): Promise<void>;
@@ -118,7 +118,7 @@ async function checkOrigin(
     if (isUnavailable)
       log.debug({ creativeId: origin.creative_id, reason: error.message }, 'origin unavailable');
     else log.error({ err: error, ...origin }, 'could not check an external creative');
-    // The creative keeps running, because players get the reviewed copy.
+    // The creative keeps serving, because players get the reviewed copy.
     await reschedule(deps, origin, origin.sha256).catch(() => undefined);
     return false;
   }

@@ -54,12 +54,12 @@ export async function copyVideo(
   if (!playableVideoCodec.test(videoCodec))
     throw new RejectedError(
       'unsupported',
-      `The file has codec ${videoCodec}, which not all browsers can play; expected H.264, VP8, VP9 or AV1.`,
+      `The file uses the ${videoCodec} codec, which not all browsers support; expected H.264, VP8, VP9 or AV1.`,
     );
   if (audioCodec !== undefined && !playableAudioCodec.test(audioCodec))
     throw new RejectedError(
       'unsupported',
-      `The file has audio codec ${audioCodec}, which not all browsers can play; expected AAC, MP3, Opus or Vorbis.`,
+      `The file uses the ${audioCodec} audio codec, which not all browsers support; expected AAC, MP3, Opus or Vorbis.`,
     );
   const { name } = await deps.storeFile(body, type, sha256);
   const bitrate = Math.round((body.length * 8_000) / durationMs);
@@ -80,7 +80,7 @@ export async function copyVideo(
   };
 }
 
-/** Codecs that all browsers decode, with 8 bits per sample and 4:2:0 chroma subsampling. */
+/** Codecs that all browsers can decode, with 8 bits per sample and 4:2:0 chroma subsampling. */
 const playableVideoCodec =
   /^(?:avc[13]\.(?:42|4d|58|64)[0-9a-f]{4}|vp8|vp09\.00\.[0-9.]+|av01\.0\.\w+\.08[\w.]*)$/i;
 const playableAudioCodec = /^(?:mp4a\.(?:40|69|6b)[0-9a-f.]*|mp3|opus|vorbis|flac)$/i;
@@ -94,7 +94,7 @@ async function readProperties({ probe }: MediaDeps, body: Buffer): Promise<Media
   }
 }
 
-/** Copies captions. Skips captions that cannot be used, because the ad works without them. */
+/** Copies captions. Skips unusable captions, because the ad works without them. */
 export async function copyCaptions(
   deps: MediaDeps,
   captions: Offer['captions'],

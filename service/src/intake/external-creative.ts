@@ -56,8 +56,8 @@ export async function findCreative(
 }
 
 /**
- * Maximum numbers of creatives per source, in total and pending review. Without limits, a source that uses a new id for
- * every ad would fill the database.
+ * Maximum numbers of creatives per source, in total and pending review. Without these limits, a source that uses a new
+ * id for every ad would fill up the database.
  */
 const maxCreatives = 1_000;
 const maxPending = 200;
@@ -106,7 +106,7 @@ export async function createCreative(
   sha256: string,
 ): Promise<void> {
   const { scope, source, offer } = submission;
-  // Another process may have created it in the meantime.
+  // Another process may have created it first.
   if (await findCreative(operation.queries, submission)) return;
   await checkQuota(operation.queries, submission);
   const advertiser = await findOrCreateAdvertiser(resourceManager, operation, offer);

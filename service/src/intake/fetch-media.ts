@@ -48,7 +48,7 @@ interface Deps {
 
 const maxRedirects = 3;
 
-/** Creates a function that fetches files from public IPs, with limits on size, time and redirects. */
+/** Creates a function that fetches files from public IPs only, with limits on size, time and redirects. */
 export function createFetchMedia({ agents, timeoutMs = 30_000 }: Deps): FetchMedia {
   return async ({ url, maxBytes, loopback }, signal) => {
     const linkedSignal = linkSignal(signal, { timeoutMs });
@@ -65,7 +65,7 @@ export function createFetchMedia({ agents, timeoutMs = 30_000 }: Deps): FetchMed
           // Requests an uncompressed body, because it is hashed and stored unchanged.
           headers: { 'accept-encoding': 'identity', 'user-agent': 'Trueward-Intake/1' },
         });
-        // A body that is destroyed early emits an error. Without a listener, the error would end the process.
+        // A body that is destroyed early emits an error. Without a listener, the error would crash the process.
         response.body.on('error', () => undefined);
         const target = findRedirect(response, currentUrl);
         if (target === undefined) return await readBody(response, currentUrl, maxBytes);

@@ -28,7 +28,7 @@ import { type LastOffers, startLastOffers } from './last-offers.ts';
  */
 export type SubmitOffer = (scope: Scope, source: Submission['source'], offer: Offer) => void;
 
-/** How long to ignore an offer after it was rejected. */
+/** How long to ignore a rejected offer. */
 const rejectedForMs = 3_600_000;
 const maxRejected = 10_000;
 

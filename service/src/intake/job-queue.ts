@@ -1,8 +1,8 @@
-/** Work on one of a source's creatives. */
+/** A unit of work for one of a source's creatives. */
 export interface Job {
   accountId: string;
   sourceId: string;
-  /** Identifies the work. While a job is waiting or running, further jobs with its key are dropped. */
+  /** Deduplicates jobs: while a job is waiting or running, further jobs with the same key are dropped. */
   key: string;
   /** Runs the job. Resolves to whether it succeeded. Never rejects. */
   run(signal: AbortSignal): Promise<boolean>;
@@ -22,7 +22,7 @@ interface Limits {
   running: number;
   runningPerAccount: number;
   waitingPerSource: number;
-  /** How long to pause a source after a failure. Doubles with each consecutive failure. */
+  /** Initial back-off of a source after a failure. Doubles with each consecutive failure. */
   pauseMs: number;
   maxPauseMs: number;
 }

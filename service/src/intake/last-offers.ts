@@ -26,8 +26,8 @@ const repeatMs = 43_200_000;
 const maxRecorded = 100_000;
 
 /**
- * Buffers offers for a minute, so that decisions don't wait for a write. A crash may lose the buffer. In that case, the
- * next offer of each creative is recorded.
+ * Buffers offers for a minute, so that decisions don't wait for a write. If a crash loses the buffer, each creative's
+ * next offer is recorded instead.
  */
 export function startLastOffers({ database, clock, log }: Deps): LastOffers {
   /** When each creative's last offer was recorded, oldest first. */

@@ -66,7 +66,7 @@ function randomBase62(length: number): string {
   let text = '';
   while (text.length < length) {
     for (const byte of randomBytes(length)) {
-      // Skips bytes of 248 (4 × 62) or more, because they would make the first eight digits more likely (modulo bias).
+      // Rejection sampling: bytes of 248 (4 × 62) or more would make the first eight digits more likely (modulo bias).
       if (byte < 248 && text.length < length) text += alphabet.charAt(byte % 62);
     }
   }

@@ -17,14 +17,14 @@ export interface SecretBox {
   open(sealed: string): string;
 }
 
-/** Keys of 32 bytes each. The first key encrypts. All keys decrypt. */
+/** 32-byte keys. The first key is used for encryption, and all of them are used for decryption. */
 type MasterKeys = readonly [Uint8Array, ...Uint8Array[]];
 
 /** Thrown when no configured master key decrypts a stored secret. */
 export class MasterKeyError extends Error {
   constructor() {
     super(
-      'The master key does not decrypt the secrets in the database. Put the master.key that they were ' +
+      'The master key cannot decrypt the secrets in the database. Put the master.key that they were ' +
         'encrypted with into the data folder, or set TRUEWARD_MASTER_KEY to it. If that key is lost for ' +
         'good, see trueward-service master-key discard --help.',
     );
@@ -70,7 +70,10 @@ function decrypt(key: Uint8Array, iv: string, tag: string, body: string): string
 }
 
 interface KeyConfig {
-  /** 32 bytes in base64. By default, the key is read from `master.key` in the data folder, created on first use. */
+  /**
+   * 32 bytes in base64. By default, the key is read from `master.key` in the data folder, which is created on first
+   * use.
+   */
   masterKey?: string;
   /** A second key for decryption while the master key is being rotated. */
   otherMasterKey?: string;
@@ -91,7 +94,7 @@ function readMasterKeys(config: KeyConfig): MasterKeys {
   if (config.masterKey !== undefined) return [decode(config.masterKey), ...otherKeys];
   const { current, next } = keyFiles(config);
   createKeyFile(current, config);
-  // The next key exists only during a rotation, or after a rotation was interrupted.
+  // The next key exists only during a rotation, or after an interrupted rotation.
   return [readKeyFile(current), ...(existsSync(next) ? [readKeyFile(next)] : []), ...otherKeys];
 }
 
@@ -141,7 +144,7 @@ interface EncryptedColumn {
   column: string;
 }
 
-/** All columns that contain text from {@link SecretBox.seal}. Some rows contain plain JSON instead. */
+/** All columns that contain text from {@link SecretBox.seal}. Some rows contain plaintext JSON instead. */
 const encryptedColumns: readonly EncryptedColumn[] = [
   { table: 'secrets', primaryKey: ['account_id', 'purpose', 'id'], column: 'sealed' },
   { table: 'users', primaryKey: ['account_id', 'id'], column: 'codes_secret' },
@@ -163,11 +166,11 @@ const pageSize = 500;
 type StoredRow = Record<string, string>;
 
 /**
- * Re-encrypts every secret in the database with the box's first key. Can be interrupted at any point and run again.
+ * Re-encrypts every secret in the database with the box's first key. Can safely be interrupted at any point and rerun.
  *
  * @returns the number of secrets
- * @throws MasterKeyError when none of the box's keys decrypts a secret. Secrets that were processed before that stay
- * re-encrypted.
+ * @throws MasterKeyError when none of the box's keys decrypts a secret. Secrets that were processed before the failure
+ * stay re-encrypted.
  */
 export async function reencrypt(
   database: Database,
@@ -188,7 +191,7 @@ export async function reencrypt(
       for (const row of rows) {
         const { sealed = '' } = row;
         lastKey = primaryKey.map((name) => row[name] ?? '');
-        // Skips rows that have changed in the meantime, because the new value was encrypted with a configured key.
+        // Skips rows that have changed since they were read, because the new value was encrypted with a configured key.
         await database.query(
           `UPDATE ${table} SET ${column} = $${primaryKey.length + 1}
             WHERE (${keyColumns}) = (${keyParams}) AND ${column} = $${primaryKey.length + 2}`,

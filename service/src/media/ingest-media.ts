@@ -65,7 +65,9 @@ export const createStoreFile =
 
 const pattern = new RegExp(`^[0-9a-f]{64}\\.(${Object.values(storedExtensions).join('|')})$`);
 
-/** Returns a stored file's type according to its name, or undefined if {@link StoreFile} doesn't create such names. */
+/**
+ * Derives a stored file's type from its name. Returns undefined for names that {@link StoreFile} can't have created.
+ */
 export function findStoredType(name: string): StoredType | undefined {
   const extension = pattern.exec(name)?.[1];
   const types = Object.keys(storedExtensions) as StoredType[];
@@ -84,7 +86,10 @@ export interface MediaProperties {
   audioCodec?: string;
 }
 
-/** Maximum width and height, as in the schemas. Without a limit, decoding a tiny file could fill a device's memory. */
+/**
+ * Maximum width and height, as in the schemas. Without a limit, decoding a tiny file (a decompression bomb) could
+ * exhaust a device's memory.
+ */
 const maxPixels = 8_192;
 /** Minimum and maximum duration, as in the schemas. */
 const minDurationMs = 1_000;
@@ -165,7 +170,7 @@ function checkText(body: Buffer): void {
   } catch {
     throw rejection('is text, but not valid UTF-8');
   }
-  // A few lines of nested entities can expand to gigabytes.
+  // A few lines of nested entities can expand to gigabytes (billion laughs attack).
   if (body.includes('<!ENTITY')) throw rejection('declares entities');
 }
 

@@ -76,7 +76,7 @@ function sniffTextType(body: Buffer): MediaType | undefined {
   return htmlStart.test(start) ? 'text/html' : undefined;
 }
 
-/** Whether a file is complete. Players open truncated videos, but playback stops in the middle. */
+/** Whether a file is complete. Video players open truncated videos, but playback stops partway through. */
 export function isComplete(type: MediaType, body: Buffer): boolean {
   switch (type) {
     case 'video/mp4':

@@ -83,7 +83,7 @@ function sendToWorker(worker: Worker, body: Buffer, timeoutMs: number): Promise<
   worker.once('message', resolve);
   worker.once('error', reject);
   worker.once('exit', onExit);
-  // Transfers a copy, because a transferred buffer is no longer available to the caller.
+  // Transfers a copy, because transferring a buffer detaches it from the caller.
   const copy = new Uint8Array(body);
   worker.postMessage(copy, [copy.buffer]);
   return promise.finally(() => {
@@ -94,7 +94,7 @@ function sendToWorker(worker: Worker, body: Buffer, timeoutMs: number): Promise<
   });
 }
 
-/** Replaces `Promise.withResolvers`, which Node 20 lacks. */
+/** Stands in for `Promise.withResolvers`, which Node 20 lacks. */
 function createDeferred<T>() {
   let resolve: (value: T) => void = () => undefined;
   let reject: (error: Error) => void = () => undefined;

@@ -19,8 +19,8 @@ const nat64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 
 /**
  * Whether the service may connect to an IP address. Addresses in private, loopback, link-local, cloud metadata and
- * other special ranges are not allowed. Neither are IPv6 addresses that embed an IPv4 address, except for NAT64. For
- * NAT64, the embedded address is checked.
+ * other special ranges are not allowed. Neither are IPv6 addresses that embed an IPv4 address, except NAT64 addresses,
+ * whose embedded address is checked.
  */
 export function isAllowedAddress(address: string, rule: AddressRule): boolean {
   if (!ipaddr.isValid(address)) return false;
@@ -42,8 +42,8 @@ export interface UrlRule {
 }
 
 /**
- * Checks a URL that the service will request. Returns the problem, or undefined if there is none. Checks literal IP
- * addresses, but not host names. Those are checked when the service connects to them.
+ * Checks a URL that the service will request. Returns the problem, or undefined if there is none. Checks IP literals,
+ * but not host names, which are checked when the service connects to them.
  */
 export function findUrlProblem(text: string, { development }: UrlRule): string | undefined {
   if (!URL.canParse(text)) return 'must be an absolute URL';
@@ -82,8 +82,8 @@ type Resolve = (
 
 /**
  * Creates an HTTP agent that connects only to public addresses, to prevent server-side request forgery (SSRF). The
- * agent checks every address that DNS returns. It also checks the socket's remote address, because Node doesn't look up
- * literal addresses, and because DNS may return a different address later.
+ * agent checks every address that DNS returns. It also checks the socket's remote address, because Node skips the DNS
+ * lookup for IP literals, and because DNS may return a different address later.
  */
 export function createGuardedAgent(
   rule: AddressRule,

@@ -14,8 +14,8 @@ const bytesPerId = 10;
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /**
- * Creates a generator of TypeIDs: UUIDv7s with a prefix, in 26 characters of Crockford base 32. New rows go to the end
- * of an index, because the ids sort by time.
+ * Creates a TypeID generator. A TypeID is a prefix and a UUIDv7, encoded as 26 characters of Crockford base 32. The ids
+ * sort by time, so new rows are appended at the end of an index.
  */
 export function createIds(
   clock: Pick<Clock, 'nowMs'>,
@@ -53,7 +53,7 @@ export function readIdTime(id: string): number {
   return digits.length === 26 && ms > 0 ? ms : 0;
 }
 
-/** All pairs of digits, indexed by the 10 bits that they encode. */
+/** All two-digit strings, indexed by the 10 bits that they encode. */
 const pairs = [...alphabet].flatMap((high) => [...alphabet].map((low) => high + low));
 const encodePair = (bits: number): string => pairs[bits & 1_023] ?? '';
 

@@ -2,7 +2,7 @@
 export interface Clock {
   /** Unix milliseconds, for stored times and comparisons between machines. May jump, even backward. */
   nowMs(): number;
-  /** Milliseconds since an arbitrary moment, for measuring durations. Never jumps. */
+  /** Milliseconds since an arbitrary point in time, for measuring durations. Never jumps. */
   monotonicMs(): number;
 }
 
@@ -13,9 +13,9 @@ export const systemClock: Clock = {
 
 /*
  * Parses and formats the times in requests, responses and files. A valid time has RFC 3339 format with seconds, a full
- * offset and up to nine fractional digits. It is in the years 2000 to 2100 and not a leap second. `Date.parse` alone is
- * not enough, because it accepts other formats too. A schema validator is not enough either: it accepts leap seconds,
- * for which `Date.parse` returns `NaN`.
+ * offset and up to nine fractional digits. It is in the years 2000 to 2100 and is not a leap second. `Date.parse` alone
+ * is not enough, because it accepts other formats too. A schema validator is not enough either: it accepts leap
+ * seconds, for which `Date.parse` returns `NaN`.
  */
 
 const instantPattern =
@@ -31,7 +31,7 @@ export const instantRule =
 /** Returns the time in Unix milliseconds, or undefined if the text is not a valid time. */
 export function parseInstant(text: string): number | undefined {
   if (!instantPattern.test(text)) return undefined;
-  // Rejects days such as February 30, which `Date.parse` reads as March 2.
+  // Rejects days such as February 30, which `Date.parse` rolls over to March 2.
   const day = Number(text.slice(8, 10));
   if (day > 28 && day > daysInMonth(Number(text.slice(0, 4)), Number(text.slice(5, 7))))
     return undefined;

@@ -115,7 +115,7 @@ interface Reference {
   kind: ResourceKind;
   /** The referenced object's id. Placements are referenced by name. Kill switches can also reference them by id. */
   name: string;
-  /** Whether the placement must not have the format `banner`. */
+  /** Whether the placement must not be a banner. */
   excludesBanners?: boolean;
 }
 
@@ -233,7 +233,7 @@ export async function findReferrer(
   return row?.id;
 }
 
-/** Lists the placement's settings that depend on earlier decisions, with the lookback period of each. */
+/** Lists the placement's settings that depend on earlier decisions, each with its lookback period. */
 const listLookbacks = (
   placement: Pick<Placement, 'frequency_cap' | 'cooldown_s' | 'late_window_s'>,
 ): [pointer: string, ms: number][] => [
@@ -254,7 +254,7 @@ export function checkRetention(
   retentionMs: number | undefined,
 ): FieldError[] {
   if (retentionMs === undefined) return [];
-  const retention = `decisions are dropped after ${retentionMs / dayMs} days (the service's RETENTION_DAYS)`;
+  const retention = `decisions are deleted after ${retentionMs / dayMs} days (the service's RETENTION_DAYS)`;
   return listLookbacks(placement)
     .filter(([, ms]) => ms > retentionMs)
     .map(([pointer]) => ({
@@ -272,8 +272,8 @@ export class RetentionError extends Error {
 }
 
 /**
- * Checks that the retention period is long enough for every placement. Must be called at startup, before decisions are
- * dropped.
+ * Checks that the retention period is long enough for every placement. Must be called at startup, before expired
+ * decisions are deleted.
  *
  * @throws RetentionError when the period is too short. The message contains the required value.
  */

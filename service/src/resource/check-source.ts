@@ -112,7 +112,7 @@ function findGoogleProblem(url: string): string | undefined {
   );
 }
 
-/** Matches macros for other ad servers: `%%NAME%%`, `${NAME}` and `{{name}}`. */
+/** Matches other ad servers' macros: `%%NAME%%`, `${NAME}` and `{{name}}`. */
 const unsupportedMacro = /%%\w+%%|\$\{\w+\}|\{\{?\w+\}?\}/;
 
 function findMacroProblem(url: string): string | undefined {
@@ -129,7 +129,7 @@ function findBidderMacroProblem(url: string): string | undefined {
   return `has the macro ${macro}, which would be sent unchanged: bidders receive such values in the bid request`;
 }
 
-/** Headers that describe the connection or the body. Custom values would make the request fail. */
+/** Headers that describe the connection or the body. Overriding them would break the request. */
 const reservedHeaders: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',

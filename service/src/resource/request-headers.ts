@@ -10,7 +10,7 @@ type Headers = Readonly<Record<string, string>>;
 type Members = Record<string, unknown>;
 
 /**
- * Stores the HTTP headers that the service sends to sources. Their values can be API keys, so they are encrypted and
+ * Stores the HTTP headers that the service sends to sources. The values can be API keys, so they are encrypted and
  * stored separately. Source documents contain only header names. Responses, exports and audit records therefore never
  * contain the values.
  */
@@ -32,7 +32,7 @@ export function createRequestHeaders(
   box: SecretBox,
   clock: Pick<Clock, 'nowMs'>,
 ): RequestHeaders {
-  // The cache never returns outdated headers, because each configuration change creates a snapshot with new objects.
+  // The cache never returns stale headers, because each configuration change creates a snapshot with new objects.
   const cache = new WeakMap<ExternalSource, Promise<Headers>>();
   return {
     async store({ queries, scope }, sourceId, headers) {
@@ -75,7 +75,7 @@ async function readHeaders(
   );
   if (!row) {
     throw new Error(
-      `The request headers of ${sourceId} are missing from the database. Set its request_headers again.`,
+      `The request headers for ${sourceId} do not exist in the database. Set its request_headers again.`,
     );
   }
   return JSON.parse(box.open(row.sealed)) as Headers;

@@ -21,7 +21,7 @@ interface Deps {
   development: boolean;
 }
 
-/** Whether a change applies to this revision. If undefined, it applies to any revision. */
+/** Whether a change may be applied to the given revision. If undefined, it may be applied to any revision. */
 export type IfMatch = ((revision: number) => boolean) | undefined;
 
 /**
@@ -147,7 +147,7 @@ async function checkChange<K extends ResourceKind>(
   const { name } = after as Stored<'placement'>;
   const missing = await checkReferences(queries, scope, [{ pointer: '/name', kind, name }]);
   if (missing.length === 0)
-    throw new DomainError('conflict', `A placement ${name} already exists.`, [
+    throw new DomainError('conflict', `A placement named ${name} already exists.`, [
       { pointer: '/name', message: 'is taken' },
     ]);
 }

@@ -79,7 +79,9 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
       return row && toVersioned<K>(row);
     },
 
-    /** Returns a page of objects, newest first. The last id is the cursor for the next page, as ids sort by time. */
+    /**
+     * Returns a page of objects, newest first. The last id is the cursor for the next page, because ids sort by time.
+     */
     async list<K extends ResourceKind>(
       queries: Queries,
       scope: Scope,
@@ -184,7 +186,7 @@ export function toPage<T extends { id: string }>(rows: readonly T[], limit: numb
 
 /** The filter, order and page of a search. */
 interface ResourceSearch {
-  /** Part of the object's name, URL or id, or of the name of a placement that the object refers to. */
+  /** A substring of the object's name, URL or id, or of the name of a placement that the object refers to. */
   text?: string;
   /** Returns only objects with these ids. */
   ids?: readonly string[];

@@ -59,7 +59,7 @@ export function applyChange<K extends ResourceKind>(
   return after as Stored<K>;
 }
 
-/** The review that a new or changed creative starts with. */
+/** The initial review of a new or changed creative. */
 export const unreviewed: Review = { status: 'pending_review' };
 
 const changesContent = (before: Stored<'creative'>, after: Record<string, unknown>): boolean =>

@@ -59,7 +59,7 @@ export async function expireRewards(
   }
 }
 
-/** Expires pending rewards. Ignores rewards that were settled in the meantime. */
+/** Expires pending rewards. Ignores rewards that have since been settled. */
 function expireBatch(
   database: Database,
   accountId: string,

@@ -10,7 +10,7 @@ import type { Database, Queries, Scope } from '../store/database.ts';
 const receiptLifetimeS = 30 * 86_400;
 /** The purpose of receipt keys in the `secrets` table. */
 const purpose = 'receipt_key';
-/** How long other processes may sign with the previous key after a rotation. */
+/** How long after a rotation other processes may still sign with the previous key. */
 const overlapMs = 3_600_000;
 
 /** A key pair for signing receipts. */
@@ -100,7 +100,7 @@ interface Deps {
 
 /** How often to reload the keys, because another process may have rotated them. */
 const reloadIntervalMs = 60_000;
-/** Minimum time between reloads. Without it, anyone could cause a reload with each request for the public keys. */
+/** Minimum time between reloads. Without it, anyone could trigger a reload with every request for the public keys. */
 const minReloadIntervalMs = 1_000;
 
 export async function createReceipts({ readKeys, issuer, log }: Deps): Promise<Receipts> {
@@ -135,7 +135,7 @@ function signReceipt(
   issuer: string,
   { scope, decisionId, userRef, placement, reward, nowMs }: ReceiptInput,
 ): string {
-  if (!key) throw new Error('There is no key to sign receipts with.');
+  if (!key) throw new Error('There is no key for signing receipts.');
   const issuedAtS = Math.floor(nowMs / 1_000);
   const header = { alg: 'EdDSA', kid: key.kid, typ: 'reward-receipt+jwt' };
   const claims = {

@@ -44,7 +44,7 @@ export function findFirst(
 }
 
 /**
- * Returns the smallest offset among a decision's requests. In requests with a larger offset, the difference is network
+ * Returns the smallest offset among a decision's requests. In requests with a larger offset, the excess is network
  * latency.
  */
 export const smallestOffset = (events: readonly RecordedEvent[]): number =>
@@ -84,8 +84,8 @@ export function deriveAdView(
 }
 
 /**
- * Returns the time between two events by the device's clock and by the service's clock. The latter assumes that both
- * requests had the same network latency. Returns undefined if either time was clamped.
+ * Returns the time between two events, as measured by the device's clock and by the service's clock. The latter assumes
+ * that both requests had the same network latency. Returns undefined if either time was clamped.
  */
 function computeDurations(
   from: RecordedEvent | undefined,
@@ -96,7 +96,7 @@ function computeDurations(
   return { byService, byDevice: byService - (to.offsetMs - from.offsetMs) };
 }
 
-/** The fraction of the ad that has been played when an event occurs. */
+/** The fraction of the ad that has been played when each event occurs. */
 const shares = [
   ['first_quartile', 0.25],
   ['midpoint', 0.5],
@@ -143,7 +143,7 @@ const orders: readonly (readonly RecordedEvent['type'][])[] = [
 ];
 
 /**
- * Whether the times of a request's events are in an order that never occurs when an ad is played. If time goes backward
+ * Whether the times of a request's events are in an order that never occurs in real playback. If time goes backward
  * once, the device's clock may have been changed. If it goes backward twice, the events come from a script. Compares
  * only events from the same request, because requests can arrive out of order.
  */
@@ -166,9 +166,9 @@ const isSameRequest = (a: RecordedEvent, b: RecordedEvent): boolean =>
   a.receivedAtMs === b.receivedAtMs && a.offsetMs === b.offsetMs;
 
 /**
- * Whether the player didn't have enough time to watch all of the ads. This is the case if some period is shorter than
- * the total length of the ads that were both issued and completed in it. Late events can't cause this if the player
- * watches the ads one after another.
+ * Whether the player didn't have enough time to watch all of the ads. This is the case if, in some period, the total
+ * length of the ads that were both issued and completed exceeds the length of the period. Late events can't cause this
+ * if the player watches the ads one after another.
  */
 export function isOverbooked(adView: AdView, others: readonly AdView[]): boolean {
   const adViews = [...others, adView].toSorted((a, b) => a.receivedAtMs - b.receivedAtMs);
@@ -185,7 +185,8 @@ export function isOverbooked(adView: AdView, others: readonly AdView[]): boolean
 
 /**
  * Whether another ad was watched at the same time, according to the events. This doesn't prove cheating, because all
- * requests for one of the ads may have been slow. Returns false if the ads don't overlap by the device's clock.
+ * requests for one of the ads may have been slow. Returns false if the ads don't overlap according to the device's
+ * clock.
  */
 export function overlaps(adView: AdView, others: readonly AdView[]): boolean {
   return others.some((other) => {

@@ -36,7 +36,7 @@ interface Manifest extends Tally {
   file: string;
   bytes: number;
   sha256: string;
-  /** The schema of the rows. */
+  /** The migrations that define the schema of the rows. */
   migrations: string[];
 }
 
@@ -81,7 +81,7 @@ export async function archiveWeek(
   return result;
 }
 
-/** Whether a week has been archived and has not changed since then. */
+/** Whether a week has been archived and has not changed since. */
 export async function isArchived(database: Database, week: Week): Promise<boolean> {
   const [archivedTally] = await database.query<Tally>(
     `SELECT rows, checksum FROM archived_weeks WHERE account_id = 'service' AND name = $1`,
@@ -188,7 +188,7 @@ async function isIntact(folder: string, manifest: Manifest): Promise<boolean> {
   try {
     return (await readArchive(join(folder, manifest.file))).sha256 === manifest.sha256;
   } catch {
-    // The file is missing, or it is truncated and cannot be decompressed.
+    // The file is missing, or cannot be decompressed because it is truncated.
     return false;
   }
 }

@@ -15,7 +15,7 @@ export const serviceTables: readonly string[] = [
   'sign_in_names',
   'uploads',
 ];
-/** A table that only migrations use. Migrations run on the coordinator. */
+/** A table that is used only by migrations. Migrations run on the coordinator. */
 const coordinatorOnly = 'migration_lock';
 
 /** Returns this server's role in a Citus cluster, or undefined for a server without Citus. */
@@ -78,8 +78,8 @@ export async function distributeTables(
   if ((await listUndistributed(database)).length === 0) return;
   await withMigrationLock(database, { onWait, waitMs }, async () => {
     await maintain(await listRoleSettings(database), waitMs);
-    // Lists the tables again, because another process may have distributed some of them in the meantime. This
-    // transaction must not read from the tables, because `maintain` locks them on another connection.
+    // Lists the tables again, because another process may have distributed some of them before this one acquired the
+    // lock. This transaction must not read from the tables, because `maintain` locks them on another connection.
     for (const table of await listUndistributed(database)) {
       onDistribute?.(table, serviceTables.includes(table) ? 'coordinator' : 'by account');
       await maintain([buildStatement(table)], waitMs);
@@ -107,9 +107,9 @@ function buildStatement(table: string): string {
 }
 
 /**
- * Returns statements that change the role's settings on all nodes. The first sets the lock timeout, because connections
- * between nodes don't inherit it from the session. The second makes `SET LOCAL` apply on all nodes, for transactions
- * with their own timeout.
+ * Returns statements that change the role's settings on all nodes. The first sets the lock timeout, because inter-node
+ * connections don't inherit it from the session. The second makes `SET LOCAL` apply on all nodes, for transactions with
+ * their own timeout.
  */
 async function listRoleSettings(queries: Pick<Queries, 'query'>): Promise<string[]> {
   const [row] = await queries.query<{ timeout: string; database: string }>(

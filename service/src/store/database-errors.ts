@@ -4,7 +4,7 @@ import type { Queries } from './database.ts';
 const unreachableStates = /^(08|57P)/;
 /**
  * SQLSTATEs for a server that can't execute a statement right now: insufficient resources (such as a full disk), a
- * timeout, a lock timeout, repeated conflicts, or a read-only standby.
+ * canceled or timed-out statement, a lock timeout, a serialization failure, a deadlock, or a read-only standby.
  */
 const temporaryStates = /^(53|57014|55P03|40001|40P01|25006)/;
 const diskFullState = '53100';
@@ -29,7 +29,7 @@ export class DatabaseUnreachableError extends Error {
   }
 }
 
-/** Thrown when a write is stored only on the primary, because the wait for a synchronous standby was canceled. */
+/** Thrown when a write was committed only on the primary, because the wait for a synchronous standby was canceled. */
 export class NotReplicatedError extends Error {
   constructor() {
     super('The commit has not been confirmed by a synchronous standby.');
@@ -64,9 +64,9 @@ export const isDiskFull = (error: unknown): error is Error =>
   error instanceof Error && readCode(error) === diskFullState;
 
 /**
- * Whether the server rejected a single statement, and is otherwise up. Its code can belong to the class of connection
- * exceptions: `08P01` means a malformed message, and `08001` an unreachable foreign table. A server that is shutting
- * down sends `FATAL` or `PANIC` instead.
+ * Whether the server rejected a single statement but is otherwise healthy. Its code can belong to the class of
+ * connection exceptions: `08P01` means a malformed message, and `08001` an unreachable foreign table. A server that is
+ * shutting down sends `FATAL` or `PANIC` instead.
  */
 const isStatementError = (error: Error): boolean =>
   'severity' in error && error.severity === 'ERROR';

@@ -156,5 +156,5 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
 const createUsedLinkError = (): DomainError =>
   new DomainError(
     'not_found',
-    'The link has been used or has expired. Ask an owner for a new one, or run `trueward-service users invite`.',
+    'The link has already been used or has expired. Ask an owner for a new one, or run `trueward-service users invite`.',
   );

@@ -155,7 +155,7 @@ test('an export can be imported into another installation', async () => {
     TRUEWARD_DATA_DIR: targetFolder,
   };
   expect((await runInProcess(['import', file], targetEnv)).err).toContain(
-    'master key does not decrypt',
+    'master key cannot decrypt',
   );
   copyFileSync(join(folder, 'master.key'), join(targetFolder, 'master.key'));
   const truncatedFile = join(folder, 'truncated.jsonl');
@@ -285,7 +285,7 @@ test("`doctor` reports an installation's problems", async () => {
     ...env,
     TRUEWARD_MASTER_KEY: otherMasterKey,
   });
-  expect([code, out]).toEqual([1, expect.stringContaining('FAIL The master key does not decrypt')]);
+  expect([code, out]).toEqual([1, expect.stringContaining('FAIL The master key cannot decrypt')]);
   expect((await runInProcess(['doctor'], { ...env, LOG_LEVEL: 'loud' })).out).toContain(
     'FAIL The config',
   );

@@ -93,7 +93,7 @@ test('the old master key is rejected after rotating a master key from the enviro
   const oldKeyResult = await run(['start'], { ...env, TRUEWARD_MASTER_KEY: oldKey });
   expect(oldKeyResult.code).toBe(1);
   expect(oldKeyResult.err).toContain(
-    'The master key does not decrypt the secrets in the database. Put',
+    'The master key cannot decrypt the secrets in the database. Put',
   );
   expect(oldKeyResult.err).not.toContain('    at ');
   const result = await run(['master-key', 'discard'], env);

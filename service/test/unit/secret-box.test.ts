@@ -8,7 +8,7 @@ test('decrypting a secret requires its master key and the unmodified ciphertext'
   expect(ciphertext).not.toContain('whsec');
   const otherKey = new Uint8Array(32).fill(1);
   expect(() => createSecretBox([otherKey]).open(ciphertext)).toThrow(
-    'The master key does not decrypt',
+    'The master key cannot decrypt',
   );
   expect(createSecretBox([otherKey, new Uint8Array(32)]).open(ciphertext)).toBe(
     box.open(ciphertext),

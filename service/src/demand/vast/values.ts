@@ -49,9 +49,8 @@ export function parsePositive(text: string | undefined): number | undefined {
 }
 
 /**
- * Normalizes a name or id to a single line of at most 200 characters. Returns undefined if the line is empty. Control
- * characters, which XML 1.1 allows, are replaced with spaces. So are unpaired surrogates, which truncation can leave
- * behind.
+ * Normalizes a name or id to a single line of at most 200 characters. Returns undefined if the line is empty. Replaces
+ * control characters (allowed in XML 1.1) and unpaired surrogates (which truncation can leave behind) with spaces.
  */
 export function shortText(text: string | undefined): string | undefined {
   const line = text

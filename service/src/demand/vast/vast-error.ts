@@ -5,13 +5,13 @@ export const vastErrorCodes = {
   /** The XML is not a VAST document, or a required element is missing. */
   schema: 101,
   version: 102,
-  /** The video player does not play this kind of ad: an audio ad, or an ad that can be skipped too early. */
+  /** The video player does not support this kind of ad: an audio ad, or an ad that can be skipped too early. */
   trafficking: 200,
   /** The ad is non-linear, but a linear ad is expected. */
   linearity: 201,
   duration: 202,
   blockedCategory: 205,
-  /** An ad in a pod is not played, because only one ad is shown. */
+  /** An ad in a pod was skipped, because only one of the pod's ads is shown. */
   breakShortened: 206,
   /** The wrapper has no usable tag. */
   wrapper: 300,
@@ -21,7 +21,7 @@ export const vastErrorCodes = {
   noAds: 303,
   /** The player cannot play any of the media files. */
   media: 403,
-  /** The media plays, but its interactive part (SIMID, VPAID) does not run. */
+  /** The media plays, but its interactive component (SIMID, VPAID) fails to run. */
   interactive: 409,
   undefined: 900,
 } as const;

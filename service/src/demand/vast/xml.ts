@@ -4,7 +4,7 @@ import { VastError, vastErrorCodes } from './vast-error.ts';
 /** A parsed element. Names have no namespace prefix. */
 export interface XmlElement {
   readonly name: string;
-  /** Attribute values by lowercase name, because servers variously write `adId`, `AdID` and `adID`. */
+  /** Attribute values, keyed by lowercase name, because servers disagree on the case: `adId`, `AdID`, `adID`. */
   readonly attributes: ReadonlyMap<string, string>;
   readonly children: readonly XmlElement[];
   /** The element's own text and CDATA sections, joined in order and trimmed. */
@@ -17,7 +17,10 @@ export interface XmlDocument {
   repairs: number;
 }
 
-/** Maximum length in characters. A response has up to 256 KiB of UTF-8, so it never has more characters than this. */
+/**
+ * Maximum length in characters. Responses are limited to 256 KiB of UTF-8, so they can't contain more characters than
+ * this.
+ */
 export const maxDocumentLength = 262_144;
 /** Maximum nesting depth. VAST itself needs nine levels. */
 const maxDepth = 32;
@@ -26,7 +29,10 @@ const maxNodes = 5_000;
 /** Maximum number of bare ampersands. Typical documents have none or about 50. */
 const maxRepairs = 2_000;
 
-/** Number of characters to parse without a pause. This takes less than 10 ms, even before V8 has optimized the code. */
+/**
+ * Number of characters to parse between pauses. Parsing them takes less than 10 ms, even before V8 has optimized the
+ * code.
+ */
 const sliceLength = 16_384;
 
 /**
@@ -138,7 +144,7 @@ const entityPattern = /(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-fA-F]{1,6});/y;
 
 /**
  * Escapes ampersands that don't start an entity. In CDATA sections, ampersands are literal and stay unchanged.
- * `replace` is not used, because it would find all matches before it could stop at the limit.
+ * `replace` is not used, because it would find every match before the limit could be enforced.
  */
 function escapeAmpersands(text: string): { text: string; repairs: number } {
   const parts: string[] = [];
@@ -162,8 +168,8 @@ function escapeAmpersands(text: string): { text: string; repairs: number } {
 }
 
 /**
- * Returns the next CDATA section. If the section isn't closed, `end` is infinite. If there is no section, `start` is
- * infinite too.
+ * Returns the next CDATA section. If the section is unterminated, `end` is Infinity. If there is no section, both are
+ * Infinity.
  */
 function findCdata(text: string, from: number): { start: number; end: number } {
   const start = text.indexOf('<![CDATA[', from);

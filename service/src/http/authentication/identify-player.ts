@@ -38,8 +38,8 @@ function checkIdentity(
     throw new ProblemError(
       'identity_required',
       identity === 'server'
-        ? `Only your server can request decisions for the placement ${placement.name}: request them there with a secret key and pass them to the client.`
-        : `The placement ${placement.name} requires a user token: have your server sign one with signUserToken.`,
+        ? `Only your server can request decisions for the ${placement.name} placement: request them there with a secret key and pass them to the client.`
+        : `The ${placement.name} placement requires a user token: have your server sign one with signUserToken.`,
     );
   }
   if (format === 'rewarded' && request.user_ref === undefined) {
@@ -60,7 +60,7 @@ async function withVerifiedUser(
   if (userRef === undefined) {
     throw new ProblemError(
       'token_invalid',
-      'The user token is not signed with a secret of this environment, has expired, or is valid for more than a day.',
+      'The user token is not signed with one of this environment’s secrets, has expired, or has a lifetime of more than a day.',
     );
   }
   if (request.user_ref !== undefined && request.user_ref !== userRef) {
@@ -74,7 +74,7 @@ async function withVerifiedUser(
 
 /** The header in which the upstream load balancer or CDN reports the player's country. */
 export interface Country {
-  /** Removes the header from requests from untrusted peers, which could forge it. */
+  /** Strips the header from requests sent by untrusted peers, which could spoof it. */
   stripUntrusted(request: Pick<IncomingMessage, 'headers' | 'socket'>): void;
   /** Returns the ISO 3166-1 alpha-2 code, or undefined if the country is unknown. */
   read(headers: IncomingHttpHeaders): string | undefined;

@@ -31,7 +31,7 @@ interface Deps {
   sessions: Sessions;
   cookie: SessionCookie;
   limiter: RateLimiter;
-  /** The public URL of the service. */
+  /** The service's public URL. */
   publicUrl(): string;
 }
 
@@ -105,11 +105,11 @@ function checkRole(request: FastifyRequest, { user }: Session): void {
   if (includesRole(user.role, requiredRole)) return;
   throw new ProblemError(
     'role_not_permitted',
-    `This requires the role ${requiredRole}; yours is ${user.role}. An owner can change your role.`,
+    `This requires the ${requiredRole} role; yours is ${user.role}. An owner can change your role.`,
   );
 }
 
-/** Returns the request's environment. Changes to the whole account are treated as changes in `live`. */
+/** Returns the request's environment. Account-wide changes are treated as changes in `live`. */
 function readEnvironment(request: FastifyRequest): Environment {
   if (request.routeOptions.config.panel === 'account') return 'live';
   const name = request.headers['trueward-environment'];
@@ -128,11 +128,11 @@ export interface SessionCookie {
 }
 
 /**
- * Creates a cookie that scripts cannot read and that is not sent with requests from other sites. Over HTTPS, the cookie
- * name starts with `__Host-`. Browsers reject such a cookie if a subdomain or a plain HTTP response sets it (RFC
- * 6265bis, 4.1.3.2).
+ * Creates a cookie that scripts cannot read and that is not sent with cross-site requests. Over HTTPS, the cookie name
+ * starts with `__Host-`. Browsers reject such a cookie if a subdomain or a plain HTTP response sets it (RFC 6265bis,
+ * 4.1.3.2).
  *
- * @param publicUrl returns the public URL of the service
+ * @param publicUrl returns the service's public URL
  */
 export function createSessionCookie(publicUrl: () => string): SessionCookie {
   const isSecure = () => publicUrl().startsWith('https:');
@@ -158,8 +158,9 @@ export function createSessionCookie(publicUrl: () => string): SessionCookie {
 }
 
 /**
- * Rejects requests that pages on other sites send with a user's cookie. Accepts an `Origin` header that matches either
- * the public URL or the `Host` header, so that both `localhost` and `127.0.0.1` work. Pages cannot forge these headers.
+ * Rejects cross-site requests, which a browser may send with the user's cookie. Accepts an `Origin` header that matches
+ * either the public URL or the `Host` header, so that both `localhost` and `127.0.0.1` work. Web pages cannot forge
+ * these headers.
  *
  * @throws ProblemError `csrf_failed`
  */

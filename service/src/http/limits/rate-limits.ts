@@ -121,7 +121,7 @@ function setHeaders(reply: ReplyHeaders, { limit, remaining, resetS }: TakeResul
  * least a /64 to each customer, so one device can use 2^64 addresses.
  */
 export function ipGroup(ip: string): string {
-  // Most addresses are IPv4 addresses, which need no parsing.
+  // Fast path: most addresses are IPv4, which need no parsing.
   if (!ip.includes(':')) return ip;
   if (!ipaddr.IPv6.isValid(ip)) return ip;
   const parsed = ipaddr.IPv6.parse(ip);
@@ -138,7 +138,7 @@ interface WaitLimits {
   address: number;
 }
 
-/** The subjects of the limits on a long-polling request. */
+/** The subjects to which the limits on a long-polling request apply. */
 interface WaitSubject {
   decisionId: string;
   keyId: string;
@@ -157,8 +157,8 @@ interface ConcurrentWaits {
 }
 
 /**
- * Maximum number of waiting requests per decision. Normally, only one tab waits for a decision, but the service may
- * notice late that a request has ended.
+ * Maximum number of waiting requests per decision. Normally, only one tab waits for a decision, but the service may be
+ * slow to notice that a client has disconnected.
  */
 const maxPerDecision = 4;
 const maxTotal = 10_000;

@@ -23,14 +23,14 @@ export interface TokenBuckets {
    * Returns the names that exceeded the unshared part of their limit since the last call, with their request counts.
    */
   readUses(): [string, number][];
-  /** Takes tokens for requests that another process allowed, but no more than a full bucket holds. */
+  /** Takes tokens for requests that another process allowed, up to the capacity of one bucket. */
   charge(name: string, uses: number): void;
 }
 
 interface Bucket {
   rate: Rate;
   tokens: number;
-  /** How many more requests this process may allow without reporting them to the other processes. */
+  /** Number of further requests that this process may allow before it has to report them to the other processes. */
   unshared: number;
   refilledAtMs: number;
   /** Requests allowed in `round`. */

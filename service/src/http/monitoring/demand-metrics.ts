@@ -45,14 +45,14 @@ export function createDemandMetrics(registry: Registry): DemandMetrics {
   };
 }
 
-/** What each scrape reads the state metrics from. */
+/** Providers of the state metrics, which are read on each scrape. */
 export interface DemandSources {
   database: Pick<Queries, 'query'>;
   intake: Pick<Intake, 'jobs'>;
   clock: Pick<Clock, 'nowMs'>;
 }
 
-/** Counting stops here. Beyond this, the exact number does not matter. */
+/** Counts are capped here, because the exact number beyond this does not matter. */
 const maxCount = 10_000;
 /** How long the queue metrics are cached, regardless of the scrape interval. */
 const cacheMs = 15_000;
@@ -72,7 +72,7 @@ export function addDemandState(
 ): void {
   new Gauge({
     name: 'trueward_intake_jobs',
-    help: 'Creatives that this process has queued, or is copying or comparing.',
+    help: 'Creatives that are queued or being copied or compared in this process.',
     labelNames: ['of'] as const,
     registers: [registry],
     collect() {

@@ -4,7 +4,7 @@ import { ProblemError } from '../problem.ts';
 
 interface Deps {
   database: Database;
-  /** Aborts when the process starts to drain, while it still accepts requests. */
+  /** Aborts when the process starts to drain. At that point, the process still accepts requests. */
   draining: AbortSignal;
 }
 

@@ -22,7 +22,7 @@ export interface ServiceMetrics {
   demand: DemandMetrics;
 }
 
-/** What each scrape reads the state metrics from. */
+/** Providers of the state metrics, which are read on each scrape. */
 interface MetricSources extends DemandSources {
   database: Database;
   configuration: Configuration;
@@ -37,7 +37,7 @@ export function createServiceMetrics(): ServiceMetrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  // Removes gauges whose names look like counters. The metrics without `_total` provide the same values by type.
+  // Removes gauges that are named like counters. The metrics without `_total` provide the same values by type.
   for (const kind of ['handles', 'requests', 'resources'])
     registry.removeSingleMetric(`nodejs_active_${kind}_total`);
   const requests = new Histogram({
@@ -88,7 +88,7 @@ function cacheSeries<T extends string>(histogram: Histogram<T>) {
   };
 }
 
-/** Counting stops here. Beyond this, the exact number does not matter. */
+/** Counts are capped here, because the exact number beyond this does not matter. */
 const maxCount = 10_000;
 /** How long a count is cached, regardless of the scrape interval. */
 const countCacheMs = 15_000;
@@ -97,7 +97,7 @@ const pendingDeliveries = `SELECT count(*)::bigint AS value FROM (
 const oldestDue = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0)::float8 AS value
   FROM deliveries WHERE state = 'pending' AND next_at < now()`;
 
-/** Reads at most one row from each table, so table size does not matter. */
+/** Reads at most one row from each table, so its cost does not depend on the size of the tables. */
 const defaultPartitionUsed = `SELECT (EXISTS (SELECT 1 FROM decisions_other)
   OR EXISTS (SELECT 1 FROM ad_events_other) OR EXISTS (SELECT 1 FROM timelines_other)
   OR EXISTS (SELECT 1 FROM decision_demand_other) OR EXISTS (SELECT 1 FROM tracker_requests_other))::integer AS value`;

@@ -91,7 +91,7 @@ interface Deps {
 const heartbeatMs = 15_000;
 /** Maximum number of concurrent streams per account. */
 const maxListeners = 20;
-/** A client with more unread data than this is disconnected. The page then reconnects. */
+/** A client with a larger backlog of unread data is disconnected. The page then reconnects. */
 const maxBufferedBytes = 1_048_576;
 
 /** Adds `/panel/api/live`, which sends sandbox decisions and events as server-sent events until the session ends. */
@@ -124,7 +124,7 @@ export function addLiveRoute(app: FastifyInstance, deps: Deps): void {
         request.log.warn({ err: error }, 'a live tail was disconnected');
         stream.end();
       };
-      // The first bytes tell the page that it is connected and will receive everything from now on.
+      // The first bytes signal to the page that it is connected and will not miss anything from now on.
       subscription.ready.then(() => stream.write(': connected\n\n'), disconnect);
       const sendHeartbeat = async (): Promise<void> => {
         if (await users.sessions.find(token, { touch: false })) stream.write(': \n\n');

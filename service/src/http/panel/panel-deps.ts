@@ -35,7 +35,7 @@ export interface PanelDeps {
   liveTail: LiveTail;
   /** Aborts when the service stops. */
   stopping: AbortSignal;
-  /** The public URL of the service. */
+  /** The service's public URL. */
   publicUrl(): string;
 }
 

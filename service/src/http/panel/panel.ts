@@ -9,7 +9,7 @@ import { addAccountRoutes, addSessionRoutes, addSetupRoutes } from './sign-in.ts
 import { addSourceRoutes } from './sources.ts';
 import { addUserRoutes } from './users.ts';
 
-/** Adds `/panel/`, which serves the administration panel and the endpoints that the panel uses in addition to `/v1`. */
+/** Adds `/panel/`, which serves the panel, and the endpoints that the panel uses in addition to `/v1`. */
 export async function addPanel(
   app: FastifyInstance,
   sessions: SessionAccess,

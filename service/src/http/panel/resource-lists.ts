@@ -31,9 +31,9 @@ const querystring = {
 } as const;
 
 /**
- * Adds `/panel/api/placements` and the panel's other lists. They have numbered pages, and the database searches and
- * sorts them. The lists in `/v1` use cursors instead. With cursors, no object is skipped if others are added between
- * two requests.
+ * Adds `/panel/api/placements` and the panel's other lists. These lists use offset pagination, and the database
+ * searches and sorts them. The lists in `/v1` use cursor pagination instead, so that no object is skipped or repeated
+ * when others are added between two requests.
  */
 export function addResourceLists(app: FastifyInstance, { database }: PanelDeps): void {
   for (const { kind, path } of [...managedResources, webhookResource]) {

@@ -40,7 +40,7 @@ async function startSession(
   sessionToken: string,
 ): Promise<object> {
   const session = await users.sessions.find(sessionToken);
-  if (!session) throw new Error('The new session is missing from the database.');
+  if (!session) throw new Error('The new session does not exist in the database.');
   cookie.set(reply, sessionToken, session.endsAtMs);
   return describeSession(session);
 }
@@ -102,7 +102,7 @@ export function addSessionRoutes(app: FastifyInstance, deps: PanelDeps): void {
           request.log.warn({ reason: result.failure, ip: request.ip }, 'sign-in failed');
         throw createSignInProblem(result);
       }
-      // Signing in again ends the browser's previous session.
+      // A new sign-in ends the browser's previous session.
       const previousToken = cookie.read(request);
       if (previousToken !== undefined) await users.sessions.end(database, previousToken);
       return startSession(deps, reply, result.sessionToken);
@@ -141,7 +141,8 @@ export function addSetupRoutes(app: FastifyInstance, deps: PanelDeps): void {
     },
     async (request) => {
       const link = await users.links.find(request.query.token);
-      if (!link) throw new ProblemError('not_found', 'The link has been used or has expired.');
+      if (!link)
+        throw new ProblemError('not_found', 'The link has already been used or has expired.');
       return describeLink(link);
     },
   );

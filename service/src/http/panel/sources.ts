@@ -34,7 +34,7 @@ const maxTrials = 4;
 /** Maximum length of each response shown in the panel, in characters. */
 const maxTextLength = 50_000;
 
-/** Adds `/panel/api/sources/:id`, which tries out external sources and returns their health. */
+/** Adds `/panel/api/sources/:id`, which runs trials of external sources and returns their health. */
 export function addSourceRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { database, resources, trySource, openHosts, audit, clock } = deps;
   const findSource = async (scope: Scope, id: string): Promise<ExternalSource> => {

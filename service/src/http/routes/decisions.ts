@@ -95,7 +95,9 @@ function describeClient(
   };
 }
 
-/** Returns the game page's origin, or undefined if it is opaque (`null`), as for local files and sandboxed frames. */
+/**
+ * Returns the game page's origin, or undefined if it is opaque (`null`), as it is for local files and sandboxed frames.
+ */
 const readPageOrigin = (origin: string | undefined): string | undefined =>
   origin !== undefined && /^https?:\/\/[^/]+$/.test(origin) && URL.canParse(origin)
     ? origin

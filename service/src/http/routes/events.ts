@@ -31,7 +31,7 @@ interface BatchSchema {
   properties: { events: object };
 }
 
-/** Enough for a full batch of 500 events at 512 bytes each, which is long for an event. */
+/** Enough for a full batch of 500 events at 512 bytes each. Events are rarely that large. */
 const bodyLimit = 256 * 1024;
 
 /** Adds `POST /v1/events`, which reports ad events. */

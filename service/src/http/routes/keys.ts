@@ -158,7 +158,7 @@ function addWrites(app: FastifyInstance, { keyManager, runOperation }: Deps): vo
   );
 }
 
-/** Adds `POST /v1/user_token_secrets`, which creates a secret. The customer's server signs user tokens with it. */
+/** Adds `POST /v1/user_token_secrets`, which creates a secret with which the customer's server signs user tokens. */
 export function addUserTokenRoutes(
   app: FastifyInstance,
   { userTokens }: { userTokens: UserTokens },

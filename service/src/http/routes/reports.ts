@@ -105,7 +105,7 @@ function readQuery({ from, to, interval, group_by: groups = '', tz }: ReportPara
   ] as [boolean, string, string][];
   const violations = errors.filter(([isViolated]) => isViolated);
   if (violations.length > 0) {
-    throw new ProblemError('invalid_request', 'The querystring is not valid.', {
+    throw new ProblemError('invalid_request', 'The query string is not valid.', {
       errors: violations.map(([, pointer, message]) => ({ pointer, message })),
     });
   }
@@ -117,7 +117,8 @@ const isDimension = (name: string): name is ReportDimension =>
 
 function isTimeZone(name: string): boolean {
   try {
-    // Only names are allowed. PostgreSQL interprets offsets such as `+05:30` with the opposite sign, as POSIX does.
+    // Only time zone names are allowed, because PostgreSQL interprets offsets such as `+05:30` with the opposite sign,
+    // as POSIX does.
     new Intl.DateTimeFormat('en', { timeZone: name });
     return /^[A-Za-z]/.test(name);
   } catch {

@@ -67,7 +67,7 @@ const getPluralName = ({ path }: ResourceDefinition): string =>
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('');
 
-/** Returns the noun with its article: `an advertiser`, `a placement`. */
+/** Returns the noun with its indefinite article: `an advertiser`, `a placement`. */
 const addArticle = ({ noun }: ResourceDefinition): string =>
   `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
