@@ -1,4 +1,4 @@
-/** The lint rules. The rules that restrict imports between parts (see ARCHITECTURE.md) are generated from tables. */
+/** The lint rules. Those that restrict imports between parts (see ARCHITECTURE.md) are generated from tables. */
 const parts = ['decision', 'outbox', 'reward', 'creative', 'engine'];
 const entryPoints = ['index', 'phaser', 'cocos', 'script-tag', 'ad-placement', 'server'];
 const composition = ['ads', 'create-ads', 'requests', 'lazy-requests', ...entryPoints];

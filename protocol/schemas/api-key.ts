@@ -36,7 +36,7 @@ export const apiKeySchema = named(
     allowed_origins: Type.Array(Type.String()),
     rate_limit: Type.Optional(rateLimit),
     created_at: time('When the key was created.'),
-    last_used_at: Type.Optional(time('When the key was last used. Updated within ten seconds.')),
+    last_used_at: Type.Optional(time('When the key was last used. Lags by up to ten seconds.')),
     revoked_at: Type.Optional(time('When the key becomes invalid. May be in the future.')),
     leaked_at: Type.Optional(
       time('When a web page last used this secret key. If present, replace the key.'),
