@@ -1,4 +1,4 @@
-/** The lint rules. Those about which part may import which (see ARCHITECTURE.md) are computed from tables. */
+/** The lint rules. Those that restrict imports between parts (see ARCHITECTURE.md) are generated from tables. */
 const parts = ['decision', 'outbox', 'reward', 'creative', 'engine'];
 const entryPoints = ['index', 'phaser', 'cocos', 'script-tag', 'ad-placement', 'server'];
 const composition = ['ads', 'create-ads', 'requests', 'lazy-requests', ...entryPoints];
@@ -229,7 +229,7 @@ export default {
     ],
     // AbortSignal reasons and IndexedDB errors are typed `any`.
     'typescript/prefer-promise-reject-errors': 'off',
-    // We spread only ASCII strings and storage objects, which loses nothing.
+    // We spread only ASCII strings and storage objects, so nothing is lost.
     'typescript/no-misused-spread': 'off',
     // Our objects are closures: their methods don't use `this`.
     'typescript/unbound-method': 'off',

@@ -27,7 +27,7 @@ const rateLimit = strictObject(
 
 export const apiKeySchema = named(
   'ApiKey',
-  'An API key. The service stores only a hash of its text.',
+  'An API key. The service stores only a hash of the key.',
   {
     id: id('key'),
     environment,
@@ -36,8 +36,8 @@ export const apiKeySchema = named(
     allowed_origins: Type.Array(Type.String()),
     rate_limit: Type.Optional(rateLimit),
     created_at: time('When the key was created.'),
-    last_used_at: Type.Optional(time('When the key was last used. Delayed by up to ten seconds.')),
-    revoked_at: Type.Optional(time('When the key stops working. May be in the future.')),
+    last_used_at: Type.Optional(time('When the key was last used. Lags by up to ten seconds.')),
+    revoked_at: Type.Optional(time('When the key becomes invalid. May be in the future.')),
     leaked_at: Type.Optional(
       time('When a web page last used this secret key. If present, replace the key.'),
     ),
@@ -58,7 +58,7 @@ export const apiKeyRequestSchema = named(
 
 export const apiKeyUpdateSchema = named(
   'ApiKeyUpdate',
-  'Changes the allowed origins and the rate limit of a key.',
+  'Changes a key’s allowed origins and rate limit.',
   {
     allowed_origins: Type.Optional(allowedOrigins),
     rate_limit: Type.Optional(
