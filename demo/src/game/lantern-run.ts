@@ -66,7 +66,7 @@ export class LanternRun extends Scene {
     this.#listener.sparks(0);
   }
 
-  /** Continues from where the lantern went out, with the obstacles just ahead removed. */
+  /** Resumes the run where the lantern went out, with the obstacles just ahead removed. */
   revive(): void {
     this.#river?.clearAhead(this.#view.width * 0.9);
     this.#fly();
