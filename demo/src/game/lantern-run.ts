@@ -6,7 +6,7 @@ import { createRiver, type River } from './river.ts';
 import { makeSounds, playSound } from './sounds.ts';
 import { drawSky, hillWidth, makeTextures } from './textures.ts';
 
-/** Callbacks that tell the page what happens in the game. */
+/** Callbacks that notify the page of game events. */
 export interface RunListener {
   ready(): void;
   sparks(count: number): void;
