@@ -30,6 +30,6 @@ export default defineConfig({
     chunkSizeWarningLimit: 2_000,
     rolldownOptions: { input: [resolvePath('index.html'), resolvePath('examples/canvas.html')] },
   },
-  // `vite -c demo/vite.config.ts` forwards this path to the game server, which must already be running.
+  // `vite -c demo/vite.config.ts` proxies this path to the game server, which must already be running.
   server: { proxy: { '/config.json': 'http://127.0.0.1:4320' } },
 });

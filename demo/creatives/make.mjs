@@ -1,5 +1,5 @@
 /**
- * Renders the demo's creatives into `dist/`: `node demo/creatives/make.mjs`. Needs ffmpeg (with libx264, libvpx-vp9,
+ * Renders the demo's creatives into `dist/`: `node demo/creatives/make.mjs`. Requires ffmpeg (with libx264, libvpx-vp9,
  * libopus) and Chromium. The output is committed, so that the demo runs without these tools.
  */
 import { execFileSync } from 'node:child_process';

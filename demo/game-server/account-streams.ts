@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Account } from './bank.ts';
 
-/** Server-sent event streams that tell each open page when its player's account changes. */
+/** Server-sent event streams that notify each open page when its player's account changes. */
 export interface AccountStreams {
   open(player: string, response: ServerResponse): void;
   publish(player: string): void;

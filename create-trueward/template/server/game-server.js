@@ -27,7 +27,7 @@ export async function createGameServer(config = readConfig()) {
   }
 
   return {
-    /** Handles the request if its path is one of this server's routes. Returns whether it is. */
+    /** Handles a request to one of this server's routes. Returns `false` if no route matches. */
     async handle(request, response) {
       const path = new URL(request.url ?? '/', 'http://game').pathname;
       const [, player] = /^\/players\/([\w-]{1,64})$/.exec(path) ?? [];

@@ -18,7 +18,7 @@ try {
         response.writeHead(500).end();
       },
     );
-  }).listen(port, () => console.log(`The game is on http://127.0.0.1:${port}`));
+  }).listen(port, () => console.log(`The game is running at http://127.0.0.1:${port}`));
   // The URL at which the ad service can reach this server; in production, its public URL.
   await game.receiveWebhooksAt(process.env.PUBLIC_URL ?? `http://127.0.0.1:${port}`);
 } catch (error) {

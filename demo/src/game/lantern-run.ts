@@ -6,7 +6,7 @@ import { createRiver, type River } from './river.ts';
 import { makeSounds, playSound } from './sounds.ts';
 import { drawSky, hillWidth, makeTextures } from './textures.ts';
 
-/** Callbacks that tell the page what happens in the game. */
+/** Callbacks that notify the page of game events. */
 export interface RunListener {
   ready(): void;
   sparks(count: number): void;
@@ -66,7 +66,7 @@ export class LanternRun extends Scene {
     this.#listener.sparks(0);
   }
 
-  /** Continues from where the lantern went out, with the obstacles just ahead removed. */
+  /** Resumes the run where the lantern went out, with the obstacles just ahead removed. */
   revive(): void {
     this.#river?.clearAhead(this.#view.width * 0.9);
     this.#fly();

@@ -5,7 +5,7 @@ import { element } from './element.ts';
 
 /** A button that offers a rewarded ad. If no ad is available, a note below the button gives the reason. */
 export interface Offer {
-  /** Enables the offer again and preloads its ad. */
+  /** Enables or re-enables the offer and preloads its ad. */
   open(): void;
   /** Disables the offer, because it was used or its screen has closed. */
   close(note?: string): void;
