@@ -98,7 +98,7 @@ export function createTruewardComponent<Node, Component extends { node: Node }>(
 
     onLoad(): void {
       cc.director.addPersistRootNode(this.node);
-      // Creates the ads, which then send the events and deliver the rewards left over from an earlier visit.
+      // Creates the client early, so that it sends events and delivers rewards left over from an earlier visit.
       void this.ads;
     }
 

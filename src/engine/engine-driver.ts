@@ -12,7 +12,7 @@ import { attempt } from '../platform/guard.ts';
  */
 export interface EngineDriver {
   /**
-   * Pauses the game’s time and sound. The SDK itself handles input. Returns a function that restores the previous
+   * Pauses game time and audio. The SDK itself blocks input. Returns a function that restores the previous
    * state. That function may be called more than once.
    */
   hold(): () => void;

@@ -101,7 +101,7 @@ it('the Tab key wraps around in both directions', async () => {
   expect(focusedText()).toBe('Close anyway');
 });
 
-it('the Tab key moves from the controls into an HTML creative', async () => {
+it('the Tab key moves focus from the controls into an HTML creative', async () => {
   fixture = await openInState(kinds['html'] as never, 'en', { creative: { click_url: '' } });
   fixture.overlay.allowClose();
   await userEvent.tab();

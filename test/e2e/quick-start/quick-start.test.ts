@@ -70,11 +70,11 @@ it('the quick start’s server credits the coins that the npm page delivers', as
     '"secret"',
   );
   const { secret } = JSON.parse(firstLine) as { secret: string };
-  const creditLine = run(['server.mjs'], { WEBHOOK_SECRET: secret, PORT: port }, '25 coins');
+  const creditMessage = run(['server.mjs'], { WEBHOOK_SECRET: secret, PORT: port }, '25 coins');
   await page.goto(await reader.startPage());
   await watchAd();
   await expect.poll(() => page.locator('#coins').textContent()).toBe('25');
-  expect(await creditLine).toBe('player-42: 25 coins');
+  expect(await creditMessage).toBe('player-42: 25 coins');
 });
 
 it.each(['script-tag', 'canvas'])('the %s example earns a confirmed reward', async (name) => {

@@ -35,7 +35,7 @@ export function DecisionSummary({ decision, explain, blockedBy, cause }: Props) 
       />
       {explain.length === 0 ? (
         <Alert severity="info">
-          {cause ? <CauseText cause={cause} /> : describeNoAds(reason, blockedBy)}
+          {cause ? <CauseText cause={cause} /> : describeNoFill(reason, blockedBy)}
         </Alert>
       ) : (
         <Explanation explain={explain} />
@@ -66,8 +66,8 @@ function CauseText({ cause: { type, id, actor, since, text } }: { cause: Cause }
   );
 }
 
-function describeNoAds(reason: string | undefined, blockedBy: string | undefined): string {
-  if (reason === 'killed') return 'No ads were considered: a kill switch stops the placement.';
+function describeNoFill(reason: string | undefined, blockedBy: string | undefined): string {
+  if (reason === 'killed') return 'No ads were considered: a kill switch is active.';
   if (reason === 'paused') return 'No ads were considered: the placement is paused.';
   if (blockedBy !== undefined) return 'No ads were considered: the policy blocks every ad.';
   return 'No house ads are available for this placement.';

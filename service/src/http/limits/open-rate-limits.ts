@@ -105,7 +105,7 @@ interface NameUsage {
 }
 
 /**
- * Reports only names whose usage exceeds the unshared part of the limit. The names are hashed, because they contain IPs
+ * Reports only buckets whose usage exceeds this process's local share of the limit. The names are hashed, because they contain IPs
  * and users. Reports totals instead of differences, so that a failed round loses nothing.
  */
 export function createUsageExchange(

@@ -20,7 +20,8 @@ export interface TokenBuckets {
   /** Sets the number of processes that share each bucket. The default is 1. */
   share(processes: number): void;
   /**
-   * Returns the names that exceeded the unshared part of their limit since the last call, with their request counts.
+   * Returns each bucket whose usage since the last call exceeded this process's local share of the limit, with its request
+   * count.
    */
   readUses(): [string, number][];
   /** Takes tokens for requests that another process allowed, up to the capacity of one bucket. */
