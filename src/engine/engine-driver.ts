@@ -12,8 +12,8 @@ import { attempt } from '../platform/guard.ts';
  */
 export interface EngineDriver {
   /**
-   * Pauses game time and audio. The SDK itself blocks input. Returns a function that restores the previous
-   * state. That function may be called more than once.
+   * Pauses game time and audio. The SDK itself blocks input. Returns a function that restores the previous state. That
+   * function may be called more than once.
    */
   hold(): () => void;
   /**

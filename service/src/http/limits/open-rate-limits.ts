@@ -105,8 +105,8 @@ interface NameUsage {
 }
 
 /**
- * Reports only buckets whose usage exceeds this process's local share of the limit. The names are hashed, because they contain IPs
- * and users. Reports totals instead of differences, so that a failed round loses nothing.
+ * Reports only buckets whose usage exceeds this process's local share of the limit. The names are hashed, because they
+ * contain IPs and users. Reports totals instead of differences, so that a failed round loses nothing.
  */
 export function createUsageExchange(
   buckets: Readonly<Record<string, TokenBuckets>>,
