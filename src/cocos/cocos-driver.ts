@@ -64,7 +64,7 @@ function resume(cc: CocosModule, restoreSound: () => void): void {
     game.once(Game.EVENT_SHOW, () => resume(cc, restoreSound));
     return;
   }
-  skipHeldTime(cc);
+  skipPausedTime(cc);
   game.resume();
   restoreSound();
 }
@@ -73,7 +73,7 @@ function resume(cc: CocosModule, restoreSound: () => void): void {
  * Excludes the ad’s duration from the next frame’s delta time. The engine discards only delta times above a threshold
  * (1 s by default), so the game would jump forward after a shorter ad.
  */
-function skipHeldTime({ director, Director, Game }: CocosModule): void {
+function skipPausedTime({ director, Director, Game }: CocosModule): void {
   const threshold = Game.DEBUG_DT_THRESHOLD;
   // Zero means that an earlier call is still waiting for the next frame.
   if (threshold === 0) return;

@@ -94,7 +94,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
    */
   const callHandlers = (entry: LedgerEntry): Promise<boolean> =>
     new Promise((resolve, reject) => {
-      const claim = createDeadline(clock, claimMs);
+      const claimExpiry = createDeadline(clock, claimMs);
       const cancel = (): void => {
         cancelFrames.delete(cancel);
         resolve(false);
@@ -102,7 +102,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
       cancelFrames.add(cancel);
       deps.deliver(() => {
         // If the claim has expired, another tab may have delivered the reward.
-        const isLate = !cancelFrames.delete(cancel) || claim.passed();
+        const isLate = !cancelFrames.delete(cancel) || claimExpiry.passed();
         if (isLate || handlers.size === 0 || !isDue(entry)) return resolve(false);
         const earnedReward = toEarnedReward(entry);
         // With `async`, a handler that throws behaves like a handler that rejects.

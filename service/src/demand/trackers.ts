@@ -14,7 +14,7 @@ export interface Playback {
   verified: boolean;
   /** The types of events accepted so far. */
   types: ReadonlySet<EventType>;
-  /** The longest watched time that any event reported. */
+  /** The longest watch time reported by any event. */
   watchedMs: number;
 }
 

@@ -9,7 +9,7 @@ import { checkStored, forAccount } from '../store/unnest.ts';
  *   [1795255200000,["92374…103-1","s",0,12,-3],["~2","c",5112,12,-3,0,5000]]
  *
  * Each event consists of its id, its type, its arrival time relative to the first event, the latency (received −
- * occurred), the offset, whether its time was clamped, the watched time, the visible ratio, the visible time and the
+ * occurred), the offset, whether its time was clamped, the watch time, the visible ratio, the visible time and the
  * detail. Times are in milliseconds. Trailing elements without a value are omitted.
  *
  * SDK ids have 32 characters and differ only after the last hyphen. A leading `~` in an id stands for the first id's
@@ -152,7 +152,7 @@ function assertPossible(event: RecordedEvent): void {
   if (!Number.isSafeInteger(offsetMs))
     throw new TimelineError(decisionId, `event ${id} has an offset of ${offsetMs} ms`);
   if (!isWithin(watchedMs, 0, Infinity))
-    throw new TimelineError(decisionId, `event ${id} has a watched time of ${watchedMs} ms`);
+    throw new TimelineError(decisionId, `event ${id} has a watch time of ${watchedMs} ms`);
   if (visible && !(isWithin(visible.ratio, 0, 1) && isWithin(visible.ms, 0, Infinity)))
     throw new TimelineError(
       decisionId,

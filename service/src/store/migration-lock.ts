@@ -76,6 +76,6 @@ function createBlockerWatch(database: Database) {
 const createBlockedError = (blockers: string, waitMs: number): Error =>
   new Error(
     `The migration was blocked for ${waitMs / 1_000} s (MIGRATION_WAIT_S) by ${blockers}. ` +
-      'Wait for that session to end, or terminate it with SELECT pg_terminate_backend(<session>), then start again. ' +
+      'Wait for that session to end, or terminate it with SELECT pg_terminate_backend(<pid>), then start again. ' +
       'SELECT * FROM pg_stat_activity lists all sessions.',
   );

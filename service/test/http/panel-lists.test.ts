@@ -64,7 +64,7 @@ test('a search treats SQL wildcards literally', async () => {
   for (const q of ['%', "'", '\\']) expect((await list({ q })).total).toBe(0);
 });
 
-test('a list contains only objects of the session’s account and environment', async () => {
+test('a list contains only objects that belong to the session’s account and environment', async () => {
   const liveClient = createPanelClient(runningService.url, 'live');
   await liveClient.signIn('owner@example.com');
   const { body } = await liveClient.send<ListPage>('GET', '/panel/api/advertisers?q=even');

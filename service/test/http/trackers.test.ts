@@ -78,7 +78,7 @@ describe.each(engines)('on %s', (engine) => {
     await lateServer.close();
   });
 
-  test('a source that counts impressions when an ad is rendered has them fired at the start event', async () => {
+  test('impression trackers fire on the start event if the source counts rendered ads', async () => {
     const decision = await decide(
       'rendered',
       { byEvent: createTrackers('impression', 'start', 'viewable'), burl: `${server.url}/burl` },

@@ -1,6 +1,6 @@
 import { measureFaultyDrain } from './measure/faulty-drain.ts';
 import { measureKill, type KillCase } from './measure/kill.ts';
-import { measureLife } from './measure/life.ts';
+import { measureFaultFree } from './measure/life.ts';
 import type { Setting } from './measure/setting.ts';
 import type { Measurements } from './results.ts';
 
@@ -17,7 +17,7 @@ export function planJobs(setting: Setting, measurements: Measurements[]): Job[] 
   const lifeJobs = measurements.map((entry) => ({
     title: `${entry.facts.name}: cost, frames and drain`,
     run: async () => {
-      entry.life = await measureLife(setting, entry.facts);
+      entry.life = await measureFaultFree(setting, entry.facts);
     },
   }));
   const killCases = setting.plan.kills.flatMap(({ delaysMs, ...size }) =>

@@ -15,7 +15,7 @@ function createJumpingClock() {
   return { clock, pass };
 }
 
-describe('watched time', () => {
+describe('watch time', () => {
   function watch() {
     const { clock, pass } = createJumpingClock();
     const watchedTime = createWatchedTime(clock);

@@ -42,7 +42,10 @@ const gameFrames = 120;
 const warmUpEvents = 60;
 
 /** Runs all measurements without fault injection. */
-export const measureLife = (setting: Setting, contestant: ContestantInfo): Promise<PageResult> =>
+export const measureFaultFree = (
+  setting: Setting,
+  contestant: ContestantInfo,
+): Promise<PageResult> =>
   withProfile((profile) =>
     withBrowser(profile, async (browser) => {
       const run = nextRun();
