@@ -60,7 +60,7 @@ export function createBank({ journal, now, onCredit }: BankDeps): Bank {
   }
 
   return {
-    // Credits are processed one at a time, because two deliveries of one event may arrive at the same moment.
+    // Credits are processed one at a time, because two deliveries of the same event may arrive concurrently.
     credit(event) {
       const result = lastCredit.then(() => creditOnce(event));
       lastCredit = result.catch(() => {

@@ -14,7 +14,7 @@ export interface GameServer {
   close(): Promise<void>;
 }
 
-/** Starts the server and registers its webhook with the service. Resolves when rewards can arrive. */
+/** Starts the server and registers its webhook with the service. Resolves once webhooks can be delivered. */
 export async function startGameServer(
   config: GameServerConfig,
   gameDir: string,

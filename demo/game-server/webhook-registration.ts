@@ -18,7 +18,7 @@ const startTimeoutMs = 30_000;
 /**
  * Returns the webhook that an earlier run registered, or registers a new one.
  *
- * @throws Error if the service rejects the webhook, or is unreachable for half a minute.
+ * @throws Error if the service rejects the webhook, or is still unreachable after 30 seconds.
  */
 export async function findOrRegisterWebhook(
   access: ServiceAccess,

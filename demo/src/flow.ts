@@ -9,7 +9,7 @@ import type { Strip } from './ui/strip.ts';
 
 const toastMs = 4_000;
 
-/** Moves the player between the lobby, runs and the game-over screen, and shows the ads in between. */
+/** Takes the player from screen to screen (lobby, run, game over) and shows ads along the way. */
 export interface Flow {
   showLobby(): void;
   gameOver(sparks: number): void;

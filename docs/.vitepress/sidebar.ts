@@ -104,7 +104,7 @@ export function getPagePath(file: string): string {
   return file.replace(/^docs\//, '');
 }
 
-/** The sections with their pages. Pages whose files are missing are left out. */
+/** The sections with their pages. Pages whose files are missing are omitted. */
 export const sidebar = sections.map(({ text, entries }) => ({
   text,
   items: entries

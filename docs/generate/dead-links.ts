@@ -5,8 +5,9 @@ import { slugify } from '../.vitepress/slugify.ts';
 const skippedFolders = new Set(['node_modules', 'dist', 'fixtures']);
 
 /**
- * Checks the relative links in all Markdown files below `root`. Returns the links whose file or heading does not exist,
- * as `page: link`. The site build also rejects links to missing pages, but it is much slower and does not check headings.
+ * Checks the relative links in all Markdown files below `root`. Returns the links whose target file or heading does not
+ * exist, each as `page: link`. The site build also rejects links to missing pages, but it is much slower and does not
+ * check headings.
  */
 export function findDeadLinks(root: string): string[] {
   return findMarkdownFiles(root).flatMap((file) =>

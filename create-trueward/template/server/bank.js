@@ -28,7 +28,7 @@ export async function openBank(file) {
   return {
     /** Resolves when the reward is on disk. Do not acknowledge the webhook before that. */
     credit(eventData) {
-      // Credits are processed one at a time, because two deliveries may arrive at the same moment.
+      // Credits are processed one at a time, because two deliveries may arrive concurrently.
       const result = lastCredit.then(() => creditOnce(eventData));
       lastCredit = result.catch(() => {});
       return result;

@@ -171,8 +171,8 @@ export class LanternRun extends Scene {
     this.cameras.main.setOrigin(0, 0).setZoom(zoom);
     this.#drawBackdrop(width, height);
     this.#scrollHills();
-    // During a run, the lantern is not moved, because the obstacles stay where they were placed for the previous
-    // height.
+    // During a run, the lantern is not repositioned, because the obstacles keep the positions computed for the
+    // previous height.
     if (this.#state === 'waiting') this.#placeLantern();
   }
 

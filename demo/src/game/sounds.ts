@@ -17,7 +17,7 @@ const voices: Record<string, { seconds: number; voice: Voice }> = {
       Math.exp(-t * 3) *
       tone([392, 494, 587, 784][Math.min(3, Math.floor(t / 0.1))] ?? 784, t),
   },
-  // Each tone completes a whole number of periods within the loop, so that it repeats seamlessly.
+  // Each tone completes a whole number of periods within the loop, so that the loop is seamless.
   night: {
     seconds: 8,
     voice: (t) =>

@@ -5,7 +5,7 @@ export function element<Kind extends HTMLElement>(id: string, kind: new () => Ki
   return match;
 }
 
-/** Sets every matching element's text, but only if it differs, so that screen readers don't announce it twice. */
+/** Sets the text of every matching element. Skips unchanged text, so that screen readers don't announce it again. */
 export function write(selector: string, text: string | number): void {
   for (const target of document.querySelectorAll(selector)) {
     if (target.textContent !== String(text)) target.textContent = String(text);
