@@ -93,7 +93,7 @@ export async function decideWithSources(
   return auction.fillWithHouseAd(houseVerdict);
 }
 
-/** Sources are not called if less than this much time is left. */
+/** Sources are not called if less than this much of the time budget is left. */
 const minRequestMs = 50;
 /** An ad that expires sooner than this is rejected, because most players would not see it in time. */
 const minLifetimeMs = 30_000;
@@ -111,7 +111,7 @@ class Auction {
     [this.#deps, this.#scope, this.#input] = [deps, scope, input];
   }
 
-  /** Requests offers from the sources in one priority tier, and returns the best eligible ad. */
+  /** Calls the sources in one priority tier, and returns the eligible ad with the highest price. */
   async run(
     tier: readonly ExternalSource[],
     remainingMs: number,
@@ -135,7 +135,7 @@ class Auction {
         return [];
       }),
     );
-    // Ties are broken at random, so that no source wins all of them.
+    // Ties are broken at random, so that no source always wins them.
     const startIndex = Math.floor(this.#input.random * responses.length);
     const offers = [...responses.slice(startIndex), ...responses.slice(0, startIndex)].flat();
     let chosenCandidate: ExternalCandidate | undefined;

@@ -48,7 +48,7 @@ interface Version {
 /**
  * During a rolling upgrade, processes from two releases receive each other's tokens. Therefore, one release adds
  * support for reading a new version, and the next release starts to issue it. A version that is no longer issued stays
- * readable for one more release. It also stays readable for at least a week, because a placement's late window can be
+ * readable for one more release. It also stays readable for at least a week, because a placement's late window can last
  * that long.
  */
 const versions: Readonly<Record<number, Version>> = {
