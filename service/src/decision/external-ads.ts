@@ -61,9 +61,9 @@ export type BuildOfferRequest = (
 
 /**
  * Makes a decision for a placement with external sources. Calls the sources in the highest priority tier concurrently,
- * and chooses the eligible ad with the highest price. If none of these sources has an ad, calls the sources in the next
- * tier. Sources take precedence over a house ad with the same priority. Sources with a lower priority than the house ad
- * are not called.
+ * and chooses the eligible ad with the highest price. If none of these sources has an eligible ad, calls the sources in
+ * the next tier. Sources take precedence over a house ad with the same priority. Sources with a lower priority than the
+ * house ad are not called.
  */
 export async function decideWithSources(
   deps: ExternalDeps,
@@ -179,7 +179,7 @@ class Auction {
     };
   }
 
-  /** Falls back to the house ads' verdict. Called if no source has an ad. */
+  /** Falls back to the house ads' verdict. Called if no source has an eligible ad. */
   fillWithHouseAd(houseVerdict: Verdict): ExternalDecision {
     const record = {
       sourceCounts: this.#counts,

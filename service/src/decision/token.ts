@@ -29,7 +29,7 @@ export interface DecisionTokens {
   verify(token: string): TokenClaims | undefined;
 }
 
-/** Thrown for a token with a valid signature whose version only newer releases can read. */
+/** Thrown for a token that has a valid signature, but a version that only newer releases can read. */
 export class UnsupportedTokenVersionError extends Error {
   constructor(version: number) {
     super(

@@ -29,7 +29,7 @@ export interface Passwords {
   next: string;
 }
 
-/** This browser's session. Its secret is a cookie that scripts cannot read. */
+/** This browser's session. Its secret is stored in an HttpOnly cookie, which scripts cannot read. */
 export interface Session {
   /** Returns the session. It is requested from the service once and then cached. */
   read(): Promise<SessionInfo>;
