@@ -1,6 +1,6 @@
 /**
  * `npm run property:rewards` simulates many random players against the real service, on both databases. Some of them
- * cheat, and the runs include faults and clock jumps. See `--help`.
+ * cheat, and the runs include injected faults and clock jumps. See `--help`.
  */
 import { parseArgs } from 'node:util';
 import { ensureInstall } from './lib/ensure-install.mjs';

@@ -1,7 +1,7 @@
 /**
  * The last step of the SDK's build. API Extractor combines the emitted declarations into one file per entry point in
- * dist/types, and generates the API reports that `npm run api-report` compares. It drops `declare module` and
- * `declare global`, so this script copies these blocks from the entry points to the end of the combined files.
+ * dist/types, and generates the API reports that `npm run api-report` compares. API Extractor drops `declare module`
+ * and `declare global` blocks, so this script copies them from the entry points to the end of the combined files.
  */
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,8 @@ for (const { name, config } of configs) {
   const { errorCount } = Extractor.invoke(config, {
     compilerState,
     messageCallback: (message) => {
-      // Hides API Extractor's version and its messages about changed reports. A separate check compares the reports.
+      // Suppresses API Extractor's version banner and its messages about changed reports. A separate check compares the
+      // reports.
       if (message.category === 'console') message.handled = true;
     },
   });
@@ -83,7 +84,7 @@ function prepareConfig(name, entry) {
       tsdocMetadata: { enabled: false },
       messages: {
         compilerMessageReporting: { default: { logLevel: /** @type {any} */ ('error') } },
-        // TypeDoc checks the comments and their links.
+        // Silent, because TypeDoc checks the comments and their links.
         extractorMessageReporting: silentReporting,
         tsdocMessageReporting: silentReporting,
       },

@@ -24,8 +24,8 @@ const { values, positionals } = parseArgs({
 });
 
 /**
- * The HTTP tests. The store tests are excluded, because a cluster rejects some of their statements, such as `CREATE
- * TRIGGER`.
+ * The HTTP tests. The store tests are excluded, because a Citus cluster rejects some of their statements, such as
+ * `CREATE TRIGGER`.
  */
 const files =
   `access authority creative- daily-caps delivery-leases event-batches fuzz keys limits media operations

@@ -1,5 +1,5 @@
 /**
- * `npm run test:timing` shows the slowest test files of the last run and how they spent their time. See `--help`.
+ * `npm run test:timing` shows the slowest test files in the last run and where their time went. See `--help`.
  */
 import { parseArgs } from 'node:util';
 import { formatDuration } from './lib/run.mjs';

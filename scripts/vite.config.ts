@@ -1,5 +1,6 @@
 /**
- * The SDK's build. By default, it builds the ES modules; with a mode, it builds the script-tag bundle with that name.
+ * The SDK's build. By default, it builds the ES modules; with `--mode <name>`, it builds the script-tag bundle of that
+ * name.
  */
 import { defineConfig } from 'vite';
 import { entryPoints } from './lib/public-api.mjs';

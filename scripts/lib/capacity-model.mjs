@@ -16,14 +16,14 @@ export const assumptions = {
   shown: 0.8,
   /** Share of started ads that are watched to the end and rewarded. */
   finished: 0.8,
-  /** Average CPU utilization; the rest is headroom for bursts. */
+  /** Target average CPU utilization; the rest is headroom for bursts. */
   busy: 0.6,
   /** Number of cores per PostgreSQL server, and its maximum WAL throughput in MB/s. */
   serverCores: 32,
   serverLogMbS: 300,
   /** Retention in days: how long rows are kept before their partition is dropped. */
   keptDays: 30,
-  /** Dollars per month for one core with its memory, and for one gigabyte of fast disk. */
+  /** Monthly cost in dollars of one core, including its memory, and of one gigabyte of fast disk. */
   coreDollars: 25,
   gigabyteDollars: 0.1,
 };
@@ -69,7 +69,7 @@ export function calculateAdCost(costs, { shown, finished }) {
  */
 export function planCapacity(rate, ad, assumed) {
   const { busy, serverCores, serverLogMbS, keptDays, coreDollars, gigabyteDollars } = assumed;
-  // Includes one spare process, in case one fails.
+  // Adds one spare process, in case one fails.
   const processes = Math.ceil((rate * ad.serviceUs) / 1e6 / busy) + 1;
   const cores = Math.max(2, Math.ceil((rate * ad.databaseUs) / 1e6 / busy));
   const logMbS = (rate * ad.loggedBytes) / 1e6;

@@ -70,7 +70,7 @@ export function simulate(scenario, random) {
 }
 
 /**
- * Returns when one process's requests arrive, and when each is ready to be committed.
+ * Returns the arrival time of each of one process's requests, and the time when it is ready to be committed.
  *
  * @param {number} rate
  * @param {number} workMs

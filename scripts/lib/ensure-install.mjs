@@ -11,7 +11,7 @@ export async function ensureInstall() {
   if (isInstalled()) return;
   console.log('Installing packages with `npm ci` (this takes a minute or two on the first run) …');
   const startedAt = performance.now();
-  // npm shows its progress only in terminals.
+  // npm shows progress only in a terminal.
   const progress = setInterval(() => {
     console.log(`  still installing, ${formatDuration(performance.now() - startedAt)}`);
   }, 10_000);

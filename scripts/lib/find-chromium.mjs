@@ -23,7 +23,7 @@ const usualPaths = {
 export async function ensureChromium() {
   const chromium = readConfiguredPath() ?? findInstalled() ?? (await findDownloaded());
   if (chromium !== undefined) return chromium;
-  // Tries Debian's package first, because Playwright retries for minutes when its server is unreachable.
+  // Tries Debian's package first, because Playwright retries for minutes when its download server is unreachable.
   for (const install of [installOnDebian, downloadWithPlaywright]) {
     const path = await install();
     if (path !== undefined) return path;

@@ -1,4 +1,7 @@
-/** This repository's own lint rules, as an oxlint plugin. No published rule covers Cocos Creator's compiler. */
+/**
+ * This repository's own lint rules, as an oxlint plugin. No published rule covers the quirks of Cocos Creator's
+ * compiler.
+ */
 
 const message =
   'Cocos Creator’s option “Loose” compiles `[...values]` to `[].concat(values)`, which turns a set into an array that contains the set. Use `Array.from(values)`, or `concat()` for arrays.';

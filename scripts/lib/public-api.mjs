@@ -12,5 +12,5 @@ export const entryPoints = {
 
 /** The folder that the build writes the API reports to. */
 export const builtReportsDir = join(root, '.cache', 'api-reports');
-/** The folder of the committed API reports, which reviewers see. */
+/** The folder of the committed API reports, whose diffs show reviewers every change to the public API. */
 export const committedReportsDir = join(root, 'test', 'types', 'api');

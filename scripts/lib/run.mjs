@@ -37,7 +37,8 @@ export function run([program, ...args], { env = {}, show = false, signal } = {})
 }
 
 /**
- * Returns the command that runs an installed package with the current Node. npx would take half a second longer.
+ * Returns the command that runs an installed package with the current Node.js binary. npx would take half a second
+ * longer.
  *
  * @param {string} packageName
  * @param {string} [binName] Default: the last segment of the package name.

@@ -12,7 +12,7 @@ const createUrl = (/** @type {number} */ port) => `http://127.0.0.1:${port}`;
  *
  * @param {string} dataDirectory
  * @param {(pid: number) => void} onChild Called for each started process.
- * @param {(reason: string) => void} onExit Called when a process exits by itself.
+ * @param {(reason: string) => void} onExit Called when a process exits on its own.
  * @returns {{ ready: Promise<void>, stop(): Promise<void> }}
  */
 export function startEverything(dataDirectory, onChild, onExit) {

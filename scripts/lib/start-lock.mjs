@@ -10,7 +10,7 @@ import { join } from 'node:path';
 /**
  * Acquires the lock on a data directory, so that only one `npm start` uses the directory. If the previous holder was
  * killed, its remaining child processes are killed too. proper-lockfile can't be used: it doesn't track child processes,
- * and it detects an abandoned lock by the lock's age, not by whether the holder is still running.
+ * and it detects a stale lock by the lock's age, not by whether the holder is still running.
  *
  * @param {string} dataDirectory
  * @returns {{ addChild(pid: number): void, release(): void }}
@@ -23,7 +23,7 @@ export function acquireStartLock(dataDirectory) {
   const write = (/** @type {string} */ path) => writeFileSync(path, JSON.stringify(owner));
   write(draft);
   try {
-    // Creating a hard link is atomic: only one process can create the lock, and its content is complete.
+    // Creating a hard link is atomic: only one process can create the lock, and nobody can read a partly written one.
     while (!tryLink(draft, file)) removeAbandoned(file);
   } finally {
     rmSync(draft, { force: true });
@@ -81,7 +81,7 @@ function removeAbandoned(file) {
   } catch {
     return; // another `npm start` has removed the lock; the next attempt sees the current holder
   }
-  // If another `npm start` acquired the lock after this process read it, restore that lock.
+  // If another `npm start` acquired the lock after this process read the old one, put the new lock back.
   if (readText(movedLock) !== text) tryLink(movedLock, file);
   rmSync(movedLock, { force: true });
 }

@@ -30,7 +30,7 @@ export function readTestReport() {
 export const deleteTestReport = () => rmSync(path, { force: true });
 
 /**
- * The Vitest reporter that writes the report. Vitest's own JSON report lacks import times, hooks and CPU time.
+ * The Vitest reporter that writes the report. Vitest's own JSON report lacks import, hook and CPU times.
  *
  * @implements {Reporter}
  */

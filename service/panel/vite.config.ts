@@ -4,7 +4,9 @@ import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
 
-/** Writes `<file>.br` and `<file>.gz`, which the service sends, next to each script, stylesheet and page. */
+/**
+ * Writes compressed copies of each script, stylesheet and page (`<file>.br` and `<file>.gz`) for the service to send.
+ */
 const compressionPlugin: Plugin = {
   name: 'trueward-compressed',
   async writeBundle({ dir = '' }, bundle) {
@@ -22,7 +24,7 @@ const compressionPlugin: Plugin = {
   },
 };
 
-/** Builds the administration panel, which the service serves at `/panel/`. */
+/** Builds the panel, which the service serves at `/panel/`. */
 export default defineConfig({
   root: import.meta.dirname,
   base: '/panel/',
@@ -39,7 +41,7 @@ export default defineConfig({
     // react-admin is one chunk; `npm run check -- size` limits the initial load size.
     chunkSizeWarningLimit: 2_000,
     rolldownOptions: {
-      // MUI's `use client` directives are for server rendering, which the panel doesn't use.
+      // MUI's `use client` directives are for React Server Components, which the panel doesn't use.
       checks: { moduleLevelDirective: false },
       input: {
         panel: join(import.meta.dirname, 'index.html'),

@@ -75,7 +75,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** When the service stops, how long open connections may take to finish before they are closed. */
+/** How long open connections may take to finish during shutdown before they are closed. */
 const closeConnectionsAfterMs = 3_000;
 
 /** Opens the database, then creates and connects all components. */

@@ -23,7 +23,7 @@ import { ShowPage } from './common/resource-pages.tsx';
 import { UserCreate, UserEdit, UserList } from './user/users.tsx';
 import { WebhookCreate, WebhookEdit, WebhookList, WebhookShow } from './webhook/webhooks.tsx';
 
-/** React-admin's resources. Without edit permission, a row opens the read-only page. */
+/** React-admin's resources. For users without edit permission, clicking a row opens the read-only page. */
 export const resources: readonly ResourceProps[] = [
   {
     name: 'placements',

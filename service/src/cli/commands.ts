@@ -27,7 +27,7 @@ Prints one line of JSON, {"ready":true,"url":…}, when the service is ready. Lo
 ${environmentHelp}`,
   async run(args) {
     readArguments(args, {});
-    // Imported lazily, because loading the whole service takes longer than running most commands.
+    // Imported lazily, because loading the whole service takes longer than running most other commands.
     const { runService } = await import('./run-service.ts');
     await runService();
   },

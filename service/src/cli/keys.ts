@@ -15,7 +15,7 @@ import {
 } from './command.ts';
 import { withDatabase, chooseAccount } from './with-database.ts';
 
-/** The maximum overlap. It keeps a typo from leaving a leaked key valid for years. */
+/** The maximum overlap, which keeps a typo from leaving a leaked key valid for years. */
 const maxOverlapS = 604_800;
 
 export const keyCommands: Command[] = [

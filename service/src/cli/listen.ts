@@ -67,7 +67,7 @@ doesn't need network access to this machine.`,
   },
 };
 
-/** Posts one signed event and describes the result. */
+/** Posts one signed event, and returns a description of the result. */
 async function forward(target: string, event: WebhookEvent, secret: string): Promise<string> {
   const body = JSON.stringify(event);
   const startedAtMs = performance.now();

@@ -15,8 +15,8 @@ const stopTimeoutMs = 5_000;
 
 /**
  * By default, V8 marks the whole heap each time the heap grows by 10%. Under load, this happened every 0.7 s and used
- * 5% of CPU time. With this setting, the heap can triple first. It still stays small, because long-lived objects take
- * up only about 25 MB.
+ * 5% of CPU time. With this setting, the heap can triple in size before it is marked again. It still stays small,
+ * because long-lived objects take up only about 25 MB.
  */
 const heapGrowthPercent = 200;
 
@@ -57,7 +57,8 @@ export async function runService(): Promise<void> {
   try {
     await announce(service, config, clock, log);
   } catch (error) {
-    // The service may already be listening. If it is not stopped, the process keeps running without becoming ready.
+    // The service may already be listening. If it were not stopped, the process would keep running without ever
+    // becoming ready.
     await service.stop();
     throw error;
   }

@@ -87,7 +87,8 @@ TRUEWARD_MASTER_KEY.`,
     const rows = await withDatabase(async ({ database, config }) => {
       const onRows = createProgress((done) => `${done} rows read…`);
       const file = await checkExport(readLines(path), onRows);
-      // Throws if this master key can't decrypt the file's secrets, because the service could not start with them.
+      // Throws if this master key can't decrypt the file's secrets, because the service would then fail to start after
+      // the import.
       if (file.sealed !== undefined) openSecretBox(config).open(file.sealed);
       // Progress is printed after every batch, because a batch can take up to a second.
       const onBatch = (done: number) => printMessage(`${done} of ${file.rows} rows imported…`);

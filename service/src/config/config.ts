@@ -45,7 +45,7 @@ export interface Config extends DatabaseConfig {
    * The key that encrypts secrets at rest: 32 bytes in base64; if absent, it is read from a file in the data folder.
    */
   masterKey?: string;
-  /** A second key that can decrypt secrets while master keys are rotated. */
+  /** A second key that can decrypt secrets during master key rotation. */
   otherMasterKey?: string;
   /** If absent, requests are not rate-limited. */
   rateLimits?: RateLimits;

@@ -22,7 +22,7 @@ export const servedWithinMs = 900_000;
 /**
  * Whether an additional rewarded impression exceeds the frequency cap or violates the cooldown. Completions can arrive
  * in any order, so later impressions count just like earlier ones. Otherwise, a player could evade the limits by
- * reporting the latest impression first.
+ * reporting the most recent impression first.
  */
 export function exceedsCaps(
   placement: Placement,
@@ -68,8 +68,8 @@ export function checkCaps(
 
 /**
  * How much of a house ad's daily cap is left. Each decision reserves an impression until its ad is seen or expires.
- * Many preloaded ads are never seen. To keep them from exhausting the cap, a reservation counts as only a fraction of
- * an impression: the estimated share of ads that are seen.
+ * However, many preloaded ads are never seen. To keep them from exhausting the cap, a reservation counts as only a
+ * fraction of an impression: the estimated share of ads that are seen.
  */
 export interface DailyBudget {
   /** Verified impressions during the current UTC day. */
@@ -98,7 +98,7 @@ export function reserve(budget: DailyBudget): () => void {
 const dayMs = 86_400_000;
 /** Ads expire ten minutes after their decision. */
 const outstandingWindowMs = 600_000;
-/** The share of ads that are seen is estimated as if this many additional ads had been requested and seen. */
+/** The prior for the estimated share of ads that are seen: this many additional ads, all of which were seen. */
 const priorCount = 20;
 /** The minimum estimated share, which limits the reservations to twice the remaining impressions. */
 const minSeenShare = 0.5;

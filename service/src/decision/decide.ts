@@ -40,8 +40,8 @@ export type Verdict = Filled | Unfilled;
 /**
  * Chooses one of the eligible candidates. First checks the placement's kill switch and status and the policies that
  * block the whole request. Then checks each candidate's kill switches, policies, schedule, format, review and daily
- * cap. Finally checks the player's caps. If no candidate is eligible, returns why the candidate that passed the
- * most checks was rejected.
+ * cap. Finally checks the player's caps. If no candidate is eligible, returns the reason why the candidate that passed
+ * the most checks was rejected.
  */
 export function decide(input: DecideInput): Verdict {
   const requestCheck = checkRequest(input);
@@ -205,7 +205,7 @@ function findRejection(
   if (houseAd.daily_cap === undefined) return undefined;
   const { served = 0, allowance = 0 } = dailyBudgets.get(houseAd.id) ?? {};
   if (allowance > 0) return undefined;
-  // If the cap is exhausted only by reservations, some of them may be released within seconds.
+  // If the cap is exhausted only because of reservations, some of them may be released within seconds.
   const retryAtMs = served >= houseAd.daily_cap ? nextUtcDay(nowMs) : nowMs + reservedRetryMs;
   const outcome = { status: 'no_fill', reason: 'budget', retryAtMs } as const;
   return { stage: 5, verdict: 'budget', outcome };

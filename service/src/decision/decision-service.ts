@@ -205,7 +205,7 @@ function createOfferRequestBuilder(
     ...(origin !== undefined && { origin }),
   };
   return (source, blocked) => {
-    // Each source receives a different id, so that sources cannot correlate players.
+    // Each source receives a different id for the player, so that sources cannot correlate players.
     const user =
       userRef === undefined ? {} : { userId: pseudonym(scope, `${source.id}\n${userRef}`) };
     return { player: disclose({ ...player, ...user }), blocked, ...commonFields };

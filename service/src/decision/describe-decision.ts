@@ -62,8 +62,8 @@ export function describeDecision(input: DecisionInput): {
 const isPlain = (reason: string): boolean => /^[A-Za-z’ ,-]+\.?$/.test(reason);
 
 /**
- * Removes reasons that may contain an external source's price, floor or URL. Clients must not receive these. Operators
- * see the full reason in the stored decision.
+ * Removes reasons that may contain an external source's price, floor or URL, because these must not be disclosed to
+ * clients. Operators see the full reason in the stored decision.
  */
 function withoutSourceData(item: Explanation): Explanation {
   const [, outcome, reason = ''] = /^(source_error|refused): (.*)$/s.exec(item.verdict) ?? [];

@@ -61,9 +61,9 @@ export type BuildOfferRequest = (
 
 /**
  * Makes a decision for a placement with external sources. Calls the sources in the highest priority tier concurrently,
- * and chooses the eligible ad with the highest price. If none of these sources has an ad, calls the sources in the next
- * tier. Sources take precedence over a house ad with the same priority. Sources with a lower priority than the house ad
- * are not called.
+ * and chooses the eligible ad with the highest price. If none of these sources has an eligible ad, calls the sources in
+ * the next tier. Sources take precedence over a house ad with the same priority. Sources with a lower priority than the
+ * house ad are not called.
  */
 export async function decideWithSources(
   deps: ExternalDeps,
@@ -93,7 +93,7 @@ export async function decideWithSources(
   return auction.fillWithHouseAd(houseVerdict);
 }
 
-/** Sources are not called if less than this much time is left. */
+/** Sources are not called if less than this much of the time budget is left. */
 const minRequestMs = 50;
 /** An ad that expires sooner than this is rejected, because most players would not see it in time. */
 const minLifetimeMs = 30_000;
@@ -111,7 +111,7 @@ class Auction {
     [this.#deps, this.#scope, this.#input] = [deps, scope, input];
   }
 
-  /** Requests offers from the sources in one priority tier, and returns the best eligible ad. */
+  /** Calls the sources in one priority tier, and returns the eligible ad with the highest price. */
   async run(
     tier: readonly ExternalSource[],
     remainingMs: number,
@@ -135,7 +135,7 @@ class Auction {
         return [];
       }),
     );
-    // Ties are broken at random, so that no source wins all of them.
+    // Ties are broken at random, so that no source always wins them.
     const startIndex = Math.floor(this.#input.random * responses.length);
     const offers = [...responses.slice(startIndex), ...responses.slice(0, startIndex)].flat();
     let chosenCandidate: ExternalCandidate | undefined;
@@ -179,7 +179,7 @@ class Auction {
     };
   }
 
-  /** Falls back to the house ads' verdict. Called if no source has an ad. */
+  /** Falls back to the house ads' verdict. Called if no source has an eligible ad. */
   fillWithHouseAd(houseVerdict: Verdict): ExternalDecision {
     const record = {
       sourceCounts: this.#counts,

@@ -53,8 +53,8 @@ export interface Snapshot {
   killSwitches: readonly (KillSwitch & { expiresAtMs: number })[];
   webhooks: readonly Webhook[];
   /**
-   * Event types to which at least one webhook subscribes. Disabled webhooks are included, because they may recover
-   * missed events.
+   * Event types to which at least one webhook subscribes. Disabled webhooks are included, because their missed events
+   * may be recovered later.
    */
   subscribedEvents: ReadonlySet<Webhook['events'][number]>;
   /** Number of webhooks that the service has disabled. */
@@ -152,7 +152,7 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
 }
 
 /**
- * The resources through which a kill switch can stop an ad. A kill switch identifies a placement by its id or its name.
+ * The resources by which a kill switch can match an ad. A kill switch identifies a placement by its id or its name.
  */
 interface KillTarget {
   placementId?: string;

@@ -29,7 +29,7 @@ export interface DecisionTokens {
   verify(token: string): TokenClaims | undefined;
 }
 
-/** Thrown for a token with a valid signature whose version only newer releases can read. */
+/** Thrown for a token that has a valid signature, but a version that only newer releases can read. */
 export class UnsupportedTokenVersionError extends Error {
   constructor(version: number) {
     super(
@@ -48,7 +48,7 @@ interface Version {
 /**
  * During a rolling upgrade, processes from two releases receive each other's tokens. Therefore, one release adds
  * support for reading a new version, and the next release starts to issue it. A version that is no longer issued stays
- * readable for one more release. It also stays readable for at least a week, because a placement's late window can be
+ * readable for one more release. It also stays readable for at least a week, because a placement's late window can last
  * that long.
  */
 const versions: Readonly<Record<number, Version>> = {

@@ -37,7 +37,7 @@ export interface Offer {
   /** Lower case, without `www.`. */
   advertiserDomain?: string;
   advertiserName?: string;
-  /** CPM in micros; 0 if the source has no price. */
+  /** CPM in micros; 0 for a tag without a configured price. */
   priceMicros: number;
   /** ISO 4217. */
   currency: string;

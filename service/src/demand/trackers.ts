@@ -26,7 +26,7 @@ export interface DueTracker {
   url: string;
   /** The position among the decision's requests to one host. Requests with the same position are sent concurrently. */
   place: number;
-  /** Whether to retry until there is a response. Other requests are not retried if they may have reached the host. */
+  /** Whether to retry until a response arrives. Other requests are not retried if they may have reached the host. */
   atLeastOnce: boolean;
 }
 
@@ -122,7 +122,7 @@ function listAllDueTrackers(
 }
 
 /**
- * Whether playback has passed the offset. Percentages are compared with the quartile events, and times with the watched
+ * Whether playback has passed the offset. Percentages are compared with the quartile events, and times with the watch
  * time. A completed ad has passed every offset.
  */
 function hasPassed(offset: TimeOffset | undefined, { types, watchedMs }: Playback): boolean {

@@ -72,7 +72,7 @@ const Entries = () => (
 );
 
 /**
- * Shows the object's id and, if it has one, its name at the time of the change. The list can be filtered by this id.
+ * Shows the object's name at the time of the change, if it had one, and its id, by which the list can be filtered.
  */
 function Target({ entry: { before, after, target_id: id } }: { entry: AuditEntry }) {
   const { name, url, email } = (after ?? before ?? {}) as Record<string, unknown>;

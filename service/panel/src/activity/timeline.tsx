@@ -39,7 +39,7 @@ export function Timeline({ issuedAt, events }: Props) {
 const readTime = ({ occurred_at: occurredAt, received_at: receivedAt }: StoredEvent): string =>
   occurredAt ?? receivedAt ?? '';
 
-/** Formats the elapsed time, such as `after 12.3 s`. */
+/** Formats the elapsed time, for example as `after 12.3 s`. */
 const formatElapsed = (from: string, to: string): string =>
   `after ${((Date.parse(to) - Date.parse(from)) / 1_000).toFixed(1)} s`;
 

@@ -57,7 +57,7 @@ const consents = [
   { id: 'denied', name: 'Denied' },
 ];
 
-/** Sends one request to a saved source, exactly as a decision does, and shows the full response. */
+/** Sends one request to a saved source, exactly as a decision would, and shows the full response. */
 export function SourceTrial({ source }: { source: Source }) {
   const { placements = [] } = source;
   const [placement, setPlacement] = useState(placements[0] ?? '');

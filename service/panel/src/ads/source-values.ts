@@ -76,7 +76,7 @@ export function parseHeaders(text: string): Record<string, string> | undefined {
   );
 }
 
-/** Formats a supply chain, one node per line. While the form is edited, the value is already text. */
+/** Formats a supply chain, one node per line. While the form is being edited, the value is already text. */
 export const formatSupplyChain = (chain: unknown): unknown =>
   Array.isArray(chain)
     ? chain.map(({ asi, sid }: { asi: string; sid: string }) => `${asi}, ${sid}`).join('\n')

@@ -76,7 +76,7 @@ const hourMs = 3_600_000;
 /** The fill rate for the source in the current row. */
 function SourceFillRate() {
   const source = useRecordContext<Source>();
-  // Round the end up to a full hour, so that all rows have the same query and share one request.
+  // Round the end up to the next full hour, so that all rows have the same query and share one request.
   const endMs = (Math.floor(Date.now() / hourMs) + 1) * hourMs;
   const { data } = useRead<Report>(
     query('/v1/reports', {

@@ -5,7 +5,7 @@ import { createCursorPages, readAll } from './cursors.ts';
 import { listPath, getPath, streamPath } from './resources.ts';
 import { selectPage } from './select-page.ts';
 
-/** React-admin's data provider, with `call` for all other requests. */
+/** React-admin's data provider, plus `call` for all other requests. */
 export interface PanelDataProvider extends DataProvider {
   call: Call;
 }

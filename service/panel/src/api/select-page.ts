@@ -1,7 +1,7 @@
 import type { GetListParams, GetListResult, RaRecord } from 'react-admin';
 
 /**
- * Filters, sorts and paginates records on the client. An account's configuration is small enough to be read in full.
+ * Filters, sorts and paginates records on the client. An account's configuration is small enough to be fetched in full.
  */
 export function selectPage<T extends RaRecord>(
   records: readonly T[],

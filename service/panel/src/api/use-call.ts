@@ -8,9 +8,9 @@ import { readMessage } from './problem.ts';
 export const useCall = (): Call => useDataProvider<PanelDataProvider>().call;
 
 /**
- * Reads a path. Does nothing if the path is undefined.
+ * Fetches the data at an API path. Does nothing if the path is undefined.
  *
- * @param refetchInterval the interval in milliseconds; by default, the path is read only once
+ * @param refetchInterval the interval in milliseconds; by default, the data is fetched only once
  */
 export function useRead<T>(
   path: string | undefined,

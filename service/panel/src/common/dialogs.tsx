@@ -93,7 +93,7 @@ interface SecretDialogProps {
 }
 
 /**
- * Shows a secret that cannot be retrieved later. Only the button closes the dialog, so that a stray click cannot
+ * Shows a secret that cannot be retrieved later. Only its button closes the dialog, so that a stray click cannot
  * discard the secret.
  */
 export function SecretDialog({ text, title, instructions, onClose }: SecretDialogProps) {

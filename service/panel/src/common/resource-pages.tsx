@@ -95,8 +95,8 @@ export function CreatePage({ noun, children, transform = keepValues }: FormPageP
 }
 
 /**
- * If the record changes elsewhere, edited fields keep their input, and the other fields are updated. The user can leave
- * a saved form without confirmation.
+ * If the record changes elsewhere, edited fields keep the user's input, and the other fields are updated. Once the form
+ * has been saved, the user can leave it without confirmation.
  */
 const keepDirtyInput = { keepDirtyValues: true, keepIsSubmitSuccessful: true };
 

@@ -8,7 +8,7 @@ import type { KillTarget } from './kill-targets.ts';
 import { StopDialog, useKillSwitchChange } from './stop-dialog.tsx';
 import { useTargets } from './use-targets.ts';
 
-/** Lists everything that can be stopped. Each target has a button that is large enough to tap on a phone. */
+/** Lists everything that a kill switch can stop. Each target has a button that is large enough to tap on a phone. */
 export function KillSwitchPage() {
   const { canAccess = false } = useCanAccess({ resource: 'kill-switches', action: 'edit' });
   const [searchText, setSearchText] = useState('');

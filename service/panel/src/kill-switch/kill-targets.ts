@@ -17,7 +17,7 @@ interface NamedRecord {
   name: string;
 }
 
-/** Returns all targets, stopped targets first. Both groups are sorted by name. */
+/** Returns all targets: the stopped ones, then the others, each group sorted by name. */
 export function listKillTargets(
   resources: Record<Scope, readonly NamedRecord[]>,
   killSwitches: readonly KillSwitch[],
@@ -46,7 +46,7 @@ export function listKillTargets(
   );
 }
 
-/** Removes duplicates, because a target can be both on the first page and in a kill switch. Placement names are unique. */
+/** Removes duplicates, because a target on the first page can also have a kill switch. Placement names are unique. */
 const deduplicate = (scope: Scope, records: readonly NamedRecord[]): NamedRecord[] => [
   ...new Map(records.map((item) => [scope === 'placement' ? item.name : item.id, item])).values(),
 ];

@@ -11,8 +11,8 @@ const texts = {
 };
 
 /**
- * Shows a banner on every page while the service is unreachable. Refetches the page's data until the service is
- * reachable.
+ * Shows a banner on every page while the service is unreachable. Keeps refetching the page's data until the service is
+ * reachable again.
  */
 export function ConnectionBanner({ connection }: { connection: Connection }) {
   const state = useConnection(connection);

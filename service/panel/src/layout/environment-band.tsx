@@ -8,7 +8,7 @@ const texts = {
   live: 'Live: your changes reach real players immediately.',
 };
 
-/** A sticky band on every page that shows the environment and the time zone. */
+/** A sticky band that shows the environment and the time zone on every page. */
 export function EnvironmentBand() {
   const { environment } = useEnvironment();
   return (

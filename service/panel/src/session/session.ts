@@ -29,7 +29,7 @@ export interface Passwords {
   next: string;
 }
 
-/** This browser's session. Its secret is a cookie that scripts cannot read. */
+/** This browser's session. Its secret is stored in an HttpOnly cookie, which scripts cannot read. */
 export interface Session {
   /** Returns the session. It is requested from the service once and then cached. */
   read(): Promise<SessionInfo>;
@@ -49,7 +49,7 @@ export interface Session {
   hasEnded(): boolean;
   /** Subscribes to the session's end and renewal; returns a function that unsubscribes. */
   subscribe(onChange: () => void): () => void;
-  /** Returns the CSRF token for changes; empty when nobody is signed in. */
+  /** Returns the CSRF token for requests other than GET; empty when nobody is signed in. */
   csrfToken(): string;
 }
 
@@ -78,7 +78,7 @@ export function createSession(connection: Connection): Session {
     info = Promise.resolve(response);
     setEnded(false);
   }
-  /** Retries until there is a response. Before that, it is unknown whether the user is signed in. */
+  /** Retries until the service responds. Until then, it is unknown whether the user is signed in. */
   async function fetchUntilResponse(): Promise<SessionInfo> {
     for (;;) {
       try {

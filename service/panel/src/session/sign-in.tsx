@@ -85,7 +85,7 @@ export function SignInForm({ email, onSignIn }: FormProps) {
 interface CountdownProps {
   seconds: number;
   text(remainingS: number): string;
-  /** The text to show at zero. */
+  /** The text to show when the countdown reaches zero. */
   done: string;
 }
 

@@ -46,7 +46,7 @@ function ChangePassword({ session }: { session: Session }) {
     try {
       await session.changePassword(passwords as Passwords);
       notify('Password changed. Your other sessions have been signed out.', { type: 'success' });
-      // Remount the form, so that no password stays on the page.
+      // Remount the form to clear its password inputs.
       setCount(count + 1);
       return undefined;
     } catch (error) {

@@ -48,7 +48,7 @@ export interface Bid extends BidIds {
   /** The win notice, with unexpanded macros. If `markup` is absent, the response to this notice is the markup. */
   nurl?: string;
   burl?: string;
-  /** How long the bidder waits for the impression. */
+  /** How long the bidder is willing to wait between the auction and the impression. */
   expiresInS?: number;
   /** Declared duration. */
   durationS?: number;

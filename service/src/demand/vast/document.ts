@@ -32,7 +32,7 @@ export interface Wrapper extends Layer {
   tagUrl: string;
   followAdditionalWrappers: boolean;
   allowMultipleAds: boolean;
-  /** Whether to try other ads if this one leads to no ad. If undefined, the video player may decide. */
+  /** Whether to try other ads if this wrapper doesn't lead to an ad. If undefined, the video player may decide. */
   fallbackOnNoAd?: boolean;
   blockedCategories: Category[];
 }
@@ -43,7 +43,7 @@ export interface DocumentRules extends UrlRules {
 }
 
 /**
- * Parses a VAST response. Empty text is an empty response.
+ * Parses a VAST response. Empty text counts as an empty response.
  *
  * @param pause see `parseXml`
  * @throws VastError when the text is not a VAST 2.0 to 4.x document.

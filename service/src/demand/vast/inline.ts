@@ -136,8 +136,8 @@ function checkDuration(durationMs: number | undefined, rules: AdRules): void {
 }
 
 /**
- * Checks the skip offset. If the offset is a percentage and the duration is unknown, it is checked again after the
- * media has been probed.
+ * Checks the skip offset. If the offset is a percentage and the duration is unknown, it is ignored: the ad gets no skip
+ * control.
  *
  * @throws VastError when the ad can be skipped too early.
  */

@@ -99,7 +99,8 @@ const maxDropped = 10;
  * Parses one level of a wrapper chain.
  *
  * @param body the `InLine` or `Wrapper` element
- * @param linears the `Linear` elements to read: all of them in a wrapper, but only the one that plays in an InLine ad
+ * @param linears the `Linear` elements to read: for a wrapper, all of them; for an InLine ad, only the one that is
+ * played
  */
 export function readLayer(
   body: XmlElement,

@@ -73,7 +73,7 @@ export type MacroName = (typeof macroNames)[number];
 type MacroValue = string | number | readonly (string | number)[];
 export type MacroValues = Readonly<Partial<Record<MacroName, MacroValue>>>;
 
-/** Macro values that are different for each request. */
+/** Macro values that differ between requests. */
 export interface PerRequestValues {
   /** Unix milliseconds. */
   nowMs: number;
@@ -81,7 +81,7 @@ export interface PerRequestValues {
   random: number;
 }
 
-/** Also matches percent-encoded brackets, because some servers and all URL builders produce them. */
+/** Also matches percent-encoded brackets, because URL builders and some ad servers produce them. */
 const macroPattern = /\[([a-z]{2,24})\]|%5B([a-z]{2,24})%5D/gi;
 const knownNames: ReadonlySet<string> = new Set(macroNames);
 /** Names that predate the standard but are still in use. */

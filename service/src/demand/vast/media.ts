@@ -2,7 +2,7 @@ import type { UrlReader } from './layer.ts';
 import { parsePositive, shortText, withoutUndefined } from './values.ts';
 import { findChild, findChildren, type XmlElement } from './xml.ts';
 
-/** A file that, according to the ad's markup, a browser can play. Intake checks the actual file later. */
+/** A file that a browser should be able to play, according to the ad's markup. Intake checks the actual file later. */
 export interface MediaFile {
   url: string;
   type: 'video/mp4' | 'video/webm';
@@ -95,7 +95,7 @@ function compareRanks(a: readonly number[], b: readonly number[]): number {
 
 const playableTypes: readonly string[] = ['video/mp4', 'video/webm'] satisfies MediaFile['type'][];
 const isPlayable = (type: string): type is MediaFile['type'] => playableTypes.includes(type);
-/** HEVC and Dolby Vision, which only some browsers play. */
+/** HEVC and Dolby Vision, which only some browsers support. */
 const unplayableCodec = /^(hev1|hvc1|hevc|h\.?265|dvh)/i;
 
 /** Returns the file, or why it can't be played. */

@@ -44,7 +44,7 @@ export interface ResolveOptions {
 }
 
 /**
- * A step of the resolution, shown in trials. `depth` is the number of wrappers around the step. The macros in a
+ * A step of the resolution, shown in trials. `depth` is the number of wrappers that led to the step. The macros in a
  * request's URL have been expanded, so it may contain the player's IP.
  */
 export type VastStep =
@@ -271,7 +271,7 @@ class Resolution {
   }
 
   /**
-   * Records an error, and reports it to the wrappers and to the failed ad or document.
+   * Records an error, and reports it to the error URLs in the wrappers and in the failed ad or document.
    *
    * @param ownUrls the error URLs in the failed ad or document
    */
