@@ -108,7 +108,8 @@ const selectEvidence = `SELECT requested_id AS "decisionId",
   FROM unnest($2::text[]) AS requested(requested_id)`;
 
 /**
- * Reads the events recorded for decisions. They are used to judge impressions and rewards, and to detect duplicates.
+ * Reads the events recorded for decisions. This evidence determines which impressions count and which rewards are
+ * earned. It is also used to detect duplicates.
  *
  * @throws TimelineError if a stored timeline is malformed.
  */

@@ -1,7 +1,7 @@
 import { SaxesParser } from 'saxes';
 import { VastError, vastErrorCodes } from './vast-error.ts';
 
-/** A parsed element. Names have no namespace prefix. */
+/** A parsed element. Namespace prefixes are stripped from names. */
 export interface XmlElement {
   readonly name: string;
   /** Attribute values, keyed by lowercase name, because servers disagree on the case: `adId`, `AdID`, `adID`. */
@@ -24,9 +24,9 @@ export interface XmlDocument {
 export const maxDocumentLength = 262_144;
 /** Maximum nesting depth. VAST itself needs nine levels. */
 const maxDepth = 32;
-/** Maximum total number of elements, attributes and text segments. A typical document has 100. */
+/** Maximum total number of elements, attributes and text segments. A typical document has about 100. */
 const maxNodes = 5_000;
-/** Maximum number of bare ampersands. Typical documents have none or about 50. */
+/** Maximum number of bare ampersands. A typical document has either none or about 50. */
 const maxRepairs = 2_000;
 
 /**
@@ -168,8 +168,8 @@ function escapeAmpersands(text: string): { text: string; repairs: number } {
 }
 
 /**
- * Returns the next CDATA section. If the section is unterminated, `end` is Infinity. If there is no section, both are
- * Infinity.
+ * Returns the next CDATA section. If the section is unterminated, `end` is Infinity. If there is no section, `start`
+ * and `end` are both Infinity.
  */
 function findCdata(text: string, from: number): { start: number; end: number } {
   const start = text.indexOf('<![CDATA[', from);
