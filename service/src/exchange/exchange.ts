@@ -129,7 +129,7 @@ interface ExchangeDeps {
   stopping: AbortSignal;
 }
 
-/** Connect timeout. A slower connection would miss the end of the auction anyway. */
+/** Connect timeout. A slower connection would be too late for the auction anyway. */
 const connectTimeoutMs = 1_000;
 
 /**
