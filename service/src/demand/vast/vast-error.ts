@@ -13,7 +13,7 @@ export const vastErrorCodes = {
   blockedCategory: 205,
   /** An ad in a pod was not used, because only one of the pod's ads is shown. */
   breakShortened: 206,
-  /** The wrapper has no usable tag. */
+  /** The wrapper contains no usable tag. */
   wrapper: 300,
   /** The document that a wrapper refers to was unavailable or timed out. */
   timeout: 301,

@@ -30,14 +30,14 @@ const maxNodes = 5_000;
 const maxRepairs = 2_000;
 
 /**
- * Number of characters to parse between pauses. Parsing them takes less than 10 ms, even before V8 has optimized the
- * code.
+ * Number of characters to parse between pauses. Parsing one slice takes less than 10 ms, even before V8 has optimized
+ * the code.
  */
 const sliceLength = 16_384;
 
 /**
- * Parses a document from an untrusted server. Rejects documents with a DOCTYPE, so that only XML's five predefined
- * entities exist. Escapes bare ampersands, because many ad servers don't escape the URLs in their documents.
+ * Parses a document from an untrusted server. Rejects documents with a DOCTYPE, so that documents can use only XML's
+ * five predefined entities. Escapes bare ampersands, because many ad servers don't escape the URLs in their documents.
  *
  * @param pause called and awaited between slices of a long document, so that other work can run
  * @throws VastError 100 when the document is not well-formed or exceeds a limit.
