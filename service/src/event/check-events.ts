@@ -2,12 +2,12 @@ import type { EventResult } from '@trueward/protocol/wire';
 import type { DecisionState, InvalidReason, RecordedEvent } from '../decision/decision-state.ts';
 import { isOutOfOrder, correctEventTime, smallestOffset } from '../reward/watch-time.ts';
 
-/** Grace period after a decision expires, in which an impression is still accepted if its ad has already started. */
+/** Grace period after a decision expires, during which impressions are accepted for an ad that has already started. */
 export const impressionGraceMs = 60_000;
 
 /**
  * Returns the earliest time at which an event could have occurred, assuming that the device's clock isn't slow. The
- * entire difference between the clocks may be request latency, for example if the device was asleep.
+ * entire offset may be request latency, for example if the device was asleep.
  */
 export const computeEarliest = ({ occurredAtMs, offsetMs }: RecordedEvent): number =>
   occurredAtMs - Math.max(0, offsetMs);
@@ -42,14 +42,14 @@ export function checkArrival(
   return killed ? 'killed' : undefined;
 }
 
-/** Minimum visible share and time for a viewable impression (MRC/IAB: 50% for 1 s, or 2 s for video). */
+/** Minimum visible fraction and duration of a viewable impression (MRC/IAB: 50% for 1 s, or 2 s for video). */
 const minimumRatio = 0.5;
 const minimumMs = { video: 2_000, image: 1_000, html: 1_000 } as const;
 
 /**
  * Returns the time of the verified impression in Unix milliseconds, or undefined if there is none. The evidence is an
- * `impression` or `viewable` event. According to the service's clock, the reported visible time must fit between the
- * decision and the event's arrival.
+ * `impression` or `viewable` event. The time between the decision and the event's arrival, measured by the service's
+ * clock, must be long enough for a viewable impression.
  */
 export function checkImpression(
   decision: Pick<DecisionState, 'mediaFormat' | 'issuedAtMs' | 'expiresAtMs'>,
@@ -68,7 +68,8 @@ export function checkImpression(
         event.receivedAtMs - decision.issuedAtMs >= minimum,
     )
     .map((event) => correctEventTime(event, offsetMs, decision.issuedAtMs + minimum));
-  // If all requests were delayed, the corrected time can exceed this maximum even though the impression was on time.
+  // If all requests were delayed, the corrected time can be later than the deadline even though the impression was on
+  // time.
   return times.length === 0
     ? undefined
     : Math.min(...times, decision.expiresAtMs + impressionGraceMs);

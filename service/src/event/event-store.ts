@@ -13,8 +13,8 @@ const adViewEndsWithinMs = 8 * dayMs;
 
 /**
  * Locks the players' rows, so that only one transaction at a time decides on a player's rewards. `ON CONFLICT` locks a
- * row even if its WHERE clause prevents the update. A row is updated only once a day, because each update writes a new
- * row version.
+ * row even if its WHERE clause prevents the update. Each row is updated at most once a day, because every update writes
+ * a new row version.
  */
 export async function lockViewers(
   queries: Queries,
@@ -108,7 +108,8 @@ const selectEvidence = `SELECT requested_id AS "decisionId",
   FROM unnest($2::text[]) AS requested(requested_id)`;
 
 /**
- * Reads the events recorded for decisions. They are used to judge impressions and rewards, and to detect duplicates.
+ * Reads the events recorded for decisions. This evidence determines which impressions count and which rewards are
+ * earned. It is also used to detect duplicates.
  *
  * @throws TimelineError if a stored timeline is malformed.
  */

@@ -87,7 +87,7 @@ export function createEventIngester({ tokens, pseudonym, clock, lane }: Deps): I
   };
 }
 
-/** Caches results, because most events in a request have the same token. */
+/** Caches verification results, because most events in a request have the same token. */
 function memoize(verify: DecisionTokens['verify']): (token: string) => TokenClaims | undefined {
   const cache = new Map<string, TokenClaims | undefined>();
   return (token) => {

@@ -34,8 +34,8 @@ export function isDecisionKilled(
 }
 
 /**
- * Judges impressions and rewards for decisions with new evidence, and returns the state changes. Decisions are judged
- * sequentially, because each verdict becomes part of the history for the next decision.
+ * For decisions with new evidence, decides whether the impression counts and the reward is earned. Returns the state
+ * changes. Decisions are judged sequentially, because each verdict becomes part of the history for the next decision.
  */
 export function judgeDecisions(
   input: JudgeInput,

@@ -31,7 +31,7 @@ import { requestTrackers } from './request-trackers.ts';
 import { appendEvents, type Evidence } from './timeline.ts';
 import { readHistory } from './viewer-history.ts';
 
-/** The events in one request that have valid tokens. */
+/** The events with valid tokens from one request. */
 export interface EventBatch {
   scope: Scope;
   events: RecordedEvent[];

@@ -21,7 +21,7 @@ interface TrackerInput {
   scope: Scope;
   snapshot: Snapshot;
   nowMs: number;
-  /** The events' decisions, which are locked, in their state before the transitions. */
+  /** The events' decisions, already locked, as they were before the transitions. */
   decisions: ReadonlyMap<string, DecisionState>;
   acceptedEvents: ReadonlySet<RecordedEvent>;
   /** All of the decisions' events, including those just accepted. */
@@ -43,7 +43,7 @@ interface EventEffect {
 }
 
 /**
- * Stores the tracker requests that become due because of these events, in the same transaction as the events. Returns
+ * Stores the tracker requests that these events trigger, in the same transaction as the events. Returns
  * report counts and whether requests were stored. Executes no statements if no decision has an external ad.
  */
 export async function requestTrackers(
@@ -115,7 +115,7 @@ const describePlayback = (
 });
 
 /**
- * If the trackers must not be requested, returns the metric under which they are counted. Otherwise, returns undefined.
+ * If the trackers must not be fired, returns the metric under which they are counted. Otherwise, returns undefined.
  */
 function findRejection(
   { snapshot, nowMs }: TrackerInput,
@@ -155,13 +155,13 @@ function discloseClient({ ip, userAgent }: Client = {}, { limitAdTracking }: Cho
   };
 }
 
-/** Maximum CPM: a million in any currency. A higher price must be an error and could overflow the sums. */
+/** Maximum CPM: a million in any currency. A higher price is surely an error and could overflow the sums. */
 const maxPriceMicros = 1e12;
 
 /**
- * For each impression, adds its full CPM (price per thousand). The sum is divided by a thousand only in reports, so
- * that no precision is lost. An invalid price is skipped, because the transaction also rewards the player and must not
- * fail.
+ * Adds up the full CPM (price per thousand impressions) of each impression. The sum is divided by a thousand only in
+ * reports, so that no precision is lost. An invalid price is skipped, because the transaction also rewards the player
+ * and must not fail.
  */
 function countRevenue(
   { scope }: TrackerInput,

@@ -36,7 +36,7 @@ const typesByCode = new Map(
 /** No event can be earlier than this: 2000-01-02. */
 const minOccurredAtMs = 946_771_200_000;
 
-/** Thrown when a stored timeline is malformed, or when the caller tries to store an impossible event. */
+/** Thrown when a stored timeline is malformed, or when the caller tries to store an event with impossible values. */
 export class TimelineError extends Error {
   constructor(decisionId: string, problem: string) {
     super(`Decision ${decisionId} has a malformed timeline: ${problem}.`);
@@ -47,7 +47,7 @@ export class TimelineError extends Error {
 /**
  * Serializes one decision's events.
  *
- * @throws TimelineError if an event is impossible.
+ * @throws TimelineError if an event has impossible values.
  */
 export function formatTimeline(events: readonly RecordedEvent[]): string {
   const [first] = events;
@@ -90,7 +90,7 @@ function formatEvent(event: RecordedEvent, firstReceivedAtMs: number): unknown[]
 /**
  * Parses stored events.
  *
- * @throws TimelineError if the text is malformed or contains an impossible event.
+ * @throws TimelineError if the text is malformed or an event has impossible values.
  */
 export function parseTimeline(decisionId: string, text: string): RecordedEvent[] {
   const [firstReceivedAtMs, ...events] = parseArray(decisionId, text);

@@ -20,8 +20,8 @@ const formatIfSet = (ms: number | null | undefined): string | null =>
 /**
  * Writes state changes.
  *
- * @throws Error when a row is no longer in the state in which it was judged. That would be a bug, because the rows are
- * locked.
+ * @throws Error when a row's state has changed since the transition was computed. That would be a bug, because the rows
+ * are locked.
  */
 export async function writeTransitions(
   queries: Queries,

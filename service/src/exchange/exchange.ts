@@ -129,7 +129,7 @@ interface ExchangeDeps {
   stopping: AbortSignal;
 }
 
-/** Connect timeout. A connection that takes longer is not established before the auction ends. */
+/** Connect timeout. A slower connection would be too late for the auction anyway. */
 const connectTimeoutMs = 1_000;
 
 /**

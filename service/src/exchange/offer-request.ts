@@ -9,7 +9,7 @@ import type { Clock } from '../platform/time.ts';
 import type { ExternalSource } from '../resource/resource.ts';
 import type { ExternalResponse } from './external-client.ts';
 
-/** A request for an offer. A decision's requests differ only in the player's id and `blocked`. */
+/** A request for an offer. The requests for one decision differ only in the player's id and `blocked`. */
 export interface OfferRequest {
   accountId: string;
   /** A UUID, shared by all of the decision's sources. */

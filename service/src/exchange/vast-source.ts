@@ -22,7 +22,7 @@ export interface VastRequest {
   fetchDocument(url: string): Promise<ExternalResponse>;
 }
 
-/** Finds the ad. Also returns the last response, which the decision's explanation describes. */
+/** Finds the ad. Also returns the last response, for the decision's explanation. */
 export async function findVastAd(
   { clock, random, pause }: SourceDeps,
   { start, macros, rules, fetchDocument }: VastRequest,

@@ -148,7 +148,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     void reply.header('request-id', request.id);
     done();
   });
-  // Ask clients to disconnect while the process drains, because an open connection would keep the process alive.
+  // While the process drains, ask clients to close their connections, because an open connection would keep it alive.
   app.addHook('onSend', (_request, reply, _payload, done) => {
     if (deps.draining.aborted) void reply.header('connection', 'close');
     done();

@@ -18,7 +18,7 @@ export const fileOptions = {
   suppressWarning: true,
 } as const;
 
-/** Headers that describe the file in a response. */
+/** Response headers that describe the file. */
 const fileHeaders = [
   'accept-ranges',
   'cache-control',
@@ -55,7 +55,7 @@ interface Deps {
   mediaStore: MediaStore;
 }
 
-/** If a file is opened in its own tab, it has an opaque origin, runs no scripts and loads nothing. */
+/** A file that is opened in its own tab gets an opaque origin, and can't run scripts or load resources. */
 const staticPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 /** HTML creatives run sandboxed: they get an opaque origin and can't load external resources. */
 const creativePolicy =
@@ -180,8 +180,8 @@ export async function addPanelFiles(app: FastifyInstance, folder = builtFolder):
       root: folder,
       preCompressed: true,
       // `ETag` and `Last-Modified` are computed from the size and the modification time. In npm packages, a file has
-      // the same modification time in every version and often the same size, so a browser would keep the previous
-      // version's page.
+      // the same modification time in every version and often the same size, so a browser would keep using the cached
+      // page of the previous version.
       etag: false,
       lastModified: false,
       setHeaders: (reply, path) => void reply.headers(buildPanelHeaders(relative(folder, path))),

@@ -4,7 +4,7 @@ import { type IdKind, idPrefixes } from '@trueward/protocol';
 import type { FastifyInstance } from 'fastify';
 import { ProblemError } from './problem.ts';
 
-/** The query parameters of every list. */
+/** The query parameters of every list endpoint. */
 export interface PageQuery {
   limit: number;
   starting_after?: string;
@@ -43,8 +43,8 @@ export const pageSchema = (schema: string) => ({
 });
 
 /**
- * Describes the id in a path for OpenAPI. The format is not validated: a malformed id results in a 404, like an unknown
- * one.
+ * Describes the `id` path parameter for OpenAPI. The format is not validated: a malformed id results in a 404, like an
+ * unknown one.
  */
 export const idParams = (kind: IdKind) => ({
   type: 'object',

@@ -73,9 +73,9 @@ export function addUrlCheck(app: FastifyInstance): void {
 
 /**
  * Finds a string that PostgreSQL cannot store, because it contains U+0000 or an unpaired surrogate. Returns its JSON
- * pointer. If such a string were stored, it would make a whole group commit fail.
+ * pointer. If such a string were stored, it would cause an entire group commit to fail.
  *
- * Iterative instead of recursive, because a client can send an arbitrarily deep body.
+ * Iterative instead of recursive, because a client can send an arbitrarily deeply nested body.
  */
 export function findUnstorableText(value: unknown): string | undefined {
   for (const visited of visitValues(value)) {

@@ -36,7 +36,7 @@ export async function findCause(
   decision: BlockedDecision,
   rule: Rule | undefined,
 ): Promise<Cause | undefined> {
-  // Changes and their audit records are committed together.
+  // An audit record is committed together with its change, so records of later changes have higher ids than this.
   const endId = firstIdAt('auditEntry', decision.issued_at.getTime() + 1);
   if (rule) {
     const [entry] = await queries.query<AuditEntry>(

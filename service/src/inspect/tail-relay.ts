@@ -27,7 +27,7 @@ interface Deps {
   processId: string;
 }
 
-/** How long a process remembers whether other processes have subscribers. */
+/** How long a process caches whether other processes have subscribers. */
 const cacheMs = 1_000;
 const readIntervalMs = 500;
 /** Maximum number of lines waiting to be written. Further lines are dropped. */
@@ -106,7 +106,7 @@ function startWatch(
       }
     }
   };
-  // If the subscription can't be started, `ready` rejects, so callers find out.
+  // If the subscription can't be started, callers get the error from `ready`.
   follow().catch(() => undefined);
   return { ready, stop: () => stopped.abort() };
 }

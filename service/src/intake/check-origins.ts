@@ -7,7 +7,7 @@ import { copyVideo, fetchVideo, type VideoMedia } from './copy-media.ts';
 import { type FetchedFile, RejectedError } from './fetch-media.ts';
 import { changeConfiguration, type IntakeDeps, originCheckMs } from './external-creative.ts';
 
-/** A creative that is due to be compared with its origin. */
+/** A creative that is due for comparison with its origin. */
 interface Origin {
   account_id: string;
   environment: Scope['environment'];
@@ -102,7 +102,7 @@ async function checkOrigin(
     if (!creative) return await deleteOrigin(database, origin);
     if (isNoLongerOffered(deps, origin) && (await archive(deps, origin)))
       return await deleteOrigin(database, origin);
-    // Only approved creatives are served.
+    // Only approved creatives are served, so no others need to be compared.
     const url = creative.origin_url;
     if (creative.review.status !== 'approved' || url === undefined)
       return await reschedule(deps, origin, origin.sha256);
@@ -112,13 +112,13 @@ async function checkOrigin(
     await quarantine(deps, origin, url, video);
     return await reschedule(deps, origin, video.sha256);
   } catch (error) {
-    // On shutdown, another process takes over when the lease expires.
+    // If this process is shutting down, another process takes over when the lease expires.
     if (signal.aborted) return false;
     const isUnavailable = error instanceof RejectedError;
     if (isUnavailable)
       log.debug({ creativeId: origin.creative_id, reason: error.message }, 'origin unavailable');
     else log.error({ err: error, ...origin }, 'could not check an external creative');
-    // The creative keeps serving, because players get the reviewed copy.
+    // The creative keeps serving even if its origin can't be checked, because players get the reviewed copy.
     await reschedule(deps, origin, origin.sha256).catch(() => undefined);
     return false;
   }
@@ -162,7 +162,7 @@ async function archive(deps: IntakeDeps, origin: Origin): Promise<boolean> {
     if (isArchived) deps.demandMetrics.countIntake('archived');
     return isArchived;
   } catch (error) {
-    // A house ad uses the creative.
+    // A house ad still uses the creative, so it can't be archived.
     if (error instanceof DomainError) return false;
     throw error;
   }

@@ -22,7 +22,7 @@ interface Limits {
   running: number;
   runningPerAccount: number;
   waitingPerSource: number;
-  /** Initial back-off of a source after a failure. Doubles with each consecutive failure. */
+  /** Initial back-off after one of a source's jobs fails. Doubles with each consecutive failure. */
   pauseMs: number;
   maxPauseMs: number;
 }
@@ -57,7 +57,7 @@ export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
   /** All sources, in round-robin order. */
   const sources = new Map<string, SourceState>();
   const keys = new Set<string>();
-  /** The running jobs, each with its account. */
+  /** Running jobs, with the account of each. */
   const activeJobs = new Map<Promise<void>, string>();
   const stopping = new AbortController();
 

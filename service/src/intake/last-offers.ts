@@ -19,8 +19,8 @@ interface Deps {
 
 const flushMs = 60_000;
 /**
- * Minimum time between two recorded offers of the same creative. It is short compared with the days for which an
- * unoffered creative is kept.
+ * Minimum time between two recorded offers of the same creative. Unoffered creatives are kept for days, so this
+ * precision is sufficient.
  */
 const repeatMs = 43_200_000;
 const maxRecorded = 100_000;

@@ -96,7 +96,7 @@ export function createS3Store({ url, region, keyId, secret }: S3Bucket): MediaSt
         body: new Uint8Array(body),
         headers: {
           'content-type': type,
-          // Includes the content in the signature.
+          // Makes the signature cover the content.
           'x-amz-content-sha256': createHash('sha256').update(body).digest('hex'),
         },
       });

@@ -1,4 +1,5 @@
-// `file-type` detects most accepted formats. This module adds HTML, SVG, and AVIF files with a generic image brand.
+// `file-type` detects most accepted formats. This module also detects HTML, SVG, and AVIF files whose major brand is
+// generic.
 
 /** Media types that creatives may use, with their file extensions. */
 const mediaExtensions = {

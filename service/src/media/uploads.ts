@@ -75,7 +75,7 @@ interface UploadDeps {
   log: Logger;
 }
 
-/** How long unused files are kept. Decisions and open forms in the panel may refer to them. */
+/** How long unused files are kept. Decisions and open forms in the panel may still refer to them. */
 const retentionMs = 30 * 86_400_000;
 /** Maximum number of files to delete per sweep, because a bucket may be slow or rate-limited. */
 const batchSize = 100;

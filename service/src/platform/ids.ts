@@ -57,7 +57,7 @@ export function readIdTime(id: string): number {
 const pairs = [...alphabet].flatMap((high) => [...alphabet].map((low) => high + low));
 const encodePair = (bits: number): string => pairs[bits & 1_023] ?? '';
 
-/** Encodes a time in ten digits: two zero bits, then 48 bits. */
+/** Encodes a time in ten digits: two zero bits, followed by the 48-bit time. */
 function encodeTime(ms: number): string {
   const high = Math.floor(ms / 2 ** 30);
   return (

@@ -105,7 +105,7 @@ function toReportRows(rows: readonly SumRow[], groupBy: readonly ReportDimension
   };
   for (const sumRow of rows) {
     const row = sumRow.metric === pricesMetric ? { ...sumRow, metric: 'revenue_micros' } : sumRow;
-    // All requests are counted in the row that has no reason.
+    // Requests are always counted in the row without a reason.
     if (requestResults.includes(row.metric)) findSum({ ...row, reason: '' }).requests += row.count;
     const sum = findSum(row);
     const metric = row.metric as (typeof reportMetrics)[number];

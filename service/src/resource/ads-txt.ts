@@ -1,4 +1,4 @@
-/** A record in an ads.txt file (IAB Tech Lab, ads.txt 1.1). It authorizes a seller of a site's ad inventory. */
+/** A record in an ads.txt file (IAB Tech Lab, ads.txt 1.1). It authorizes a company to sell a site's ad inventory. */
 interface AdsTxtRecord {
   /** The domain of the advertising system, in lowercase. */
   system: string;
@@ -17,7 +17,7 @@ export function parseAdsTxtLine(line: string): AdsTxtRecord | undefined {
   return { system: system.toLowerCase(), seller, relationship };
 }
 
-/** Returns the lines that are missing from the file. Ignores certification authority ids. */
+/** Returns the given lines that are missing from the file. Ignores certification authority ids. */
 export function missingAdsTxtLines(file: string, lines: readonly string[]): string[] {
   const existingKeys = new Set(parseRecords(file).map(makeKey));
   return lines.filter((line) => {
@@ -33,7 +33,7 @@ export interface Seller {
   seller: string;
 }
 
-/** Returns the sellers that are missing from the file. */
+/** Returns the given sellers that are missing from the file. */
 export function missingSellers(file: string, sellers: readonly Seller[]): Seller[] {
   const records = parseRecords(file);
   return sellers.filter(

@@ -105,7 +105,7 @@ const checkPolicy = ({ block }: Pick<Policy, 'block'>): FieldError[] =>
 
 const webUrlRule = 'must be an http or https URL';
 
-/** Whether a URL is safe in an ad. For example, a `javascript:` URL would run a script in the game's page. */
+/** Whether a URL is safe to use in an ad. For example, a `javascript:` URL would run a script in the game's page. */
 const isWebUrl = (text: string | undefined): boolean =>
   text === undefined || (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol));
 

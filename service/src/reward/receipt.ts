@@ -49,8 +49,8 @@ async function toReceiptKey(privateJson: string): Promise<ReceiptKey> {
 }
 
 /**
- * Creates a new receipt key, which all processes use within a minute. The previous key stays published until its last
- * receipt has expired.
+ * Creates a new receipt key, which all processes start using within a minute. The previous key stays published until
+ * its last receipt has expired.
  */
 export async function rotateReceiptKey(
   database: Database,

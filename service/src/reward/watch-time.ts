@@ -96,7 +96,7 @@ function computeDurations(
   return { byService, byDevice: byService - (to.offsetMs - from.offsetMs) };
 }
 
-/** The fraction of the ad that has been played when each event occurs. */
+/** The fraction of the ad that has played when each event fires. */
 const shares = [
   ['first_quartile', 0.25],
   ['midpoint', 0.5],
@@ -166,9 +166,9 @@ const isSameRequest = (a: RecordedEvent, b: RecordedEvent): boolean =>
   a.receivedAtMs === b.receivedAtMs && a.offsetMs === b.offsetMs;
 
 /**
- * Whether the player didn't have enough time to watch all of the ads. This is the case if, in some period, the total
- * length of the ads that were both issued and completed exceeds the length of the period. Late events can't cause this
- * if the player watches the ads one after another.
+ * Whether the player didn't have enough time to watch all of the ads. This is the case if the ads that were both issued
+ * and completed within some period have a total length greater than the period itself. Late events can't cause this if
+ * the player watches the ads one after another.
  */
 export function isOverbooked(adView: AdView, others: readonly AdView[]): boolean {
   const adViews = [...others, adView].toSorted((a, b) => a.receivedAtMs - b.receivedAtMs);

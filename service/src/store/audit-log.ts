@@ -67,7 +67,7 @@ interface AuditQuery {
   startingAfter?: string;
   /** The id of the changed object. */
   targetId?: string;
-  /** Part of the actor, case-insensitive. */
+  /** A substring of the actor, matched case-insensitively. */
   actor?: string;
   /** A prefix of the action, such as `placement` or `placement.updated`. */
   action?: string;

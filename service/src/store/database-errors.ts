@@ -64,9 +64,9 @@ export const isDiskFull = (error: unknown): error is Error =>
   error instanceof Error && readCode(error) === diskFullState;
 
 /**
- * Whether the server rejected a single statement but is otherwise healthy. Its code can belong to the class of
- * connection exceptions: `08P01` means a malformed message, and `08001` an unreachable foreign table. A server that is
- * shutting down sends `FATAL` or `PANIC` instead.
+ * Whether the server rejected a single statement but is otherwise healthy. The error code can still belong to the class
+ * of connection exceptions: `08P01` means a malformed message, and `08001` an unreachable foreign table. A server that
+ * is shutting down sends `FATAL` or `PANIC` instead.
  */
 const isStatementError = (error: Error): boolean =>
   'severity' in error && error.severity === 'ERROR';

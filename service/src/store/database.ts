@@ -28,7 +28,7 @@ export interface TransactionOptions {
   lockTimeoutMs?: number;
   /**
    * Whether `work` starts with statements that only read or lock. If so, they are pipelined with `BEGIN`, which saves a
-   * round trip. If `BEGIN` fails, nothing has been written outside a transaction.
+   * round trip. Because they don't write, nothing is written outside a transaction if `BEGIN` fails.
    */
   hasLeadingReads?: boolean;
   /**

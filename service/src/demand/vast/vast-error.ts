@@ -5,15 +5,15 @@ export const vastErrorCodes = {
   /** The XML is not a VAST document, or a required element is missing. */
   schema: 101,
   version: 102,
-  /** The video player does not support this kind of ad: an audio ad, or an ad that can be skipped too early. */
+  /** The video player does not support this kind of ad: an audio ad, or an ad that becomes skippable too early. */
   trafficking: 200,
-  /** The ad is non-linear, but a linear ad is expected. */
+  /** The ad is non-linear, but a linear ad was expected. */
   linearity: 201,
   duration: 202,
   blockedCategory: 205,
-  /** An ad in a pod was skipped, because only one of the pod's ads is shown. */
+  /** An ad in a pod was not used, because only one of the pod's ads is shown. */
   breakShortened: 206,
-  /** The wrapper has no usable tag. */
+  /** The wrapper contains no usable tag. */
   wrapper: 300,
   /** The document that a wrapper refers to was unavailable or timed out. */
   timeout: 301,

@@ -1,7 +1,7 @@
 import { SaxesParser } from 'saxes';
 import { VastError, vastErrorCodes } from './vast-error.ts';
 
-/** A parsed element. Names have no namespace prefix. */
+/** A parsed element. Namespace prefixes are stripped from names. */
 export interface XmlElement {
   readonly name: string;
   /** Attribute values, keyed by lowercase name, because servers disagree on the case: `adId`, `AdID`, `adID`. */
@@ -24,20 +24,20 @@ export interface XmlDocument {
 export const maxDocumentLength = 262_144;
 /** Maximum nesting depth. VAST itself needs nine levels. */
 const maxDepth = 32;
-/** Maximum total number of elements, attributes and text segments. A typical document has 100. */
+/** Maximum total number of elements, attributes and text segments. A typical document has about 100. */
 const maxNodes = 5_000;
-/** Maximum number of bare ampersands. Typical documents have none or about 50. */
+/** Maximum number of bare ampersands. A typical document has either none or about 50. */
 const maxRepairs = 2_000;
 
 /**
- * Number of characters to parse between pauses. Parsing them takes less than 10 ms, even before V8 has optimized the
- * code.
+ * Number of characters to parse between pauses. Parsing one slice takes less than 10 ms, even before V8 has optimized
+ * the code.
  */
 const sliceLength = 16_384;
 
 /**
- * Parses a document from an untrusted server. Rejects documents with a DOCTYPE, so that only XML's five predefined
- * entities exist. Escapes bare ampersands, because many ad servers don't escape the URLs in their documents.
+ * Parses a document from an untrusted server. Rejects documents with a DOCTYPE, so that documents can use only XML's
+ * five predefined entities. Escapes bare ampersands, because many ad servers don't escape the URLs in their documents.
  *
  * @param pause called and awaited between slices of a long document, so that other work can run
  * @throws VastError 100 when the document is not well-formed or exceeds a limit.
@@ -168,8 +168,8 @@ function escapeAmpersands(text: string): { text: string; repairs: number } {
 }
 
 /**
- * Returns the next CDATA section. If the section is unterminated, `end` is Infinity. If there is no section, both are
- * Infinity.
+ * Returns the next CDATA section. If the section is unterminated, `end` is Infinity. If there is no section, `start`
+ * and `end` are both Infinity.
  */
 function findCdata(text: string, from: number): { start: number; end: number } {
   const start = text.indexOf('<![CDATA[', from);

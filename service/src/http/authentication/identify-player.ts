@@ -6,8 +6,8 @@ import type { UserTokens } from '../../key/user-tokens.ts';
 import { ProblemError } from '../problem.ts';
 
 /**
- * Identifies the player for whom a decision is requested. Servers are trusted. Clients may have to send a user token.
- * Returns synchronously if there is no token.
+ * Identifies the player for whom a decision is requested. Requests from servers are trusted. Clients may be required to
+ * send a user token. Returns synchronously if there is no token.
  *
  * @throws ProblemError `identity_required`, `token_invalid` or `invalid_request`.
  */

@@ -158,9 +158,9 @@ export function createSessionCookie(publicUrl: () => string): SessionCookie {
 }
 
 /**
- * Rejects cross-site requests, which a browser may send with the user's cookie. Accepts an `Origin` header that matches
- * either the public URL or the `Host` header, so that both `localhost` and `127.0.0.1` work. Web pages cannot forge
- * these headers.
+ * Rejects cross-origin requests, to which a browser may attach the user's cookie. Accepts an `Origin` header that
+ * matches either the public URL or the `Host` header, so that both `localhost` and `127.0.0.1` work. Web pages cannot
+ * forge these headers.
  *
  * @throws ProblemError `csrf_failed`
  */

@@ -68,7 +68,7 @@ function startExchange(
     stopped = true;
     clearTimeout(timer);
     await running;
-    // Remove this process. Otherwise, the other processes would reserve a share of each limit for it for five more
+    // Remove this process. Otherwise, the other processes would keep reserving its share of each limit for five more
     // seconds.
     await store.remove().catch(() => undefined);
   };
@@ -84,7 +84,7 @@ export interface UsageTotal {
 interface UsageExchange {
   /** Returns the usage that this process reports. */
   collect(): UsageTotal[];
-  /** Applies the usage that other processes reported for the names that this process knows. */
+  /** Applies the usage that other processes reported for the names that this process tracks. */
   apply(processes: number, uses: readonly (UsageTotal & { processId: string })[]): void;
   /** Returns the names for which this process needs the other processes' usage. */
   names(): string[];
@@ -106,7 +106,7 @@ interface NameUsage {
 
 /**
  * Reports only buckets whose usage exceeds this process's local share of the limit. The names are hashed, because they
- * contain IPs and users. Reports totals instead of differences, so that a failed round loses nothing.
+ * contain IPs and users. Reports totals instead of differences, so that no usage is lost when a round fails.
  */
 export function createUsageExchange(
   buckets: Readonly<Record<string, TokenBuckets>>,
@@ -127,7 +127,7 @@ export function createUsageExchange(
       round,
     });
   };
-  /** Returns how much a total has increased. When a process restarts, its total starts at zero again. */
+  /** Returns how much a total has increased. When a process restarts, its total resets to zero. */
   const computeIncrease = (previous: number | undefined, uses: number): number =>
     previous === undefined || uses < previous ? uses : uses - previous;
 

@@ -15,7 +15,7 @@ export interface RateLimits {
   key: Record<Environment, Rate>;
   /** The highest limit that a key may have. */
   keyCeiling: Rate;
-  /** Requests per IP. Counts requests with a publishable key and requests without a valid key. */
+  /** Requests per IP. Applies to requests with a publishable key and requests without a valid key. */
   address: Rate;
   /** Decisions per user. */
   user: Record<Environment, Rate>;
@@ -146,7 +146,7 @@ interface WaitSubject {
   address: string | undefined;
 }
 
-/** Bounds the number of long-polling requests. */
+/** Limits the number of concurrent long-polling requests. */
 interface ConcurrentWaits {
   /**
    * Counts a request until the returned function is called.

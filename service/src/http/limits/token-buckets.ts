@@ -1,4 +1,4 @@
-/** A rate limit: `perS` requests per second on average, in bursts of up to `burst`. */
+/** A rate limit: `perS` requests per second on average, with bursts of up to `burst` requests. */
 export interface Rate {
   perS: number;
   burst: number;
@@ -20,8 +20,8 @@ export interface TokenBuckets {
   /** Sets the number of processes that share each bucket. The default is 1. */
   share(processes: number): void;
   /**
-   * Returns each bucket whose usage since the last call exceeded this process's local share of the limit, with its request
-   * count.
+   * Returns the request count of each bucket whose usage since the last call exceeded this process's local share of the
+   * limit.
    */
   readUses(): [string, number][];
   /** Takes tokens for requests that another process allowed, up to the capacity of one bucket. */
@@ -42,7 +42,8 @@ interface Bucket {
 /** Maximum number of buckets. If there are more, the least recently used bucket is evicted. */
 const maxBuckets = 100_000;
 /**
- * The fraction of a limit that all processes together may use without reporting. A limit can be exceeded by this much.
+ * The fraction of a limit that all processes together may use without reporting. A limit can be exceeded by up to this
+ * fraction.
  */
 const unsharedFraction = 0.5;
 

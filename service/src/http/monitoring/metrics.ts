@@ -105,11 +105,10 @@ const defaultPartitionUsed = `SELECT (EXISTS (SELECT 1 FROM decisions_other)
 /** Adds metrics for the current state of the service and its database. */
 export function addStateMetrics(registry: Registry, sources: MetricSources): void {
   const { database, configuration, lanes, heldRequests } = sources;
-  // This metric must come before the metrics that query the database. Otherwise, their own queries would be counted as
-  // waiting.
   addLabeled(registry, 'trueward_queue_length', 'Writes waiting for the next commit.', () =>
     Object.entries(lanes).map(([lane, { waiting }]) => [lane, waiting()]),
   );
+  // This metric must come before the metrics that query the database. Otherwise, it would include their queries.
   addLabeled(
     registry,
     'trueward_database_connections',

@@ -35,7 +35,8 @@ const dryRunSchema = strictBody(
 );
 
 /**
- * Adds `/panel/api/decisions`, which returns past decisions, and `/panel/api/policies/try`, which performs dry runs.
+ * Adds `/panel/api/decisions`, which returns past decisions, and `/panel/api/policies/try`, which tests a policy in a
+ * dry run.
  */
 export function addInspectionRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { database, dryRun } = deps;
@@ -147,7 +148,7 @@ function openStream(response: ServerResponse, headers: Record<string, string>) {
     ...headers,
     'content-type': 'text/event-stream; charset=utf-8',
     'x-content-type-options': 'nosniff',
-    // Without this header, the idle connection would delay the shutdown.
+    // Without this header, the connection would stay idle afterward and delay the shutdown.
     connection: 'close',
     // Without this header, nginx would buffer the events.
     'x-accel-buffering': 'no',

@@ -8,7 +8,7 @@ interface ListQuery {
   q?: string;
   /** Comma-separated. */
   ids?: string;
-  /** Formatted like a query string, such as `review.status=approved`. */
+  /** Filters in query string format, such as `review.status=approved`. */
   where?: string;
   sort: string;
   order: 'asc' | 'desc';
@@ -31,8 +31,8 @@ const querystring = {
 } as const;
 
 /**
- * Adds `/panel/api/placements` and the panel's other lists. These lists use offset pagination, and the database
- * searches and sorts them. The lists in `/v1` use cursor pagination instead, so that no object is skipped or repeated
+ * Adds `/panel/api/placements` and the panel's other lists. These lists use offset pagination, and are searched and
+ * sorted by the database. The lists in `/v1` use cursor pagination instead, so that no object is skipped or repeated
  * when others are added between two requests.
  */
 export function addResourceLists(app: FastifyInstance, { database }: PanelDeps): void {

@@ -183,7 +183,7 @@ export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
     const ip = ipGroup(request.ip);
     const result = await users.signIn.confirm(getSession(request).user, password, ip);
     if (!result || !('failure' in result)) return;
-    // The status is not 401, because the page would then sign the user out although the session is still valid.
+    // The status is not 401, because the page would then sign the user out even though the session is still valid.
     if (result.failure === 'sign_in_failed')
       throw new ProblemError('invalid_request', 'The password is wrong.');
     throw createSignInProblem(result);

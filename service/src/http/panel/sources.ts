@@ -47,7 +47,7 @@ export function addSourceRoutes(app: FastifyInstance, deps: PanelDeps): void {
       `${resource.document.name} is not an external source; choose a source of kind vast or openrtb.`,
     );
   };
-  /** Number of trials in progress, by account. */
+  /** Number of running trials, by account. */
   const trials = new Map<string, number>();
   const countTrial = (accountId: string, change: 1 | -1): void => {
     const count = (trials.get(accountId) ?? 0) + change;

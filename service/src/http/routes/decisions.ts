@@ -26,7 +26,7 @@ const simulatedDelayMs = 8_000;
 
 type Request = FastifyRequest<{ Body: DecisionRequest }>;
 
-/** Adds `POST /v1/decisions`, which requests an ad. */
+/** Adds `POST /v1/decisions`, which handles ad requests. */
 export function addDecisionRoutes(app: FastifyInstance, deps: Deps): void {
   app.post<{ Body: DecisionRequest }>(
     '/v1/decisions',

@@ -34,7 +34,7 @@ interface BatchSchema {
 /** Enough for a full batch of 500 events at 512 bytes each. Events are rarely that large. */
 const bodyLimit = 256 * 1024;
 
-/** Adds `POST /v1/events`, which reports ad events. */
+/** Adds `POST /v1/events`, which receives ad events. */
 export function addEventRoutes(
   app: FastifyInstance,
   { ingestEvents, recordDropped }: { ingestEvents: IngestEvents; recordDropped: RecordDropped },
