@@ -174,7 +174,7 @@ export function createScopedLanes<T extends { scope: Scope }, R>(
     try {
       return await options.commit(items, attempt);
     } catch (error) {
-      // Retries wait for the same session, so they are not logged again.
+      // Retries are blocked by the same session, so their timeouts are not logged.
       if (isLockTimeout(error) && !attempt.isRetry) {
         const { accountId, environment } = items[0]?.scope ?? {};
         const { blockers } = error as { blockers?: string };
