@@ -4,7 +4,7 @@ import type { AdEvent, Decision, EventBatchResult } from '@trueward/protocol/wir
 import { Agent } from 'undici';
 import { send } from './send.ts';
 
-/** Everything that the service has acknowledged. */
+/** The ids of everything that the service has acknowledged. */
 export interface AcknowledgedIds {
   decisions: Set<string>;
   /** Entries of the form `<decision id>/<event id>`. */
