@@ -124,7 +124,7 @@ interface Lockout {
   count(attempt: Attempt): Promise<CountedAttempt | { waitS: number }>;
 }
 
-/** A row of `sign_in_attempts` after its failures were incremented. */
+/** A row of `sign_in_attempts` after its failure count was incremented. */
 interface AttemptRow {
   subject: string;
   failures: number;
