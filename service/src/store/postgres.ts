@@ -165,7 +165,7 @@ async function maintain(
 /** Creates a query that `pg` prepares once per connection. */
 type Prepare = (text: string, params: readonly unknown[]) => pg.QueryConfig;
 
-/** Behind a pooler, statements have no name, because another connection may execute them. */
+/** Behind a pooler, statements are unnamed, because the next execution may use another connection. */
 function createQueryBuilder({ pooler }: PostgresLimits): Prepare {
   const names = new Map<string, string>();
   return (text, params) => {

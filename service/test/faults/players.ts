@@ -37,7 +37,8 @@ interface Options {
 const watchMs = 5_100;
 
 /**
- * Starts players that request and watch ads. They send each request to a random process and retry it until it succeeds.
+ * Starts simulated players that request and watch ads. They send each request to a random process and retry it until it
+ * succeeds.
  */
 export function startPlayers({ urls, key, count, retryForMs = 60_000 }: Options): Players {
   const agent = new Agent({ connections: count });
