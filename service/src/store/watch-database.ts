@@ -63,7 +63,7 @@ export function watchDisk(database: Database, { onFull, onFree }: DiskNotices): 
     } catch (error) {
       // The disk is still full, or the database doesn't respond.
       if (isUnavailable(error)) return probeLater();
-      // The role may lack permission to create temporary tables. In that case, the next regular write shows whether
+      // The role may lack the privilege to create temporary tables. In that case, the next regular write shows whether
       // there is space.
     }
     if (!closed && fullSinceMs !== undefined) onFree(performance.now() - fullSinceMs);
