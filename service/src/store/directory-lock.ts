@@ -67,7 +67,7 @@ function removeStale(file: string): void {
   } catch {
     return; // Another process has removed the file.
   }
-  // If another process acquired the lock between the read and the rename, restores its file.
+  // If another process acquired the lock between the read and the rename, restores that process's lock file.
   if (readLockFile(staleFile) !== text) tryLink(staleFile, file);
   rmSync(staleFile, { force: true });
 }

@@ -62,8 +62,8 @@ const gatherAfterItems = 16;
 /** Maximum number of waits before a transaction. */
 const maxWaits = 3;
 /**
- * Maximum number of lock timeouts per batch. After that, the rest of the batch is rejected. Finding one locked row
- * among 200 items takes 8 timeouts.
+ * Maximum number of lock timeouts per batch. After that, the rest of the batch is rejected. Bisecting 200 items to find
+ * the one with a locked row takes 8 timeouts.
  */
 const maxLockTimeouts = 10;
 /** How long a retry waits for a lock. Short, because the first attempt has already waited for the full timeout. */
@@ -138,7 +138,7 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
       } catch (error) {
         const isLocked = isLockTimeout(error);
         if (isLocked) lockTimeouts += 1;
-        // A systemic error would make all other groups fail too.
+        // A systemic error would also make the remaining groups fail.
         const isSystemic = isLocked ? lockTimeouts > maxLockTimeouts : isUnavailable(error);
         if (isSystemic) {
           for (const { reject } of [group, ...groups.splice(0)].flat()) reject(error);

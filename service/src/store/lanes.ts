@@ -129,7 +129,7 @@ export function createGate({ slots, nowMs }: GateOptions): Gate {
   };
 }
 
-/** Dependencies of the lanes for one kind of write. */
+/** The lane dependencies for one kind of write. */
 export interface LaneDeps {
   /** `decisions`, `events` or `deliveries`. */
   name: string;
@@ -150,9 +150,7 @@ interface LaneFactoryOptions {
 /** Number of connections for reads, deliveries and maintenance jobs. */
 const reservedConnections = 2;
 
-/**
- * Creates a gate for all lanes. Returns a function that creates the dependencies of the lanes for one kind of write.
- */
+/** Creates a gate for all lanes. Returns a function that creates the lane dependencies for one kind of write. */
 export function createLaneDeps({ database, tracing, clock, log, poolSize }: LaneFactoryOptions) {
   const gate = createGate({
     // The embedded database runs one transaction at a time and needs no limit.
@@ -174,7 +172,7 @@ export function createScopedLanes<T extends { scope: Scope }, R>(
     try {
       return await options.commit(items, attempt);
     } catch (error) {
-      // Retries wait for the same session, so they are not logged again.
+      // Retries are blocked by the same session, so their timeouts are not logged.
       if (isLockTimeout(error) && !attempt.isRetry) {
         const { accountId, environment } = items[0]?.scope ?? {};
         const { blockers } = error as { blockers?: string };

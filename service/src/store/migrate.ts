@@ -98,10 +98,10 @@ export interface MigrateOptions {
 /**
  * Brings the schema up to date. Returns the names of the migrations that it applied. If several processes start at the
  * same time, only one of them migrates. If the schema is up to date, the call acquires no locks and needs no DDL
- * permissions.
+ * privileges.
  *
- * @throws Error when the database has an unknown breaking migration or a different migration with a known name, or when
- * another session blocks the migration for too long.
+ * @throws Error when the database has an unknown breaking migration or a migration that differs from this release's, or
+ * when another session blocks the migration for too long.
  */
 export async function migrate(database: Database, options: MigrateOptions = {}): Promise<string[]> {
   const { onDistribute, onWait, waitMs = 60_000 } = options;

@@ -8,8 +8,8 @@ interface LockOptions {
 }
 
 /**
- * How long an attempt waits for a table lock. While it waits, it blocks every later statement on the table. Therefore,
- * it fails early and is retried after `retryDelayMs`.
+ * How long an attempt waits for a table lock. A waiting attempt blocks every later statement on the table, so it fails
+ * early and is retried after `retryDelayMs`.
  */
 const lockTimeoutMs = 2_000;
 const findBlockersAfterMs = 1_000;

@@ -25,8 +25,8 @@ export class DatabaseConnectionError extends Error {
 }
 
 /**
- * Describes an error. If a host has several IPs, a failure to connect is an aggregate error without a message, which
- * contains one error per IP.
+ * Describes an error. If a host has several IPs, a failure to connect throws an `AggregateError` that has no message
+ * and contains one error per IP.
  */
 function describeCause(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(describeCause).join('; ');

@@ -134,8 +134,9 @@ export async function dropWeek(database: Database, week: Week): Promise<void> {
 }
 
 /**
- * Analyzes partitions that have no statistics. Without statistics, the planner chooses to read an account's whole week
- * to find one player's ads. A server analyzes a new partition within a minute, but the embedded database never does.
+ * Analyzes partitions that have no statistics. Without statistics, the planner scans all of an account's rows for the
+ * week to find one player's ads. A server analyzes a new partition within a minute, but the embedded database never
+ * does.
  */
 export async function analyzePartitions(database: Database): Promise<void> {
   // On Citus, these tables are empty and have no statistics of their own. Autovacuum analyzes their shards.
@@ -149,7 +150,7 @@ export async function analyzePartitions(database: Database): Promise<void> {
 }
 
 /**
- * Runs a schema change. While it waits for a lock, it blocks every later statement on the table. Therefore, it fails
+ * Runs a schema change. While the change waits for a lock, it blocks every later statement on the table, so it fails
  * after a short timeout and is retried later.
  */
 const alterSchema = (database: Database, statement: string): Promise<void> =>

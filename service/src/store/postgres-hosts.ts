@@ -35,7 +35,7 @@ export function createHosts(connectionString: string, random = Math.random): Hos
 
     async #connect(): Promise<pg.Client> {
       await super.connect();
-      // If there is only one host, it may be a standby, because a standby can still serve reads.
+      // A standby is accepted if it is the only host, because it can still serve reads.
       if (urls.length > 1) await this.#rejectStandby();
       return this;
     }

@@ -41,7 +41,10 @@ function unnestAs(type: Column<unknown>['type'], param: string): string {
 export const forAccount = (list: string): string =>
   `SELECT account_id, ${list} FROM accounts WHERE account_id = $1`;
 
-/** @throws Error when an insert with {@link forAccount} has not stored all rows because the account has no row. */
+/**
+ * @throws Error when an insert with {@link forAccount} did not store all items because the account has no row in
+ * `accounts`.
+ */
 export function checkStored(accountId: string, stored: number | undefined, expected: number): void {
   if (stored === expected) return;
   throw new Error(

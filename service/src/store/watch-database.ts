@@ -61,9 +61,9 @@ export function watchDisk(database: Database, { onFull, onFree }: DiskNotices): 
     try {
       await database.transaction((queries) => queries.query(diskProbe));
     } catch (error) {
-      // The disk is full, or the database doesn't respond.
+      // The disk is still full, or the database doesn't respond.
       if (isUnavailable(error)) return probeLater();
-      // The role may lack permission to create temporary tables. In that case, the next regular write shows whether
+      // The role may lack the privilege to create temporary tables. In that case, the next regular write shows whether
       // there is space.
     }
     if (!closed && fullSinceMs !== undefined) onFree(performance.now() - fullSinceMs);
@@ -103,8 +103,8 @@ interface OutageNotices {
 
 const outageProbeIntervalMs = 500;
 /**
- * Counts this role's commits that have waited for a synchronous standby for more than a second. These commits keep
- * waiting after their clients have timed out, and their connections count toward `max_connections`. The probe is
+ * Counts this role's commits that have been waiting for a synchronous standby for more than a second. These commits
+ * keep waiting after their clients have timed out, and their connections count toward `max_connections`. The probe is
  * therefore read-only.
  */
 const outageProbe = `SELECT count(*)::bigint AS waiting FROM pg_stat_activity

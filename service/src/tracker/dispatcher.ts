@@ -52,8 +52,8 @@ export function createRequestLanes(database: Database, lanes: LaneDeps): Lane<En
       if (first) await recordEnded(database, first.scope.accountId, items);
       return items.map(() => undefined);
     },
-    // A short delay is acceptable. Only later requests from the same decision to the same host wait for the outcome to
-    // be recorded.
+    // A short delay is acceptable, because only the same decision's later requests to the same host wait for the
+    // outcome to be recorded.
     gatherMs: 25,
   });
 }
@@ -65,7 +65,7 @@ export interface TrackerDispatcher {
   stop(): Promise<void>;
 }
 
-/** An account's requests to one host. Times are monotonic. */
+/** An account's requests to one host. Times come from a monotonic clock. */
 interface Queue {
   accountId: string;
   host: string;

@@ -79,11 +79,11 @@ const pending = `account_id = $1 AND state = 'pending' AND decision_id >= $2`;
  * of requests, which must not slow down other hosts. The recursion therefore jumps from host to host in the index of
  * pending requests and reads only the head of each queue. (Citus runs recursive queries only within one account.)
  * `OFFSET 0` and `ANY (ARRAY(…))` make the planner look up rows by primary key, even without statistics. With a join,
- * the planner would choose to read all of the week's rows.
+ * the planner would scan all of the week's rows.
  *
  * A request waits until earlier requests for its decision have reached the same host. The order of requests to
- * different hosts doesn't matter. When a lease has expired, its process may have died after it sent the request. Such a
- * request is leased again only if it must be made at least once.
+ * different hosts doesn't matter. If a lease has expired, the process that held it may have died after sending the
+ * request. Such a request is leased again only if it must be made at least once.
  *
  * The primary key is used to find earlier requests for the same decision. With the condition `state = 'pending'`, the
  * planner would use the index of pending requests and read the host's whole queue for each request. For 70,000

@@ -29,8 +29,8 @@ interface Sweep {
 }
 
 /**
- * Deletes old rows from all accounts. Each statement deletes up to a thousand rows, so that requests don't wait long.
- * Returns the number of deleted rows by table. Stops early when `stopping` aborts.
+ * Deletes old rows from all accounts. Each statement deletes up to a thousand rows, so that requests aren't blocked for
+ * long. Returns the number of deleted rows by table. Stops early when `stopping` aborts.
  */
 export async function deleteOldRows(
   database: Database,

@@ -11,14 +11,14 @@ interface Deps {
   tracing: Pick<Tracing, 'run'>;
 }
 
-/** Interval between folds. Short, because daily caps read all remaining deltas twice a second. */
+/** Interval between folds. Short, because refreshing the daily caps reads all remaining deltas twice a second. */
 const intervalMs = 10_000;
 const deltasPerTransaction = 2_000;
 
 /**
  * Moves all deltas to the roll-ups. Returns the number of deltas. Takes one batch from each account in turn, so that an
- * account with many deltas doesn't delay other accounts. After a failure, leaves the account for the next run. Stops
- * early when `stopping` aborts.
+ * account with many deltas doesn't delay other accounts. If an account's fold fails, its remaining deltas are left for
+ * the next run. Stops early when `stopping` aborts.
  */
 export async function foldRollups(
   database: Database,

@@ -19,7 +19,7 @@ interface Deps {
 const intervalMs = 3_600_000;
 
 /**
- * Starts the maintenance jobs. Immediately and then every hour, each process creates partitions in advance, and one of
+ * Starts the maintenance jobs. At startup and then every hour, each process creates partitions in advance, and one of
  * the processes drops old partitions and deletes other old rows. Another job folds roll-ups.
  */
 export async function startUpkeep(deps: Deps): Promise<{ stop(): Promise<void> }> {

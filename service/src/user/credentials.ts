@@ -120,7 +120,7 @@ function describeWarning(warning: string | null): string {
 export interface OneTimeCodes {
   /** Creates a secret, and a URL for importing it into an authenticator app. */
   create(email: string): { secret: string; otpauthUrl: string; sealed: string };
-  /** Resolves to whether a code is valid now. Each code can be used only once. */
+  /** Consumes a code. Resolves to false if the code is not currently valid or has already been used. */
   redeem(user: User, code: string): Promise<boolean>;
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from '../platform/time.ts';
 import type { Queries } from '../store/database.ts';
 import { type User, toUser, userColumns } from './user.ts';
 
-/** A session expires `maxLifetimeMs` after sign-in, or `idleMs` after its last request. */
+/** A session expires `maxLifetimeMs` after sign-in or `idleMs` after its last request, whichever comes first. */
 const maxLifetimeMs = 12 * 3_600_000;
 const idleMs = 2 * 3_600_000;
 /** Minimum interval between updates to a session's last-seen time. */

@@ -92,8 +92,8 @@ interface Limit {
 /**
  * The limits for failed sign-ins. `pair` applies to one account from one IP, and is the strictest. `ip` applies to one
  * IP across all accounts, and allows more failures because a whole office may share an IP. `account` applies to one
- * account across all IPs, and only slows down botnets: if it were stricter, anyone could lock out an owner with failed
- * sign-ins.
+ * account across all IPs, and is only strict enough to slow down botnets: if it were stricter, anyone could lock out an
+ * owner with failed sign-ins.
  */
 const limits = {
   pair: { failureLimit: 5, firstWaitS: 30, longestWaitS: 900 },
@@ -124,7 +124,7 @@ interface Lockout {
   count(attempt: Attempt): Promise<CountedAttempt | { waitS: number }>;
 }
 
-/** A row of `sign_in_attempts` after its failures were incremented. */
+/** A row of `sign_in_attempts` after its failure count was incremented. */
 interface AttemptRow {
   subject: string;
   failures: number;
@@ -221,6 +221,6 @@ function createLockout(queries: Queries, clock: Clock): Lockout {
   };
 }
 
-/** Hashes a subject, so that even a long input has a short name. */
+/** Hashes a subject, so that its stored name is short regardless of the input's length. */
 const hashSubject = (kind: string, name: string): string =>
   createHash('sha256').update(`${kind} ${name}`).digest('hex');

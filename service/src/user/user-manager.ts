@@ -25,7 +25,9 @@ interface Deps {
   sessions: Sessions;
 }
 
-/** Manages users on behalf of owners. Each call runs in a transaction that has locked the account's configuration. */
+/**
+ * Manages users on behalf of owners. Each call runs in a transaction that holds a lock on the account's configuration.
+ */
 export interface UserManager {
   /** Creates a user and a link for setting their password. Returns the link's token. */
   invite(

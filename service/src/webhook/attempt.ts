@@ -83,7 +83,7 @@ export function traceAttempt(
 /** A delivery's state after an attempt. A `pending` delivery is retried after `delayMs`. */
 export type NextState = { state: 'delivered' | 'failed' } | { state: 'pending'; delayMs: number };
 
-/** Returns a delivery's state after `attempts` attempts. After 410 Gone, there is no retry. */
+/** Returns a delivery's state after `attempts` attempts. A delivery is not retried after a 410 Gone response. */
 export function nextState(result: AttemptResult, attempts: number, random: number): NextState {
   if (isDelivered(result)) return { state: 'delivered' };
   const delayMs = result.status === 410 ? undefined : retryDelayMs(attempts, random);

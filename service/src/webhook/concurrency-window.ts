@@ -1,4 +1,4 @@
-/** The outcome of a request, as a sample of its endpoint's capacity. Times are monotonic. */
+/** The outcome of a request, as a sample of its endpoint's capacity. Times come from a monotonic clock. */
 export interface Sample {
   startedAtMs: number;
   endedAtMs: number;
@@ -66,7 +66,8 @@ export function createConcurrencyWindow(): ConcurrencyWindow {
       averageMs =
         averageMs === undefined ? latencyMs : averageMs + smoothing * (latencyMs - averageMs);
       if (averageMs > 2 * bestMs + slackMs) {
-        // With so few requests in flight, none of them can be queued, so the endpoint itself must have slowed down.
+        // With so few requests in flight, queuing can't explain the latency, so the endpoint itself must have slowed
+        // down.
         if (size <= initialConcurrency) bestMs = averageMs;
         else decrease(0.8, initialConcurrency, endedAtMs);
       } else if (isBottleneck) size = Math.min(maxConcurrency, size + (slowStart ? 1 : 1 / size));

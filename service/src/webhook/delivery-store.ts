@@ -128,7 +128,9 @@ export async function release(queries: Queries, delivery: DueDelivery): Promise<
   );
 }
 
-/** Ends all leases. Used at startup with an embedded database, when no other process can hold a lease. */
+/**
+ * Ends all leases. Used at startup with an embedded database, because no other process can hold a lease at that time.
+ */
 export async function releaseAll(queries: Queries): Promise<void> {
   await queries.query('UPDATE deliveries SET lease_until = NULL WHERE lease_until IS NOT NULL');
 }

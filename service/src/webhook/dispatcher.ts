@@ -49,7 +49,7 @@ export interface Dispatcher {
   stop(): Promise<void>;
 }
 
-/** An endpoint with recent deliveries from this process. Times are monotonic. */
+/** An endpoint with recent deliveries from this process. Times come from a monotonic clock. */
 interface Endpoint {
   accountId: string;
   webhookId: string;
@@ -190,7 +190,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
       isInFlight = false;
       endpoint.inFlight -= 1;
       endpoint.usedAtMs = nowMs();
-      // Waits until a quarter of the window is free, because each claim costs a statement.
+      // Waits until a quarter of the window is free, because each claim requires a database statement.
       const isPaused = endpoint.pausedUntilMs > nowMs();
       const free = endpoint.window.size - endpoint.inFlight;
       if (endpoint.hasMore && !isPaused && free >= endpoint.window.size / 4) refill();

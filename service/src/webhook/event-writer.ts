@@ -31,7 +31,7 @@ const insertSql = `WITH written AS (
 /**
  * Creates a function that stores webhook events and queues their deliveries. In the sandbox, all events are stored for
  * `trueward-service listen`. In the live environment, `decision.served` is stored only if a webhook subscribes to it,
- * because it takes up a twelfth of the storage per ad.
+ * because it accounts for a twelfth of the storage per ad.
  */
 export function createEventWriter({ clock, makeId, subscriptions, bodies }: Deps): WriteEvents {
   return async (queries, scope, allDrafts) => {

@@ -16,7 +16,9 @@ interface Deps {
   audit: AuditLog;
 }
 
-/** Queues deliveries on request. A redelivery is a new delivery. The previous delivery keeps its attempts. */
+/**
+ * Queues deliveries at an operator's request. A redelivery is a new delivery. The previous delivery keeps its attempts.
+ */
 export interface Redelivery {
   /** Queues a sample event for a webhook. */
   test(operation: Operation, webhookId: string, type?: Delivery['event_type']): Promise<Delivery>;
@@ -25,7 +27,7 @@ export interface Redelivery {
   recover(operation: Operation, webhookId: string, sinceMs: number): Promise<number>;
 }
 
-/** Maximum number of events per request. The next request queues more. */
+/** Maximum number of events per request. Another request can queue more. */
 const maxRecovered = 1_000;
 
 export function createRedelivery({ clock, makeId, resources, audit }: Deps): Redelivery {

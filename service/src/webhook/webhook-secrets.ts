@@ -60,7 +60,7 @@ export async function createWebhookSecret(
   return secret;
 }
 
-/** Makes all of a webhook's secrets expire at the given time. An earlier expiration time stays in effect. */
+/** Sets all of a webhook's secrets to expire at the given time. Secrets that expire earlier are not changed. */
 export async function expireWebhookSecrets(
   queries: Queries,
   { accountId, webhookId }: Owner,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 
-/** Requests decisions from one process at a constant rate, without waiting for responses (an open-loop load). */
+/** Requests decisions from one process at a constant rate, without waiting for responses (open-loop load). */
 export interface Canary {
   /** The ids of all returned decisions. */
   acknowledged: ReadonlySet<string>;

@@ -28,7 +28,7 @@ export interface FailoverReport extends Verdict {
   decisions: number;
   events: number;
   rewards: number;
-  /** Responses with a status other than 200 or 503. There must be none, whatever the failure. */
+  /** Responses with a status other than 200 or 503. There must be none, regardless of the failure. */
   unexpectedResponses: string[];
 }
 
@@ -55,7 +55,7 @@ export async function runFailures({
       await startCluster({
         databaseUrl: [patroni.proxyUrl, patroni.hostsUrl],
         processes: 2,
-        // The published recovery times are based on this default value.
+        // The published recovery times were measured with this value, which is the default.
         env: { DATABASE_TIMEOUT_S: '10' },
       }),
       (resource) => resource.stop(),

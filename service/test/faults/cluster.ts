@@ -20,7 +20,7 @@ export interface Cluster {
    * build.
    */
   roll(index: number, main?: string): Promise<void>;
-  /** The first process's clock. All processes show the same time until one of them is replaced. */
+  /** The first process's clock. The clocks of all processes agree until one of the processes is replaced. */
   clock: Clock;
   /** Moves every process's clock. */
   moveClock(move: ClockMove): Promise<void>;

@@ -4,7 +4,7 @@ import type { AdEvent, Decision, EventBatchResult } from '@trueward/protocol/wir
 import { Agent } from 'undici';
 import { send } from './send.ts';
 
-/** Everything that the service has acknowledged. */
+/** The ids of everything that the service has acknowledged. */
 export interface AcknowledgedIds {
   decisions: Set<string>;
   /** Entries of the form `<decision id>/<event id>`. */
@@ -37,7 +37,8 @@ interface Options {
 const watchMs = 5_100;
 
 /**
- * Starts players that request and watch ads. They send each request to a random process and retry it until it succeeds.
+ * Starts simulated players that request and watch ads. They send each request to a random process and retry it until it
+ * succeeds.
  */
 export function startPlayers({ urls, key, count, retryForMs = 60_000 }: Options): Players {
   const agent = new Agent({ connections: count });

@@ -25,7 +25,7 @@ export interface FaultReport extends Verdict {
   rewards: number;
   /** The number of requests that got a 503 or no response. */
   rejected: number;
-  /** Responses with a status other than 200 or 503. There must be none, whatever the fault. */
+  /** Responses with a status other than 200 or 503. There must be none, regardless of the fault. */
   unexpectedResponses: string[];
   /** The faults that could not be injected, with reasons. */
   skipped: string[];

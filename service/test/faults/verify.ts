@@ -12,7 +12,7 @@ export interface Verdict {
   duplicated: string[];
   /** Decisions whose reward was earned but whose webhook was not received. */
   undelivered: string[];
-  /** Report counts that differ from the number of rows, and webhooks without a body. */
+  /** Report counts that differ from the number of rows, and received webhook requests without a body. */
   inconsistent: string[];
 }
 

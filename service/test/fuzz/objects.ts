@@ -2,7 +2,8 @@ import { createClient } from '../http/client.ts';
 import type { InProcessService } from '../in-process.ts';
 
 /**
- * Returns the id of one sandbox object of each kind in the demo account, keyed by the path segment after `/v1`.
+ * Creates or finds one sandbox object of each kind in the demo account. Returns their ids, keyed by the path segment
+ * after `/v1`.
  */
 export async function createObjects(running: InProcessService): Promise<Record<string, string>> {
   const client = createClient(running);

@@ -69,7 +69,7 @@ const createBidder = (path: string): ExternalSource =>
 const isWebUrl = (url: string): boolean => /^https?:\/\/[^/]/.test(url) && url.length <= 8_192;
 
 function checkResponse({ offer, verdict, notices, onWin, onLoss }: SourceResponse): void {
-  // The server always responds, so a timeout means that the service hangs.
+  // The server always responds, so a timeout means that the service is hanging.
   expect(verdict).not.toBe('timeout');
   expect(verdict === 'offer').toBe(offer !== undefined);
   expect(
@@ -130,7 +130,7 @@ test('mutated VAST documents do not crash, hang or leak', async () => {
       { numRuns },
     ),
   );
-  // Most mutations break the document, but some must lead to an offer.
+  // Most mutations break the document, but some must still result in an offer.
   expect(offers).toBeGreaterThan(30);
 }, 600_000);
 

@@ -30,7 +30,7 @@ function recordStatements(database: Database): string[] {
 
 /**
  * If a statement fans out to all shards, returns the table that it reads or writes. Otherwise, returns undefined. A
- * statement without an account fans out unless its table is on the coordinator.
+ * statement that does not specify an account fans out unless its table is on the coordinator.
  */
 function findFanOutTable(statement: string): string | undefined {
   if (/account_id = (?:\$\d|'service')/.test(statement)) return undefined;

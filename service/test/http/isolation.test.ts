@@ -105,7 +105,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
 
   test.each([
     ['that the database cannot store', '22P02'],
-    // This code indicates a connection error, although the connection works.
+    // This SQLSTATE belongs to the connection-error class, even though the connection still works.
     ['that the database rejects as a malformed message', '08P01'],
   ])('a decision %s does not affect other decisions in the same commit', async (_what, code) => {
     const { sandbox: client, live: otherClient } = clients();
@@ -217,7 +217,8 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const statisticsBefore = await readStatistics();
     for (let scrape = 0; scrape < 20; scrape += 1) await readMetrics();
     expect(await readMetrics()).toMatch(/^trueward_webhook_deliveries_pending \d+$/m);
-    // Each scrape reads the oldest due delivery. PostgreSQL updates the statistics only when the session is idle.
+    // Each scrape reads the oldest due delivery. PostgreSQL flushes a session's statistics only when the session is
+    // idle.
     await expect
       .poll(async () => (await readStatistics()).scans - statisticsBefore.scans, {
         timeout: 20_000,

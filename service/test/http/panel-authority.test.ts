@@ -115,7 +115,7 @@ const unrestrictedRoutes = [
 
 test('a viewer cannot change anything', async () => {
   const stateBefore = await readState();
-  // A panel session cannot request ads, whatever the user's role.
+  // A panel session cannot request ads, regardless of the user's role.
   const writes = operations.filter(isWrite).filter(({ id }) => id !== 'requestDecision');
   expect(writes.length).toBeGreaterThan(30);
   expect(await request(viewer, writes)).toEqual(

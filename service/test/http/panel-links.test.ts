@@ -59,7 +59,7 @@ test('an invitation link is single-use, expires after a day and works only for i
   expect(
     (await openBrowser().send('GET', `/panel/api/setup?token=${lateInvitation.token}`)).status,
   ).toBe(404);
-  // The owner's session has ended too.
+  // The owner's session has expired too.
   await owner.signIn('owner@example.com');
 });
 

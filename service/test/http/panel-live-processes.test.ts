@@ -16,7 +16,7 @@ test.skipIf(!hasPostgres)('a live tail shows events from all processes', async (
     const [localClient, remoteClient] = services.map((service) => createClient(service));
     if (!localClient || !remoteClient) throw new Error('Expected two services.');
     const owner = await signInOwner(firstService);
-    // This event occurs before a live tail is open, so it is not shown.
+    // This event occurs before any live tail is open, so it is not shown.
     await remoteClient.decideImage('before');
 
     const tail = await openLiveTail(urls[0] ?? '', owner.cookie());

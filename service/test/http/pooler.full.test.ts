@@ -31,7 +31,7 @@ pool_mode = transaction
 default_pool_size = 2
 `;
   writeFileSync(join(folder, 'pgbouncer.ini'), settings);
-  // PgBouncer does not run as root.
+  // PgBouncer refuses to run as root.
   const uid = Number(execFileSync('id', ['-u', 'nobody'], { encoding: 'utf8' }));
   const pooler = spawn(binary, [join(folder, 'pgbouncer.ini')], {
     stdio: 'ignore',

@@ -1,6 +1,6 @@
 /**
- * Tests compatibility with the previous and next releases against recorded responses. See
- * `service/test/upgrade/record.ts`. `upgrade.full.test.ts` runs the previous release itself.
+ * Tests compatibility with the previous release against a recording (`service/test/upgrade/record.ts`), and with tokens
+ * from later releases. `upgrade.full.test.ts` runs the previous release itself.
  */
 import { readFileSync } from 'node:fs';
 import type { Problem } from '@trueward/protocol/wire';

@@ -42,8 +42,8 @@ export const trackers = {
 
 /**
  * Where external creatives came from. Every day, each creative is compared with the file from which it was copied.
- * `sha256` is the file's hash at the last comparison. `due_at` is the time of the next comparison. While a process has
- * leased the comparison, it is the time at which the lease expires.
+ * `sha256` is the file's hash at the last comparison. `due_at` is the time of the next comparison. While a process
+ * holds a lease on the comparison, `due_at` is the time at which the lease expires.
  */
 export const creativeOrigins = {
   name: '0170-creative-origins',
@@ -61,8 +61,8 @@ export const creativeOrigins = {
 } as const;
 
 /**
- * When the source last offered a creative, accurate to a day. Null if unknown. Creatives that are no longer offered are
- * archived.
+ * When the source last offered a creative, accurate to the day. Null if unknown. Creatives that are no longer offered
+ * are archived.
  */
 export const lastOffers = {
   name: '0175-last-offers',

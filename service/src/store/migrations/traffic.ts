@@ -1,4 +1,4 @@
-/** Adds the reason for invalid traffic to decisions, and the clock offset to events. */
+/** Adds the invalid-traffic reason to decisions, and the clock offset to events. */
 export const traffic = {
   name: '0020-traffic',
   statements: [
@@ -48,7 +48,7 @@ export const deliveries = {
   ],
 } as const;
 
-/** When a disabled webhook was last probed. A process claims the next probe by updating it. */
+/** When a disabled webhook was last probed. A process claims the next probe by updating this time. */
 export const webhookProbes = {
   name: '0070-webhook-probes',
   statements: [`ALTER TABLE webhook_failures ADD COLUMN probed_at timestamptz`],
@@ -87,7 +87,7 @@ export const dailyReservations = {
   statements: [`ALTER TABLE decisions ADD COLUMN reserved_ad text`],
 } as const;
 
-/** An index for the open reservations, which are counted twice a second. */
+/** An index on open reservations, which are counted twice a second. */
 export const dailyReservationsIndex = {
   name: '0083-daily-reservations-index',
   indexes: [
@@ -100,9 +100,9 @@ export const dailyReservationsIndex = {
 } as const;
 
 /**
- * Counts that have not been folded into `rollups` yet. Transactions only insert rows here, so that they don't wait for
- * the same roll-up row. Every few seconds, a fold moves the rows to `rollups`. Reports read both tables through the
- * view `rollup_counts`. The previous release writes to `rollups` directly.
+ * Counts that have not been folded into `rollups` yet. Transactions only insert rows here, so that they don't contend
+ * for the same roll-up row. Every few seconds, a fold moves the rows to `rollups`. Reports read both tables through the
+ * `rollup_counts` view. The previous release writes to `rollups` directly.
  *
  * The ids are random, because a sequence would start over after an import. Rows are deleted within seconds, so
  * autovacuum is triggered by a fixed number of deleted rows, regardless of the table's size.
@@ -149,7 +149,7 @@ export const deliverySpace = {
  * six rows of `ad_events` take up 2.1 KB. The free space on each page is for later events. If the new version of a row
  * fits on its page (HOT), no index entry is added. `event/timeline.ts` describes the format of `events`.
  *
- * The view `recorded_events` contains the events of both tables.
+ * The `recorded_events` view contains the events from both tables.
  */
 export const timelines = {
   name: '0140-timelines',
@@ -177,8 +177,8 @@ export const timelines = {
 } as const;
 
 /**
- * Supports shorter ids in timelines: if an id starts with the same prefix as the first id, up to its last hyphen, a `~`
- * replaces the prefix. A timeline then at most doubles in size, so each page needs less free space.
+ * Supports shorter ids in timelines: if an id shares the first id's prefix, which ends at the last hyphen, a `~`
+ * replaces that prefix. A timeline then grows to at most twice its initial size, so each page needs less free space.
  */
 export const timelineIds = {
   name: '0141-timeline-ids',

@@ -16,7 +16,7 @@ export type WorkerResponse =
   | { id: number; rows: Record<string, unknown>[] }
   | { id: number; error: { message: string; code?: string } };
 
-/** The id of the worker's first message, which means that the worker is ready or failed to start. */
+/** The id of the worker's first message, which reports that the worker is ready or has failed to start. */
 export const readyId = 0;
 
 type RequestBody = WorkerRequest extends infer R

@@ -14,7 +14,7 @@ import { acquireDirectoryLock } from '../directory-lock.ts';
 import type { Database, Queries, Row } from '../database.ts';
 import { startDatabaseThread } from './database-thread.ts';
 
-/** A transaction with one decision takes 0.4 ms, and a transaction with 27 decisions takes 0.5 ms. */
+/** Larger batches cost less per item: a transaction takes 0.4 ms with one decision and 0.5 ms with 27 decisions. */
 const gatherMs = 3;
 
 /**

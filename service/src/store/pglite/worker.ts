@@ -92,8 +92,8 @@ const port = parentPort;
 if (port === null) throw new Error('This file runs as a worker thread of the service.');
 const send = (response: WorkerResponse): void => port.postMessage(response);
 
-// `-F` disables fsync. The WebAssembly build has no fdatasync, so WAL is synced with fsync. By default, PostgreSQL
-// allocates 128 MB of shared buffers, most of which the service doesn't need.
+// Removes `-F`, which disables fsync. The WebAssembly build has no fdatasync, so WAL is synced with fsync. By default,
+// PostgreSQL allocates 128 MB of shared buffers, most of which the service doesn't need.
 const startParams = [
   ...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F'),
   '-c',

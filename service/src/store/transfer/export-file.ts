@@ -58,7 +58,7 @@ interface ExportOptions {
 
 /**
  * Writes a consistent snapshot of all rows as JSON lines. Returns the number of rows. Other sessions can write to the
- * database in the meantime. An interrupted export has to start over.
+ * database during the export. An interrupted export cannot be resumed.
  */
 export function exportRows(
   database: Database,

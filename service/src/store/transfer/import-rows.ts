@@ -7,7 +7,7 @@ const rowsPerCommit = 5_000;
 
 /**
  * Imports an export in batches. Resumes an interrupted import of the same export. At the end, compares every table with
- * the file. Until then, the service can't use the database.
+ * the file. The service can't use the database until this comparison has succeeded.
  *
  * @throws TransferError when the database isn't empty at the start, or differs from the file at the end.
  */
