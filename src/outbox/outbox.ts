@@ -163,7 +163,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       onResize(source, -batch.events.length, -batch.bytes);
     },
     onEmpty(source) {
-      // If the count is not zero now, something else deleted the events. For example, the player cleared the site data.
+      // If the count is still above zero, something else deleted the events. For example, the player cleared the site
+      // data.
       const { events, bytes } = source === store ? counts.shared : counts.local;
       if (events > 0) onResize(source, -events, -bytes);
     },
@@ -208,7 +209,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   };
 
   const resumeSending = async (): Promise<void> => {
-    // While this tab is draining the store, its count is already accurate.
+    // While this tab is draining the store, its counters are accurate already.
     if (!drain?.isRunning()) await storage.recount();
     if (isWaiting()) await nudge();
   };

@@ -62,7 +62,7 @@ export async function sendEvents(
   const unsentParts = [events];
   for (let part = unsentParts.pop(); part && !delivery.failure; part = unsentParts.pop()) {
     const sentAt = toJson(new Date(clock.now()).toISOString());
-    // Concatenates the events' JSON. Parsing and serializing it again would be a long task.
+    // Concatenates the events' JSON. Parsing and reserializing it would block the main thread for too long.
     const list = part.map(({ json }) => json).join();
     const response = await client.call('/v1/events', isEventBatchResult, {
       body: `{"sent_at":${sentAt},"events":[${list}]${droppedField}}`,

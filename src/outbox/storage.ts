@@ -106,14 +106,14 @@ export interface Storage {
  */
 const prefetchShare = 0.05;
 
-/** Splits the events from one task into records, each of which fits into a single request. */
+/** Splits the events from one task into records, each of which fits in a single request. */
 function groupEvents(events: QueuedEvent[]): string[][] {
   const groups: string[][] = [];
   let bytes = 0;
   for (const { json } of events) {
     const group = groups.at(-1);
     bytes += json.length;
-    // At 64 events per record, a burst takes one twentieth as many writes as at one event per record (docs/outbox.md).
+    // With 64 events per record instead of one, a burst takes only one-twentieth as many writes (docs/outbox.md).
     if (group && group.length < 64 && bytes <= smallBatch.bytes) group.push(json);
     else {
       groups.push([json]);

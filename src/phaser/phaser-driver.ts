@@ -89,7 +89,7 @@ function holdSound({ sound }: Phaser.Game, signal: AbortSignal): () => void {
 
 function returnFocus(game: Phaser.Game, restore: () => void): void {
   const focused = document.activeElement;
-  // After a click inside an ad's iframe, the window fires no focus event, so focus the canvas to resume the game.
+  // After a click inside an ad's iframe, the window receives no `focus` event, so focus the canvas to resume the game.
   // WebKit also doesn't restore focus to a button in a canvas.
   if (focused === null || focused === document.body) restore();
   if (!game.hasFocus && document.hasFocus()) game.events.emit('focus');
