@@ -41,8 +41,8 @@ export interface Outbox {
   prefetch(): void;
   /**
    * Stores an event with the current time as its timestamp. If `after` is given, waits for it before storing. Resolves
-   * when the event is stored or dropped. A stored event persists when the page or the browser is closed.
-   * `diagnostics()` counts dropped events.
+   * when the event is stored or dropped. Stored events survive closing the page or the browser. `diagnostics()` counts
+   * dropped events.
    */
   enqueue(event: NewAdEvent, after?: Promise<unknown>): Promise<void>;
   /** Sends stored events. Resolves when the queue is empty or sending has failed. */

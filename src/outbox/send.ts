@@ -31,8 +31,8 @@ const isEventBatchResult: Guard<EventBatchResult> = (body): body is EventBatchRe
   hasShape(body, { results: [], decisions: [] });
 
 /**
- * Problem codes for rejections caused by the request body. Other rejections, such as for a revoked key, say nothing
- * about the events.
+ * Problem codes for rejections caused by the request body. Other rejections, such as for a revoked key, don't mean that
+ * the events are invalid.
  */
 const bodyProblems = new Set<string>(['malformed_json', 'invalid_request', 'body_too_large']);
 

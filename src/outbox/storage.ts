@@ -21,7 +21,7 @@ export interface OutboxDiagnostics {
   storage: 'indexeddb' | 'memory';
   /** Queued events, including those from other tabs. */
   stored: number;
-  /** Events that this tab sent, including those from other tabs. */
+  /** Events that this tab sent, including events that other tabs stored. */
   sent: number;
   /** Dropped events, by reason. */
   dropped: Partial<Record<DropReason, number>>;
@@ -30,7 +30,7 @@ export interface OutboxDiagnostics {
   lastError?: string;
 }
 
-/** Adjusts a size. The result is never negative, even if messages from other tabs arrive late. */
+/** Adjusts a size. Clamps the result at zero, because messages from other tabs may arrive late. */
 export const adjustSize = (size: Size, events: number, bytes: number): void => {
   size.events = Math.max(0, size.events + events);
   size.bytes = Math.max(0, size.bytes + bytes);

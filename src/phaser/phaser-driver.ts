@@ -75,7 +75,7 @@ function holdSound({ sound }: Phaser.Game, signal: AbortSignal): () => void {
     void context.suspend();
   };
   suspend();
-  // Phaser resumes the audio context when the window gains focus, and unlocks it on touch.
+  // Suspend the audio context again whenever Phaser resumes it: when the window gains focus, or on touch to unlock it.
   context?.addEventListener('statechange', suspend, { signal });
 
   return () => {

@@ -48,7 +48,7 @@ export const browserPageLifecycle: PageLifecycle = {
 };
 
 /**
- * The network state that the browser reports. Once the network is back, a retry may succeed. Requests are attempted
+ * The network state reported by the browser. When the network comes back, a retry may succeed. Requests are attempted
  * even if the browser reports that it is offline.
  */
 export interface Connectivity {

@@ -95,7 +95,7 @@ function checkAds(
     );
 }
 
-/** Measures the latencies of decisions, alternating between placements with and without sources. */
+/** Measures decision latencies, alternating between placements with and without sources. */
 export async function measureLatencies(
   measured: MeasuredService,
   server: SourceServer,

@@ -2,7 +2,7 @@
 export interface Plan {
   /** Queue lengths at which the cost per event is measured, in increasing order. */
   lengths: number[];
-  /** Number of events to measure at each length, one in every other frame. */
+  /** Number of events to measure at each length, one every other frame. */
   samples: number;
   /** Total time budget for filling a queue, in milliseconds. A slow queue may not reach all lengths. */
   fillBudgetMs: number;
