@@ -8,8 +8,8 @@ import type { Decision, Problem, RewardStatus } from '../protocol/wire.ts';
  * - `completed`: an interstitial or a banner was shown.
  * - `dismissed`: the player closed the ad before the reward was due.
  * - `denied`: the service denied the reward; `reason` says why.
- * - `no_fill`, `frequency_capped`, `cooldown`, `blocked`, `killed`: there was no ad. `retryAt` is set if it is known
- *   when to retry.
+ * - `no_fill`, `frequency_capped`, `cooldown`, `blocked`, `killed`: there was no ad. `retryAt` is set if the time to
+ *   retry is known.
  * - `ad_blocked`: a browser extension or a network filter blocked the request.
  * - `offline`, `timeout`: the service could not be reached, or did not respond in time.
  * - `stalled`: the ad started, but then stopped making progress.
@@ -82,7 +82,7 @@ export interface EarnedReward {
   receipt?: string;
   /**
    * The id of the player who earned the reward, from `userRef` or the user token. It differs from the current player’s
-   * only after `setUser(user, { transferRewards: true })`.
+   * id only after `setUser(user, { transferRewards: true })`.
    */
   userRef?: string;
 }
@@ -115,7 +115,7 @@ export type OptionErrorCode =
  * - `load_failed`, `load_timeout`: the ad's media failed to load or took too long.
  * - `expired`: the ad expired before it was viewable.
  * - `wrong_format`: the placement's format does not match the call.
- * - `wrong_placement`, `decision_malformed`, `incomplete_decision`: the decision cannot be shown.
+ * - `wrong_placement`, `decision_malformed`, `incomplete_decision`: the decision's ad cannot be shown.
  * - `open_failed`, `play_refused`, `message_flood`, `media_…`: the ad failed while it was shown.
  * - `unknown_to_service`: the service has deleted the decision for a pending reward.
  * - `user_token_failed`: the game’s `userToken` function failed.

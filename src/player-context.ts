@@ -83,7 +83,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
   let user: UserOptions;
   let player: Player;
   let childRef: string;
-  /** Stops following the page’s consent. Undefined once called. */
+  /** Stops following the page’s consent. Set to undefined once it has been called. */
   let unfollow: (() => void) | undefined = () => {};
   const listeners = new Set<() => void>();
   let onIdentified = (): void => {};

@@ -74,7 +74,7 @@ export const measureLength = (events: string[]): number =>
   events.reduce((sum, json) => sum + json.length, 0);
 
 /**
- * The latest unacknowledged events. Together, they fit into the single request that a page can send while it unloads.
+ * The most recent unacknowledged events. All of them fit in the single request that a page can send while it unloads.
  */
 export interface RecentEvents {
   add(event: QueuedEvent): void;

@@ -41,8 +41,8 @@ export interface Outbox {
   prefetch(): void;
   /**
    * Stores an event with the current time as its timestamp. If `after` is given, waits for it before storing. Resolves
-   * when the event is stored or dropped. A stored event persists when the page or the browser is closed.
-   * `diagnostics()` counts dropped events.
+   * when the event is stored or dropped. Stored events survive closing the page or the browser. `diagnostics()` counts
+   * dropped events.
    */
   enqueue(event: NewAdEvent, after?: Promise<unknown>): Promise<void>;
   /** Sends stored events. Resolves when the queue is empty or sending has failed. */
@@ -163,7 +163,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       onResize(source, -batch.events.length, -batch.bytes);
     },
     onEmpty(source) {
-      // If the count is not zero now, something else deleted the events. For example, the player cleared the site data.
+      // If the count is still above zero, something else deleted the events. For example, the player cleared the site
+      // data.
       const { events, bytes } = source === store ? counts.shared : counts.local;
       if (events > 0) onResize(source, -events, -bytes);
     },
@@ -208,7 +209,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   };
 
   const resumeSending = async (): Promise<void> => {
-    // While this tab is draining the store, its count is already accurate.
+    // While this tab is draining the store, its counters are accurate already.
     if (!drain?.isRunning()) await storage.recount();
     if (isWaiting()) await nudge();
   };

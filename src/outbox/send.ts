@@ -31,8 +31,8 @@ const isEventBatchResult: Guard<EventBatchResult> = (body): body is EventBatchRe
   hasShape(body, { results: [], decisions: [] });
 
 /**
- * Problem codes for rejections caused by the request body. Other rejections, such as for a revoked key, say nothing
- * about the events.
+ * Problem codes for rejections caused by the request body. Other rejections, such as for a revoked key, don't mean that
+ * the events are invalid.
  */
 const bodyProblems = new Set<string>(['malformed_json', 'invalid_request', 'body_too_large']);
 
@@ -62,7 +62,7 @@ export async function sendEvents(
   const unsentParts = [events];
   for (let part = unsentParts.pop(); part && !delivery.failure; part = unsentParts.pop()) {
     const sentAt = toJson(new Date(clock.now()).toISOString());
-    // Concatenates the events' JSON. Parsing and serializing it again would be a long task.
+    // Concatenates the events' JSON. Parsing and reserializing it would block the main thread for too long.
     const list = part.map(({ json }) => json).join();
     const response = await client.call('/v1/events', isEventBatchResult, {
       body: `{"sent_at":${sentAt},"events":[${list}]${droppedField}}`,

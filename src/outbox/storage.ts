@@ -21,7 +21,7 @@ export interface OutboxDiagnostics {
   storage: 'indexeddb' | 'memory';
   /** Queued events, including those from other tabs. */
   stored: number;
-  /** Events that this tab sent, including those from other tabs. */
+  /** Events that this tab sent, including events that other tabs stored. */
   sent: number;
   /** Dropped events, by reason. */
   dropped: Partial<Record<DropReason, number>>;
@@ -30,7 +30,7 @@ export interface OutboxDiagnostics {
   lastError?: string;
 }
 
-/** Adjusts a size. The result is never negative, even if messages from other tabs arrive late. */
+/** Adjusts a size. Clamps the result at zero, because messages from other tabs may arrive late. */
 export const adjustSize = (size: Size, events: number, bytes: number): void => {
   size.events = Math.max(0, size.events + events);
   size.bytes = Math.max(0, size.bytes + bytes);
@@ -106,14 +106,14 @@ export interface Storage {
  */
 const prefetchShare = 0.05;
 
-/** Splits the events from one task into records, each of which fits into a single request. */
+/** Splits the events from one task into records, each of which fits in a single request. */
 function groupEvents(events: QueuedEvent[]): string[][] {
   const groups: string[][] = [];
   let bytes = 0;
   for (const { json } of events) {
     const group = groups.at(-1);
     bytes += json.length;
-    // At 64 events per record, a burst takes one twentieth as many writes as at one event per record (docs/outbox.md).
+    // With 64 events per record instead of one, a burst takes only one-twentieth as many writes (docs/outbox.md).
     if (group && group.length < 64 && bytes <= smallBatch.bytes) group.push(json);
     else {
       groups.push([json]);

@@ -126,7 +126,7 @@ const isolate = (text: string): string => `\u2067${text}\u2069`;
 export function getButtonStrings(
   locale: string,
 ): { language: string; strings: ButtonStrings; prepareText(text: string): string } | undefined {
-  // `Intl.Locale` also accepts the outdated codes that Java and old browsers use for Hebrew and Indonesian.
+  // `Intl.Locale` also accepts the deprecated language codes that Java and old browsers use for Hebrew and Indonesian.
   const { language } = new Intl.Locale(locale);
   const strings = Object.hasOwn(languages, language) ? languages[language] : undefined;
   if (!strings) return undefined;

@@ -41,7 +41,7 @@ export function nextUpdateMs(availability: Availability, now: number): number | 
   return remainingMs > 0 ? remainingMs % 1000 || 1000 : retryDelayMs;
 }
 
-/** A rewarded-ad button’s labels, by state. `{time}` stands for minutes and seconds. */
+/** A rewarded-ad button’s labels, by state. `{time}` is replaced by the remaining minutes and seconds. */
 export type ButtonStrings = Record<ButtonState, string>;
 
 /** The English labels. They are used until the labels in the button’s language have loaded. */

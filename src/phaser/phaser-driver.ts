@@ -75,7 +75,7 @@ function holdSound({ sound }: Phaser.Game, signal: AbortSignal): () => void {
     void context.suspend();
   };
   suspend();
-  // Phaser resumes the audio context when the window gains focus, and unlocks it on touch.
+  // Suspend the audio context again whenever Phaser resumes it: when the window gains focus, or on touch to unlock it.
   context?.addEventListener('statechange', suspend, { signal });
 
   return () => {
@@ -89,7 +89,7 @@ function holdSound({ sound }: Phaser.Game, signal: AbortSignal): () => void {
 
 function returnFocus(game: Phaser.Game, restore: () => void): void {
   const focused = document.activeElement;
-  // After a click inside an ad's iframe, the window fires no focus event, so focus the canvas to resume the game.
+  // After a click inside an ad's iframe, the window receives no `focus` event, so focus the canvas to resume the game.
   // WebKit also doesn't restore focus to a button in a canvas.
   if (focused === null || focused === document.body) restore();
   if (!game.hasFocus && document.hasFocus()) game.events.emit('focus');

@@ -167,7 +167,7 @@ export function addRewardedButton(
 
   const removeListener = ads.on('change', () => {
     if (busy) return;
-    // If two buttons reacted to an available ad, they could trigger each other's requests endlessly.
+    // Ignore available ads. Otherwise, two buttons could trigger each other's requests endlessly.
     const current = ads.availability(placement);
     if (current.available || current.reason === 'already_showing') return;
     availability = current;

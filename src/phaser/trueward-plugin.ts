@@ -54,8 +54,8 @@ export class TruewardPlugin implements GameAds {
   /**
    * Adds ads to an existing game, whether or not it has booted, and to its scenes. Unlike the game configuration, this
    * also works for a headless game and for a second game on the same page. (Phaser mixes up two games' plugin keys; see
-   * phaserjs/phaser#7151 and #7348.) Also passes the data to a plugin that was loaded with `load.plugin()`. A running
-   * plugin keeps its data.
+   * phaserjs/phaser#7151 and #7348.) Also passes the data to a plugin that was loaded with `load.plugin()`. Has no
+   * effect on the data of a plugin that is already running.
    */
   static install(game: Phaser.Game, data: TruewardPluginData): TruewardPlugin {
     const plugin = TruewardPlugin.of(game.plugins) ?? TruewardPlugin.#add(game.plugins);
@@ -65,7 +65,7 @@ export class TruewardPlugin implements GameAds {
     return plugin;
   }
 
-  /** Returns a game’s plugin, regardless of its key. */
+  /** Returns a game’s plugin, regardless of the key it was registered under. */
   static of({ plugins }: Phaser.Plugins.PluginManager): TruewardPlugin | undefined {
     for (const { plugin } of plugins as { plugin: unknown }[])
       if (plugin instanceof TruewardPlugin) return plugin;

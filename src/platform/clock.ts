@@ -15,8 +15,8 @@ export interface Clock {
 }
 
 /**
- * A deadline in wall-clock and monotonic time. Either clock can be wrong, so the deadline counts as passed as soon as
- * it has passed on either of them.
+ * A deadline on both the wall clock and the monotonic clock. Either clock can be wrong, so the deadline counts as
+ * passed as soon as it has passed on one of them.
  */
 export interface Deadline {
   passed(): boolean;

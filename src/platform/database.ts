@@ -15,7 +15,7 @@ export interface DatabaseOptions {
   stores: Record<string, { autoIncrement: boolean }>;
   clock: Clock;
   indexedDB?: IDBFactory | undefined;
-  /** Called when an operation becomes slow (more than half a second), and when no operation is slow anymore. */
+  /** Called when an operation becomes slow (over half a second), and when no operation is slow any longer. */
   onSlow?(isSlow: boolean): void;
 }
 
@@ -157,8 +157,8 @@ export function createDatabase(options: DatabaseOptions): Database {
     return database;
   };
   const connect = async (): Promise<IDBDatabase> => {
-    // After a timeout, `opening` stays rejected until the browser responds, so that later writes do not wait for the
-    // timeout again.
+    // After a timeout, `opening` stays rejected until the browser responds, so that later writes fail immediately
+    // instead of also timing out.
     opening ??= withTimeout(
       open().catch((error: unknown) => {
         opening = undefined;

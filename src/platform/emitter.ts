@@ -33,7 +33,7 @@ type GuardedListener = (this: unknown, calls: Promise<unknown>[], details: never
  */
 export function createEmitter<Events extends Record<keyof Events, Handler>>(): Emitter<Events> {
   const emitter = new EventEmitter<string>();
-  /** The listeners by handler, so that `off()` can find them. */
+  /** Maps each handler to its listener, so that `off()` can find the listener. */
   const listenersByHandler = new WeakMap<Handler, GuardedListener>();
 
   function guard(handler: Handler): GuardedListener {
@@ -53,7 +53,7 @@ export function createEmitter<Events extends Record<keyof Events, Handler>>(): E
     method: 'on' | 'once',
     name: string,
     handler: Handler,
-    // The default context is unique, so that the returned function removes only this handler.
+    // The default context is unique, so that the returned function removes only the handler added by this call.
     context: unknown = {},
   ): () => void {
     const listener = guard(handler);

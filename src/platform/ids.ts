@@ -1,6 +1,6 @@
 import { attempt } from './guard.ts';
 
-/** Creates a unique id of up to 48 digits and a hyphen. */
+/** Creates a unique id, which consists of up to 48 digits and a hyphen. */
 export type NewId = () => string;
 
 let prefix: string | undefined;
@@ -8,7 +8,7 @@ let count = 0;
 
 /**
  * Combines 96 random bits per page with a counter. Encoding 16 random bytes for every id would account for a third of
- * the cost per event. `crypto.randomUUID()` is unavailable on pages without HTTPS. `Math.random()` is an acceptable
+ * the cost per event. `crypto.randomUUID()` is unavailable in insecure contexts. `Math.random()` is an acceptable
  * fallback, because ids are not secret.
  */
 export const newRandomId: NewId = () => {

@@ -21,7 +21,7 @@ export interface Locks {
 const probeDelayMs = 5_000;
 
 /**
- * Creates {@link Locks} from Web Locks. They may be unavailable (old browsers, pages without HTTPS), or the browser may
+ * Creates {@link Locks} from Web Locks. They may be unavailable (old browsers, insecure contexts), or the browser may
  * reject a request or never respond. In those cases, every tab acquires the lock. At worst, events are sent twice, but
  * the service counts each id once.
  */
@@ -75,7 +75,7 @@ export const browserLocks = (
 export interface LeaderElection {
   /**
    * Runs `work` while this tab holds the lock, then releases the lock. Skips `work` if `resign()` is called
-   * first or if this tab may not lead.
+   * first or if `mayLead()` returns false.
    */
   lead(work: () => Promise<void>): Promise<void>;
   /** Whether this tab holds the lock. Another tab may steal it at any time. */

@@ -40,10 +40,10 @@ const gppTimeoutMs = 2_000;
 const frameworkTimeoutMs = 5_000;
 
 /**
- * Monitors the consent frameworks (IAB TCF and GPP) in this window and its ancestors. Reports the player’s choice,
- * initially and after every change. Reports nothing while a consent dialog is open, or if there is neither a framework
- * nor Global Privacy Control. Searches for frameworks at increasing intervals until one responds, and whenever the
- * player returns to the page.
+ * Monitors the consent frameworks (IAB TCF and GPP) in this window and its ancestors. Reports the player’s choice once
+ * it is known and after every change. Reports nothing while a consent dialog is open, or if there is neither a
+ * framework nor Global Privacy Control. Searches for frameworks at increasing intervals until one responds, and
+ * whenever the player returns to the page.
  */
 export function followPageConsent(
   clock: Clock,

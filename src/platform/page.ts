@@ -48,7 +48,7 @@ export const browserPageLifecycle: PageLifecycle = {
 };
 
 /**
- * The network state that the browser reports. Once the network is back, a retry may succeed. Requests are attempted
+ * The network state reported by the browser. When the network comes back, a retry may succeed. Requests are attempted
  * even if the browser reports that it is offline.
  */
 export interface Connectivity {
@@ -67,7 +67,7 @@ export const browserConnectivity: Connectivity = {
   },
 };
 
-/** Calls `listener` when the network is lost. Returns a function that unsubscribes. */
+/** Calls `listener` when the network connection is lost. Returns a function that unsubscribes. */
 export function onOffline(listener: () => void): () => void {
   addEventListener('offline', listener);
   return () => removeEventListener('offline', listener);
@@ -88,8 +88,8 @@ export interface TabChannel<Message> {
 export type OpenTabChannel = <Message>(name: string) => TabChannel<Message>;
 
 /**
- * Opens a BroadcastChannel. If that is not possible (Firefox with cookies blocked), tabs receive no messages, but read
- * the shared databases later.
+ * Opens a BroadcastChannel. If that is not possible (Firefox with cookies blocked), tabs receive no messages. They see
+ * each other's changes when they next read the shared databases.
  */
 export const browserTabChannel: OpenTabChannel = <Message>(name: string) => {
   const channel = attempt(() => new BroadcastChannel(name));

@@ -19,8 +19,8 @@ export interface Fulfillment {
 }
 
 /**
- * Returns the entry. If it is held for `oldRef` and its reward can still be delivered, the returned entry is held for
- * `newRef`. Entries in state `none` are included, because their ads may still be on the screen.
+ * Returns the entry, transferred to `newRef` if it is held for `oldRef` and its reward can still be delivered. Entries
+ * in state `none` are included, because their ads may still be on the screen.
  */
 export const transferEntry = (entry: LedgerEntry, oldRef: string, newRef: string): LedgerEntry =>
   entry.heldFor === oldRef && (entry.state === 'none' || isOpen(entry))
@@ -51,7 +51,7 @@ export function fulfillRewards(deps: ConfirmationDeps & DeliveryDeps): Fulfillme
     },
     async transfer(oldRef, newRef) {
       for (const entry of ledger.cached()) {
-        // Other tabs may be changing the same entries concurrently.
+        // Other tabs may be changing the entry too, so apply the transfer to its latest version.
         if (transferEntry(entry, oldRef, newRef) !== entry)
           await ledger.change(entry.decisionId, (current) =>
             transferEntry(current, oldRef, newRef),
@@ -82,7 +82,7 @@ export interface ConfirmationDeps {
   pending(): PendingReward[];
   /** Returns a reward's state, as far as this device knows it. */
   report(decisionId: string): RewardReport;
-  /** Applies statuses from the service. */
+  /** Applies reward statuses from the service. */
   settle(statuses: StatusUpdate[]): Promise<void>;
 }
 
@@ -138,8 +138,8 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
     response: ServiceResult<RewardStatus>,
   ): Promise<void> => {
     if (response.kind === 'ok') await deps.settle([response.body]);
-    // The service has deleted the decision, so the late window is over. Nothing else may expire a reward: not a wrong
-    // device clock, not a revoked key, not a network failure.
+    // The service has deleted the decision, so the late window is over. A reward must not expire for any other reason,
+    // such as a wrong device clock, a revoked key or a network failure.
     else if (response.kind === 'refused' && response.problem.code === 'decision_gone') {
       await deps.settle([{ id: decisionId, state: 'expired', reason: 'unknown_to_service' }]);
     }
@@ -174,7 +174,7 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
       const count = pending().length;
       backOff.reset();
       if (!request && count > 0) backOff.pause(firstPollDelayMs);
-      // A long poll waits for one reward only. The next round polls for all of them.
+      // A long poll waits for only one reward, so abort it. The next round polls for all rewards.
       else if (count > 1) request?.abort.abort();
     },
     outcome: (decisionId, withinMs) =>

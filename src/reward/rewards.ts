@@ -29,7 +29,7 @@ export interface Rewards {
   track(decision: Decision, owner?: Player): Promise<void>;
   /** Marks the reward as pending, because its ad has been watched. */
   setWatched(decisionId: string): Promise<void>;
-  /** Applies statuses from the service. Resolves when they are stored. */
+  /** Applies reward statuses from the service. Resolves when they are stored. */
   settle(statuses: RewardStatus[]): Promise<void>;
   /** Resolves when the reward's state is final, or after `withinMs` with the latest state. */
   confirmation(decisionId: string, withinMs: number): Promise<RewardReport>;

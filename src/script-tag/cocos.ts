@@ -12,5 +12,5 @@ declare global {
 }
 
 // Cocos Creator runs a plugin script after the engine and before the project's scripts, even on targets without a
-// window.
+// `window` object.
 extendGlobal({ cocosDriver, createCocosAds, createTruewardComponent });

@@ -33,7 +33,7 @@ export type FindKey = (kid: string) => Promise<CryptoKey | undefined>;
 
 /**
  * Minimum age at which a key set may be refetched because of an unknown key id, in milliseconds. Without this limit,
- * every receipt with a made-up key id would trigger a request.
+ * every receipt with a nonexistent key id would trigger a request.
  */
 const minRefetchAgeMs = 30_000;
 /** How long a key set is used before it is refetched, in milliseconds. */
@@ -78,7 +78,7 @@ export const createCachedKeyFinder =
     const ageMs = now() - cachedKeys.atMs;
     if (key === undefined) return ageMs > minRefetchAgeMs ? (await load(url, now)).find(kid) : key;
     if (ageMs <= maxAgeMs) return key;
-    // Receipts remain valid while the service is unavailable.
+    // If the service is unavailable, keep using the cached key, so that receipts can still be verified.
     return load(url, now).then(
       (newKeys) => newKeys.find(kid),
       () => key,

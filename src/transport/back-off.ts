@@ -15,7 +15,7 @@ export const backOffMs = (failures: number, random: () => number, retryAfterMs =
 export interface BackOff {
   /** Number of consecutive failures. */
   failures(): number;
-  /** Whether the delay before a retry has yet to elapse. Time that the device spends asleep counts. */
+  /** Whether the delay before a retry has yet to elapse. Time spent asleep counts toward the delay. */
   isWaiting(): boolean;
   /** Counts a failure and schedules a retry; see {@link backOffMs}. Returns the delay in milliseconds. */
   fail(retryAfterMs?: number): number;

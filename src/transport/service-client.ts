@@ -110,7 +110,7 @@ const maxRetryAfterMs = 3_600_000;
  */
 export const parseRetryAfter = (value: string | null, nowMs: number): number | undefined => {
   const text = value?.trim() ?? '';
-  // `Date.parse` accepts many formats. An HTTP date starts with a weekday name.
+  // `Date.parse` accepts many other formats too, so require the weekday name that an HTTP date starts with.
   const delayMs = /^\d+$/.test(text)
     ? Number(text) * 1_000
     : /^[A-Z][a-z]{2,8},? /.test(text)

@@ -132,7 +132,7 @@ async function requestDecisions(
       const text = await response.text();
       (response.ok ? results.okMs : results.failedMs).push(performance.now() - startedAtMs);
       if (response.ok) results.ids.push((JSON.parse(text) as Decision).id);
-      // A player does not retry a failed request immediately.
+      // Like a real player, wait before retrying a failed request.
       else await sleep(50);
     }
   };

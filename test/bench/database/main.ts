@@ -1,4 +1,4 @@
-/** `npm run bench:database` measures what an ad costs on each of several databases, in alternating rounds. */
+/** `npm run bench:database` measures the cost of an ad on several databases, in alternating rounds. */
 import { parseArgs } from 'node:util';
 import { roundOrder } from '../service/builds.ts';
 import { startReceiver } from '../service/receiver.ts';

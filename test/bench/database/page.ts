@@ -110,7 +110,10 @@ const describe = ({ measured, rounds, rows, deadWorker }: DatabaseResults): stri
     .filter(Boolean)
     .join('\n\n');
 
-/** Compares each database's server CPU per whole ad with the first database's, and states the resulting cluster size. */
+/**
+ * Compares each database's server CPU per whole ad with the first database's, and states how many servers it takes to
+ * outperform the first database.
+ */
 const describeRatios = (rows: readonly SideRow[]): string => {
   const [first, ...otherRows] = rows.filter(({ atOnce }) => atOnce > 1);
   if (!first) return '';

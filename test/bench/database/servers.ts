@@ -24,7 +24,8 @@ export function findServer(port: number): LocalServer {
   const [program = '', ...args] = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
     .split('\0')
     .filter((text) => text !== '');
-  // A cluster's nodes connect to each other with libpq, which reads files in HOME.
+  // The restarted server needs HOME, because a cluster's nodes connect to each other with libpq, which reads files
+  // there.
   const env = Object.fromEntries(
     readFileSync(`/proc/${pid}/environ`, 'utf8')
       .split('\0')

@@ -3,7 +3,7 @@ import { type Ad, type Client, forEach, waitUntilWatched } from '../service/ads.
 import { nowMs, type Receiver } from '../service/receiver.ts';
 import type { Processes, Side } from './side.ts';
 
-/** What the ads in one round cost. */
+/** The cost of the ads in one round. */
 export interface Window {
   /** Latency of each decision. */
   decisionMs: number[];

@@ -41,7 +41,7 @@ interface DirectRequest {
   ms: number;
 }
 
-/** Players in the sandbox, because only sandbox sources may run on this machine. */
+/** Players in the sandbox, because only sandbox sources may use loopback IPs. */
 export interface Players {
   decide(placement: PlacementName): Promise<Decided>;
   /** Requests a document from a source, bypassing the service. */

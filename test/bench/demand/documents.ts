@@ -1,6 +1,6 @@
 import { inline, mp4, tags, tracking, vast } from '../../../service/test/unit/vast/fixtures.ts';
 
-/** The size of the largest document that the service reads, minus room for the id in a bid response. */
+/** Maximum document size that the service accepts, minus room for the id in a bid response. */
 const maxBytes = 262_144 - 64;
 
 /** A typical ad from an ad server. It has an impression, the usual tracking events and a click-through URL. */

@@ -60,8 +60,8 @@ async function decideFor(
 
 /**
  * Sends `rate` requests per second for `ms` milliseconds, at random times and without waiting for responses (an open
- * loop), because real players don't wait for each other. In a closed loop, the players would soon send requests in
- * lockstep, because responses from one commit arrive together.
+ * loop). This is realistic, because real players don't wait for each other. In a closed loop, the players would soon
+ * send requests in lockstep, because responses from one commit arrive together.
  */
 async function sendAtRandomTimes<T>(
   rate: number,
@@ -77,7 +77,7 @@ async function sendAtRandomTimes<T>(
   return Promise.all(sent);
 }
 
-/** Draws a random interval between two requests of a Poisson process. */
+/** Draws a random interarrival time for a Poisson process. */
 const drawGapMs = (rate: number): number => (-Math.log(1 - Math.random()) * 1_000) / rate;
 
 /** @throws Error if a decision does not have the expected kind of ad. */
@@ -95,7 +95,7 @@ function checkAds(
     );
 }
 
-/** Measures the latencies of decisions, alternating between placements with and without sources. */
+/** Measures decision latencies, alternating between placements with and without sources. */
 export async function measureLatencies(
   measured: MeasuredService,
   server: SourceServer,
@@ -138,7 +138,7 @@ export async function measureLatencies(
  */
 const directDelaysMs = [0, 20, 60];
 
-/** Measures `rate` requests per second that go directly to a source. */
+/** Measures requests sent directly to a source at `rate` per second. */
 export async function measureDirect(
   { players }: MeasuredService,
   server: SourceServer,
@@ -160,8 +160,8 @@ export async function measureDirect(
 }
 
 /**
- * Measures decisions whose sources all hang. Each batch has new sources, because the circuit breaker of a hanging
- * source opens and stops the requests.
+ * Measures decisions whose sources all hang. Each batch has new sources, because a hanging source's circuit breaker
+ * opens and stops further requests.
  */
 export async function measureHanging(
   { side, players }: MeasuredService,

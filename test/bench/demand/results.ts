@@ -60,7 +60,7 @@ export interface HouseOnlyResults {
   latencyRatios: number[];
 }
 
-/** The longest turn of the event loop while the service reads one document. */
+/** The longest event-loop stall while the service reads one document. */
 export interface Stall {
   kind: 'VAST' | 'OpenRTB';
   /** Describes the elements that fill the document. */

@@ -1,5 +1,5 @@
 /**
- * The external sources. They run in a separate process, whose work is not measured. `/<ms>/<name>` responds
+ * The external sources. They run in a separate process, so that their CPU time is not measured. `/<ms>/<name>` responds
  * with the document `name` after `ms` milliseconds, and `/never/<name>` never responds. `/media.mp4` is the media file
  * of every ad.
  */

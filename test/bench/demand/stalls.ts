@@ -49,7 +49,7 @@ export async function measureStalls(server: SourceServer, runs: number): Promise
   return stalls;
 }
 
-/** Starts measuring the longest gap between two turns of the event loop. */
+/** Starts measuring the longest gap between consecutive turns of the event loop. */
 function startStallMeter(): { end(): number } {
   let [longest, turnMs, ended] = [0, performance.now(), false];
   const turn = (): void => {

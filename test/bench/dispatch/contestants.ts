@@ -19,7 +19,7 @@ export interface Contestant {
 }
 
 /**
- * How long a worker may hold a job before it is presumed dead, in seconds. The service's own lease is just as long.
+ * How long a worker may hold a job before it is presumed dead, in seconds. Same as the service's own lease.
  */
 export const leaseS = 20;
 

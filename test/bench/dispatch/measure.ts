@@ -43,7 +43,7 @@ export interface CrashRun {
   failed: number;
 }
 
-/** Timeout, in milliseconds. Deliveries that take longer count as lost. */
+/** Timeout, in milliseconds. Deliveries that have not arrived by then count as lost. */
 const timeoutMs = 180_000;
 
 /** Delivers a backlog of `count` webhooks. */

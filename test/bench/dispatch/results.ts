@@ -4,7 +4,7 @@ import type { CrashRun, DeliveryRun } from './measure.ts';
 /** One contestant's measurements. */
 export interface Measurements {
   contestant: Contestant;
-  /** Deliveries per second with each of the contestant's settings, in order. Empty if there is only one setting. */
+  /** Deliveries per second with each setting, in the order of `contestant.settings`. Empty if there is only one. */
   tuning: { label: string; perSecond: number }[];
   /** The fastest setting, used for all other measurements. */
   setting: string;

@@ -2,7 +2,7 @@ import type { Browser, CDPSession, Page } from 'playwright';
 import type { Contestant } from './page/contestants.ts';
 import type {} from './page/bench.ts';
 
-/** What an idle frame costs. */
+/** The cost of an idle frame. */
 export interface Idle {
   calls: number;
   bytes: number;

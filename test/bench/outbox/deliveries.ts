@@ -69,7 +69,7 @@ function findEvents(body: string, messageId: string | undefined): Map<string, st
   return messagesBySample;
 }
 
-/** Parses a body that is one JSON document, or that has one JSON document per line (Sentry's envelopes). */
+/** Parses a body that is a single JSON document or newline-delimited JSON (Sentry's envelopes). */
 function parseDocuments(body: string): unknown[] {
   const parse = (text: string): unknown[] => {
     try {

@@ -2,11 +2,11 @@
 export interface Plan {
   /** Queue lengths at which the cost per event is measured, in increasing order. */
   lengths: number[];
-  /** Number of events to measure at each length, one in every other frame. */
+  /** Number of events to measure at each length, one every other frame. */
   samples: number;
-  /** How long filling a queue may take in total, in milliseconds. A slow queue may not reach all lengths. */
+  /** Total time budget for filling a queue, in milliseconds. A slow queue may not reach all lengths. */
   fillBudgetMs: number;
-  /** How long draining a queue may take, in milliseconds. */
+  /** Time budget for draining a queue, in milliseconds. */
   drainBudgetMs: number;
   idleMs: number;
   kills: { events: number; perFrame: number; delaysMs: number[] }[];

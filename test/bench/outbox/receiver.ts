@@ -10,7 +10,7 @@ export interface Behavior {
   /** Delay before each response. */
   latencyMs: number;
   /**
-   * Sequence numbers, starting at 1, of the requests whose responses are dropped. The requests themselves are counted.
+   * 1-based sequence numbers of the requests whose responses are dropped. The requests themselves are counted.
    */
   lostResponses: number[];
 }

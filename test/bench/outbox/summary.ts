@@ -8,7 +8,7 @@ import type { FrameTimes } from './page/frame-meter.ts';
 import type { Measurements, Results } from './results.ts';
 import { median, percentile, ratio } from './statistics.ts';
 
-/** What an event costs at one queue length. Times are in milliseconds. */
+/** The cost of an event at one queue length. Times are in milliseconds. */
 export interface LengthSummary {
   length: number;
   /** Number of events enqueued before the measurement. It is less than `length` if the contestant was too slow. */

@@ -149,7 +149,7 @@ async function startProcesses({ postgres, receiver }: Options) {
   };
 }
 
-/** Counts the active database sessions, and how many of them wait for a lock while they write roll-ups. */
+/** Counts the active database sessions, and how many of them are waiting for a lock while writing roll-ups. */
 function startSampler({ query }: Meter) {
   const sessions: Record<string, { waiting: number; active: number }> = {};
   let phase: string | undefined;

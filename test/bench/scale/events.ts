@@ -25,7 +25,7 @@ const mixes = [
   { processes: 2, adsPerRequest: 50 },
 ] as const;
 
-/** Measures event ingestion in large requests. Each contains all events for several ads, as if sent by a proxy. */
+/** Measures event ingestion in large requests that each contain all events for several ads, as if sent by a proxy. */
 export const events: Part = async (options) => {
   const rows: (string | number)[][] = [];
   let best = 0;

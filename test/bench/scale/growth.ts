@@ -8,7 +8,7 @@ import { type Part, formatInteger } from './part.ts';
 const budget = 1.2;
 const batchSize = 100_000;
 
-/** Measures what a decision costs the service and PostgreSQL as the number of stored decisions grows. */
+/** Measures the cost of a decision, in the service and in PostgreSQL, as the number of stored decisions grows. */
 export const growth: Part = async ({ postgres, ms, quick }) => {
   const maxRows = quick ? 10_000 : 1_000_000;
   const databaseUrl = await createDatabase(postgres);
@@ -59,7 +59,7 @@ export const growth: Part = async ({ postgres, ms, quick }) => {
 };
 
 let players = 0;
-/** Requests decisions, 64 at a time. Returns their latencies. */
+/** Requests decisions with a concurrency of 64. Returns their latencies. */
 async function decide({ url, keys }: RunningService, ms: number): Promise<number[]> {
   const body = (): string =>
     JSON.stringify({ placement: 'revive', user_ref: `player-${(players += 1)}` });

@@ -23,7 +23,7 @@ export interface Client {
   start(ad: Ad): Promise<void>;
   /**
    * Reports the first quartile, the midpoint and the third quartile in one request. Before the call, wait with
-   * {@link waitUntilWatched} until three quarters of the ad have been watched.
+   * {@link waitUntilWatched} until 75% of the ad has been watched.
    */
   quartiles(ad: Ad): Promise<void>;
   /**

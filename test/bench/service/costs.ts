@@ -1,4 +1,4 @@
-/** `npm run bench:costs` measures what an ad and each of its requests cost, for this build and an older one. */
+/** `npm run bench:costs` measures the cost of an ad and of each of its requests, for this build and an older one. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -61,7 +61,7 @@ async function loadDecisions(url: string, key?: string): Promise<number> {
   return latencies.length;
 }
 
-/** Ads in one environment, and what each of their steps costs. */
+/** Ads in one environment, and the cost of each step. */
 interface Batch {
   ads: Ad[];
   costs: Cost[];
@@ -90,7 +90,7 @@ interface Batches {
   side: Side;
   /** Ads in the live environment, without a webhook. */
   live: Batch;
-  /** Ads in the sandbox, because only sandbox webhooks may be sent to this machine. */
+  /** Ads in the sandbox, because only sandbox webhooks may use loopback IPs. */
   withoutWebhook: Batch;
   withWebhook: Batch;
 }

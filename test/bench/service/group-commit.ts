@@ -17,7 +17,7 @@ import { openPostgres } from '../../../service/src/store/postgres.ts';
 import { noTracing } from '../../../service/src/trace/tracing.ts';
 import { addAccount } from '../../../service/test/add-account.ts';
 
-/** How many decisions are stored per second, in three variants. */
+/** Decisions stored per second, in three variants. */
 export interface GroupCommit {
   /** Many decisions per transaction (group commit), as in the service. */
   together: number;

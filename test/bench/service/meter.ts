@@ -15,7 +15,7 @@ export interface Cost {
   databaseUs: number;
   /** On-disk growth of the tables and their indexes. */
   storedBytes: number;
-  /** The WAL that PostgreSQL writes. Standbys and archives receive the same amount. */
+  /** WAL volume that PostgreSQL writes. Standbys and archives receive the same volume. */
   loggedBytes: number;
 }
 

@@ -37,7 +37,7 @@ function startGame(): Promise<Phaser.Game> {
 }
 
 let frameTimeMs = performance.now();
-/** How long a contestant's startup work may take, in milliseconds. */
+/** How long to wait for a contestant's startup work to finish, in milliseconds. */
 const settleMs = 800;
 
 /** Steps the game manually through `count` frames, without waiting between them. */
@@ -68,7 +68,8 @@ async function prepare(contestant: Contestant): Promise<void> {
 }
 
 /**
- * Alternates between blocks of steps without and with the contestant. Returns each block's microseconds per step.
+ * Alternates between blocks of steps without and with the contestant. Returns each block's time per step, in
+ * microseconds.
  */
 async function compare(
   contestant: Contestant,

@@ -63,8 +63,8 @@ function decide(run: string, index: number): Decision {
 }
 
 /**
- * Does a fixed amount of work that takes about as long as a delivery, 45 microseconds. Its actual time shows how fast the
- * machine currently is.
+ * Does a fixed amount of work that takes about as long as a delivery, 45 microseconds. Its actual duration shows how
+ * fast the machine currently is.
  */
 function runFixedWork(): number {
   let sum = 0;

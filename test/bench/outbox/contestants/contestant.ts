@@ -2,7 +2,7 @@ import type { SampleEvent } from '../page/sample-event.ts';
 
 /** The interface that each queue's adapter implements. */
 export interface Contestant {
-  /** Sets up the queue with the receiver's URL. The receiver accepts any path below `endpoint`. */
+  /** Sets up the queue with the receiver's URL. The receiver accepts any path under `endpoint`. */
   init(endpoint: string): Promise<void>;
   /**
    * Enqueues an event. The promise resolves when the queue reports that the event is stored. Returns undefined if the

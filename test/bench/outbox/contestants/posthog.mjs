@@ -19,6 +19,6 @@ window.contestant = {
   enqueue(event) {
     posthog.capture('ad_event', event);
   },
-  // PostHog sends automatically and has no flush.
+  // PostHog sends automatically and has no flush function.
   flush: async () => undefined,
 };

@@ -14,7 +14,7 @@ window.contestant = {
         polyfillIfRequired: false,
         storage: { type: 'localStorage' },
         sessions: { autoTrack: false },
-        // By default, RudderStack keeps 100 events and sends each event separately.
+        // By default, RudderStack keeps at most 100 events and sends each event separately.
         queueOptions: { maxItems: 20_000, batch: { enabled: true } },
         onLoaded: resolve,
       });
@@ -22,6 +22,6 @@ window.contestant = {
   enqueue(event) {
     analytics.track('ad_event', event);
   },
-  // RudderStack sends automatically and has no flush.
+  // RudderStack sends automatically and has no flush function.
   flush: async () => undefined,
 };

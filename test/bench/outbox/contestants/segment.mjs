@@ -17,6 +17,6 @@ window.contestant = {
     );
   },
   enqueue: (event) => analytics.track('ad_event', event),
-  // Segment sends each event immediately and has no flush.
+  // Segment sends each event immediately and has no flush function.
   flush: async () => undefined,
 };

@@ -9,7 +9,7 @@ window.contestant = {
       url,
       recordDroppedEvent: () => undefined,
       flushAtStartup: true,
-      // By default, Sentry keeps 30 events and drops all others.
+      // By default, Sentry keeps at most 30 events and drops the rest.
       maxQueueSize: 100_000,
       bufferSize: 100_000,
     });

@@ -9,7 +9,7 @@ window.contestant = {
       stateStorageStrategy: 'localStorage',
       encodeBase64: false,
       contexts: { webPage: false, session: false, browser: false },
-      // By default, Snowplow keeps 1,000 events.
+      // By default, Snowplow keeps at most 1,000 events.
       maxLocalStorageQueueSize: 20_000,
     });
   },

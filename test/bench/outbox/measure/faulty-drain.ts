@@ -4,7 +4,7 @@ import type { Deliveries, Tally } from '../deliveries.ts';
 import { nextRun, openContestant, waitForArrivals, withBrowser, withProfile } from './setting.ts';
 import type { Setting } from './setting.ts';
 
-/** The events that arrived despite two faults that cause duplicates. */
+/** The events that arrived in a drain with two injected faults, both of which can cause duplicates. */
 export interface FaultyDrainResult extends Tally {
   made: number;
 }

@@ -8,7 +8,7 @@ import type { WakeUps } from '../page/wake-ups.ts';
 import { nextRun, openContestant, waitForArrivals, withBrowser, withProfile } from './setting.ts';
 import type { Setting } from './setting.ts';
 
-/** What enqueuing an event costs at one queue length. */
+/** The cost of enqueuing an event at one queue length. */
 export interface LengthResult extends ComparedResult {
   /** The intended queue length, and the number of events that were actually enqueued before the measurement. */
   length: number;
@@ -21,7 +21,7 @@ export interface DrainResult extends Tally {
   made: number;
   /** Number of events in the browser's storage when the network came back. */
   stored: number;
-  /** Time until the last event arrived. */
+  /** Time from the `flush()` call until the last event arrived, in milliseconds. */
   ms: number;
   frames: FrameTimes | undefined;
 }
@@ -41,7 +41,7 @@ const gameMs = 8;
 const gameFrames = 120;
 const warmUpEvents = 60;
 
-/** Runs all measurements without fault injection. */
+/** Runs the measurements that involve no fault injection. */
 export const measureFaultFree = (
   setting: Setting,
   contestant: ContestantInfo,
@@ -65,7 +65,7 @@ export const measureFaultFree = (
     }),
   );
 
-/** Enqueues and sends some events to warm up the code. The queue is empty again afterwards. */
+/** Enqueues and sends a few events to warm up the code. The queue is empty again afterwards. */
 async function warmUp(page: BenchPage, deliveries: Deliveries | undefined): Promise<void> {
   await page.call('paced', [warmUpEvents, 0]);
   await page.call('flush', []);

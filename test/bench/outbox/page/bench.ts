@@ -14,7 +14,7 @@ export interface PacedResult {
   frames: FrameTimes;
 }
 
-/** What events cost, and what the baseline costs in the interleaved frames. */
+/** The cost of the contestant's events, and of the baseline's events in the interleaved frames. */
 export interface ComparedResult extends Omit<PacedResult, 'frames'> {
   yardstickCost: number[];
 }
@@ -73,7 +73,7 @@ const measureYardstick = async (): Promise<number> => {
   return storeInFrame(1, yardstick, () => undefined);
 };
 
-/** Enqueues one event per frame. Calls `between` after each. */
+/** Enqueues one event per frame. Calls `between` after each event. */
 async function storeEach(
   count: number,
   between: () => Promise<void> = async () => undefined,
@@ -109,7 +109,7 @@ const bench = {
     await window.contestant.init(`${location.origin}/collect/${name}`);
   },
 
-  /** Enqueues events 40 at a time, as fast as the contestant stores them. Stops after `budgetMs`. */
+  /** Enqueues events in batches of 40, as fast as the contestant stores them. Stops after `budgetMs`. */
   async fill(count: number, budgetMs: number): Promise<number> {
     const endAt = performance.now() + budgetMs;
     let made = 0;
