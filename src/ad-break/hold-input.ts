@@ -105,8 +105,8 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
 const loadReleasePresses = () => import('./release-presses.ts');
 
 /**
-  * Withholds auto-repeat and release events for the pressed keys from the game. This code is not loaded on demand,
-  * because the key that closed the ad may be released immediately.
+ * Withholds auto-repeat and release events for the pressed keys from the game. This code is not loaded on demand,
+ * because the key that closed the ad may be released immediately.
  */
 function withholdUntilReleased(pressedKeys: Set<string>): void {
   const holdController = new AbortController();

@@ -261,8 +261,8 @@ function failAd(state: OnScreenState, result: ShowResult, detail: string): Trans
 }
 
 /**
-  * Closes the ad. `incompleteResult` is used only if the ad was not completed. With `'now'`, a completed rewarded ad
-  * settles as `pending`, without waiting for the reward's confirmation.
+ * Closes the ad. `incompleteResult` is used only if the ad was not completed. With `'now'`, a completed rewarded ad
+ * settles as `pending`, without waiting for the reward's confirmation.
  */
 function closeAd(
   state: OnScreenState,

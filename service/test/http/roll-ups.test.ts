@@ -198,7 +198,7 @@ describe.skipIf(!hasPostgres)('three processes serving the same account', () => 
             (await foldSession.query(text, params as unknown[])).rows as T[],
           execute: () => Promise.reject(new Error('unused')),
         };
-        // The fold may be waiting for a row locked by another fold when its session is killed.
+        // The session may be killed while the fold waits for a row that another fold has locked.
         const { rows } = await foldSession.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
         const fold = foldDeltas(queries, accountId, 3).catch(() => 0);
         await Promise.race([fold, sleep(20)]);

@@ -29,8 +29,8 @@ const selectId = (list: readonly string[] | undefined, index: number): string =>
 const statuses = ['active', 'paused'];
 
 /**
-  * Request bodies for creating and updating objects of each kind. Some are invalid, because rejected requests must not
-  * change anything.
+ * Request bodies for creating and updating objects of each kind. Some are invalid, because rejected requests must not
+ * change anything.
  */
 const kinds = {
   placements: {

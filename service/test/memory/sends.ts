@@ -16,8 +16,8 @@ export interface SendsReport {
   node: string;
   failed: number;
   /**
-    * Heap usage in bytes, measured after a garbage collection: once after the warm-up and again after each tenth of the
-    * sends.
+   * Heap usage in bytes, measured after a garbage collection: once after the warm-up and again after each tenth of the
+   * sends.
    */
   heap: number[];
   /** The number of live objects at the end, for classes that each send instantiates. */

@@ -46,9 +46,9 @@ const noiseThresholds: Record<Metric, number> = {
 };
 
 /**
-  * Returns the metrics that have grown. Compares each metric's median in the last third of the run with that in the
-  * middle third. The difference must exceed both 10% and the metric's noise threshold. The first third counts as
-  * warm-up and is ignored.
+ * Returns the metrics that have grown. Compares each metric's median in the last third of the run with that in the
+ * middle third. The difference must exceed both 10% and the metric's noise threshold. The first third counts as
+ * warm-up and is ignored.
  */
 export function findGrowth(samples: readonly Sample[]): string[] {
   const thirdLength = Math.floor(samples.length / 3);
