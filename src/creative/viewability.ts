@@ -9,7 +9,7 @@ export interface Visibility {
 }
 
 export interface ViewabilityWatch {
-  /** Sets whether the ad is playing. By the MRC's definition, a paused or stalled video is not viewable. */
+  /** Sets whether the ad is playing. According to the MRC's definition, a paused or stalled video is not viewable. */
   setPlaying(playing: boolean): void;
   destroy(): void;
 }
