@@ -13,7 +13,7 @@ export type BreakType = 'preroll' | 'start' | 'pause' | 'next' | 'browse' | 'rew
  * - `notReady`: `startAdPlacement()` has not been called, or consent is not known yet.
  * - `noAdPreloaded`: no ad is available.
  * - `frequencyCapped`: a cap or cooldown applies to this player.
- * - `timeout`: the service took too long.
+ * - `timeout`: requesting or loading the ad took too long.
  * - `invalid`: unknown placement, second preroll, or missing callback.
  * - `error`: a callback threw; the error was reported to `window.onerror`.
  * - `other`: anything else, such as being offline.

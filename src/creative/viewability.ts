@@ -1,7 +1,7 @@
 import { attempt } from '../platform/guard.ts';
 import type { Clock } from '../platform/clock.ts';
 
-/** How much of an ad was visible, and for how long continuously. */
+/** How much of an ad was visible, and for how long without interruption. */
 export interface Visibility {
   /** Share of the ad's pixels that were on the screen, from 0 to 1. */
   ratio: number;

@@ -43,7 +43,7 @@ describe.skipIf(!hasPostgres)('three processes serving the same account', () => 
     const env = {
       DATABASE_URL: databaseUrl,
       TRUEWARD_MASTER_KEY: masterKey,
-      // Short enough that any wait for a lock times out.
+      // Short, so that a statement that has to wait for a lock fails.
       DATABASE_LOCK_TIMEOUT_MS: '500',
       RATE_LIMITS: 'off',
     };

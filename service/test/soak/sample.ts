@@ -34,7 +34,10 @@ export async function readSample(url: string, minutes: number): Promise<Sample> 
 
 type Metric = Exclude<keyof Sample, 'minutes'>;
 
-/** Growth up to this amount is considered noise, such as uncollected garbage or many concurrent players. */
+/**
+ * Growth up to this amount is considered noise. Possible causes are uncollected garbage and spikes in concurrent
+ * players.
+ */
 const noiseThresholds: Record<Metric, number> = {
   memoryMb: 32,
   heapMb: 16,
