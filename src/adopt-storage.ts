@@ -250,8 +250,8 @@ async function adopt(deps: AdoptionDeps, name: string, signal: AbortSignal): Pro
   try {
     const tokens = await readSamples(source, target, clock.now());
     if (tokens.length === 0) return true;
-    // Avoids idb-keyval's `get()` and `set()`: bundlers would hoist them into the core chunk, which would grow by 44
-    // bytes.
+    // Doesn't use idb-keyval's `get()` and `set()`, because bundlers would hoist them into the core chunk and add 44
+    // bytes to it.
     const lastCheck = await target.rewards('readonly', (store) =>
       promisifyRequest<{ at?: number } | undefined>(store.get(lastCheckKey)),
     );

@@ -26,7 +26,8 @@ export interface PreloadOptions extends RequestOptions {
   signal?: AbortSignal;
   /**
    * A decision that your own server requested with its secret key, exactly as the service returned it. The next call to
-   * show an ad for the placement uses this decision, so no client can impersonate another player.
+   * show an ad for the placement uses this decision. Because your server identifies the player, no client can
+   * impersonate another player.
    */
   decision?: Decision;
 }
@@ -35,7 +36,7 @@ export interface PreloadOptions extends RequestOptions {
 export interface ShowOptions extends RequestOptions {
   /** Whether the ad starts without sound. Default: the `muted` option passed to `createAds()`. */
   muted?: boolean;
-  /** When this signal aborts, which it may do at any time, the call ends with the outcome `aborted`. */
+  /** Aborting this signal, at any time, ends the call with the outcome `aborted`. */
   signal?: AbortSignal;
   /** Called just before the ad covers the game. The game is already paused. */
   onOpen?: () => void;
@@ -180,7 +181,9 @@ export interface Ads {
    * the steps in the last ad break. `?trueward-debug` in the URL also opens the panel.
    */
   toggleDebugPanel(): void;
-  /** Ends a running ad with the outcome `aborted`, resumes the game and stops all work. Stored events are kept. */
+  /**
+   * Ends any ad in progress with the outcome `aborted`, resumes the game and stops all work. Stored events are kept.
+   */
   destroy(): void;
 }
 

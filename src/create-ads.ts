@@ -36,9 +36,9 @@ const requestTimeoutMs = 10_000;
 const adoptDelayMs = 3_000;
 
 /**
- * Starts ads for one game. Doesn’t request any ads yet, but sends queued events and resumes unfinished rewards from
- * earlier page loads. Without a page, as in Node, calls have no effect: every call to show an ad ends with the outcome
- * `error` and the reason `no_dom`.
+ * Starts ads for one game. Doesn’t request any ads yet, but sends queued events and resumes processing rewards left
+ * unfinished by earlier page loads. Without a page, as in Node, calls have no effect: every call to show an ad ends
+ * with the outcome `error` and the reason `no_dom`.
  *
  * @throws OptionError for a missing or invalid option, and for a secret key. Throws nothing else.
  *
@@ -57,7 +57,8 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   // There is no document during server-side rendering.
   if (typeof document === 'undefined') return adsWithoutPage(validOptions.environment, events);
   const { publishableKey, serviceUrl, locale } = validOptions;
-  // The name depends on the key and the service. All of a game's tabs share it, and other games have different names.
+  // The name is derived from the key and the service, so all of a game's tabs share it, and other games use different
+  // names.
   const name = `trueward:${validOptions.environment}_${publishableKey.slice(-12)}@${new URL(serviceUrl).host}`;
   const engine = validOptions.engine ?? noEngine();
   const player = createPlayerContext(validOptions, systemClock);
@@ -97,7 +98,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   const rewards = createRewards({
     ...ports,
     client,
-    // Every step that a reward takes, from confirmation to delivery, changes its ledger entry.
+    // Every step in a reward's lifecycle, from confirmation to delivery, changes its ledger entry.
     ledger: {
       ...ledger,
       async change(...step) {

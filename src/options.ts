@@ -7,7 +7,7 @@ import { parseEnvironment } from './platform/key-format.ts';
 /** An outcome that can be simulated in the sandbox. */
 export type Simulation = NonNullable<DecisionRequest['simulate']>;
 
-/** The player’s consent. Anything that is not specified is treated as restricted. */
+/** The player’s consent. Anything left unspecified is treated as restricted. */
 export interface ConsentOptions {
   status: 'granted' | 'denied' | 'unknown';
   /** The IAB TCF string from the page’s consent dialog. */
@@ -40,7 +40,7 @@ export interface AdsOptions extends RequestOptions {
    * impersonate another player. Pass it instead of `userRef`, or with the same id. A function is called for each
    * request, so that a game left running for hours never sends an expired token. The function may return a promise,
    * which must settle within `loadTimeoutMs`. If the function fails, the request ends with the outcome `error` and the
-   * reason `user_token_failed`. If it takes too long, the request ends with `timeout` and `load_timeout`.
+   * reason `user_token_failed`. If it takes too long, the outcome is `timeout` and the reason is `load_timeout`.
    */
   userToken?: UserToken;
   /**

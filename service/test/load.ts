@@ -1,6 +1,6 @@
 import { Pool } from 'undici';
 
-/** The result of a measurement in which every response had status 200. */
+/** The result of a load run in which every response had status 200. */
 export interface LoadResult {
   perSecond: number;
   /** Each request's latency in milliseconds. */

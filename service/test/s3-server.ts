@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An in-memory bucket that responds like S3 and requires valid signatures. */
+/** A fake S3 server with one in-memory bucket. Rejects requests with invalid signatures. */
 export interface S3Server {
   url: string;
   region: string;

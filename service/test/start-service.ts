@@ -16,11 +16,11 @@ export interface RunningService {
   url: string;
   /** The demo account's keys. */
   keys: { sandbox: KeyPair; live: KeyPair };
-  /** The first owner's setup URL, or undefined if a user exists. */
+  /** The first owner's setup URL, or undefined if a user already exists. */
   setupUrl: string | undefined;
   dataDir: string;
   process: ChildProcess;
-  /** The service's clock, which clients use for event times. */
+  /** Mirrors the service's clock. Clients use it for event times. */
   clock: Clock;
   /** Moves the service's clock. Requires `testClock`. */
   moveClock(move: ClockMove): Promise<void>;

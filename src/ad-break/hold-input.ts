@@ -33,7 +33,7 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
 
   function onKey(event: KeyboardEvent): void {
     const { code, repeat, type } = event;
-    // Repeats are ignored, because the key may have been down when the ad opened.
+    // Auto-repeat events are ignored, because the key may have been down when the ad opened.
     if (type === 'keydown' && !repeat) keysInAd.add(code);
     if (type === 'keyup' && !keysInAd.delete(code)) missedKeyReleases.push(event);
     withhold(event);
@@ -105,8 +105,8 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
 const loadReleasePresses = () => import('./release-presses.ts');
 
 /**
- * Withholds repeat and release events for the pressed keys from the game. This code is not loaded on demand, because
- * the key that closed the ad may be released immediately.
+ * Withholds auto-repeat and release events for the pressed keys from the game. This code is not loaded on demand,
+ * because the key that closed the ad may be released immediately.
  */
 function withholdUntilReleased(pressedKeys: Set<string>): void {
   const holdController = new AbortController();

@@ -261,7 +261,7 @@ function failAd(state: OnScreenState, result: ShowResult, detail: string): Trans
 }
 
 /**
- * Closes the ad. `incompleteResult` applies only if the ad was not completed. With `'now'`, a completed rewarded ad
+ * Closes the ad. `incompleteResult` is used only if the ad was not completed. With `'now'`, a completed rewarded ad
  * settles as `pending`, without waiting for the reward's confirmation.
  */
 function closeAd(

@@ -16,7 +16,7 @@ export interface BreakRequest extends RequestOptions {
   kind: BreakKind;
   /** Whether the ad starts without sound. */
   muted?: boolean | undefined;
-  /** When this signal aborts, which it may do at any time, the ad break ends with the outcome `aborted`. */
+  /** Aborting this signal, at any time, ends the ad break with the outcome `aborted`. */
   signal?: AbortSignal;
   /** Called when the game is paused and the ad is about to cover it. */
   onOpen?: () => void;

@@ -52,7 +52,7 @@ function showAd(
   let releaseInput: (() => void) | undefined;
   let released = false;
   let cancelWait: (() => void) | undefined;
-  /** Resolves when the device has stored the decision, so that its reward can be tracked. */
+  /** Resolves when the decision has been stored on the device, so that its reward can be tracked. */
   let tracking: Promise<unknown> | undefined;
   /** Resolves when every event so far has been stored or dropped. */
   let storing: Promise<unknown> | undefined;

@@ -75,7 +75,7 @@ export function openStage(
     dispatch(expiry.leftMs() > -graceMs ? event : { type: 'failed', reason: 'expired' });
   }
 
-  /** Pauses the ad while the player looks at a new window. This page may stay visible next to that window. */
+  /** Pauses the ad while the player is in a newly opened window. This page may remain visible next to that window. */
   function onPageOpened(): void {
     dispatch({ type: 'hidden' });
     cancelFocusCheck?.();
@@ -254,7 +254,7 @@ export function createStallWatchdog(
     cancel?.();
     const startedAtMs = clock.monotonic();
     cancel = clock.after(limitMs, () => {
-      // If the timer fires far too late, the device slept or the page was suspended; the ad did not stall.
+      // If the timer fires far too late, the ad did not stall: the device was asleep or the page was suspended.
       if (clock.monotonic() - startedAtMs > limitMs * 2) reset();
       else onStall();
     });

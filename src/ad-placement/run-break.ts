@@ -13,7 +13,7 @@ export type BreakType = 'preroll' | 'start' | 'pause' | 'next' | 'browse' | 'rew
  * - `notReady`: `startAdPlacement()` has not been called, or consent is not known yet.
  * - `noAdPreloaded`: no ad is available.
  * - `frequencyCapped`: a cap or cooldown applies to this player.
- * - `timeout`: the service took too long.
+ * - `timeout`: requesting or loading the ad took too long.
  * - `invalid`: unknown placement, second preroll, or missing callback.
  * - `error`: a callback threw; the error was reported to `window.onerror`.
  * - `other`: anything else, such as being offline.
@@ -125,7 +125,7 @@ export interface AdPlacementBreak {
   /** The setting from `adConfig({ sound })`. Undefined if the game has not set it. */
   muted: boolean | undefined;
   guard: Guard;
-  /** Aborts when the next ad break starts. Reward offers that the player has not accepted by then expire. */
+  /** Aborts when the next ad break starts. A reward offer expires if the player has not accepted it by then. */
   next: AbortSignal;
 }
 
@@ -136,7 +136,8 @@ export function runBreak(run: AdPlacementBreak): Promise<BreakStatus> {
 
 async function offerAndShow(run: AdPlacementBreak): Promise<BreakStatus> {
   const { ads, placement, next } = run;
-  // Some games offer a reward every second, so don't send a request while the placement is known to have no ad.
+  // Some games start an ad break every second to offer a reward, so don't send a request while the placement is known
+  // to have no ad.
   const currentAvailability = ads.availability(placement);
   if (!currentAvailability.available)
     return toBreakStatus(currentAvailability.reason ?? 'no_fill', 'reward');

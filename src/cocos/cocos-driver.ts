@@ -103,7 +103,7 @@ export function holdSounds({ AudioSource, director }: CocosModule): () => void {
   for (const node of nodes) node.on(EventType.STARTED, silence);
   return () => {
     for (const node of nodes) if (node.isValid) node.off(EventType.STARTED, silence);
-    // A sound that the game has since stopped stays silent.
+    // Skips sounds that the game has stopped in the meantime.
     for (const source of held)
       if (source.isValid && source.state === AudioState.PAUSED) source.play();
   };

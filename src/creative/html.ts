@@ -34,7 +34,7 @@ function trustMarkup(markup: string): string {
 }
 
 /**
- * Renders an HTML creative in an iframe that can run scripts and nothing else: no access to this page, no top-level
+ * Renders an HTML creative in an iframe that can run scripts but do nothing else: no access to this page, no top-level
  * navigation, no pop-ups. The creative receives one `message` event with the data
  * `{trueward: 1, type: 'init', locale, reducedMotion}` and a `MessagePort`. It posts `{type}` messages to that port:
  * `ready`, `click` and `close`. The creative is not shown until it is `ready`; then it is shown for `minWatchMs` of

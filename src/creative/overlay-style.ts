@@ -88,8 +88,8 @@ let sheetCount = 0;
 
 /**
  * Returns a constructed stylesheet, because a strict `style-src` blocks style elements and attributes. Each
- * stylesheet's text is unique. If the text were the same, WebKit would reuse media queries and viewport units that it
- * evaluated before the phone was rotated.
+ * stylesheet's text is unique. If the text were the same, WebKit would reuse media query results and viewport units
+ * from before the phone was rotated.
  */
 export function overlayStyle(): CSSStyleSheet {
   const sheet = new CSSStyleSheet();

@@ -84,8 +84,8 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
       releaseFocus();
       dialog.close();
       host.remove();
-      // Forces a synchronous layout. Otherwise, WebKit would treat a button in a canvas as still covered and not focus
-      // it.
+      // Forces a synchronous layout. Otherwise, WebKit would treat a button inside a canvas element as if it were still
+      // covered and would not focus it.
       document.body.getClientRects();
     },
   };

@@ -32,7 +32,7 @@ export interface LoadedCreative {
   readonly element: HTMLElement;
   /** Duration of the creative, in milliseconds. */
   readonly durationMs: number;
-  /** The code for ads with an `advertiser`. Other ads don't load it. */
+  /** The module for ads with an `advertiser`. It is not loaded for other ads. */
   readonly externalAd?: typeof externalAd | undefined;
   /** Starts playback and reporting. Called once, after `element` is in the page. */
   start(listener: (event: RendererEvent) => void): void;

@@ -1,7 +1,7 @@
 import { attempt } from '../platform/guard.ts';
 import type { Clock } from '../platform/clock.ts';
 
-/** How much of an ad was visible, and for how long continuously. */
+/** How much of an ad was visible, and for how long without interruption. */
 export interface Visibility {
   /** Share of the ad's pixels that were on the screen, from 0 to 1. */
   ratio: number;
@@ -9,7 +9,7 @@ export interface Visibility {
 }
 
 export interface ViewabilityWatch {
-  /** Sets whether the ad is playing. By the MRC's definition, a paused or stalled video is not viewable. */
+  /** Sets whether the ad is playing. According to the MRC's definition, a paused or stalled video is not viewable. */
   setPlaying(playing: boolean): void;
   destroy(): void;
 }

@@ -36,7 +36,7 @@ export interface Decisions {
 export interface DecisionsDeps extends RequestAdDeps {
   /** Whether consent is known. Until then, no requests are made. */
   isConsentKnown(): boolean;
-  /** If the code that reads the page’s consent failed to load, loads it again. Returns whether it had failed. */
+  /** If the code that reads the page’s consent failed to load, retries loading it. Returns whether it had failed. */
   retryConsent(): boolean;
   /** Called when a no-fill has expired, because `availability()` may now return a different result. */
   onChange(): void;
@@ -286,7 +286,8 @@ async function fillSlot(
     ? loadProvidedDecision(deps, placement, signal, decision)
     : requestAd(deps, { placement, options, signal, previous }));
   if ('creative' in result && result.creative === previous?.creative && slot.ready !== previous) {
-    // While the request was in flight, the ad whose media was to be reused was shown or replaced.
+    // The ad whose media would have been reused was shown or replaced while the request was in flight, so load the
+    // media again.
     result = await loadMedia(deps, result.decision, result.expiry, signal);
   }
   if (!('creative' in result)) {

@@ -157,7 +157,8 @@ export async function loadProvidedDecision(
   decision: unknown,
 ): Promise<ReadyAd | NoAd> {
   if (!isDecision(decision)) return { outcome: 'error', reason: 'decision_malformed' };
-  // A decision for another placement says nothing about this one, so it is not recorded: only this call fails.
+  // A decision for another placement does not affect this placement's availability, so it is not recorded: only this
+  // call fails.
   if (decision.placement !== placement)
     return {
       outcome: 'error',

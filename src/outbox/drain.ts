@@ -232,7 +232,7 @@ export function createDrain(deps: DrainDeps): Drain {
     finished: async () => running,
     sendDirectly(events, keepalive) {
       const unsent = events.filter(({ id }) => !inFlightIds.has(id) && !settledIds.has(id));
-      // A page that is being unloaded has no later chance to send, so it waits only for back-offs that the service
+      // A page that is being unloaded gets no later chance to send, so it honors only back-offs that the service
       // requested.
       const mustWait = backOff.isWaiting() && (demanded || !keepalive);
       if (stopped || mustWait || unsent.length === 0) return;

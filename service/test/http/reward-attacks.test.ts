@@ -286,7 +286,7 @@ describe('concurrency', () => {
   test('ten ads loaded together earn no more than real time allows', async () => {
     const ads = await Promise.all(Array.from({ length: 10 }, () => game.decide('farmer')));
     const startedAtMs = game.clock.nowMs();
-    // The event times use as much of the tolerance as possible.
+    // The event times take full advantage of the tolerances.
     for (const [index, ad] of ads.entries()) {
       game.clock.set(Math.max(game.clock.nowMs(), startedAtMs + 5_000 + index * 3_000));
       const startedAt = new Date(Math.max(startedAtMs, game.clock.nowMs() - 4_000)).toISOString();

@@ -14,7 +14,7 @@ import { createClient } from './client.ts';
 
 export type FilledDecision = Decision & { token: string };
 
-/** Starts a service with a manual clock. The returned functions act as honest or cheating players. */
+/** Starts a service with a manual clock. The returned functions simulate honest and cheating players. */
 export async function startGame(databaseUrl?: string) {
   const clock = createManualClock(Date.UTC(2026, 5, 1));
   const runningService = await startInProcess(
@@ -85,7 +85,7 @@ export async function startGame(databaseUrl?: string) {
     async readRewardStatus(id: string): Promise<RewardStatus> {
       return (await client.call<RewardStatus>('GET', `/v1/decisions/${id}`, client.secret)).body;
     },
-    /** Reads a metric's reported count for this reason. */
+    /** Returns the reported count for a metric and a reason. */
     async readReportCount(metric: string, reason = ''): Promise<number> {
       const [row] = await runningService.service.database.query<{ count: number | null }>(
         'SELECT sum(count)::bigint AS count FROM rollup_counts WHERE metric = $1 AND reason = $2',

@@ -21,7 +21,7 @@ export async function readAccountId(game: Game): Promise<string> {
   return row?.account_id ?? '';
 }
 
-/** Changes members of a sandbox placement; `undefined` removes a member. */
+/** Updates fields of a sandbox placement. A field set to `undefined` is removed. */
 export const updatePlacement = (
   game: Game,
   name: string,

@@ -78,7 +78,7 @@ test('receipts signed before a key rotation stay valid until they expire', async
     );
     return body.keys.map(({ kid }) => kid);
   };
-  // On request, the service reloads the public keys, but at most once a second.
+  // A request for the public keys causes the service to reload them, but at most once a second.
   await expect.poll(async () => (await readKids()).length).toBe(2);
   const newReceipt = await earnReceipt('after');
   expect(decodeProtectedHeader(newReceipt).kid).not.toBe(decodeProtectedHeader(oldReceipt).kid);

@@ -43,7 +43,7 @@ describe.skipIf(!hasPostgres)('three processes serving the same account', () => 
     const env = {
       DATABASE_URL: databaseUrl,
       TRUEWARD_MASTER_KEY: masterKey,
-      // Short enough that any wait for a lock times out.
+      // Short, so that a statement that has to wait for a lock fails.
       DATABASE_LOCK_TIMEOUT_MS: '500',
       RATE_LIMITS: 'off',
     };
@@ -85,7 +85,7 @@ describe.skipIf(!hasPostgres)('three processes serving the same account', () => 
     );
     return rows;
   };
-  /** Returns a zero count for each metric, in the same groups that {@link playAd} changes. */
+  /** Returns an increment of zero for each metric, in the same groups that {@link playAd} increments. */
   const readCounts = async (): Promise<Count[]> => {
     const rows = await database.query<Record<string, string> & { hour: Date }>(
       'SELECT DISTINCT ON (metric) * FROM rollup_counts',
@@ -125,11 +125,11 @@ describe.skipIf(!hasPostgres)('three processes serving the same account', () => 
       expect(await foldDeltas(queries, accountId, 1_000)).toBeGreaterThan(0);
       await queries.query('SELECT FROM rollups FOR UPDATE');
       await Promise.all([0, 1, 2].map((index) => playAd(index, `beside a fold-${index}`)));
-      // The sums are complete both inside and outside the transaction.
+      // The sums match the row counts both inside and outside the open transaction.
       const [ownRow] = await queries.query<ComparisonRow>(compareQuery);
       expect(ownRow?.reported).toBe(ownRow?.recount);
       await expectEqualSums();
-      // A second fold times out on the deltas that the first fold has locked.
+      // A second fold times out while waiting for the deltas that the first fold has locked.
       const failedAccountIds: string[] = [];
       await foldRollups(database, unabortedSignal, (account) => failedAccountIds.push(account));
       expect(failedAccountIds).toEqual([accountId]);
@@ -198,7 +198,7 @@ describe.skipIf(!hasPostgres)('three processes serving the same account', () => 
             (await foldSession.query(text, params as unknown[])).rows as T[],
           execute: () => Promise.reject(new Error('unused')),
         };
-        // When it is killed, the fold may be waiting for a row that another fold has locked.
+        // The session may be killed while the fold waits for a row that another fold has locked.
         const { rows } = await foldSession.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
         const fold = foldDeltas(queries, accountId, 3).catch(() => 0);
         await Promise.race([fold, sleep(20)]);

@@ -29,7 +29,7 @@ const selectId = (list: readonly string[] | undefined, index: number): string =>
 const statuses = ['active', 'paused'];
 
 /**
- * The request bodies to create and update objects of each kind. Some are invalid, because rejected requests must not
+ * Request bodies for creating and updating objects of each kind. Some are invalid, because rejected requests must not
  * change anything.
  */
 const kinds = {
@@ -140,7 +140,7 @@ async function perform({ environment, action, kind, object, value }: Step): Prom
   return (await client.call(method, requestPath, client.secret, body)).status;
 }
 
-/** Returns all configuration data that decisions read, for these keys and both environments. */
+/** Returns all configuration data that decisions read for these keys and their accounts, in both environments. */
 function readContents(
   configuration: Awaited<ReturnType<typeof openConfiguration>>,
   keys: { account_id: string; hash: string }[],
@@ -150,7 +150,7 @@ function readContents(
     keys: keys.map(({ hash }) => configuration.findKey(hash)),
     snapshots: accounts.flatMap((accountId) =>
       (['sandbox', 'live'] as const).map((environment) => {
-        // Operators cannot create external creatives, so this member is not compared.
+        // Operators cannot create external creatives, so the function that finds them is not compared.
         const { findExternalCreative: _find, ...snapshot } = configuration.snapshot({
           accountId,
           environment,

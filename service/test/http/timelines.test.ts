@@ -171,7 +171,7 @@ describe.each([
     if (databaseUrl === undefined) return skip('The embedded database has no statistics.');
     // Statistics are updated asynchronously, so this test uses a partition (a week) that no other test writes to.
     game.advance(7 * 86_400_000);
-    // With so few ads, all row versions fit on one page. Other sessions can delay the removal of old row versions.
+    // There are few ads, so that all row versions fit on one page even if other sessions delay the removal of old ones.
     const ads = await Promise.all(
       Array.from({ length: 6 }, (_, index) => game.decide(`hot-${index}`)),
     );

@@ -175,7 +175,7 @@ test('only sampled traces are exported', async () => {
   ]);
 });
 
-/** Returns a URL that refuses connections. */
+/** Returns a URL at which no server is listening. */
 async function findUnusedUrl(): Promise<string> {
   const { url, close } = await startCollector();
   await close();

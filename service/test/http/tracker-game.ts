@@ -6,7 +6,7 @@ import { startTrackerServer, type TrackerServer } from './tracker-server.ts';
 
 type ChosenAd = NonNullable<DemandRecord['chosen']>;
 
-/** The databases on which trackers are tested. */
+/** The database engines that the tracker tests run on. */
 export const engines = ['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])];
 
 export interface TrackerGame {
@@ -24,7 +24,7 @@ export interface TrackerGame {
   ): Promise<FilledDecision>;
   /** Returns a URL whose host refuses connections, and its port. */
   findUnreachableHost(): Promise<{ url: string; port: number }>;
-  /** Polls, and advances the clock before each poll so that retries become due. */
+  /** Polls a value, advancing the clock before each poll so that retries become due. */
   pollLater<T>(read: () => T): ReturnType<typeof expect.poll<T>>;
   /** Returns each tracker request's state, and whether the request contains player data. */
   readRequests(decision: FilledDecision): Promise<Record<string, string>>;

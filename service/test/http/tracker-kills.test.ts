@@ -161,7 +161,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
         const dispatcher = start(process.database);
         dispatcher.wake(scope.accountId);
         await process.death;
-        // This dispatcher's pending statement never returns, so the dispatcher does nothing more.
+        // This dispatcher's pending statement never returns, so the dispatcher does no further work.
       }
     }
     const survivingDispatcher = start();

@@ -87,7 +87,7 @@ describe.each(engines)('on %s', (engine) => {
     game.advance(3_000);
     expect((await game.report(game.createCompletion(decision))).decisions[0]?.state).toBe('earned');
     expect(await game.readReportCount('trackers_late')).toBe(lateBefore + 1);
-    // A pending request's tracking window depends on the database's clock.
+    // The database's clock determines when a pending request's tracking window ends.
     await pollLater(() => readRequests(decision)).toEqual({ 'impression/0': 'late' });
     await expect.poll(() => game.readReportCount('trackers_late')).toBe(lateBefore + 2);
     expect(server.paths()).toEqual([]);

@@ -52,7 +52,7 @@ describe.skipIf(postgres === undefined)(
 
     let playerCount = 0;
     /**
-     * Requests ads from the process `decisionProcess` for devices that then go offline. Returns a function that reports
+     * Requests ads from process `decisionProcess` for devices that then go offline. Returns a function that reports
      * the events. If `startProcess` is set, the start events are reported to it before the devices go offline.
      */
     async function watch(decisionProcess: number, startProcess?: number) {

@@ -74,7 +74,7 @@ const growingTables = [
 
 test('old rows are deleted in batches', async () => {
   const batches = [
-    // Stores more than one batch of old rows and five newer rows.
+    // More than one batch of old rows, and five newer rows.
     [1_500, 100],
     [5, 0],
   ] as const;

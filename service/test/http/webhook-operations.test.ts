@@ -108,7 +108,7 @@ test('a webhook disabled by a 410 response can recover missed events', async () 
   expect(audit.body.data[0]).toMatchObject({ actor: 'service', action: 'webhook.disabled' });
   expect((await sendTestEvent(webhook.id)).status).toBe(409);
 
-  // Events that occur while the webhook is disabled create no delivery.
+  // Events that occur while the webhook is disabled create no deliveries.
   await call('POST', '/v1/kill-switches', { scope: 'placement', target_id: 'lobby', state: 'on' });
   const enabledWebhook = await call<Webhook>('PATCH', path, { status: 'enabled' });
   expect(enabledWebhook.body).not.toHaveProperty('disabled_reason');

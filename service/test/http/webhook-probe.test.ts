@@ -54,7 +54,7 @@ async function startDisabledReceiver(respond: () => number) {
     () => listDeliveries(body.id),
     ([delivery]) => delivery?.attempts.length === 1,
   );
-  // Postpones the retry, which would disable the webhook before the next event is queued.
+  // Postpones the retry. Otherwise, its failure would disable the webhook before the next event is queued.
   await runningService.service.database.query(
     `UPDATE deliveries SET next_at = now() + interval '1 hour' WHERE webhook_id = $1`,
     [body.id],

@@ -108,7 +108,10 @@ export async function startAdvertiser(): Promise<Advertiser> {
   };
 }
 
-/** Of every hundred tracker URLs, three reset the connection, three return an error and three redirect. */
+/**
+ * Chooses a tracker URL's fault. Of every hundred URLs, three reset the connection, three return an error and three
+ * redirect.
+ */
 function chooseFault(path: string): 'reset' | 'error' | 'redirect' | undefined {
   const [, bid, event] = path.split('/');
   const share = (Number(bid) * 7 + trackedEvents.indexOf(event ?? '') * 13) % 100;

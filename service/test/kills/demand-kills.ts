@@ -15,7 +15,10 @@ import { type RunningService, startService } from '../start-service.ts';
 import { type Advertiser, domain, mediaMs, trackedEvents, startAdvertiser } from './advertiser.ts';
 
 interface DemandKillOptions {
-  /** How many external ads to watch to completion. Each has an impression, with its trackers and notices. */
+  /**
+   * The number of external ads to watch to completion. Each ad produces one impression and fires its trackers and
+   * notices.
+   */
   impressions: number;
   /** The number of concurrent players. */
   players: number;
@@ -45,7 +48,7 @@ interface Violations {
 interface DemandKillReport extends Violations {
   watched: number;
   kills: number;
-  /** The number of recorded tracker requests for each state and reason. */
+  /** The number of recorded tracker requests by state and reason. */
   trackerRequests: Record<string, number>;
 }
 

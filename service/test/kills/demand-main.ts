@@ -1,4 +1,4 @@
-/** `npm run kills:demand`: kills service processes that serve external ads, on both kinds of databases. See `--help`. */
+/** `npm run kills:demand`: kills service processes that serve external ads, on both database engines. See `--help`. */
 import { parseArgs } from 'node:util';
 import { printFindings } from '../faults/verify.ts';
 import { startPrivatePostgres } from '../private-postgres.ts';

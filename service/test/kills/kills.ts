@@ -27,7 +27,7 @@ interface KillReport {
 }
 
 const playerCount = 32;
-/** A service is killed after it has acknowledged at least this many decisions and events. */
+/** The service acknowledges at least this many decisions, and as many events, before it is killed. */
 const minAcknowledgments = 100;
 
 /** Repeatedly kills a service under load. After each kill, checks that the database contains all acknowledged data. */

@@ -16,7 +16,8 @@ export interface SendsReport {
   node: string;
   failed: number;
   /**
-   * The used heap in bytes after the warm-up and after each tenth of the sends. Measured after a garbage collection.
+   * Heap usage in bytes, measured after a garbage collection: once after the warm-up and again after each tenth of the
+   * sends.
    */
   heap: number[];
   /** The number of live objects at the end, for classes that each send instantiates. */
@@ -60,7 +61,7 @@ async function readHeap(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
-/** Counts live objects. For a few hundred sends, the heap size would be too noisy. */
+/** Counts live objects. With only a few hundred sends, the heap size would be too noisy. */
 async function countObjects(): Promise<SendsReport['liveObjects']> {
   const { snapshot, nodes, strings } = JSON.parse(await text(getHeapSnapshot())) as {
     snapshot: { meta: { node_fields: string[]; node_types: [string[]] } };

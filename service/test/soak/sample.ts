@@ -34,7 +34,10 @@ export async function readSample(url: string, minutes: number): Promise<Sample> 
 
 type Metric = Exclude<keyof Sample, 'minutes'>;
 
-/** Growth up to this amount is considered noise, such as uncollected garbage or many concurrent players. */
+/**
+ * Growth up to this amount is considered noise. Possible causes are uncollected garbage and spikes in concurrent
+ * players.
+ */
 const noiseThresholds: Record<Metric, number> = {
   memoryMb: 32,
   heapMb: 16,
@@ -47,7 +50,8 @@ const noiseThresholds: Record<Metric, number> = {
 
 /**
  * Returns the metrics that have grown. Compares each metric's median in the last third of the run with that in the
- * middle third. The difference must exceed both 10% and the metric's noise threshold. The first third is the warm-up.
+ * middle third. The difference must exceed both 10% and the metric's noise threshold. The first third counts as
+ * warm-up and is ignored.
  */
 export function findGrowth(samples: readonly Sample[]): string[] {
   const thirdLength = Math.floor(samples.length / 3);

@@ -55,7 +55,7 @@ test('during an outage, calls fail immediately until a probe succeeds', async ()
 test('a rejected statement is not treated as an outage', async () => {
   const { state, database } = createFlakyDatabase();
   const guardedDatabase = failFast(database, { onOutage: fail, onRecover: fail });
-  // Disk full, timeout, write on a standby, unique violation.
+  // Disk full, statement timeout, write to a standby, unique violation.
   for (const code of ['53100', '57014', '25006', '23505']) {
     state.error = createError(code);
     await expect(guardedDatabase.query('INSERT')).rejects.toBe(state.error);

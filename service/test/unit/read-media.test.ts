@@ -11,7 +11,9 @@ const readDemoFile = (file: string): Buffer =>
 
 const files = ['meadow.mp4', 'meadow.webm', 'harbour.png', 'meadow-poster.jpg'].map(readDemoFile);
 
-/** Generates corrupted copies of real files. Bytes are changed, mostly near the start. Some copies are truncated. */
+/**
+ * Generates corrupted copies of real files. Overwrites bytes, mostly near the start, and truncates some of the copies.
+ */
 const corruptedFile = fc
   .record({
     file: fc.constantFrom(...files),

@@ -122,7 +122,7 @@ describe('a bid’s markup', () => {
     const { result } = await resolve({ ad: vast(inline({ body: price('ad') })) }, {}, source);
     expect(result.ad?.trackers.impression).toEqual([
       'https://t.example/bid?p=2.5',
-      // Auction macros are replaced only in the bid's own markup.
+      // Auction macros are replaced only in the bid's own markup, not in the documents that it refers to.
       'https://t.example/ad?p=${AUCTION_PRICE}',
     ]);
   });

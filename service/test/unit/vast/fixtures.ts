@@ -139,9 +139,9 @@ export async function readRejection(document: string, overrides: Partial<VastRul
 }
 
 /**
- * Returns the longest time in milliseconds for which resolving documents blocks the event loop. Measures CPU time,
- * which does not depend on other processes. Returns the best of up to ten runs, because some runs include a garbage
- * collection.
+ * Returns the longest time, in milliseconds, that the event loop is blocked while the documents are resolved. Measures
+ * CPU time, which does not depend on other processes. Returns the best of up to ten runs, because some runs include a
+ * garbage collection.
  */
 export async function measureStall(documents: Documents): Promise<number> {
   let best = Infinity;

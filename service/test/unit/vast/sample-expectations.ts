@@ -207,7 +207,7 @@ export const iabSamples = new Map<string, ExpectedResult>([
       'https',
       'http://mytrackingurl/clickTracking',
     ),
-    // These two refer to an ad in the samples for VAST 4.0.
+    // These two refer to an ad in the VAST 4.0 samples.
     'Viewable_Impression-test.xml': expectViewable('https'),
     'Wrapper_Tag-test.xml': expectWrapped('https', 'http'),
   }),
