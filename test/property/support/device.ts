@@ -15,7 +15,8 @@ export interface Device {
   /** Kills the browser at an arbitrary point, then reopens the game. */
   kill(): void;
   /**
-   * Simulates a player who returns to the game, which then polls every reward. Resolves when every reward is delivered.
+   * Simulates a player who returns to the game, which then polls the status of every reward. Resolves when every reward
+   * is delivered.
    */
   returnToGame(): Promise<void>;
   /** How many times each reward was delivered to the game. */
