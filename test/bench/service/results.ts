@@ -68,7 +68,7 @@ export interface RateRow {
   databaseUs: number;
   /** 50th and 99th percentiles of the time from the ad's scheduled start to the response. */
   decisionMs: [number, number];
-  /** 50th and 99th percentiles of the time from sending the completion until the webhook arrives. */
+  /** 50th and 99th percentiles of the time from sending the completion to the webhook's arrival. */
   webhookMs: [number, number];
 }
 

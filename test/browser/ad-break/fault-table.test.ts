@@ -266,7 +266,7 @@ const faults: Record<string, Fault> = {
   },
 };
 
-/** Calls back when the end card appears. */
+/** Calls `callback` when the end card appears. */
 function onEndCard(callback: () => void): void {
   const { dialog, findVisible } = overlay();
   if (!dialog) return;

@@ -65,7 +65,7 @@ it.each<[string, Partial<AdsOptions>, ShowOptions, boolean]>([
 });
 
 it('lets the player unmute an ad that started muted', async () => {
-  // On a busy machine, the short clip could end before the test clicks.
+  // Slows playback down, because on a busy machine the short clip could end before the test clicks.
   vi.mocked(HTMLMediaElement.prototype.play).mockImplementation(function (this: HTMLMediaElement) {
     mutedPlays.push(this.muted);
     this.playbackRate = 0.1;

@@ -63,7 +63,7 @@ export function createDevice(
     rewards.onReward(async ({ decisionId }) => {
       if (!alive) return;
       deliveryCount.set(decisionId, (deliveryCount.get(decisionId) ?? 0) + 1);
-      // The game saves the reward. The browser may be killed here.
+      // The game has saved the reward, but the handler has not finished. The browser may be killed at this point.
       await new Promise(setImmediate);
     });
     const kill = (): void => {

@@ -150,7 +150,7 @@ test('reads ahead by at most a few requests’ worth of events', async () => {
     return store.read(after, limit);
   };
   openTab({ store: { ...store, read, close: () => undefined } });
-  // The initial count also reads everything, in separate pages.
+  // The first two reads belong to the initial count, which also reads every record.
   await runPendingWork();
   expect(service.counted).toHaveLength(5_000);
   const [, , ...drainLimits] = limits;
