@@ -26,6 +26,6 @@ function cpuMs(): number | undefined {
   const { user, system } = process.cpuUsage();
   if (!fs.existsSync('/proc/self/stat')) return (user + system) / 1000;
   const fields = fs.readFileSync('/proc/self/stat', 'utf8').split(') ')[1]?.split(' ') ?? [];
-  // cutime and cstime are fields 16 and 17, in hundredths of a second. The split has removed the first two fields.
+  // cutime and cstime are fields 16 and 17, in clock ticks of 10 ms. The split has removed the first two fields.
   return (user + system) / 1000 + (Number(fields[13]) + Number(fields[14])) * 10;
 }

@@ -10,7 +10,7 @@ export default defineConfig({
     alias: { playwright: join(import.meta.dirname, 'node_modules', 'playwright', 'index.mjs') },
   },
   test: {
-    // The same timeout as in the project's own configuration.
+    // The same timeout as in the repository's main configuration.
     expect: { poll: { timeout: 20_000 } },
     testTimeout: 90_000,
     hookTimeout: 120_000,

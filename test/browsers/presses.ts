@@ -5,7 +5,7 @@ export interface Press {
 }
 
 /**
- * Returns the key presses that Vitest's `userEvent.keyboard()` produces for a text such as
+ * Returns the key presses that Vitest's `userEvent.keyboard()` produces for text such as
  * `a{Enter}{ArrowLeft>}{/ArrowLeft}`.
  */
 export function parsePresses(text: string): Press[] {

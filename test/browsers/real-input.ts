@@ -20,7 +20,7 @@ interface ClickOptions {
 
 /**
  * Clicks an element at its coordinates in the top-level window. The test runs in an iframe, so the element's own client
- * coordinates are offset from these.
+ * coordinates are relative to that frame.
  */
 async function click(
   target: Element | { element(): Element },

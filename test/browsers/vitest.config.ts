@@ -47,7 +47,7 @@ export default defineConfig({
     restoreMocks: true,
     setupFiles: [join(import.meta.dirname, 'skip-tests.ts')],
     provide: { skippedTests: JSON.parse(process.env['BROWSER_SKIPPED_TESTS'] ?? '{}'), full: true },
-    // The same timeout as in the project's own configuration, so that a busy machine does not cause failures.
+    // The same timeout as in the repository's main configuration, so that a busy machine does not cause failures.
     expect: { poll: { timeout: 20_000 } },
     testTimeout: 60_000,
     include: ['test/browser/**/*.test.ts'],

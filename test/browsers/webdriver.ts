@@ -22,7 +22,7 @@ export interface WebDriverOptions {
   capabilities: object;
 }
 
-/** The characters that stand for non-text keys in WebDriver. */
+/** The characters that represent non-text keys in WebDriver. */
 const keyCharacters: Record<string, string> = {
   Shift: '\uE008',
   Tab: '\uE004',
@@ -43,8 +43,8 @@ export async function startWebDriver(options: WebDriverOptions): Promise<WebDriv
   const port = await getPort({ host: '127.0.0.1' });
   const driver = spawn(program, [...args, `--port=${port}`], {
     stdio: 'ignore',
-    // The driver starts a display and a browser. All of them belong to a new process group, so that they can be stopped
-    // together.
+    // The driver starts a display and a browser. Puts all of them in a new process group, so that one signal can stop
+    // them.
     detached: true,
   });
   const kill = () => void process.kill(-(driver.pid ?? 0), 'SIGTERM');

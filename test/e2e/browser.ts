@@ -34,8 +34,8 @@ declare global {
 }
 
 /**
- * Starts an ad with a real click, because browsers play sound only after a click. {@link getResult} returns the ad's
- * result.
+ * Starts an ad with a real click, because browsers play sound only after a user gesture. {@link getResult} returns the
+ * ad's result.
  */
 export async function show(
   page: Page,

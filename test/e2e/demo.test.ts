@@ -38,7 +38,7 @@ describe('the demo game', () => {
   const isAdOpen = (): Promise<boolean> =>
     page.getByText('Advertisement', { exact: true }).isVisible();
 
-  /** Goes offline from within the page, because a click by the test could come too late, after the ad has ended. */
+  /** Goes offline from within the page, because a click sent by the test could arrive after the ad has ended. */
   const goOfflineWhenAdOpens = (): Promise<void> =>
     page.getByLabel('Offline').evaluate((offline: HTMLInputElement) => {
       const goOfflineIfOpen = (): void => {

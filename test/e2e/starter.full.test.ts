@@ -17,7 +17,7 @@ it.beforeAll(({ stack }) => {
     linkedPackages: ['phaser', 'vite'],
     packedWorkspaces: ['create-trueward'],
   });
-  // npm creates the same link when it installs a package.
+  // Creates the same link that npm creates when it installs Vite.
   symlinkSync(
     join(root, 'node_modules/vite/bin/vite.js'),
     join(installedPackage.project, 'node_modules/.bin/vite'),

@@ -171,13 +171,13 @@ interface Listener {
   callback: () => void;
   once: boolean;
   removed: boolean;
-  /** The engine’s own listeners, which the game cannot see. */
+  /** Whether this is one of the engine’s own listeners, which are hidden from the game. */
   internal: boolean;
 }
 
 /**
- * Creates an event target like the engine's. A callback is registered only once. A callback that is added while an
- * event is emitted is not called for that event.
+ * Creates an event target like the engine's. Adding the same callback again has no effect. A callback that is added
+ * while an event is being emitted is not called for that event.
  */
 function createCocosEvents() {
   let listeners: Listener[] = [];

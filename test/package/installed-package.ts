@@ -88,8 +88,8 @@ interface PackResult {
 }
 
 /**
- * Reads the result for the only packed package from npm's output. The output is a list or, in newer versions of npm, an
- * object keyed by package name.
+ * Reads the result for the single packed package from npm's output. The output is a list or, in newer versions of npm,
+ * an object keyed by package name.
  */
 function readPackResult(output: PackResult[] | Record<string, PackResult>): PackResult {
   const [result] = Object.values(output);

@@ -2,8 +2,8 @@ import { transformAsync } from '@babel/core';
 import presetEnv from '@babel/preset-env';
 
 /**
- * Compiles a module the way Cocos Creator does for old browsers when its option _Loose_ is on. Creator then compiles the
- * game's scripts and npm packages to ES5 with Babel in loose mode.
+ * Compiles a module the way Cocos Creator does for old browsers when its _Loose_ option is on. With this option,
+ * Creator compiles the game's scripts and npm packages to ES5 with Babel in loose mode.
  */
 export async function compileForCreator(code: string): Promise<string> {
   const compiled = await transformAsync(code, {

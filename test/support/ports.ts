@@ -50,8 +50,8 @@ export function createTestPage(): PageLifecycle & { emit(transition: PageTransit
 }
 
 /**
- * Returns everything that decisions depend on, except the service and the media. The page is online and in English,
- * consent is known, and no player is set.
+ * Returns everything that decisions depend on, except the service and the media. The page is online, its locale is
+ * English, consent is known, and no player is set.
  */
 export const decisionPorts = (clock: Clock) => ({
   clock,

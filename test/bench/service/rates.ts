@@ -32,8 +32,8 @@ const rounds = quick ? 1 : Number(values.rounds);
 const windowMs = quick ? 2_000 : Number(values.seconds) * 1_000;
 const rates = quick ? [10, 100] : [10, 100, 1_000];
 /**
- * Ramp-up before the measured window, in milliseconds. After it, the load has reached a steady state: ads end at the
- * rate at which they start.
+ * Ramp-up before the measured window, in milliseconds. After it, the load is in a steady state: ads finish at the same
+ * rate as they start.
  */
 const rampUpMs = watchMs + 900;
 /**
@@ -41,13 +41,15 @@ const rampUpMs = watchMs + 900;
  * rate.
  */
 const maxInFlight = 1_000;
-/** How long to wait for the last webhooks, in milliseconds. Long enough even for builds with slow webhooks. */
+/**
+ * How long to wait for the last webhooks, in milliseconds. Long enough even for builds that deliver webhooks slowly.
+ */
 const drainMs = 300_000;
-/** A rate counts as reached at 97%, because the window cuts off some ads at its start and end. */
+/** A rate counts as reached at 97% of the target, to allow for edge effects at the start and end of the window. */
 const reachedShare = 0.97;
 
 interface Window {
-  /** Webhooks that arrived, per second. */
+  /** Number of webhooks that arrived per second. */
   perSecond: number;
   serviceUs: number;
   databaseUs: number;

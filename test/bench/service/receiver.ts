@@ -16,7 +16,7 @@ export interface Receiver {
    * `/never/any-name`.
    */
   url: string;
-  /** The arrivals so far, excluding those at `/never`. The most recent ones may be missing for up to 20 ms. */
+  /** The arrivals so far, excluding those at `/never`. An arrival may take up to 20 ms to appear here. */
   arrivals: Arrival[];
   /**
    * Waits for `expected` webhooks. Resolves to the first `expected` arrivals.

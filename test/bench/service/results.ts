@@ -5,8 +5,8 @@ import type { Cost } from './meter.ts';
 import type { Side } from './side.ts';
 
 /**
- * The units of work that are measured. `decisionAlone` is a decision without any other requests, at a concurrency of
- * 64. `ad` is a whole ad with its webhook.
+ * The units of work that are measured. `decisionAlone` is a decision measured without any other kind of request, at a
+ * concurrency of 64. `ad` is a whole ad with its webhook.
  */
 export type Unit =
   'decisionAlone' | 'decision' | 'start' | 'quartiles' | 'finish' | 'delivery' | 'ad';
@@ -58,7 +58,7 @@ export interface Comparison {
 /** One build at one rate of whole ads. */
 export interface RateRow {
   side: Side['name'];
-  /** Number of ads that start per second. */
+  /** Number of ads started per second. */
   rate: number;
   /** Number of webhooks that arrived per second. */
   perSecond: number;
@@ -68,7 +68,7 @@ export interface RateRow {
   databaseUs: number;
   /** 50th and 99th percentiles of the time from the ad's scheduled start to the response. */
   decisionMs: [number, number];
-  /** 50th and 99th percentiles of the time from sending the completion until the webhook arrives. */
+  /** 50th and 99th percentiles of the time from sending the completion to the webhook's arrival. */
   webhookMs: [number, number];
 }
 

@@ -13,9 +13,9 @@ import { trackLeaks } from './traces.ts';
 
 const isFullRun = inject('full');
 
-// Tests every fault in every phase of an ad break, with a player who does nothing. The ad break must end by itself with
-// the expected outcome, and leave nothing on the page. Faults that do not depend on the media are tested with an image
-// by default, and with every kind of media by `npm run test:full`.
+// Tests every fault in every phase of an ad break, with a player who does nothing. The ad break must end on its own
+// with the expected outcome, and leave nothing behind on the page. Faults that do not depend on the media are tested
+// with an image by default, and with every kind of media by `npm run test:full`.
 
 const kinds: Record<string, DecisionCreative['media']> = {
   video,
@@ -266,7 +266,7 @@ const faults: Record<string, Fault> = {
   },
 };
 
-/** Calls back when the end card appears. */
+/** Calls `callback` when the end card appears. */
 function onEndCard(callback: () => void): void {
   const { dialog, findVisible } = overlay();
   if (!dialog) return;
@@ -302,7 +302,7 @@ function play(kind: string, phase: Phase, fault: Fault) {
   async function start(): Promise<void> {
     started = true;
     onEndCard(() => reachPhase('endCard'));
-    // Even with a delay of zero, a timer shows the close button.
+    // Even with a delay of zero, the close button is shown by a timer.
     await clock.advance(0);
     if (phase === 'prompting') overlay().findVisible('button.close')?.click();
     if (phase === 'playing' || phase === 'prompting') reachPhase(phase);
@@ -360,7 +360,7 @@ function play(kind: string, phase: Phase, fault: Fault) {
       frozenMs += ms;
       clock.freeze(ms);
     },
-    /** How long the page has been running, excluding the time it was frozen, in milliseconds. */
+    /** How long the page has been running, excluding time spent frozen, in milliseconds. */
     passedMs: () => clock.monotonic() - frozenMs,
     waitForPhase: () => reached.promise,
     end: () => {
@@ -401,7 +401,8 @@ describe.each(Object.keys(kinds))('an ad break with %s', (kind) => {
       await eventually(() => expect(stage.readPageState()).toEqual(restoredState));
       expect(outcomes).toEqual([outcome]);
       expect(stage.count('hold')).toBe(stage.count('release'));
-      // An aborted ad break does not wait for its writes to the outbox and the ledger. They finish by the next task.
+      // An aborted ad break does not wait for its writes to the outbox and the ledger. The writes finish before the
+      // next task.
       await new Promise((resolve) => setTimeout(resolve));
       expect(stage.count('complete')).toBe(stage.count('watched'));
       // While the device sleeps or the page is frozen, no time counts as watched or viewable.

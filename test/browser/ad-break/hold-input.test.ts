@@ -3,7 +3,7 @@ import { holdInput } from '../../../src/ad-break/hold-input.ts';
 
 afterEach(() => document.body.replaceChildren());
 
-/** Opens an ad in front of a game that listens on `window`, as engines do. */
+/** Opens an ad over a game that listens on `window`, as engines do. */
 function openAd() {
   const ad = document.body.appendChild(document.createElement('div'));
   const canvas = document.body.appendChild(document.createElement('canvas'));

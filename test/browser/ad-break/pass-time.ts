@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { server } from 'vitest/browser';
 import type { ManualClock } from '../../support/manual-clock.ts';
 
-/** Playback rates for each browser. WebKitGTK can pause a video only if its playback rate is 1. */
+/** The accelerated playback rate for each browser. WebKitGTK can pause a video only if its playback rate is 1. */
 const playbackRates: Record<string, number> = { chromium: 8, firefox: 2, webkit: 1 };
 
 // Saved early, because tests that count frames replace `window.requestAnimationFrame`.
@@ -11,8 +11,8 @@ const nextFrame = (): Promise<unknown> => new Promise((resolve) => requestFrame(
 
 /**
  * Advances a clock. While a video plays, the clock follows its playback time. Otherwise, the clock jumps from timer to
- * timer. A slow machine therefore never hits a timeout, and no test has to wait for a timer. Call `start` when the ad
- * is on the screen. While the ad loads, the next timer is the load timeout.
+ * timer. Tests therefore never time out because the machine is slow, and never wait for a timer. Call `start` only once
+ * the ad is on the screen: while the ad loads, the next timer is the load timeout.
  *
  * With `fastVideo`, videos play fast between `start` and `stop`. At other times they play at normal speed, so that a
  * test can act before the video ends.
@@ -35,13 +35,13 @@ export function passTime(
     playedMs.set(video, mediaMs);
   }
 
-  /** Changes the videos' playback rate, except where the test has set its own. */
+  /** Changes the playback rate of all videos, except those whose rate was set by the test. */
   function changeRate(from: number, to: number): void {
     for (const video of document.querySelectorAll('video'))
       if (video.playbackRate === from) video.playbackRate = to;
   }
 
-  // The clock must match the video before any handler for the video's event runs.
+  // The clock must be synchronized with the video before any other handler for the event runs.
   function listener({ target, type }: Event): void {
     if (!(target instanceof HTMLVideoElement)) return;
     follow(target);

@@ -28,7 +28,7 @@ export const image: DecisionCreative['media'] = {
   format: 'image',
   files: [file('picture.png', 'image/png')],
 };
-/** The URL of an image that is 77 × 15 pixels. */
+/** The URL of a 77 × 15 pixel image. */
 export const adChoices = `data:image/svg+xml,${encodeURIComponent(
   `<svg xmlns="http://www.w3.org/2000/svg" width="77" height="15"><rect width="77" height="15" fill="#fff"/>
     <path d="M65 2l9 5.5-9 5.5z" fill="#00aecd"/></svg>`,

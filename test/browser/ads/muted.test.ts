@@ -65,7 +65,7 @@ it.each<[string, Partial<AdsOptions>, ShowOptions, boolean]>([
 });
 
 it('lets the player unmute an ad that started muted', async () => {
-  // On a busy machine, the short clip could end before the test clicks.
+  // Slows playback down, because on a busy machine the short clip could end before the test clicks.
   vi.mocked(HTMLMediaElement.prototype.play).mockImplementation(function (this: HTMLMediaElement) {
     mutedPlays.push(this.muted);
     this.playbackRate = 0.1;
@@ -99,7 +99,7 @@ it('mutes an HTML creative before it is shown', async () => {
   `);
   service.respond = () => ({ creative: decide(creative).creative, close_after_ms: 0 });
   show({ muted: true });
-  // The frame is sandboxed, so the test cannot look inside. The creative shows that it received the message by
-  // requesting to be closed.
+  // The frame is sandboxed, so the test cannot look inside. When the creative receives the message, it asks to be
+  // closed.
   await eventually(() => expect(overlay().root?.textContent).toContain('lose the reward'));
 });

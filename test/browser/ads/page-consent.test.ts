@@ -77,7 +77,7 @@ describe('detecting a framework', () => {
     await clock.advance(60_000);
     tcf.callback(tcData([1, 2, 7]));
     expect(reported).toEqual([{ status: 'granted', tcfString: 'CPtcf' }]);
-    // One more poll was due before the framework loaded.
+    // One more poll had already been scheduled when the framework loaded.
     await clock.advance(60_000);
     searches.mockClear();
     await clock.advance(3_600_000);

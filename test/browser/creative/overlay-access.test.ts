@@ -7,7 +7,7 @@ let fixture: Awaited<ReturnType<typeof openInState>>;
 
 afterEach(() => fixture.end());
 
-// Tests right-to-left text in Hebrew, because axe does not measure contrast for Arabic letters.
+// Tests right-to-left text in Hebrew, because axe does not measure the contrast of Arabic script.
 describe.each(['en', 'he'])('In %s', (locale) => {
   beforeEach(() => page.viewport(640, 480));
 
@@ -81,7 +81,7 @@ it('keyboard focus reaches an external ad’s controls', async () => {
   fixture.overlay.progress(5_000, 12_000);
   const stops = await findTabStops();
   expect(stops.filter((name) => name !== '').sort()).toEqual(['Close ad', 'Learn more', 'Skip ad']);
-  // The link's accessible name is the image's alternative text.
+  // The link's accessible name is the image's alt text.
   const icon = fixture.findVisible('.icon a') as HTMLElement;
   icon.focus();
   expect(fixture.root?.activeElement).toBe(icon);

@@ -8,7 +8,7 @@ let fixture: Awaited<ReturnType<typeof openInState>>;
 
 afterEach(() => fixture.end());
 
-/** Lists the labels that a player could not read and the controls that a player could not reach. */
+/** Lists elements that are off the screen or too small for their text, and controls that are too small to tap. */
 function findFlaws(): string[] {
   const problems: string[] = [];
   const visible = [...(fixture.dialog?.querySelectorAll<HTMLElement>('*') ?? [])].filter(

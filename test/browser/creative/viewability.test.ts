@@ -52,7 +52,7 @@ afterEach(() => {
 it('counts a visible ad once', async () => {
   const watcher = await watch();
   await clock.advance(requiredMs - 1);
-  // Further checks must not report it again.
+  // An additional check must neither report the ad early nor report it twice.
   watcher.setPlaying(true);
   expect(onViewable).not.toHaveBeenCalled();
   await clock.advance(1);

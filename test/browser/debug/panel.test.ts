@@ -35,7 +35,7 @@ it('shows the last ad break, the requests, the queue and the rewards', async () 
   await eventually(() => expect(text()).toContain('no_candidates'));
   expect(text()).toContain('not_approved');
   expect(text()).toContain('double-coins');
-  // The last ad break is the one without an ad.
+  // The panel shows the last ad break, which is the one without an ad.
   expect(text()).toMatch(/begin.*no_fill/);
   await ads.showRewarded('revive');
   // The ad break did not wait for storage. Its steps and the stored events may appear in any order.

@@ -53,7 +53,7 @@ function listenToInput(canvas: HTMLCanvasElement): { takeInput(): string[]; stop
   return { takeInput: () => log.splice(0), stop: () => abortController.abort() };
 }
 
-/** Starts a game that has its own loop. The game's `EngineDriver` stops and restarts the loop. */
+/** Starts a game with its own game loop, which the game's `EngineDriver` stops and restarts. */
 const withoutEngine: Start = async (options) => {
   const canvas = addCanvas();
   const input = listenToInput(canvas);

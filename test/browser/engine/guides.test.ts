@@ -56,7 +56,7 @@ it.each([
   expect(lines.filter((line) => !tested.has(line))).toEqual([]);
 });
 
-/** Runs the unchanged JavaScript from the Phaser guide. The test supplies the options and the rest of the game. */
+/** Runs the JavaScript from the Phaser guide. The test supplies the imports, the options and the rest of the game. */
 async function startPhaserGame(options: object): Promise<Phaser.Game> {
   const [setup, scene] = Array.from(phaserGuide.matchAll(/```js\n(.*?)```/gs), ([, code = '']) =>
     code
@@ -75,7 +75,7 @@ async function startPhaserGame(options: object): Promise<Phaser.Game> {
   return game;
 }
 
-/** Runs code as a module. The module receives `guide` instead of its imports. */
+/** Runs code as a module. In place of imports, the code reads from `guide`. */
 async function runModule<Exports>(code = '', guide: object): Promise<Exports> {
   const name = `guide${Math.random()}`;
   Reflect.set(globalThis, name, guide);

@@ -14,7 +14,7 @@ import { games, type GameWithAds } from './games.ts';
 import { finger, keyboard, keys, mouse } from './real-input.ts';
 
 // Tests keys and pointers that are held down while an ad opens, with every driver. After the ad, the game must receive
-// each release once. The tests use real input, which only Chromium can emulate from a page.
+// each release exactly once. The tests use real input, which only Chromium can emulate from a page.
 
 describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start }) => {
   let service: StubService;

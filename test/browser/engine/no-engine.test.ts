@@ -42,7 +42,7 @@ it('falls back to a timer if the page renders no frames', () => {
   release();
   hidden.mockReturnValue(true);
   vi.advanceTimersByTime(10_000);
-  // When a page becomes visible again, it first renders a frame.
+  // A page that has just become visible gets one check interval to render a frame.
   hidden.mockReturnValue(false);
   vi.advanceTimersByTime(1_000);
   expect(callback).toHaveBeenCalledTimes(1);

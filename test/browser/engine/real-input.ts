@@ -70,7 +70,7 @@ export const finger = {
 const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', touchPoints: Point[]) =>
   cdp().send('Input.dispatchTouchEvent', { type, touchPoints });
 
-/** Keys with their standard names and codes, and with the key codes that older engines use. */
+/** Keys with their standard names and codes, and with the legacy key codes that older engines read. */
 export const keys = {
   right: { key: 'ArrowRight', code: 'ArrowRight', windowsVirtualKeyCode: 39 },
   up: { key: 'ArrowUp', code: 'ArrowUp', windowsVirtualKeyCode: 38 },

@@ -15,7 +15,7 @@ import {
 } from '../../support/ports.ts';
 import { decision, earn, earnedStatus, openTabWithLedger, watch } from './open-tab.ts';
 
-/** Each test has its own host. The host is part of its database names. */
+/** The host, which is different in each test and is part of the database names. */
 let host: string;
 let openedDatabases: string[];
 beforeEach(() => {

@@ -99,7 +99,9 @@ export function openTabWithLedger(
     identifyCalls: () => identifyCalls,
   };
 }
-/** Returns a ledger clock with real timers, so that database timeouts do not count among the manual clock's timers. */
+/**
+ * Returns a ledger clock with real timers, so that database timeouts are not counted among the manual clock's timers.
+ */
 export const withoutDatabaseTimeouts = (clock: Clock): Clock => ({
   ...clock,
   after: systemClock.after,
@@ -123,7 +125,8 @@ export async function openLedgerStore(): Promise<{ store: IDBObjectStore; close(
 }
 
 /**
- * Keeps a transaction on the whole ledger open, so that all other transactions wait. Returns a function that ends it.
+ * Holds a transaction on the whole ledger open, which blocks all other transactions. Returns a function that ends the
+ * transaction.
  */
 export async function lockLedger(): Promise<() => void> {
   const connection = await promisifyRequest(indexedDB.open(name));

@@ -16,7 +16,7 @@ async function open(placement: string, speed = 1): Promise<void> {
   await page.goto(site.pageFor(placement));
 }
 
-/** Requires the player to watch more of the video than ever loads. */
+/** Requires the player to watch more of the video than will ever load. */
 async function requireWholeVideo(): Promise<void> {
   await page.route('**/v1/decisions', async (route) => {
     const response = await route.fetch();

@@ -151,7 +151,7 @@ function decide({ placement }: DecisionRequest, origin: string): Decision {
 
 /**
  * Sends a media file. `stalling` sends the first two seconds (one sixth) and then no more data. In `broken`, the second
- * half is noise.
+ * half is garbage.
  */
 async function sendMedia(
   request: IncomingMessage,

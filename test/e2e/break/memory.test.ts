@@ -61,7 +61,7 @@ interface Footprint {
 }
 
 async function measureFootprint(session: CDPSession): Promise<Footprint> {
-  // Objects that one garbage collection frees can keep other objects alive until the next one.
+  // Some objects become collectible only after an earlier garbage collection has freed others.
   for (let count = 0; count < 3; count += 1) await session.send('HeapProfiler.collectGarbage');
   const { metrics } = await session.send('Performance.getMetrics');
   return Object.fromEntries(metrics.map(({ name, value }) => [name, value])) as never;
@@ -84,7 +84,7 @@ it(
     const before = await measureFootprint(session);
     const outcomes = await play(page, breaks);
     expect(new Set(outcomes)).toEqual(new Set(['aborted', 'rewarded']));
-    // Polls, because the last ad break may not have been garbage-collected yet. The same applies to `before`.
+    // Polls, because the last ad break may not have been garbage-collected yet. The same may be true of `before`.
     for (const metric of ['Documents', 'Nodes', 'JSEventListeners'] as const)
       await expect
         .poll(async () => (await measureFootprint(session))[metric], { message: metric })

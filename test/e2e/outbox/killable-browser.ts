@@ -21,7 +21,7 @@ export const chromiumArguments = [
   '--disable-sync',
 ];
 
-/** Starts a browser with the profile in this folder. Browsers that use the same folder have the same storage. */
+/** Starts a browser with the profile in this folder. Browsers started with the same folder share their storage. */
 export async function openKillableBrowser(profile: string): Promise<KillableBrowser> {
   const child = spawn(
     chromiumPath,

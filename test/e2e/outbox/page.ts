@@ -15,7 +15,7 @@ export interface PageOptions {
   clockOffsetMs?: number;
   /** How many times as fast as real time the outbox's timers run. Default: 20. */
   speed?: number;
-  /** The step at which the page notifies the server and stops for good. */
+  /** The step at which the page notifies the server and then waits forever. */
   stopAt?: Step;
 }
 
@@ -70,8 +70,8 @@ const clock: Clock = {
 };
 
 /**
- * Runs `work` between two steps. If the URL names one of them as the last step, the page notifies the server when it
- * reaches that step, and stops.
+ * Runs `work` between two steps. If the URL's `stopAt` parameter names one of them, the page notifies the server when
+ * it reaches that step, and then waits forever.
  */
 const passStep = async <T>(before: Step, after: Step, work: () => Promise<T>): Promise<T> => {
   await reach(before);

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chromiumArguments, chromiumPath } from './killable-browser.ts';
 
-/** A tab that can be hidden. In Playwright, every tab appears to be visible. */
+/** A tab that can be hidden. In Playwright, every tab reports that it is visible. */
 export interface RawTab {
   evaluate(expression: string): Promise<unknown>;
   setLifecycle(state: 'frozen' | 'active'): Promise<void>;

@@ -22,7 +22,7 @@ export interface Receiver {
   fault: ((exchange: Exchange) => void) | undefined;
   /** Resolves when a page has stopped at its `stopAt` step. */
   waitUntilPageStops(): Promise<void>;
-  /** Clears everything that was recorded, and the fault. */
+  /** Clears all recorded data and the fault. */
   reset(): void;
   close(): Promise<void>;
 }

@@ -51,7 +51,7 @@ test('another tab sends while the leader is frozen', async () => {
     await waitForArrivals(1);
     const otherTab = await browser.openTab(lab.receiver.url);
     await waitFor(async () => expect(await otherTab.evaluate('!!window.game')).toBe(true));
-    // Browsers only freeze hidden pages.
+    // Browsers freeze only hidden pages.
     await otherTab.activate();
     await waitFor(async () => expect(await leader.evaluate('document.hidden')).toBe(true));
     await leader.setLifecycle('frozen');
@@ -101,7 +101,7 @@ test('a tab that is suspended without an event does not block a visible tab', as
     await inPage(visibleTab)('enqueueEvents(10)');
     await waitForArrivals(11);
 
-    // This time, the tab is suspended during a request, so it keeps holding the lock.
+    // This time, the tab is suspended while a request is in flight, so it still holds the lock.
     await suspendedTab.setLifecycle('active');
     await suspendedTab.activate();
     lab.receiver.fault = () => undefined;
@@ -151,8 +151,8 @@ test('closes the database for a newer release in another tab', async () => {
   await waitFor(async () =>
     expect(await diagnostics(leader)).toMatchObject({ storage: 'memory', stored: 0, sent: 11 }),
   );
-  // The leader must release the lock, because the newer release waits for it. The leader cannot use the lock anymore
-  // anyway, because its store is closed.
+  // The leader must release the lock, because a tab with the newer SDK version would be waiting for it. The leader no
+  // longer needs the lock, because its store is closed.
   await waitFor(async () =>
     expect(await leader.evaluate(async () => (await navigator.locks.query()).held)).toEqual([]),
   );

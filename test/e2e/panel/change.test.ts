@@ -102,7 +102,7 @@ test('rejects a concurrent edit with a message, without overwriting anything', a
   await save(page);
   await page.getByRole('alert').filter({ hasText: 'someone else changed this' }).waitFor();
   expect(await read()).toMatchObject({ name: 'Mill', domain: 'windmill.example' });
-  // The page keeps the input and shows the other change next to it.
+  // Refreshing keeps the unsaved name and loads the other user's change to the domain.
   await page.getByRole('button', { name: 'Refresh' }).click();
   await expect
     .poll(() => page.getByRole('textbox', { name: 'Domain' }).inputValue())

@@ -161,7 +161,8 @@ test('the live tail shows requests and events as they happen', async () => {
   await site.game.decideImage('player-9');
   await page.getByRole('button', { name: 'Resume' }).click();
   await page.getByText('Connected').waitFor();
-  // Events during the pause are not shown. A rejected event is shown even though it doesn't belong to a decision.
+  // Events that occurred during the pause are not shown. A rejected event is shown even though it doesn't belong to a
+  // decision.
   await page.getByRole('button', { name: 'Clear' }).click();
   await site.game.report({ id: 'broken' });
   await lines.first().waitFor();

@@ -104,7 +104,7 @@ test('a new password replaces the old one and ends the user’s other sessions',
   await change(password, 'a password of my own');
   await here.getByText('Password changed.').waitFor();
   expect(await here.getByLabel('New password').inputValue()).toBe('');
-  // This browser continues with a new session.
+  // This browser stays signed in, with a new session.
   await openPage(here, '/placements');
   await here.getByRole('link', { name: 'revive' }).waitFor();
 

@@ -31,7 +31,7 @@ test('the setup page keeps its input no matter how long the user takes', async (
   await name.fill('Ada');
   for (let second = 0; second < 60; second += 5) await page.clock.runFor(5_000);
   expect(await name.inputValue()).toBe('Ada');
-  // There is no session yet, so a request for the session would lead to the sign-in page.
+  // There is no session yet, so requesting the session would make the panel show the sign-in page.
   expect(requests).not.toContain('/panel/api/session');
   await page.context().close();
 });

@@ -18,8 +18,8 @@ import {
 const pollOptions = { timeout: 30_000, interval: 100 };
 /**
  * How fast time passes in a cheating page, as a multiple of real time. This also applies to the SDK's timeouts: at a
- * speed of 16, a request would time out after 625 ms, and a slow machine would show no ad. Higher speeds are covered by
- * `test/property/support/cheats.ts`.
+ * speed of 16, a request would time out after 625 ms, and no ad would be shown on a slow machine. Higher speeds are
+ * covered by `test/property/support/cheats.ts`.
  */
 const cheatSpeed = 4;
 
@@ -30,7 +30,8 @@ let player = 0;
 it.beforeAll(({ stack: sharedStack }) => {
   stack = sharedStack;
 });
-// Each test has its own storage. Otherwise, the next player could receive undelivered rewards.
+// Each test has its own storage. Otherwise, the next test's player could receive rewards that the previous test left
+// undelivered.
 it.beforeEach(async ({ browser: sharedBrowser }) => {
   browser = await sharedBrowser.newContext();
 });
@@ -164,7 +165,7 @@ it('simultaneously requested ads earn no more rewards than the elapsed time allo
     });
   const statuses = await Promise.all(decisions.map(({ id }) => fetchStatus(stack, id)));
   const earnedCount = statuses.filter(({ state }) => state === 'earned').length;
-  // Each ad needs 95% of five seconds, and the service has a tolerance of two seconds in total.
+  // Each ad must be watched for 95% of its five seconds. The service allows a tolerance of two seconds in total.
   const availableMs = performance.now() - startedAtMs + 2_000;
   expect(earnedCount).toBeLessThanOrEqual(Math.floor(availableMs / 4_750));
 });
@@ -225,7 +226,8 @@ it('a device with restored storage is credited once', async () => {
   const traffic = recordTraffic(page);
   await savedDatabases.restore();
   await page.reload();
-  // The page reports all events again and receives its reward again. A game credits each decision only once.
+  // The page sends all its events again, and its reward is delivered again. The game server credits each decision only
+  // once.
   await waitForFirst(traffic.batches);
   await expect.poll(() => deliveredRewards(page), pollOptions).toHaveLength(2);
   const [delivery, repeatedDelivery] = await deliveredRewards(page);

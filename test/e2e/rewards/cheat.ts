@@ -26,7 +26,7 @@ export function recordTraffic(page: Page): { decisions: FilledDecision[]; batche
     if (response.request().method() !== 'POST' || !response.url().endsWith('/v1/decisions')) return;
     response.json().then(
       (decision: FilledDecision) => decisions.push(decision),
-      // The page was closed before the response was read. A test that waits for the decision fails.
+      // Ignored: the page was closed before the response was read. A test that needs the decision fails anyway.
       () => undefined,
     );
   });

@@ -126,7 +126,7 @@ it('shares trueward.js’s SDK, and exports its functions for pages that do the 
   await expect.poll(readCalls).toEqual(['beforeAd', 'afterAd', 'adBreakDone viewed']);
 });
 
-/** The common interface through which the same test uses each of the libraries below. */
+/** A common interface to the libraries below, so that the same test can cover each of them. */
 interface Library {
   canShowRewardedAd(): boolean;
   showRewardedAd(): Promise<unknown>;

@@ -36,7 +36,7 @@ export async function startHost(): Promise<Host> {
     const file = /^\/dist\/[\w-]+\.js$/.test(pathname) ? join(root, pathname) : gameFile;
     readFile(file).then(
       (body) => {
-        // CDNs send this header too. Browsers require it to check the integrity hash of a cross-origin script.
+        // CDNs send this header too. Browsers require it for Subresource Integrity checks of cross-origin scripts.
         response.writeHead(200, {
           'content-type': 'text/javascript',
           'access-control-allow-origin': '*',

@@ -136,8 +136,9 @@ export const cheats: Record<string, Cheat> = {
 };
 
 /**
- * Plays the ads using one kind of cheat. Returns the ads with their decision times, and the requests that the service
- * receives. A decision is made immediately before the cheat starts, or up to several minutes earlier.
+ * Simulates a session of a player who uses one kind of cheat. Returns the ads with their decision times, and the
+ * requests that the service receives. A decision is made immediately before the cheat starts, or up to several minutes
+ * earlier.
  */
 export function playCheat(random: Random, name: string, startAtMs: number): PlayedSession {
   const cheat = cheats[name];

@@ -15,7 +15,8 @@ export interface Device {
   /** Kills the browser at an arbitrary point, then reopens the game. */
   kill(): void;
   /**
-   * Simulates a player who returns to the game, which then polls every reward. Resolves when every reward is delivered.
+   * Simulates a player who returns to the game, which then polls the status of every reward. Resolves when every reward
+   * is delivered.
    */
   returnToGame(): Promise<void>;
   /** How many times each reward was delivered to the game. */
@@ -62,7 +63,7 @@ export function createDevice(
     rewards.onReward(async ({ decisionId }) => {
       if (!alive) return;
       deliveryCount.set(decisionId, (deliveryCount.get(decisionId) ?? 0) + 1);
-      // The game saves the reward. The browser may be killed here.
+      // The game has saved the reward, but the handler has not finished. The browser may be killed at this point.
       await new Promise(setImmediate);
     });
     const kill = (): void => {

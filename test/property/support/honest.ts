@@ -12,7 +12,7 @@ interface Device {
   loss: number;
   /** How long slow storage delays an event. */
   storage(): number;
-  /** When the device goes online. It sends no request before that. */
+  /** When the device comes online. It sends no requests before then. */
   onlineAtMs: number;
   /** Probability that an event is sent together with the next event. */
   batching: number;

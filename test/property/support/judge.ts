@@ -37,8 +37,8 @@ const dayMs = 86_400_000;
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 /**
- * Judges the ads from the events that one player's devices report. It uses the service's own functions, but keeps all
- * data in memory.
+ * Determines each ad's final state from the events that one player's devices report. Uses the service's own functions,
+ * but keeps all data in memory.
  */
 export function judgePlayer(ads: readonly ServedAd[], arrivals: readonly Arrival[]): JudgedAd[] {
   const decisions = new Map(ads.map((ad) => [ad.id, createDecision(ad)]));

@@ -20,7 +20,7 @@ export interface WatchPlan {
   placement: 'revive' | 'double-coins';
   /** Time between the end of the previous ad and this request. */
   gapMs: number;
-  /** Time between the request and the start of the ad, which was preloaded. */
+  /** Time between the request for the preloaded ad and the start of the ad. */
   preloadedMs: number;
   /** Whether the ad is watched at the same time as the previous ad, in another tab. */
   parallel: boolean;
@@ -46,7 +46,7 @@ export interface BatchPlan {
   players: PlayerPlan[];
   /** When a kill switch stops the `double-coins` placement, and for how long. */
   kill: { atMs: number; forMs: number };
-  /** Times at which all connections break: the players' connections and the connections to the database server. */
+  /** Times at which all connections break, both those from players and those to the database server. */
   cuts: number[];
 }
 

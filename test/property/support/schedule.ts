@@ -126,7 +126,8 @@ function schedulePlayer(
     tracks.push(track);
   }
   if (!playerTracks.some(({ plan, expected }) => isCheater(plan) && expected === 'either')) return;
-  // The times that a cheater claims can overlap with an honest ad view, so either of the two may earn its reward.
+  // The times that a cheater claims can overlap with an honest ad view, so either ad may be the one that earns its
+  // reward.
   for (const track of playerTracks) if (track.expected === 'earned') track.expected = 'either';
 }
 
@@ -144,7 +145,7 @@ export const isCheater = ({ behavior }: WatchPlan): boolean =>
 interface Occurrence {
   type: AdEvent['type'];
   occurredAtMs: number;
-  /** The time that the device reports instead. */
+  /** The time that the device reports instead of `occurredAtMs`. */
   claimedAtMs?: number;
   sentAtMs: number[];
   more: Pick<AdEvent, 'watched_ms' | 'visible'>;
@@ -173,7 +174,7 @@ function planOccurrences(plan: WatchPlan, decideAtMs: number, fromMs: number): O
     };
   };
   const toSentAtMs = (occurredAtMs: number, delay: number): number => {
-    // A cheater does not wait. Otherwise, five seconds would actually pass on the service's clock.
+    // A cheater sends events without a delay. Otherwise, five seconds would actually pass on the service's clock.
     const isCheating = speed > 1;
     const ms = occurredAtMs + (isCheating ? 0 : delay) + laterMs + latencyMs;
     return Math.max(decideAtMs + 1, Math.ceil(ms / 500) * 500);

@@ -10,7 +10,7 @@ const files = new Map(
     path ?? '',
   ]),
 );
-/** Splits `B “one”, “two”; XR “three”` into pairs of a file's letters and a test's title. */
+/** Splits `B “one”, “two”; XR “three”` into pairs of a file's letter code and a test title. */
 const quotedTests = page
   .split('\n')
   .filter((line) => line.startsWith('| '))

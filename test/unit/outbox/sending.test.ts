@@ -150,7 +150,7 @@ test('reads ahead by at most a few requests’ worth of events', async () => {
     return store.read(after, limit);
   };
   openTab({ store: { ...store, read, close: () => undefined } });
-  // The initial count also reads everything, in separate pages.
+  // The initial count also reads every record, but separately.
   await runPendingWork();
   expect(service.counted).toHaveLength(5_000);
   const [, , ...drainLimits] = limits;

@@ -153,7 +153,7 @@ describe('verifyReceipt', () => {
     expect([await verify(nextReceipt), requests]).toEqual(['accepted', 2]);
     await new Promise((resolve) => server.close(resolve));
     nowS += 3_601;
-    // While the service is down, known keys work. An unknown key id fails with a separate error code.
+    // While the service is down, cached keys keep working. An unknown key id fails with a distinct error code.
     expect(await verify(nextReceipt)).toBe('accepted');
     expect(await verify(await (await makeSigner('key-3')).sign())).toBe('keys_unavailable');
   });

@@ -1,6 +1,7 @@
 /**
  * Implements the parts of the `cc` module that the sample project uses, on top of the fake engine. The page creates the
- * scene's nodes and components, because there is no Cocos Creator editor to do so. The page's frames drive the engine.
+ * scene's nodes and components, because there is no Cocos Creator editor to do so. The page's animation frames drive
+ * the engine.
  */
 import type { CocosModule } from '../../../../src/cocos/cocos-module.ts';
 import { createCocosEngine } from '../../../fakes/cocos-engine.ts';
