@@ -117,7 +117,7 @@ function readKey(text: string | undefined): string {
   throw new UsageError(
     kind === undefined
       ? 'Not a valid API key: its format or checksum is wrong.'
-      : `The key is a ${kind === 'sk' ? 'secret' : 'publishable'} ${environment} key; expected a sandbox secret key.`,
+      : `The key is a ${environment} ${kind === 'sk' ? 'secret' : 'publishable'} key; expected a sandbox secret key.`,
   );
 }
 

@@ -205,7 +205,7 @@ test('`listen` forwards each event once, signed with the printed secret', async 
   });
   expect([rejectedCommand.code, rejectedCommand.err]).toEqual([
     2,
-    expect.stringContaining('expected a secret sandbox'),
+    expect.stringContaining('expected a sandbox secret key'),
   ]);
 
   const listening = startCommand(args, { ...env, TRUEWARD_SECRET_KEY: client.secret });

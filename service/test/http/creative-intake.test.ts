@@ -156,7 +156,7 @@ const redirectTo =
 
 test.each<[string, RegExp, Parameters<MediaOrigin['serve']>[1], Partial<OfferInput>?]>([
   ['HTML labeled as MP4', /is text\/html; expected an MP4/, '<!doctype html><script>1</script>'],
-  ['HEVC labeled as MP4', /codec hev1.*not all browsers can play/, hevc],
+  ['HEVC labeled as MP4', /hev1\S+ codec, which not all browsers support/, hevc],
   ['an image labeled as MP4', /is image\/png; expected an MP4/, picture],
   ['a truncated MP4', /truncated/, meadow.subarray(0, 100_000)],
   ['an empty file', /is not MP4/, ''],
