@@ -31,6 +31,9 @@ export function createHosts(connectionString: string, random = Math.random): Hos
       const hostUrl = url();
       super({ ...(typeof config === 'object' ? config : {}), connectionString: hostUrl });
       this.#hostUrl = hostUrl;
+      // The pool adds its error listeners only after `connect` has finished. Without a listener, losing the connection
+      // in between, for example because the server shuts down, would crash the process.
+      this.on('error', () => undefined);
     }
 
     async #connect(): Promise<pg.Client> {
@@ -42,18 +45,13 @@ export function createHosts(connectionString: string, random = Math.random): Hos
 
     /** Has the same effect as `target_session_attrs=primary` in libpq, which `pg` does not support. */
     async #rejectStandby(): Promise<void> {
-      // The pool adds its error listener after `connect` has finished. Without a listener, a lost connection would
-      // crash the process.
-      const ignore = (): void => undefined;
-      this.on('error', ignore);
       try {
         const { rows } = await this.query<{ standby: boolean }>(
           'SELECT pg_is_in_recovery() AS standby',
         );
         if (rows[0]?.standby === true) throw new StandbyError(`${this.host}:${this.port}`);
-        this.off('error', ignore);
       } catch (error) {
-        this.end().catch(ignore);
+        this.end().catch(() => undefined);
         throw error;
       }
     }
