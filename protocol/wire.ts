@@ -449,7 +449,7 @@ export interface HouseAd {
    */
   priority: number;
   /**
-   * The share relative to other house ads with the same priority.
+   * How often the ad is chosen, relative to other house ads with the same priority.
    */
   weight: number;
   /**
@@ -1507,7 +1507,7 @@ export interface HouseAdRequest {
    */
   priority?: number;
   /**
-   * The share relative to other house ads with the same priority.
+   * How often the ad is chosen, relative to other house ads with the same priority.
    */
   weight?: number;
   /**
@@ -1545,7 +1545,7 @@ export interface HouseAdUpdate {
    */
   priority?: number;
   /**
-   * The share relative to other house ads with the same priority.
+   * How often the ad is chosen, relative to other house ads with the same priority.
    */
   weight?: number;
   starts_at?: string | null;

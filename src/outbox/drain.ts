@@ -35,7 +35,7 @@ export interface DrainDeps {
   client: ServiceClient;
   clock: Clock;
   random: () => number;
-  /** Default: Web Locks. They are imported here, in a lazy chunk, so that they do not delay the game's startup. */
+  /** Default: the Web Locks election, which is imported here, in a lazy chunk, so that it does not delay game startup. */
   locks?: Locks;
   /** Whether this tab may send other tabs' events. */
   mayLead(): boolean;

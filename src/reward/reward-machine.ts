@@ -26,9 +26,9 @@ export interface LedgerEntry extends RewardReport {
   /** Whether every handler has finished. */
   delivered: boolean;
   /**
-   * Set while the entry is being moved from one publishable key's ledger to another's. The reward is not delivered
-   * while this is set. The entry is marked `arriving` in the new ledger, then `gone` in the old ledger, where it stays
-   * marked.
+   * Set when the entry is moved from one publishable key's ledger to another's. The reward is not delivered while this
+   * is set. The new ledger's copy is `arriving` until the move is complete. The old ledger's copy is then `gone` and
+   * remains as a tombstone.
    */
   moved?: 'arriving' | 'gone';
 }

@@ -14,7 +14,7 @@ export interface AddressRule {
  * addresses.
  */
 const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
-/** NAT64 (RFC 6052): in IPv6-only networks, DNS64 maps every IPv4 address to this prefix. */
+/** The NAT64 well-known prefix (RFC 6052). In IPv6-only networks, DNS64 returns IPv4 addresses embedded in it. */
 const nat64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 
 /**

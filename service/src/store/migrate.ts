@@ -252,7 +252,7 @@ function compareApplied(applied: AppliedMigration[], migrations: readonly Migrat
   const breakingName = newerNames.find((name) => name.includes('breaking'));
   if (breakingName === undefined) return newerNames;
   throw new Error(
-    `The database contains migration ${breakingName}, which this release does not support. Start a newer release.`,
+    `The database contains migration ${breakingName}, which this release does not support. Upgrade to a newer release.`,
   );
 }
 

@@ -68,7 +68,7 @@ function findListener(port: number): number {
   const listener = pids.find((pid) => openFiles(pid).some((file) => sockets.includes(file)));
   if (listener === undefined)
     throw new Error(
-      `No process on this machine listens on port ${port}. The benchmark reads CPU times, so all servers must run here, and you need permission to inspect them.`,
+      `No process on this machine is listening on port ${port}. The benchmark reads CPU times, so all servers must run here, and you need permission to inspect them.`,
     );
   return listener;
 }

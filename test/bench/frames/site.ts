@@ -15,9 +15,9 @@ const renderPage = (version: string): string => `<!doctype html><title>Frames</t
 <script src="/timers.js"></script><script src="/phaser-${version}.js"></script>
 <script src="/sdk.js"></script><script src="/peer.js"></script><script src="/bench.js"></script>`;
 
-/** Makes the peer import the Phaser copy that the page has already loaded. */
+/** Makes the peer import the copy of Phaser that the page has already loaded. */
 const pagePhaserPlugin: Plugin = {
-  name: 'phaser-of-the-page',
+  name: 'page-phaser',
   resolveId: (id) => (id === 'phaser' ? '\0phaser' : undefined),
   load: (id) => (id === '\0phaser' ? 'export const { Plugins } = window.Phaser;' : undefined),
 };

@@ -1,35 +1,35 @@
 import type { Page } from 'playwright';
 import { expect, inject } from 'vitest';
 import type { KillableBrowser } from './killable-browser.ts';
-import { type OutboxLab, startLab, waitFor } from './outbox-lab.ts';
+import { type OutboxHarness, startHarness, waitFor } from './outbox-harness.ts';
 import { it as test } from '../worker.ts';
 import type { PageOptions, Step } from './page.ts';
 
-let lab: OutboxLab;
+let harness: OutboxHarness;
 let killableBrowser: KillableBrowser;
 let profile = 0;
 
 test.beforeAll(async ({ browser }) => {
-  lab = await startLab(browser);
+  harness = await startHarness(browser);
 });
-test.afterAll(() => lab.close());
+test.afterAll(() => harness.close());
 test.afterEach(async () => {
   profile += 1;
   await killableBrowser.kill();
-  lab.receiver.reset();
+  harness.receiver.reset();
 });
 
 /** Starts a browser with the same profile as the previous browser in this test. */
 const start = async (options: PageOptions = {}): Promise<Page> => {
-  killableBrowser = await lab.openBrowser(`profile-${profile}`);
+  killableBrowser = await harness.openBrowser(`profile-${profile}`);
   const [context] = killableBrowser.browser.contexts();
   if (!context) throw new Error('The browser has no profile.');
-  return lab.open(context, options);
+  return harness.open(context, options);
 };
 const enqueueAndStore = async (page: Page, count: number) => {
   await page.evaluate((eventCount) => window.game.enqueueEvents(eventCount), count);
   expect(await page.evaluate(() => window.game.diagnostics().storage)).toBe('indexeddb');
-  await waitFor(() => expect(lab.receiver.resolved.size).toBe(count));
+  await waitFor(() => expect(harness.receiver.resolved.size).toBe(count));
 };
 
 const isFullRun = inject('full');
@@ -46,7 +46,7 @@ const steps: Step[] = isFullRun
   : ['after the write'];
 
 test.each(steps)('no stored event is lost if the browser is killed %s', async (step) => {
-  const { receiver } = lab;
+  const { receiver } = harness;
   receiver.fault = ({ request }) => request.socket.destroy();
   await enqueueAndStore(await start(), 20);
   await killableBrowser.kill();
@@ -60,7 +60,7 @@ test.each(steps)('no stored event is lost if the browser is killed %s', async (s
   await killableBrowser.kill();
 
   const nextPage = await start();
-  await lab.expectAllArrived(nextPage);
+  await harness.expectAllArrived(nextPage);
   expect(receiver.resolved.size).toBeGreaterThanOrEqual(20);
   // Events that were not written may be lost. All written events must arrive, even if their promise did not resolve.
   if (step === 'after the write') await waitFor(() => expect(receiver.arrivals.size).toBe(25));
@@ -71,7 +71,7 @@ test.each(steps)('no stored event is lost if the browser is killed %s', async (s
 test.runIf(isFullRun)(
   'no stored event is lost if the browser is killed during a burst of events',
   async () => {
-    const { receiver } = lab;
+    const { receiver } = harness;
     const page = await start();
     await page.evaluate(() => {
       const frame = () => {
@@ -83,7 +83,7 @@ test.runIf(isFullRun)(
     await waitFor(() => expect(receiver.resolved.size).toBeGreaterThan(500));
     await killableBrowser.kill();
     const storedCount = receiver.resolved.size;
-    await lab.expectAllArrived(await start());
+    await harness.expectAllArrived(await start());
     expect(receiver.arrivals.size).toBeGreaterThanOrEqual(storedCount);
   },
 );

@@ -1,25 +1,25 @@
 import type { BrowserContext, Page } from 'playwright';
 import { expect } from 'vitest';
 import type { PageOptions } from './page.ts';
-import { type OutboxLab, startLab, waitFor } from './outbox-lab.ts';
+import { type OutboxHarness, startHarness, waitFor } from './outbox-harness.ts';
 import { it as test } from '../worker.ts';
 import type { Exchange } from './receiver.ts';
 
-let lab: OutboxLab;
+let harness: OutboxHarness;
 let context: BrowserContext;
 let page: Page;
 
 test.beforeAll(async ({ browser }) => {
-  lab = await startLab(browser);
+  harness = await startHarness(browser);
 });
-test.afterAll(() => lab.close());
+test.afterAll(() => harness.close());
 test.beforeEach(async () => {
-  context = await lab.newContext();
-  page = await lab.open(context);
+  context = await harness.newContext();
+  page = await harness.open(context);
 });
 test.afterEach(async () => {
   await context.close();
-  lab.receiver.reset();
+  harness.receiver.reset();
 });
 
 const enqueueEvents = (count: number, detail = 'good') =>
@@ -30,24 +30,24 @@ const enqueueEvents = (count: number, detail = 'good') =>
 const diagnostics = () => page.evaluate(() => window.game.diagnostics());
 const reopen = async (options: PageOptions) => {
   await page.close();
-  page = await lab.open(context, options);
+  page = await harness.open(context, options);
 };
 const waitForRequests = (count: number) =>
-  waitFor(() => expect(lab.receiver.requests.length).toBeGreaterThanOrEqual(count));
+  waitFor(() => expect(harness.receiver.requests.length).toBeGreaterThanOrEqual(count));
 /** Returns the number of times each event has arrived, in descending order. */
-const arrivalCounts = () => [...lab.receiver.arrivals.values()].sort((a, b) => b - a);
+const arrivalCounts = () => [...harness.receiver.arrivals.values()].sort((a, b) => b - a);
 
 /** Applies a fault to the first `times` requests. */
 const injectFault = (times: number, fault: (exchange: Exchange) => void) => {
-  lab.receiver.fault = (exchange) => {
-    if (lab.receiver.requests.length >= times) lab.receiver.fault = undefined;
+  harness.receiver.fault = (exchange) => {
+    if (harness.receiver.requests.length >= times) harness.receiver.fault = undefined;
     fault(exchange);
   };
 };
 
 test('an empty outbox sets no timers, sends no requests and starts no transactions', async () => {
   await enqueueEvents(5);
-  await lab.expectAllArrived(page);
+  await harness.expectAllArrived(page);
   await page.evaluate(() => window.game.flush());
   const transactionCount = await page.evaluate(async () => {
     let transactions = 0;
@@ -61,7 +61,7 @@ test('an empty outbox sets no timers, sends no requests and starts no transactio
     return transactions;
   });
   expect(transactionCount).toBe(0);
-  expect(lab.receiver.requests).toHaveLength(1);
+  expect(harness.receiver.requests).toHaveLength(1);
   expect(await page.evaluate(() => window.game.timers())).toBe(0);
   expect(await diagnostics()).toMatchObject({ storage: 'indexeddb', stored: 0, sent: 5 });
 });
@@ -72,7 +72,7 @@ test('events are sent again after a lost response, and counted once', async () =
     request.socket.destroy();
   });
   await enqueueEvents(30);
-  await lab.expectAllArrived(page);
+  await harness.expectAllArrived(page);
   expect(arrivalCounts()).toEqual(Array.from({ length: 30 }, () => 2));
   expect(await diagnostics()).toMatchObject({ sent: 30, dropped: {}, rejected: {} });
 });
@@ -80,7 +80,7 @@ test('events are sent again after a lost response, and counted once', async () =
 test('a request on a half-closed connection is retried', async () => {
   injectFault(2, ({ request }) => request.socket.end());
   await enqueueEvents(30);
-  await lab.expectAllArrived(page);
+  await harness.expectAllArrived(page);
   expect(arrivalCounts()).toEqual(Array.from({ length: 30 }, () => 1));
 });
 
@@ -90,14 +90,14 @@ test('a request is retried if its response was truncated', async () => {
     response.write(JSON.stringify(accept()).slice(0, 50), () => response.destroy());
   });
   await enqueueEvents(10);
-  await lab.expectAllArrived(page);
+  await harness.expectAllArrived(page);
   expect(await diagnostics()).toMatchObject({ sent: 10 });
 });
 
 test('a request to a server that never responds times out', async () => {
   injectFault(1, () => undefined);
   await enqueueEvents(10);
-  await lab.expectAllArrived(page);
+  await harness.expectAllArrived(page);
   expect(await diagnostics()).toMatchObject({ sent: 10, lastError: 'timeout' });
 });
 
@@ -108,8 +108,8 @@ test.each([429, 503])('honors Retry-After in a %d response', async (status) => {
   await enqueueEvents(10);
   await page.evaluate(() => window.dispatchEvent(new Event('online')));
   await page.evaluate(() => window.game.flush());
-  await lab.expectAllArrived(page);
-  const [firstAtMs, secondAtMs] = lab.receiver.requests.map(({ atMs }) => atMs);
+  await harness.expectAllArrived(page);
+  const [firstAtMs, secondAtMs] = harness.receiver.requests.map(({ atMs }) => atMs);
   // In page time, this is ten seconds, because the page's timers run 20 times as fast as real time.
   expect((secondAtMs ?? 0) - (firstAtMs ?? 0)).toBeGreaterThanOrEqual(500);
   expect(arrivalCounts()).toEqual(Array.from({ length: 20 }, () => 1));
@@ -118,13 +118,13 @@ test.each([429, 503])('honors Retry-After in a %d response', async (status) => {
 test.each([429, 500, 503])('a %d without Retry-After is retried with back-off', async (status) => {
   injectFault(4, ({ response }) => response.writeHead(status).end());
   await enqueueEvents(10);
-  await lab.expectAllArrived(page);
-  expect(lab.receiver.requests).toHaveLength(5);
+  await harness.expectAllArrived(page);
+  expect(harness.receiver.requests).toHaveLength(5);
   expect(await diagnostics()).toMatchObject({ sent: 10, lastError: `http_${status}` });
 });
 
 test('an invalid event in a batch of a hundred does not block the others', async () => {
-  lab.receiver.fault = ({ batch, accept, response }) => {
+  harness.receiver.fault = ({ batch, accept, response }) => {
     const isBad = batch.events.some(({ detail }) => detail === 'bad');
     const problem = { type: '', title: '', status: 400, detail: '', code: 'malformed_json' };
     response.writeHead(isBad ? 400 : 200, { 'content-type': 'application/json' });
@@ -135,7 +135,7 @@ test('an invalid event in a batch of a hundred does not block the others', async
     void window.game.enqueueEvents(1, 'midpoint', 'bad');
     return window.game.enqueueEvents(36);
   });
-  await waitFor(() => expect(lab.receiver.arrivals.size).toBe(99));
+  await waitFor(() => expect(harness.receiver.arrivals.size).toBe(99));
   await waitFor(async () =>
     expect(await diagnostics()).toMatchObject({
       stored: 0,
@@ -151,7 +151,7 @@ test('a captive portal’s page does not count as an acknowledgment', async () =
     response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Please sign in</h1>'),
   );
   await enqueueEvents(10);
-  await lab.expectAllArrived(page);
+  await harness.expectAllArrived(page);
   expect(await diagnostics()).toMatchObject({ sent: 10, lastError: 'unexpected_response' });
 });
 
@@ -162,13 +162,13 @@ test('no event is lost during a week offline with page reloads', async () => {
     await context.setOffline(true);
     await enqueueEvents(20);
     await context.setOffline(false);
-    lab.receiver.fault = ({ request }) => request.socket.destroy();
+    harness.receiver.fault = ({ request }) => request.socket.destroy();
   }
-  lab.receiver.fault = undefined;
+  harness.receiver.fault = undefined;
   // The device's clock may be ahead by any amount.
   await reopen({ clockOffsetMs: 400 * day });
-  await lab.expectAllArrived(page);
-  expect(lab.receiver.arrivals.size).toBe(140);
+  await harness.expectAllArrived(page);
+  expect(harness.receiver.arrivals.size).toBe(140);
   expect(await diagnostics()).toMatchObject({ dropped: {}, rejected: {} });
 });
 
@@ -177,10 +177,10 @@ test('setting the clock back by a day neither loses nor delays an event', async 
   await enqueueEvents(10);
   await page.evaluate(() => window.game.shiftClock(-86_400_000));
   await enqueueEvents(10);
-  await lab.expectAllArrived(page);
-  const sentAt = lab.receiver.requests.map(({ batch }) => Date.parse(batch.sent_at));
+  await harness.expectAllArrived(page);
+  const sentAt = harness.receiver.requests.map(({ batch }) => Date.parse(batch.sent_at));
   expect(Date.now() - (sentAt.at(-1) ?? 0)).toBeGreaterThan(86_000_000);
-  expect(lab.receiver.arrivals.size).toBe(20);
+  expect(harness.receiver.arrivals.size).toBe(20);
 });
 
 test('sends valid events if a library adds toJSON() to arrays and objects', async () => {
@@ -193,9 +193,9 @@ test('sends valid events if a library adds toJSON() to arrays and objects', asyn
         Reflect.deleteProperty(prototype, 'toJSON');
     });
   });
-  await waitFor(() => expect(lab.receiver.resolved.size).toBe(10));
-  await lab.expectAllArrived(page);
-  expect(lab.receiver.requests[0]?.batch.events[0]).toMatchObject({ type: 'midpoint' });
+  await waitFor(() => expect(harness.receiver.resolved.size).toBe(10));
+  await harness.expectAllArrived(page);
+  expect(harness.receiver.requests[0]?.batch.events[0]).toMatchObject({ type: 'midpoint' });
 });
 
 test('a browser that wrongly reports being offline sends its events', async () => {
@@ -205,5 +205,5 @@ test('a browser that wrongly reports being offline sends its events', async () =
   await page.reload();
   expect(await page.evaluate(() => navigator.onLine)).toBe(false);
   await enqueueEvents(10);
-  await lab.expectAllArrived(page);
+  await harness.expectAllArrived(page);
 });

@@ -1,25 +1,25 @@
 import type { BrowserContext, CDPSession, Page } from 'playwright';
 import { expect } from 'vitest';
-import { type OutboxLab, startLab, waitFor } from './outbox-lab.ts';
+import { type OutboxHarness, startHarness, waitFor } from './outbox-harness.ts';
 import { it as test } from '../worker.ts';
 
-let lab: OutboxLab;
+let harness: OutboxHarness;
 let context: BrowserContext;
 let page: Page;
 let devtools: CDPSession;
 
 test.beforeAll(async ({ browser }) => {
-  lab = await startLab(browser);
+  harness = await startHarness(browser);
 });
-test.afterAll(() => lab.close());
+test.afterAll(() => harness.close());
 test.beforeEach(async () => {
-  context = await lab.newContext();
-  page = await lab.open(context);
+  context = await harness.newContext();
+  page = await harness.open(context);
   devtools = await context.newCDPSession(page);
 });
 test.afterEach(async () => {
   await context.close();
-  lab.receiver.reset();
+  harness.receiver.reset();
 });
 
 const diagnostics = () => page.evaluate(() => window.game.diagnostics());
@@ -27,10 +27,12 @@ const enqueueEvents = (count: number) =>
   page.evaluate((eventCount) => window.game.enqueueEvents(eventCount), count);
 
 test('evicts and counts the least valuable events when the quota is exhausted', async () => {
-  lab.receiver.fault = ({ request }) => request.socket.destroy();
-  const { usage } = await devtools.send('Storage.getUsageAndQuota', { origin: lab.receiver.url });
+  harness.receiver.fault = ({ request }) => request.socket.destroy();
+  const { usage } = await devtools.send('Storage.getUsageAndQuota', {
+    origin: harness.receiver.url,
+  });
   await devtools.send('Storage.overrideQuotaForOrigin', {
-    origin: lab.receiver.url,
+    origin: harness.receiver.url,
     quotaSize: usage + 300_000,
   });
   await page.evaluate(async () => {
@@ -47,15 +49,15 @@ test('evicts and counts the least valuable events when the quota is exhausted', 
   const { stored, dropped, storage } = await diagnostics();
   expect(dropped.too_many ?? 0).toBeGreaterThan(0);
   expect(stored + (dropped.too_many ?? 0)).toBe(eventCount);
-  await devtools.send('Storage.overrideQuotaForOrigin', { origin: lab.receiver.url });
-  lab.receiver.fault = undefined;
+  await devtools.send('Storage.overrideQuotaForOrigin', { origin: harness.receiver.url });
+  harness.receiver.fault = undefined;
   await waitFor(async () => expect((await diagnostics()).stored).toBe(0));
-  const completions = lab.receiver.requests.flatMap(({ batch }) =>
+  const completions = harness.receiver.requests.flatMap(({ batch }) =>
     batch.events.filter(({ type }) => type === 'complete').map(({ id }) => id),
   );
   expect(new Set(completions).size).toBe(40);
-  expect(lab.receiver.arrivals.size).toBe(stored);
-  expect(lab.receiver.requests.some(({ batch }) => batch.dropped?.['too_many'])).toBe(true);
+  expect(harness.receiver.arrivals.size).toBe(stored);
+  expect(harness.receiver.requests.some(({ batch }) => batch.dropped?.['too_many'])).toBe(true);
   expect(['indexeddb', 'memory']).toContain(storage);
   // Now that there is room again, events are stored in the database.
   await enqueueEvents(1);
@@ -63,7 +65,7 @@ test('evicts and counts the least valuable events when the quota is exhausted', 
 });
 
 test('recovers if the database is deleted while it is open', async () => {
-  lab.receiver.fault = ({ request }) => request.socket.destroy();
+  harness.receiver.fault = ({ request }) => request.socket.destroy();
   await enqueueEvents(10);
   await page.evaluate(
     () =>
@@ -73,9 +75,9 @@ test('recovers if the database is deleted while it is open', async () => {
         request.onerror = reject;
       }),
   );
-  lab.receiver.fault = undefined;
+  harness.receiver.fault = undefined;
   await enqueueEvents(10);
-  await waitFor(() => expect(lab.receiver.arrivals.size).toBeGreaterThanOrEqual(10));
+  await waitFor(() => expect(harness.receiver.arrivals.size).toBeGreaterThanOrEqual(10));
   await waitFor(async () =>
     expect(await diagnostics()).toMatchObject({ storage: 'indexeddb', stored: 0 }),
   );
@@ -83,16 +85,16 @@ test('recovers if the database is deleted while it is open', async () => {
 
 test('recovers when the player clears the site data', async () => {
   await enqueueEvents(10);
-  await lab.expectAllArrived(page);
+  await harness.expectAllArrived(page);
   await devtools.send('Storage.clearDataForOrigin', {
-    origin: lab.receiver.url,
+    origin: harness.receiver.url,
     storageTypes: 'all',
   });
   await enqueueEvents(10);
-  await lab.expectAllArrived(page);
+  await harness.expectAllArrived(page);
   // Compares events by id, because a page from the previous test may still be sending its last request.
   const storedIds = await page.evaluate(() => window.game.resolved);
-  expect(storedIds.map((id) => lab.receiver.arrivals.get(id))).toEqual(
+  expect(storedIds.map((id) => harness.receiver.arrivals.get(id))).toEqual(
     Array.from(storedIds, () => 1),
   );
   expect(storedIds).toHaveLength(20);

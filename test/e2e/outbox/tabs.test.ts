@@ -1,22 +1,22 @@
 import type { BrowserContext, Page } from 'playwright';
 import { expect } from 'vitest';
-import { type OutboxLab, startLab, waitFor } from './outbox-lab.ts';
+import { type OutboxHarness, startHarness, waitFor } from './outbox-harness.ts';
 import { it as test } from '../worker.ts';
 import { openRawBrowser, type RawTab } from './raw-browser.ts';
 
-let lab: OutboxLab;
+let harness: OutboxHarness;
 let context: BrowserContext;
 
 test.beforeAll(async ({ browser }) => {
-  lab = await startLab(browser);
+  harness = await startHarness(browser);
 });
-test.afterAll(() => lab.close());
+test.afterAll(() => harness.close());
 test.beforeEach(async () => {
-  context = await lab.newContext();
+  context = await harness.newContext();
 });
 test.afterEach(async () => {
   await context.close();
-  lab.receiver.reset();
+  harness.receiver.reset();
 });
 
 const enqueueEvents = (page: Page, count: number) =>
@@ -24,32 +24,32 @@ const enqueueEvents = (page: Page, count: number) =>
 const diagnostics = (page: Page) => page.evaluate(() => window.game.diagnostics());
 /** Opens two tabs. The first tab is the leader. */
 const openTwoTabs = async (): Promise<[leader: Page, other: Page]> => {
-  const leader = await lab.open(context);
+  const leader = await harness.open(context);
   await enqueueEvents(leader, 1);
-  await lab.expectAllArrived(leader);
-  return [leader, await lab.open(context)];
+  await harness.expectAllArrived(leader);
+  return [leader, await harness.open(context)];
 };
 
 test('ten tabs send each event once and agree on the counts', async () => {
   const tabs: Page[] = [];
-  for (let tab = 0; tab < 10; tab++) tabs.push(await lab.open(context));
+  for (let tab = 0; tab < 10; tab++) tabs.push(await harness.open(context));
   await Promise.all(tabs.map((tab) => enqueueEvents(tab, 20)));
-  for (const tab of tabs) await lab.expectAllArrived(tab);
-  expect([...lab.receiver.arrivals.values()]).toEqual(Array.from({ length: 200 }, () => 1));
+  for (const tab of tabs) await harness.expectAllArrived(tab);
+  expect([...harness.receiver.arrivals.values()]).toEqual(Array.from({ length: 200 }, () => 1));
   const allDiagnostics = await Promise.all(tabs.map(diagnostics));
   expect(allDiagnostics.reduce((sum, { sent }) => sum + sent, 0)).toBe(200);
 });
 
 test('another tab sends while the leader is frozen', async () => {
-  const browser = openRawBrowser(lab.profile('frozen'));
+  const browser = openRawBrowser(harness.profile('frozen'));
   try {
-    const leader = await browser.openTab(lab.receiver.url);
+    const leader = await browser.openTab(harness.receiver.url);
     const waitForArrivals = (count: number) =>
-      waitFor(() => expect(lab.receiver.arrivals.size).toBe(count));
+      waitFor(() => expect(harness.receiver.arrivals.size).toBe(count));
     await waitFor(async () => expect(await leader.evaluate('!!window.game')).toBe(true));
     await leader.evaluate('window.game.enqueueEvents(1)');
     await waitForArrivals(1);
-    const otherTab = await browser.openTab(lab.receiver.url);
+    const otherTab = await browser.openTab(harness.receiver.url);
     await waitFor(async () => expect(await otherTab.evaluate('!!window.game')).toBe(true));
     // Browsers freeze only hidden pages.
     await otherTab.activate();
@@ -73,19 +73,19 @@ test('another tab sends while the leader is frozen', async () => {
           Number(await otherTab.evaluate('window.game.diagnostics().sent')),
       ).toBe(16),
     );
-    expect(Math.max(...lab.receiver.arrivals.values())).toBe(1);
+    expect(Math.max(...harness.receiver.arrivals.values())).toBe(1);
   } finally {
     await browser.kill();
   }
 });
 
 test('a tab that is suspended without an event does not block a visible tab', async () => {
-  const browser = openRawBrowser(lab.profile('suspended'));
+  const browser = openRawBrowser(harness.profile('suspended'));
   const inPage = (tab: RawTab) => (expression: string) => tab.evaluate(`window.game.${expression}`);
   const waitForArrivals = (count: number) =>
-    waitFor(() => expect(lab.receiver.arrivals.size).toBe(count));
+    waitFor(() => expect(harness.receiver.arrivals.size).toBe(count));
   try {
-    const suspendedTab = await browser.openTab(lab.receiver.url);
+    const suspendedTab = await browser.openTab(harness.receiver.url);
     await waitFor(async () => expect(await suspendedTab.evaluate('!!window.game')).toBe(true));
     // Only Chromium fires an event before it freezes a page.
     await suspendedTab.evaluate(
@@ -93,7 +93,7 @@ test('a tab that is suspended without an event does not block a visible tab', as
     );
     await inPage(suspendedTab)('enqueueEvents(1)');
     await waitForArrivals(1);
-    const visibleTab = await browser.openTab(lab.receiver.url);
+    const visibleTab = await browser.openTab(harness.receiver.url);
     await waitFor(async () => expect(await visibleTab.evaluate('!!window.game')).toBe(true));
     await visibleTab.activate();
     await waitFor(async () => expect(await suspendedTab.evaluate('document.hidden')).toBe(true));
@@ -104,16 +104,16 @@ test('a tab that is suspended without an event does not block a visible tab', as
     // This time, the tab is suspended while a request is in flight, so it still holds the lock.
     await suspendedTab.setLifecycle('active');
     await suspendedTab.activate();
-    lab.receiver.fault = () => undefined;
-    const before = lab.receiver.requests.length;
+    harness.receiver.fault = () => undefined;
+    const before = harness.receiver.requests.length;
     await inPage(suspendedTab)('enqueueEvents(1)');
-    await waitFor(() => expect(lab.receiver.requests.length).toBe(before + 1));
+    await waitFor(() => expect(harness.receiver.requests.length).toBe(before + 1));
     await suspendedTab.evaluate(
       `window.addEventListener('visibilitychange', (event) => event.stopImmediatePropagation(), true)`,
     );
     await visibleTab.activate();
     await suspendedTab.setLifecycle('frozen');
-    lab.receiver.fault = undefined;
+    harness.receiver.fault = undefined;
     await inPage(visibleTab)('enqueueEvents(10)');
     await waitForArrivals(22);
   } finally {
@@ -123,16 +123,16 @@ test('a tab that is suspended without an event does not block a visible tab', as
 
 test('another tab sends the leader’s events if the leader dies during a request', async () => {
   const [leader, otherTab] = await openTwoTabs();
-  lab.receiver.fault = () => undefined;
+  harness.receiver.fault = () => undefined;
   await enqueueEvents(leader, 10);
-  await waitFor(() => expect(lab.receiver.requests).toHaveLength(2));
-  lab.receiver.fault = undefined;
+  await waitFor(() => expect(harness.receiver.requests).toHaveLength(2));
+  harness.receiver.fault = undefined;
   const devtools = await context.newCDPSession(leader);
   // Doesn't wait for this call, because it never resolves once the tab has crashed.
   devtools.send('Page.crash').catch(() => undefined);
   await enqueueEvents(otherTab, 10);
-  await lab.expectAllArrived(otherTab);
-  expect(lab.receiver.arrivals.size).toBe(21);
+  await harness.expectAllArrived(otherTab);
+  expect(harness.receiver.arrivals.size).toBe(21);
 });
 
 test('closes the database for a newer release in another tab', async () => {
@@ -147,7 +147,7 @@ test('closes the database for a newer release in another tab', async () => {
   );
   expect(outcome).toBe('opened');
   await enqueueEvents(leader, 10);
-  await waitFor(() => expect(lab.receiver.arrivals.size).toBe(11));
+  await waitFor(() => expect(harness.receiver.arrivals.size).toBe(11));
   await waitFor(async () =>
     expect(await diagnostics(leader)).toMatchObject({ storage: 'memory', stored: 0, sent: 11 }),
   );
@@ -159,10 +159,10 @@ test('closes the database for a newer release in another tab', async () => {
 });
 
 test('a page restored from the back/forward cache resumes sending', async () => {
-  const page = await lab.open(context);
+  const page = await harness.open(context);
   await enqueueEvents(page, 5);
-  await lab.expectAllArrived(page);
-  lab.receiver.fault = ({ request }) => request.socket.destroy();
+  await harness.expectAllArrived(page);
+  harness.receiver.fault = ({ request }) => request.socket.destroy();
   await enqueueEvents(page, 5);
   await page.evaluate(() => {
     window.addEventListener('pageshow', ({ persisted }) => {
@@ -170,24 +170,24 @@ test('a page restored from the back/forward cache resumes sending', async () => 
     });
   });
   await page.goto('about:blank');
-  lab.receiver.fault = undefined;
+  harness.receiver.fault = undefined;
   // A page restored from the cache doesn't fire a second `load` event.
   await page.goBack({ waitUntil: 'commit' });
   await waitFor(async () => expect(await page.title()).toBe('from the cache'));
   await enqueueEvents(page, 5);
-  await lab.expectAllArrived(page);
-  expect(lab.receiver.arrivals.size).toBe(15);
+  await harness.expectAllArrived(page);
+  expect(harness.receiver.arrivals.size).toBe(15);
   expect(await diagnostics(page)).toMatchObject({ storage: 'indexeddb', stored: 0 });
 });
 
 test('no event is lost if a page is closed while it is sending', async () => {
-  const page = await lab.open(context);
+  const page = await harness.open(context);
   // The page is closed before it becomes the leader, so the events are stored but not sent.
-  lab.receiver.fault = ({ request }) => request.socket.destroy();
+  harness.receiver.fault = ({ request }) => request.socket.destroy();
   await enqueueEvents(page, 50);
   await page.close({ runBeforeUnload: false });
-  lab.receiver.fault = undefined;
-  const nextPage = await lab.open(context);
-  await lab.expectAllArrived(nextPage);
-  expect(lab.receiver.arrivals.size).toBe(50);
+  harness.receiver.fault = undefined;
+  const nextPage = await harness.open(context);
+  await harness.expectAllArrived(nextPage);
+  expect(harness.receiver.arrivals.size).toBe(50);
 });

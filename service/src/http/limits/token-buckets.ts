@@ -42,8 +42,8 @@ interface Bucket {
 /** Maximum number of buckets. If there are more, the least recently used bucket is evicted. */
 const maxBuckets = 100_000;
 /**
- * The fraction of a limit that all processes together may use without reporting. A limit can be exceeded by up to this
- * fraction.
+ * The fraction of a limit that the processes may collectively use before they report their usage to each other. Actual
+ * usage can exceed a limit by up to this fraction.
  */
 const unsharedFraction = 0.5;
 

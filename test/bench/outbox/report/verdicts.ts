@@ -31,7 +31,7 @@ const findBest = (
 
 function judgeGrowth({ ours }: Field): Verdict {
   const [first, last] = [ours.lengths[0], ours.lengths.at(-1)];
-  // The machine's speed varies, so this compares ratios to raw IndexedDB, measured in interleaved frames.
+  // The machine's speed varies, so this compares times relative to raw IndexedDB, measured in interleaved frames.
   const growthRatio = ratio(last?.p50ToRaw, first?.p50ToRaw);
   const [wall, cpu] = [ratio(last?.p50, first?.p50), ratio(last?.cpu, first?.cpu)];
   return {

@@ -14,7 +14,7 @@ export const waitFor = <T>(assertion: () => T | Promise<T>): Promise<T> =>
   vi.waitFor(assertion, { timeout: 20_000, interval: 20 });
 
 /** A receiver and a browser for the tests in one file. */
-export interface OutboxLab {
+export interface OutboxHarness {
   receiver: Receiver;
   /** Opens a context with its own storage in the shared browser. */
   newContext(): Promise<BrowserContext>;
@@ -41,7 +41,7 @@ async function bundlePage(): Promise<string> {
 }
 
 /** @param sharedBrowser - the browser in which the contexts are opened. */
-export async function startLab(sharedBrowser: Browser): Promise<OutboxLab> {
+export async function startHarness(sharedBrowser: Browser): Promise<OutboxHarness> {
   const folder = await mkdtemp(join(tmpdir(), 'trueward-outbox-'));
   const receiver = await startReceiver(await bundlePage());
   return {
