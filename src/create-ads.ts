@@ -36,7 +36,7 @@ const requestTimeoutMs = 10_000;
 const adoptDelayMs = 3_000;
 
 /**
- * Starts ads for one game. Doesn’t request any ads yet, but sends queued events and resumes processing rewards left
+ * Initializes ads for one game. Doesn’t request any ads yet, but sends queued events and resumes processing rewards left
  * unfinished by earlier page loads. Without a page, as in Node, calls have no effect: every call to show an ad ends
  * with the outcome `error` and the reason `no_dom`.
  *

@@ -36,7 +36,7 @@ function hasPage(): boolean {
  * cannot have protected methods such as those of `cc.Component`.
  */
 export declare abstract class TruewardComponent {
-  /** The ads. They are created on first access, and no later than in `onLoad()`. */
+  /** The ads client. Created on first access or in `onLoad()`, whichever comes first. */
   get ads(): GameAds;
   /** Override this method to return the options, usually from properties of your component. */
   adsOptions(): CocosAdsOptions;

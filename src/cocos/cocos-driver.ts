@@ -84,8 +84,8 @@ function skipPausedTime({ director, Director, Game }: CocosModule): void {
 }
 
 /**
- * Silences sounds that the game starts during an ad, for example from a timer. The engine’s pause affects only sounds
- * that are already playing. Returns a function that starts the silenced sounds.
+ * Suppresses sounds that the game starts during an ad, for example from a timer. The engine’s pause affects only sounds
+ * that are already playing. Returns a function that starts the suppressed sounds.
  */
 export function holdSounds({ AudioSource, director }: CocosModule): () => void {
   // A project's engine may be built without audio.

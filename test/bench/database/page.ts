@@ -120,7 +120,7 @@ const describeRatios = (rows: readonly SideRow[]): string => {
   return otherRows
     .map((row) => {
       const ratio = row.adUs.database / first.adUs.database;
-      return `- **${row.name}** needs ${ratio.toFixed(1)} times as much server CPU for a whole ad as ${first.name}, so it takes ${Math.floor(ratio) + 1} servers of the same size to handle more ads than a single ${first.name} server.`;
+      return `- **${row.name}** needs ${ratio.toFixed(1)} times as much server CPU per ad as ${first.name}, so it takes ${Math.floor(ratio) + 1} servers of the same size to handle more ads than a single ${first.name} server.`;
     })
     .join('\n');
 };

@@ -71,7 +71,7 @@ export async function playAds(
     // The arrivals are keyed by decision, because a delivery may be attempted twice on a busy machine.
     const arrivedAtMs = new Map<string, number>();
     for (let index = 0; arrivedAtMs.size < count; index += 1) {
-      await receiver.count(index + 1);
+      await receiver.waitFor(index + 1);
       const { decisionId = '', atMs } = receiver.arrivals[index] ?? { atMs: NaN };
       if (finishedAtMs.has(decisionId) && !arrivedAtMs.has(decisionId))
         arrivedAtMs.set(decisionId, atMs);

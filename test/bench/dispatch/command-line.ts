@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util';
-import { type Contestant, contestants } from './contestants.ts';
+import { type Contender, contenders } from './contenders.ts';
 
 /** How much to measure. */
 export interface Plan {
   /** Number of deliveries in a measured run. */
   count: number;
   warmUp: number;
-  /** Number of deliveries in a run that compares a contestant's settings. */
+  /** Number of deliveries in a run that compares a contender's settings. */
   tuning: number;
   rounds: number;
   crashes: number;
@@ -15,7 +15,7 @@ export interface Plan {
 /** The parsed command line. */
 export interface CommandLine {
   plan: Plan;
-  selectedContestants: readonly Contestant[];
+  selectedContenders: readonly Contender[];
   /** Whether the run measures everything. An incomplete run must not replace the published results. */
   isComplete: boolean;
 }
@@ -29,10 +29,10 @@ Compares the service's webhook delivery with job queues: pg-boss and graphile-wo
 and BullMQ on Redis. Everything runs on this machine. The exit code does not depend on timings: it is 0 unless the
 benchmark fails. Requires Linux, PostgreSQL and, for BullMQ, redis-server.
 
-  --only <names>   contestants, separated by commas: ${contestants.map(({ name }) => name).join(', ')}
+  --only <names>   contenders, separated by commas: ${contenders.map(({ name }) => name).join(', ')}
   --quick          fewer deliveries and rounds: about 2 minutes instead of 9
   --count <n>      deliveries per run (default ${fullPlan.count}, quick ${quickPlan.count})
-  --rounds <n>     measured runs per contestant (default ${fullPlan.rounds}, quick ${quickPlan.rounds})
+  --rounds <n>     measured runs per contender (default ${fullPlan.rounds}, quick ${quickPlan.rounds})
   --help           this text
 
 A complete run replaces docs/benchmarks/dispatch; others write to .cache/bench-dispatch.
@@ -57,18 +57,18 @@ export function readCommandLine(args: string[]): CommandLine | 'help' {
   if (values.rounds !== undefined) plan.rounds = parseWholeNumber('--rounds', values.rounds);
   return {
     plan,
-    selectedContestants:
-      values.only === undefined ? contestants : values.only.split(',').map(findContestant),
+    selectedContenders:
+      values.only === undefined ? contenders : values.only.split(',').map(findContender),
     isComplete:
       [values.only, values.count, values.rounds].every((value) => value === undefined) &&
       !values.quick,
   };
 }
 
-function findContestant(name: string): Contestant {
-  const contestant = contestants.find((contestant) => contestant.name === name);
-  if (contestant) return contestant;
-  const names = contestants.map((contestant) => contestant.name).join(', ');
+function findContender(name: string): Contender {
+  const contender = contenders.find((contender) => contender.name === name);
+  if (contender) return contender;
+  const names = contenders.map((contender) => contender.name).join(', ');
   throw new Error(`--only: got ${JSON.stringify(name)}, expected one of ${names}.`);
 }
 

@@ -7,7 +7,7 @@ import { startPrivatePostgres } from '../../../service/test/private-postgres.ts'
 import { openPostgres } from '../../../service/src/store/postgres.ts';
 import { startChild } from './child.ts';
 import { type CommandLine, help, readCommandLine } from './command-line.ts';
-import type { Contestant, Setting } from './contestants.ts';
+import type { Contender, Setting } from './contenders.ts';
 import { type Bench, crash, deliver } from './measure.ts';
 import { writeReport } from './report.ts';
 import { type Measurements, perSecond } from './results.ts';
@@ -49,20 +49,20 @@ async function measureAndReport(choice: CommandLine): Promise<void> {
 
 async function measureAll(
   bench: Bench,
-  { selectedContestants, plan }: CommandLine,
+  { selectedContenders, plan }: CommandLine,
 ): Promise<Measurements[]> {
   const hasRedis = readRedisVersion() !== undefined;
   const entries: { measurements: Measurements; setting: Setting }[] = [];
-  for (const contestant of selectedContestants) {
-    const [setting] = contestant.settings;
+  for (const contender of selectedContenders) {
+    const [setting] = contender.settings;
     const measurements: Measurements = {
-      contestant,
+      contender,
       tuning: [],
       setting: '',
       rounds: [],
       crashes: [],
     };
-    if (contestant.name === 'bullmq' && !hasRedis) {
+    if (contender.name === 'bullmq' && !hasRedis) {
       log('Skipping bullmq: redis-server is not installed on this machine.');
       entries.push({
         measurements: { ...measurements, gap: 'skipped: no redis-server on this machine' },
@@ -70,46 +70,46 @@ async function measureAll(
       });
       continue;
     }
-    const best = await tune(bench, contestant, plan.tuning, measurements);
+    const best = await tune(bench, contender, plan.tuning, measurements);
     entries.push({ measurements: { ...measurements, setting: best.label }, setting: best });
   }
   const runnableEntries = entries.filter(({ measurements }) => measurements.gap === undefined);
-  // The contestants take turns, so that other load on the machine affects all of them equally.
+  // The contenders take turns, so that other load on the machine affects all of them equally.
   for (let round = 1; round <= plan.rounds; round += 1) {
     for (const { measurements, setting } of runnableEntries) {
-      const run = await deliver(bench, measurements.contestant, setting, plan.count);
+      const run = await deliver(bench, measurements.contender, setting, plan.count);
       measurements.rounds.push(run);
       log(
-        `round ${round} of ${plan.rounds}, ${measurements.contestant.name}: ${perSecond(run).toFixed(0)} a second`,
+        `round ${round} of ${plan.rounds}, ${measurements.contender.name}: ${perSecond(run).toFixed(0)} a second`,
       );
     }
   }
   for (let round = 1; round <= plan.crashes; round += 1) {
     for (const { measurements, setting } of runnableEntries) {
-      const run = await crash(bench, measurements.contestant, setting, plan.count);
+      const run = await crash(bench, measurements.contender, setting, plan.count);
       measurements.crashes.push(run);
       const { duplicated, lost } = run.tally;
       log(
-        `killed after ${run.arrived} arrivals, ${measurements.contestant.name}: done after ${(run.recoveryMs / 1_000).toFixed(1)} s, ${lost} lost, ${duplicated} duplicated`,
+        `killed after ${run.arrived} arrivals, ${measurements.contender.name}: done after ${(run.recoveryMs / 1_000).toFixed(1)} s, ${lost} lost, ${duplicated} duplicated`,
       );
     }
   }
   return entries.map(({ measurements }) => measurements);
 }
 
-/** Finds a contestant's fastest setting. */
+/** Finds a contender's fastest setting. */
 async function tune(
   bench: Bench,
-  contestant: Contestant,
+  contender: Contender,
   count: number,
   { tuning }: Measurements,
 ): Promise<Setting> {
-  const { name, settings } = contestant;
+  const { name, settings } = contender;
   let [best] = settings;
   if (settings.length === 1) return best;
   let highest = 0;
   for (const setting of settings) {
-    const rate = perSecond(await deliver(bench, contestant, setting, count));
+    const rate = perSecond(await deliver(bench, contender, setting, count));
     tuning.push({ label: setting.label, perSecond: rate });
     log(`${name}, ${setting.label}: ${rate.toFixed(0)} a second`);
     if (rate > highest) [best, highest] = [setting, rate];

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivatePostgres } from '../../../service/test/private-postgres.ts';
 import { openPostgres } from '../../../service/src/store/postgres.ts';
 import type { Child } from './child.ts';
-import { causeId } from './contestants/cause.mjs';
-import type { Contestant, Setting } from './contestants.ts';
-import { type RunningContestant, openContestant, type Worker } from './open-contestant.ts';
+import { causeId } from './contenders/cause.mjs';
+import type { Contender, Setting } from './contenders.ts';
+import { type RunningContender, openContender, type Worker } from './open-contender.ts';
 import { tally, type Tally } from './tally.ts';
 import { readUsage, subtract, type Usage } from './usage.ts';
 
@@ -49,15 +49,15 @@ const timeoutMs = 180_000;
 /** Delivers a backlog of `count` webhooks. */
 export const deliver = (
   bench: Bench,
-  contestant: Contestant,
+  contender: Contender,
   setting: Setting,
   count: number,
 ): Promise<DeliveryRun> =>
-  withWarmContestant(bench, contestant, setting, async (runningContestant, worker) => {
-    const readCurrentUsage = () => readUsage(listProcesses(bench, runningContestant, worker));
-    await bench.receiver.call('begin', runningContestant.secret, 'main');
+  withWarmContender(bench, contender, setting, async (runningContender, worker) => {
+    const readCurrentUsage = () => readUsage(listProcesses(bench, runningContender, worker));
+    await bench.receiver.call('begin', runningContender.secret, 'main');
     const [usageBefore, startedAtMs] = [readCurrentUsage(), performance.now()];
-    await runningContestant.producer.call('enqueue', 'main', count);
+    await runningContender.producer.call('enqueue', 'main', count);
     const enqueue = {
       ms: performance.now() - startedAtMs,
       usage: subtract(readCurrentUsage(), usageBefore),
@@ -67,7 +67,7 @@ export const deliver = (
     const [usageBeforeStart, workerStartedAtMs] = [readCurrentUsage(), performance.now()];
     await worker.start();
     await withTimeout(bench.receiver.call('waitForArrivals', count));
-    const failed = await waitUntilDone(runningContestant, 20);
+    const failed = await waitUntilDone(runningContender, 20);
     const ms = performance.now() - workerStartedAtMs;
     const usage = subtract(readCurrentUsage(), usageBeforeStart);
     return { count, ms, usage, enqueue, failed, tally: await readTally(bench, count) };
@@ -76,13 +76,13 @@ export const deliver = (
 /** Like {@link deliver}, but kills the worker when 40% of the webhooks have arrived, and restarts it immediately. */
 export const crash = (
   bench: Bench,
-  contestant: Contestant,
+  contender: Contender,
   setting: Setting,
   count: number,
 ): Promise<CrashRun> =>
-  withWarmContestant(bench, contestant, setting, async (runningContestant, worker) => {
-    await bench.receiver.call('begin', runningContestant.secret, 'main');
-    await runningContestant.producer.call('enqueue', 'main', count);
+  withWarmContender(bench, contender, setting, async (runningContender, worker) => {
+    await bench.receiver.call('begin', runningContender.secret, 'main');
+    await runningContender.producer.call('enqueue', 'main', count);
     await worker.start();
     const { open } = await withTimeout(
       bench.receiver.call<{ open: number }>('waitForArrivals', Math.round(0.4 * count)),
@@ -91,52 +91,52 @@ export const crash = (
     const killedAtMs = performance.now();
     const { counts } = await bench.receiver.call<{ counts: object }>('result');
     const arrived = Object.keys(counts).length;
-    const newWorker = await runningContestant.startWorker(true);
+    const newWorker = await runningContender.startWorker(true);
     await newWorker.start();
     const restartMs = performance.now() - killedAtMs;
-    const failed = await waitUntilDone(runningContestant, 100);
+    const failed = await waitUntilDone(runningContender, 100);
     const recoveryMs = performance.now() - killedAtMs;
     const tally = await readTally(bench, count);
     return { count, arrived, open, restartMs, recoveryMs, failed, tally };
   });
 
-/** Sets up the contestant with fresh databases, and runs `work` after some warm-up deliveries. */
-async function withWarmContestant<T>(
+/** Sets up the contender with fresh databases, and runs `work` after some warm-up deliveries. */
+async function withWarmContender<T>(
   bench: Bench,
-  contestant: Contestant,
+  contender: Contender,
   setting: Setting,
-  work: (runningContestant: RunningContestant, worker: Worker) => Promise<T>,
+  work: (runningContender: RunningContender, worker: Worker) => Promise<T>,
 ): Promise<T> {
-  const runningContestant = await openContestant(contestant, setting, bench);
+  const runningContender = await openContender(contender, setting, bench);
   try {
-    const worker = await runningContestant.startWorker(false);
-    await bench.receiver.call('begin', runningContestant.secret, 'warm');
-    await runningContestant.producer.call('enqueue', 'warm', bench.warmUp);
+    const worker = await runningContender.startWorker(false);
+    await bench.receiver.call('begin', runningContender.secret, 'warm');
+    await runningContender.producer.call('enqueue', 'warm', bench.warmUp);
     await worker.start();
     await withTimeout(bench.receiver.call('waitForArrivals', bench.warmUp));
-    await waitUntilDone(runningContestant, 20);
+    await waitUntilDone(runningContender, 20);
     await worker.pause();
-    return await work(runningContestant, worker);
+    return await work(runningContender, worker);
   } finally {
-    await runningContestant.close();
+    await runningContender.close();
   }
 }
 
 const listProcesses = (
   { postgres, receiver }: Bench,
-  runningContestant: RunningContestant,
+  runningContender: RunningContender,
   worker: Worker,
 ) => ({
   worker: worker.pid,
-  producer: runningContestant.producer.pid,
+  producer: runningContender.producer.pid,
   receiver: receiver.pid,
   postgres: postgres.pid(),
-  redis: runningContestant.redisPid,
+  redis: runningContender.redisPid,
 });
 
 /** Waits until nothing is pending, or until the timeout. Resolves to the number of permanent failures. */
 async function waitUntilDone(
-  { producer }: RunningContestant,
+  { producer }: RunningContender,
   pollIntervalMs: number,
 ): Promise<number> {
   const startedAtMs = performance.now();

@@ -6,7 +6,7 @@ import { format as prettify, resolveConfig } from 'prettier';
 import { format, table } from '../outbox/report/markdown.ts';
 import { drawRowChart } from '../outbox/report/row-chart.ts';
 import type { Plan } from './command-line.ts';
-import { contestants } from './contestants.ts';
+import { contenders } from './contenders.ts';
 import { redisSettings } from './redis.ts';
 import { type Measurements, summarize, type Summary } from './results.ts';
 
@@ -42,7 +42,7 @@ const roundNumber = (_: string, value: unknown): unknown =>
   typeof value === 'number' ? Number(value.toFixed(1)) : value;
 
 const groupRounds = ({ measurements }: Results) =>
-  Object.fromEntries(measurements.map(({ contestant, rounds }) => [contestant.name, rounds]));
+  Object.fromEntries(measurements.map(({ contender, rounds }) => [contender.name, rounds]));
 
 /** Describes the machine and the versions that were measured. */
 async function describeRun({ measurements, minutes, postgresVersion, redisVersion }: Results) {
@@ -56,9 +56,9 @@ async function describeRun({ measurements, minutes, postgresVersion, redisVersio
     return `${name} ${version} (${license})`;
   };
   const versions: Record<string, string> = { ours: `this service, ${readOurVersion()}` };
-  for (const { contestant } of measurements)
-    if (contestant.package !== undefined)
-      versions[contestant.name] = await readVersion(contestant.package);
+  for (const { contender } of measurements)
+    if (contender.package !== undefined)
+      versions[contender.name] = await readVersion(contender.package);
   return {
     date: new Date().toISOString(),
     minutes,
@@ -131,7 +131,7 @@ ${Object.entries(runInfo.versions)
   .map(([name, version]) => `- \`${name}\`: ${version}`)
   .join('\n')}
 
-A team that does not use this service would put its webhooks into a job queue. Each contestant delivers ${count} webhooks to one receiver, a separate process that responds after 50 ms, verifies the signature and counts the webhooks. The time is measured from when the worker starts on the backlog until the last job is recorded as done. The contestants alternate; the figures are medians of ${plan.rounds} round${plan.rounds === 1 ? '' : 's'}, each on new databases after ${plan.warmUp.toLocaleString('en')} warm-up deliveries. The receiver, the worker and the databases share the machine.
+A team that does not use this service would put its webhooks into a job queue. Each contender delivers ${count} webhooks to one receiver, a separate process that responds after 50 ms, verifies the signature and counts the webhooks. The time is measured from when the worker starts on the backlog until the last job is recorded as done. The contenders alternate; the figures are medians of ${plan.rounds} round${plan.rounds === 1 ? '' : 's'}, each on new databases after ${plan.warmUp.toLocaleString('en')} warm-up deliveries. The receiver, the worker and the databases share the machine.
 
 ${renderRatesTable(summaries)}
 
@@ -158,7 +158,7 @@ The worker is killed (SIGKILL) when 40% of the webhooks have arrived, and restar
 
 ${renderCrashTable(summaries)}
 
-${contestants
+${contenders
   .filter(({ name }) => summaries.some((summary) => summary.name === name))
   .map(({ name, recovery }) => `- \`${name}\`: ${recovery}.`)
   .join('\n')}

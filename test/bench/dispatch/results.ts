@@ -1,21 +1,21 @@
-import type { Contestant } from './contestants.ts';
+import type { Contender } from './contenders.ts';
 import type { CrashRun, DeliveryRun } from './measure.ts';
 
-/** One contestant's measurements. */
+/** One contender's measurements. */
 export interface Measurements {
-  contestant: Contestant;
-  /** Deliveries per second with each setting, in the order of `contestant.settings`. Empty if there is only one. */
+  contender: Contender;
+  /** Deliveries per second with each setting, in the order of `contender.settings`. Empty if there is only one. */
   tuning: { label: string; perSecond: number }[];
   /** The fastest setting, used for all other measurements. */
   setting: string;
   rounds: DeliveryRun[];
   crashes: CrashRun[];
-  /** Why the contestant was skipped. */
+  /** Why the contender was skipped. */
   gap?: string;
 }
 
 /**
- * One contestant's results. Figures are medians over the rounds. CPU times are in microseconds per delivery.
+ * One contender's results. Figures are medians over the rounds. CPU times are in microseconds per delivery.
  */
 export interface Summary {
   name: string;
@@ -31,7 +31,7 @@ export interface Summary {
   redisUs?: number;
   /** Worker, PostgreSQL and Redis together. */
   totalUs?: number;
-  /** The receiver's CPU time. The receiver is the same program for every contestant. */
+  /** The receiver's CPU time. The receiver is the same program for every contender. */
   receiverUs?: number;
   /** The cost of writing a cause with its delivery: wall time, and the CPU time of all processes. */
   enqueueUs?: number;
@@ -45,11 +45,11 @@ export interface Summary {
 export const perSecond = ({ count, ms }: Pick<DeliveryRun, 'count' | 'ms'>): number =>
   (1_000 * count) / ms;
 
-/** Summarizes a contestant's rounds. */
+/** Summarizes a contender's rounds. */
 export function summarize(measurements: Measurements): Summary {
-  const { contestant, crashes, gap, rounds, setting, tuning } = measurements;
+  const { contender, crashes, gap, rounds, setting, tuning } = measurements;
   const common = {
-    name: contestant.name,
+    name: contender.name,
     setting,
     tuning,
     lost: sum(rounds.map(({ failed, tally }) => tally.lost + failed)),

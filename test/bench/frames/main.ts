@@ -1,11 +1,11 @@
 /** Measures the SDK's per-frame overhead in a game, in real Chromium with real Phaser. */
 import { type Browser, chromium } from 'playwright';
 import { measureIdle, openPage, traceTasks } from './measure.ts';
-import type { Contestant } from './page/contestants.ts';
+import type { Contender } from './page/contenders.ts';
 import { writeReport, type Results } from './report.ts';
 import { phasers, startSite } from './site.ts';
 
-const contestants: Contestant[] = [
+const contenders: Contender[] = [
   'nothing',
   'trueward',
   'truewardDelivering',
@@ -14,7 +14,7 @@ const contestants: Contestant[] = [
 ];
 /** A checkout of github.com/poki/phaser-plugin. */
 const peer = process.env['TRUEWARD_BENCH_PEER'];
-if (peer !== undefined) contestants.push('peer');
+if (peer !== undefined) contenders.push('peer');
 const versions = Object.keys(phasers);
 const events = 10_000;
 const rewards = 1000;
@@ -37,10 +37,10 @@ try {
   const idle: Results['idle'] = [];
   const deltas: Results['deltas'] = [];
   for (const version of versions) {
-    for (const contestant of contestants) {
-      console.log(`Phaser ${version}: ${contestant}`);
+    for (const contender of contenders) {
+      console.log(`Phaser ${version}: ${contender}`);
       const page = await openPage(browser, site.url, version);
-      idle.push({ version, contestant, figures: await measureIdle(page, contestant) });
+      idle.push({ version, contender, figures: await measureIdle(page, contender) });
       await page.close();
     }
     const page = await openPage(browser, site.url, version);

@@ -1,5 +1,5 @@
 import type { Browser, CDPSession, Page } from 'playwright';
-import type { Contestant } from './page/contestants.ts';
+import type { Contender } from './page/contenders.ts';
 import type {} from './page/bench.ts';
 
 /** The cost of an idle frame. */
@@ -7,7 +7,7 @@ export interface Idle {
   calls: number;
   bytes: number;
   timers: number;
-  /** Microseconds per step, in the fastest block without the contestant and in the fastest block with it. */
+  /** Microseconds per step, in the fastest block without the contender and in the fastest block with it. */
   without: number;
   with: number;
 }
@@ -25,7 +25,7 @@ export interface Tasks {
 }
 
 const steps = 1000;
-/** Names of the other contestants' functions. The SDK's functions are recognized by the file that they are in. */
+/** Names of the other contenders' functions. The SDK's functions are recognized by the file that they are in. */
 const namedFunctions = new Set(['deliverWaiting', 'watchScenes', 'nameOf']);
 
 type Frame = { url: string; functionName: string };
@@ -50,17 +50,17 @@ export async function openPage(browser: Browser, url: string, version: string): 
 }
 
 /**
- * Measures what the contestant does in idle frames. The counts are exact, because the benchmark steps a thousand frames
+ * Measures what the contender does in idle frames. The counts are exact, because the benchmark steps a thousand frames
  * manually.
  */
-export async function measureIdle(page: Page, contestant: Contestant): Promise<Idle> {
-  await page.evaluate((name) => window.bench.prepare(name), contestant);
+export async function measureIdle(page: Page, contender: Contender): Promise<Idle> {
+  await page.evaluate((name) => window.bench.prepare(name), contender);
   const session = await page.context().newCDPSession(page);
   const calls = await countCalls(session, page);
   const timers = Object.values(await page.evaluate(() => window.bench.timers()));
   const bytes = await countBytes(session, page);
   await page.reload();
-  const blocks = await page.evaluate((name) => window.bench.compare(name, 20, 100), contestant);
+  const blocks = await page.evaluate((name) => window.bench.compare(name, 20, 100), contender);
   return {
     calls: calls / steps,
     bytes: bytes / steps,

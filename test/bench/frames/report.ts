@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { drawRowChart } from '../outbox/report/row-chart.ts';
 import { percentile } from '../outbox/statistics.ts';
 import type { Idle, Tasks } from './measure.ts';
-import type { Contestant } from './page/contestants.ts';
+import type { Contender } from './page/contenders.ts';
 
 export interface Results {
   chromium: string;
-  idle: { version: string; contestant: Contestant; figures: Idle }[];
+  idle: { version: string; contender: Contender; figures: Idle }[];
   deltas: { version: string; first: number[]; ordinary: number[] }[];
   /** One entry per run. */
   drains: {
@@ -24,7 +24,7 @@ export interface Results {
 
 const folder = join(import.meta.dirname, '../../../docs/benchmarks/frames');
 
-const names: Record<Contestant, string> = {
+const names: Record<Contender, string> = {
   nothing: 'game alone',
   trueward: 'trueward, idle',
   truewardDelivering: 'trueward, one delivery per frame',
@@ -58,7 +58,7 @@ const describeLongTasks = (runs: Tasks[]): string =>
 export async function writeReport(results: Results): Promise<void> {
   await writeFile(join(folder, 'results.json'), `${JSON.stringify(results, null, 1)}\n`);
   await writeFile(join(folder, 'README.md'), describe(results));
-  const idle = results.idle.filter(({ contestant }) => contestant !== 'nothing');
+  const idle = results.idle.filter(({ contender }) => contender !== 'nothing');
   const plot = (file: string, title: string, axis: string, of: (figures: Idle) => number) =>
     writeFile(
       join(folder, file),
@@ -68,11 +68,11 @@ export async function writeReport(results: Results): Promise<void> {
         style: 'bars',
         format: (value) => String(Math.round(value * 10) / 10),
         series: [...new Set(idle.map(({ version }) => `Phaser ${version}`))],
-        rows: [...new Set(idle.map(({ contestant }) => contestant))].map((contestant) => ({
-          label: shortNames[contestant],
-          emphasized: contestant.startsWith('trueward'),
+        rows: [...new Set(idle.map(({ contender }) => contender))].map((contender) => ({
+          label: shortNames[contender],
+          emphasized: contender.startsWith('trueward'),
           values: idle
-            .filter((entry) => entry.contestant === contestant)
+            .filter((entry) => entry.contender === contender)
             .map(({ figures }) => of(figures)),
         })),
       }),
@@ -81,7 +81,7 @@ export async function writeReport(results: Results): Promise<void> {
   await plot('bytes.svg', 'Garbage created in each frame', 'bytes', ({ bytes }) => bytes);
 }
 
-const shortNames: Record<Contestant, string> = {
+const shortNames: Record<Contender, string> = {
   nothing: 'game alone',
   trueward: 'trueward, idle',
   truewardDelivering: '… delivering',
@@ -113,8 +113,8 @@ function describe(results: Results): string {
   const singleRunP99s = drains
     .map((entry) => formatNumber(percentile(entry.frames, 0.99), 3))
     .join(' and ');
-  const hasPeer = results.idle.some(({ contestant }) => contestant === 'peer');
-  const idleRows = results.idle.filter(({ contestant }) => contestant === 'trueward');
+  const hasPeer = results.idle.some(({ contender }) => contender === 'peer');
+  const idleRows = results.idle.filter(({ contender }) => contender === 'trueward');
   const isFree = idleRows.every(({ figures: f }) => f.calls + f.bytes + f.timers === 0);
   const formatVerdict = (isMet: boolean): string => (isMet ? 'met' : '**not met**');
   return `# What the SDK costs a game's frames
@@ -163,9 +163,9 @@ ${table(
 
 ${table(
   ['Phaser', 'In the game', 'calls', 'bytes', 'timers', 'added time, µs'],
-  results.idle.map(({ contestant, figures: f, version }) => [
+  results.idle.map(({ contender, figures: f, version }) => [
     version,
-    names[contestant],
+    names[contender],
     formatNumber(f.calls, 1),
     formatNumber(f.bytes),
     formatNumber(f.timers),
@@ -179,17 +179,17 @@ ${table(
 
 ## How
 
-- Calls are counted exactly, with \`Profiler.startPreciseCoverage\` over 1,000 frames, for functions in the SDK's file or the contestant's. A contestant's calls to Phaser's functions are not counted.
-- Bytes come from the sampling heap profiler (interval 64 bytes, collected objects included): allocations by the SDK or the contestant, and by code that it calls. Sampling is inexact, so figures vary by a few bytes.
+- Calls are counted exactly, with \`Profiler.startPreciseCoverage\` over 1,000 frames, for functions in the SDK's file or the contender's. A contender's calls to Phaser's functions are not counted.
+- Bytes come from the sampling heap profiler (interval 64 bytes, collected objects included): allocations by the SDK or the contender, and by code that it calls. Sampling is inexact, so figures vary by a few bytes.
 - Timers are calls to \`setTimeout\`, \`setInterval\` and \`requestAnimationFrame\` in those frames.
-- Microseconds are the fastest of 20 blocks of 100 frames with the contestant minus the fastest of 20 without it. The blocks alternate in the same game, whose loop is stopped and stepped manually. “game alone” and “trueward, idle” run the same code in both kinds of blocks, so their figures show the machine's noise.
+- Microseconds are the fastest of 20 blocks of 100 frames with the contender minus the fastest of 20 without it. The blocks alternate in the same game, whose loop is stopped and stepped manually. “game alone” and “trueward, idle” run the same code in both kinds of blocks, so their figures show the machine's noise.
 - Tasks are the main-thread tasks in a trace of the page. A task's duration is its CPU time or wall time, whichever is lower: on a shared machine, the wall time of a task (longest: ${formatNumber(longestWallMs)} ms, the game alone ${formatNumber(alone.longestWallMs)} ms) includes other processes, and the CPU clock has a coarse resolution. During the trace, the game draws 30 moving boxes.
 - Draining reads a full IndexedDB outbox from an earlier visit and sends it to a server on this machine; the rewards go through the ledger, one claim and one receipt each, in ${formatNumber(drain.ms / 1000)} s. The time of a frame with a delivery is the wall time of the SDK's listener, including the game's handler.
 
 ${
   hasPeer
     ? 'poki/phaser-plugin is the only published ad plugin for Phaser 3 that runs here: its source from GitHub, with a stub in place of its ad platform. It is not on npm, so `npm run bench:frames` includes it only if `--peer` names a checkout of it. The others are our own:'
-    : 'The other contestants are our own, because no published ad plugin for Phaser 3.60 or later is on npm (`--peer` takes a checkout of github.com/poki/phaser-plugin):'
+    : 'The other contenders are our own, because no published ad plugin for Phaser 3.60 or later is on npm (`--peer` takes a checkout of github.com/poki/phaser-plugin):'
 } “scenes watched each step” follows the documentation of such a plugin; “always attached” is the minimum work of any polling plugin. Cocos Creator's engine cannot be installed from npm, so it is not included; its adapter also listens for frames only while something is pending.
 `;
 }

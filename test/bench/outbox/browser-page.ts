@@ -2,7 +2,7 @@ import type { CDPSession, Page } from 'playwright';
 import type { Browser } from './chromium.ts';
 import type { Bench } from './page/bench.ts';
 
-/** A page that runs one contestant. */
+/** A page that runs one contender. */
 export interface BenchPage {
   /** Calls a function in `page/bench.ts`. Rejects if the page does not respond within `timeoutMs`. */
   call<Name extends keyof Bench>(
@@ -17,18 +17,18 @@ export interface BenchPage {
   onReport(listener: (report: string) => void): Promise<void>;
 }
 
-/** Opens the page and starts the contestant, if there is one. */
+/** Opens the page and starts the contender, if there is one. */
 export async function openPage(
   browser: Browser,
   origin: string,
   run: string,
-  contestant?: string,
+  contender?: string,
 ): Promise<BenchPage> {
   const page = await browser.context.newPage();
   const session = await browser.context.newCDPSession(page);
   // Measures thread CPU time, because wall time is affected by other load on the machine.
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });
-  const query = new URLSearchParams({ run, ...(contestant === undefined ? {} : { contestant }) });
+  const query = new URLSearchParams({ run, ...(contender === undefined ? {} : { contender }) });
   await page.goto(`${origin}/?${query}`, { waitUntil: 'load' });
   const bench = wrap(page, session);
   await bench.call('start', [], 20_000);

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build } from 'vite';
-import type { ContestantInfo } from './contestants.ts';
+import type { ContenderInfo } from './contenders.ts';
 
-/** A contestant's download size, including its adapter of about 20 lines. */
+/** A contender's download size, including its adapter of about 20 lines. */
 export interface Size {
   minified: number;
   gzip: number;
@@ -34,12 +34,12 @@ async function bundle(file: string): Promise<string> {
 /** Bundles the script that drives the page. */
 export const bundlePage = (): Promise<string> => bundle('page/bench.ts');
 
-/** Bundles one contestant and measures its size. */
-export async function bundleContestant(
-  contestant: ContestantInfo,
+/** Bundles one contender and measures its size. */
+export async function bundleContender(
+  contender: ContenderInfo,
 ): Promise<{ code: string; size: Size } | undefined> {
-  if (contestant.file === undefined) return undefined;
-  const code = await bundle(`contestants/${contestant.file}`);
+  if (contender.file === undefined) return undefined;
+  const code = await bundle(`contenders/${contender.file}`);
   const bytes = Buffer.from(code);
   const size = {
     minified: bytes.length,

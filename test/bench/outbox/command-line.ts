@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
-import { contestants, type ContestantInfo } from './contestants.ts';
-import { fullPlan, quickContestants, quickPlan, type Plan } from './plan.ts';
+import { contenders, type ContenderInfo } from './contenders.ts';
+import { fullPlan, quickContenders, quickPlan, type Plan } from './plan.ts';
 
 /** The parsed command line. */
 export interface CommandLine {
   plan: Plan;
-  selectedContestants: ContestantInfo[];
+  selectedContenders: ContenderInfo[];
   /** Whether the run measures everything. An incomplete run must not replace the published results. */
   isComplete: boolean;
 }
@@ -15,7 +15,7 @@ export const help = `npm run bench:outbox [-- options]
 Compares the outbox with other event queues in the same Chromium on this machine. Writes a table, plots and
 all figures as JSON. The exit code does not depend on timings: it is 0 unless the benchmark fails.
 
-  --only <names>   contestants, separated by commas: ${contestants.map(({ name }) => name).join(', ')}
+  --only <names>   contenders, separated by commas: ${contenders.map(({ name }) => name).join(', ')}
                    ("raw" stands for raw-group)
   --quick          fewer queue lengths, events and kills: at most 3 minutes instead of 25
   --help           this text
@@ -34,18 +34,18 @@ export function readCommandLine(args: string[]): CommandLine | 'help' {
     },
   });
   if (values.help) return 'help';
-  const names = values.only?.split(',') ?? (values.quick ? quickContestants : undefined);
+  const names = values.only?.split(',') ?? (values.quick ? quickContenders : undefined);
   return {
     plan: values.quick ? quickPlan : fullPlan,
-    selectedContestants: names === undefined ? contestants : names.map(findContestant),
+    selectedContenders: names === undefined ? contenders : names.map(findContender),
     isComplete: names === undefined && !values.quick,
   };
 }
 
-function findContestant(name: string): ContestantInfo {
+function findContender(name: string): ContenderInfo {
   const fullName = name === 'raw' ? 'raw-group' : name;
-  const contestant = contestants.find((contestant) => contestant.name === fullName);
-  if (contestant) return contestant;
-  const names = contestants.map((contestant) => contestant.name).join(', ');
+  const contender = contenders.find((contender) => contender.name === fullName);
+  if (contender) return contender;
+  const names = contenders.map((contender) => contender.name).join(', ');
   throw new Error(`--only: got ${JSON.stringify(name)}, expected one of ${names}.`);
 }

@@ -1,8 +1,8 @@
 import { readCommandLine, help, type CommandLine } from './command-line.ts';
 import { describeRun } from './run-info.ts';
-import { bundleContestant, bundlePage } from './bundle.ts';
+import { bundleContender, bundlePage } from './bundle.ts';
 import { cleanUp } from './chromium.ts';
-import type { ContestantInfo } from './contestants.ts';
+import type { ContenderInfo } from './contenders.ts';
 import { startReceiver, type Files } from './receiver.ts';
 import type { Measurements, Results } from './results.ts';
 import { planJobs, type Job } from './schedule.ts';
@@ -25,15 +25,15 @@ else await measureAndReport(choice);
 
 async function measureAndReport({
   plan,
-  selectedContestants,
+  selectedContenders,
   isComplete,
 }: CommandLine): Promise<void> {
   const files: Files = new Map([['/bench.js', await bundlePage()]]);
   const measurements: Measurements[] = [];
-  for (const facts of selectedContestants) measurements.push(await prepare(facts, files));
+  for (const facts of selectedContenders) measurements.push(await prepare(facts, files));
   const receiver = await startReceiver(files);
   try {
-    const about = await describeRun(selectedContestants);
+    const about = await describeRun(selectedContenders);
     const gaps = await runJobs(planJobs({ plan, receiver }, measurements), plan.budgetMs);
     const minutes = (performance.now() - startedAt) / 60_000;
     const results: Results = { about, measurements, gaps, minutes };
@@ -44,10 +44,10 @@ async function measureAndReport({
   }
 }
 
-/** Bundles a contestant and adds its script to the served files. */
-async function prepare(facts: ContestantInfo, files: Files): Promise<Measurements> {
-  const bundle = await bundleContestant(facts);
-  if (bundle) files.set(`/contestants/${facts.name}.js`, bundle.code);
+/** Bundles a contender and adds its script to the served files. */
+async function prepare(facts: ContenderInfo, files: Files): Promise<Measurements> {
+  const bundle = await bundleContender(facts);
+  if (bundle) files.set(`/contenders/${facts.name}.js`, bundle.code);
   return { facts, size: bundle?.size, life: undefined, kills: [], faultyDrain: undefined };
 }
 

@@ -41,5 +41,5 @@ export const quickPlan: Plan = {
   budgetMs: 2.5 * 60_000,
 };
 
-/** A quick run's default contestants. */
-export const quickContestants = ['ours', 'raw-group', 'workbox', 'sentry', 'snowplow', 'nothing'];
+/** A quick run's default contenders. */
+export const quickContenders = ['ours', 'raw-group', 'workbox', 'sentry', 'snowplow', 'nothing'];

@@ -19,7 +19,7 @@ export const putAll = (database: IDBDatabase, events: string[]): Promise<void> =
     transaction.onabort = () => reject(transaction.error);
   });
 
-/** The `limit` contestants send nothing. Their flush only clears the store. */
+/** The `limit` contenders send nothing. Their flush only clears the store. */
 export const clear = (database: IDBDatabase): Promise<void> =>
   new Promise((resolve) => {
     const transaction = database.transaction('events', 'readwrite');

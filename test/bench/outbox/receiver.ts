@@ -15,7 +15,7 @@ export interface Behavior {
   lostResponses: number[];
 }
 
-/** A stub service for all contestants. It also serves the page. */
+/** A stub service for all contenders. It also serves the page. */
 export interface Receiver {
   origin: string;
   /** Starts counting another run's events from zero. */
@@ -110,7 +110,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
 }
 
 /**
- * Creates a response that every contestant accepts. Our outbox needs a result for each event. The others check the
+ * Creates a response that every contender accepts. Our outbox needs a result for each event. The others check the
  * status or these fields.
  */
 function createResponse(body: string): string {

@@ -1,13 +1,13 @@
 import type { RunInfo } from './run-info.ts';
 import type { Size } from './bundle.ts';
-import type { ContestantInfo } from './contestants.ts';
+import type { ContenderInfo } from './contenders.ts';
 import type { FaultyDrainResult } from './measure/faulty-drain.ts';
 import type { KillResult } from './measure/kill.ts';
 import type { PageResult } from './measure/life.ts';
 
-/** One contestant's measurements. */
+/** One contender's measurements. */
 export interface Measurements {
-  facts: ContestantInfo;
+  facts: ContenderInfo;
   size: Size | undefined;
   life: PageResult | undefined;
   kills: KillResult[];

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { cpus, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 import { launch } from './chromium.ts';
-import type { ContestantInfo } from './contestants.ts';
+import type { ContenderInfo } from './contenders.ts';
 import { withProfile } from './measure/setting.ts';
 
 /** The machine that a run used, and the versions that it measured. */
@@ -15,14 +15,14 @@ export interface RunInfo {
   chromium: string;
   /** The last commit that changed the outbox's sources. */
   outbox: string;
-  /** The version of each contestant's package. */
+  /** The version of each contender's package. */
   versions: Record<string, string>;
 }
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
 /** Describes the machine, and reads the browser's and the packages' versions. */
-export async function describeRun(selectedContestants: ContestantInfo[]): Promise<RunInfo> {
+export async function describeRun(selectedContenders: ContenderInfo[]): Promise<RunInfo> {
   const [cpu] = cpus();
   return {
     date: new Date().toISOString(),
@@ -32,7 +32,7 @@ export async function describeRun(selectedContestants: ContestantInfo[]): Promis
     chromium: await readChromiumVersion(),
     outbox: readOutboxVersion(),
     versions: Object.fromEntries(
-      selectedContestants.flatMap((facts) =>
+      selectedContenders.flatMap((facts) =>
         facts.package ? [[facts.name, readVersion(facts.package)]] : [],
       ),
     ),

@@ -4,7 +4,7 @@ import { measureFaultFree } from './measure/life.ts';
 import type { Setting } from './measure/setting.ts';
 import type { Measurements } from './results.ts';
 
-/** One measurement of one contestant. */
+/** One measurement of one contender. */
 export interface Job {
   title: string;
   run(): Promise<void>;
@@ -12,7 +12,7 @@ export interface Job {
 
 const sends = ({ facts }: Measurements): boolean => facts.kind === 'ours' || facts.kind === 'peer';
 
-/** Plans all jobs. The contestants take turns, so that other load on the machine affects all of them equally. */
+/** Plans all jobs. The contenders take turns, so that other load on the machine affects all of them equally. */
 export function planJobs(setting: Setting, measurements: Measurements[]): Job[] {
   const lifeJobs = measurements.map((entry) => ({
     title: `${entry.facts.name}: cost, frames and drain`,

@@ -1,6 +1,6 @@
 import type { RunInfo } from './run-info.ts';
 import type { Size } from './bundle.ts';
-import type { ContestantInfo } from './contestants.ts';
+import type { ContenderInfo } from './contenders.ts';
 import type { FaultyDrainResult } from './measure/faulty-drain.ts';
 import type { KillResult } from './measure/kill.ts';
 import type { DrainResult, LengthResult, PageResult } from './measure/life.ts';
@@ -11,7 +11,7 @@ import { median, percentile, ratio } from './statistics.ts';
 /** The cost of an event at one queue length. Times are in milliseconds. */
 export interface LengthSummary {
   length: number;
-  /** Number of events enqueued before the measurement. It is less than `length` if the contestant was too slow. */
+  /** Number of events enqueued before the measurement. It is less than `length` if the contender was too slow. */
   made: number;
   p50: number | undefined;
   p99: number | undefined;
@@ -20,13 +20,13 @@ export interface LengthSummary {
   cpu: number | undefined;
   /** `p50` divided by the median cost of raw IndexedDB in the interleaved frames. */
   p50ToRaw: number | undefined;
-  /** `cpu` divided by the `cpu` of the raw IndexedDB contestant at the same length. */
+  /** `cpu` divided by the `cpu` of the raw IndexedDB contender at the same length. */
   cpuToRaw: number | undefined;
 }
 
-/** One contestant's published results. */
+/** One contender's published results. */
 export interface Summary {
-  facts: ContestantInfo;
+  facts: ContenderInfo;
   version: string | undefined;
   size: Size | undefined;
   idle: PageResult['idle'] | undefined;

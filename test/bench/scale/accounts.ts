@@ -69,7 +69,7 @@ export const accounts: Part = async (options) => {
         await onAll(run.variant, (client, index) =>
           forEach(run.ads[index] ?? [], concurrency, client.finish),
         );
-        await options.receiver.count(ads);
+        await options.receiver.waitFor(ads);
       });
       for (const { variant, ms } of runs)
         if (round >= 0) perSecond.get(variant)?.push((ads * 1_000) / ms);

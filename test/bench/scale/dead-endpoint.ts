@@ -106,7 +106,7 @@ async function startSide({ postgres, receiver }: Options, backlog: number) {
       await client.call('DELETE', `/v1/kill-switches/${switchId}`);
       switchId = undefined;
     }
-    const arrivals = await receiver.count(backlog > 0 ? endpoints - 1 : endpoints);
+    const arrivals = await receiver.waitFor(backlog > 0 ? endpoints - 1 : endpoints);
     return arrivals.flatMap(({ path, atMs }) => (path === '/0/first' ? [] : [atMs - startedAtMs]));
   };
   if (backlog > 0) {

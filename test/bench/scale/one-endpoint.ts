@@ -90,12 +90,12 @@ async function measure(
       state: 'on',
       reason: 'bench:scale',
     });
-    await receiver.count(1);
+    await receiver.waitFor(1);
     await meter.settle();
     receiver.clear();
     await multiply(meter, webhook, backlog);
     const usageBefore = await meter.read();
-    await receiver.count(backlog, timeoutMs).catch(() => undefined);
+    await receiver.waitFor(backlog, timeoutMs).catch(() => undefined);
     const usageAfter = await meter.read();
     const { arrivals } = receiver;
     const [first, last] = [arrivals[0]?.atMs ?? 0, arrivals.at(-1)?.atMs ?? 0];

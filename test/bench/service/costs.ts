@@ -121,7 +121,7 @@ async function finishAll(
   const webhook = await side.sandbox.addWebhook(`${receiver.url}/0/ads`, 'decision.rewarded');
   await measureNextStep(side, withWebhook, async () => {
     await finish(side.sandbox, withWebhook);
-    await receiver.count(withWebhook.ads.length);
+    await receiver.waitFor(withWebhook.ads.length);
     await side.meter.settle();
   });
   await side.sandbox.call('DELETE', `/v1/webhooks/${webhook.id}`);

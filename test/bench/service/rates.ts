@@ -105,7 +105,7 @@ async function measure(
   const after = await meter.read();
   await allAdsStarted;
   await Promise.all(pendingAds);
-  await receiver.count(finishedAtMs.size, drainMs);
+  await receiver.waitFor(finishedAtMs.size, drainMs);
   await meter.settle();
   const arrived = receiver.arrivals.filter(({ atMs }) => isInWindow(atMs)).length;
   return {
@@ -150,7 +150,7 @@ async function warmUp({ sandbox, meter }: Side, receiver: Receiver): Promise<voi
   await waitUntilWatched(ads, 1);
   receiver.clear();
   await forEach(ads, 32, sandbox.finish);
-  await receiver.count(ads.length);
+  await receiver.waitFor(ads.length);
   await meter.settle();
 }
 

@@ -23,7 +23,7 @@ export interface Receiver {
    *
    * @throws Error if the webhooks do not arrive in time.
    */
-  count(expected: number, timeoutMs?: number): Promise<Arrival[]>;
+  waitFor(expected: number, timeoutMs?: number): Promise<Arrival[]>;
   /** Clears the arrivals. */
   clear(): void;
   stop(): Promise<void>;
@@ -45,7 +45,7 @@ export async function startReceiver(): Promise<Receiver> {
   return {
     url,
     arrivals,
-    async count(expected, timeoutMs = 120_000) {
+    async waitFor(expected, timeoutMs = 120_000) {
       const deadlineMs = nowMs() + timeoutMs;
       while (arrivals.length < expected) {
         const remainingMs = deadlineMs - nowMs();

@@ -54,7 +54,7 @@ describe('hold()', () => {
     expect(alarm.state).toBe('playing');
   });
 
-  test('on a hidden page, a silenced sound starts when the game resumes', async () => {
+  test('a sound suppressed on a hidden page starts when the game resumes', async () => {
     const alarm = engine.addSound();
     hold();
     alarm.play();

@@ -61,7 +61,7 @@ function run(args: string[], env: Record<string, string>, expectedText: string):
   });
 }
 
-it('the quick start’s server credits the coins that the npm page delivers', async () => {
+it('the quick start’s server credits the coins earned on the npm example’s page', async () => {
   const port = String(await getPort({ host: '127.0.0.1' }));
   const forwardArgs = ['--service', stack.serviceUrl, '--forward-to', `http://localhost:${port}`];
   const firstLine = await run(

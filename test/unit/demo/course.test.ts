@@ -21,7 +21,7 @@ it('always leaves the player a way through', () => {
   }
 });
 
-it('places no spark inside an obstacle', () => {
+it('never places a spark inside an obstacle', () => {
   for (const { obstacle, sparks } of createStretches(5)) {
     for (const { y } of sparks) {
       if (obstacle.kind === 'reed') expect(y).toBeLessThan(1 - obstacle.length);

@@ -1,5 +1,5 @@
 import type * as Phaser from 'phaser';
-import { createAdsOptions, contestants, type Contestant } from './contestants.ts';
+import { createAdsOptions, contenders, type Contender } from './contenders.ts';
 import { resetTimers, timers } from './count-timers.ts';
 import { measureDeliveries, fillStorage, waitUntilEmpty } from './drain.ts';
 import type * as SdkScript from './sdk.ts';
@@ -37,7 +37,7 @@ function startGame(): Promise<Phaser.Game> {
 }
 
 let frameTimeMs = performance.now();
-/** How long to wait for a contestant's startup work to finish, in milliseconds. */
+/** How long to wait for a contender's startup work to finish, in milliseconds. */
 const settleMs = 800;
 
 /** Steps the game manually through `count` frames, without waiting between them. */
@@ -57,28 +57,28 @@ function requireGame(): Phaser.Game {
   return currentGame;
 }
 
-/** Starts a game with the contestant, stops the game's loop, and warms the game up. */
-async function prepare(contestant: Contestant): Promise<void> {
+/** Starts a game with the contender, stops the game's loop, and warms the game up. */
+async function prepare(contender: Contender): Promise<void> {
   currentGame = await startGame();
   currentGame.loop.sleep();
-  contestants[contestant](currentGame);
+  contenders[contender](currentGame);
   await new Promise((resolve) => setTimeout(resolve, settleMs));
   step(currentGame, 500);
   resetTimers();
 }
 
 /**
- * Alternates between blocks of steps without and with the contestant. Returns each block's time per step, in
+ * Alternates between blocks of steps without and with the contender. Returns each block's time per step, in
  * microseconds.
  */
 async function compare(
-  contestant: Contestant,
+  contender: Contender,
   pairs: number,
   steps: number,
 ): Promise<{ without: number[]; with: number[] }> {
   const game = await startGame();
   game.loop.sleep();
-  const enable = contestants[contestant](game);
+  const enable = contenders[contender](game);
   await new Promise((resolve) => setTimeout(resolve, settleMs));
   const measureBlock = (isEnabled: boolean): number => {
     enable(isEnabled);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ContestantInfo } from '../contestants.ts';
+import type { ContenderInfo } from '../contenders.ts';
 import type { Deliveries, Tally } from '../deliveries.ts';
-import { nextRun, openContestant, waitForArrivals, withBrowser, withProfile } from './setting.ts';
+import { nextRun, openContender, waitForArrivals, withBrowser, withProfile } from './setting.ts';
 import type { Setting } from './setting.ts';
 
 /** The events that arrived in a drain with two injected faults, both of which can cause duplicates. */
@@ -15,19 +15,19 @@ export interface FaultyDrainResult extends Tally {
  */
 export const measureFaultyDrain = (
   setting: Setting,
-  contestant: ContestantInfo,
+  contender: ContenderInfo,
 ): Promise<FaultyDrainResult> =>
   withProfile(async (profile) => {
     const eventCount = setting.plan.faultyEvents;
     const run = nextRun();
     let deliveries: Deliveries | undefined;
     await withBrowser(profile, async (browser) => {
-      const page = await openContestant(setting, browser, run, contestant);
+      const page = await openContender(setting, browser, run, contender);
       await page.setOffline(true);
       await sleep(300);
       await page.call('fill', [eventCount, 5_000]);
       await sleep(1_000);
-      deliveries = setting.receiver.begin(run, contestant.messageId, {
+      deliveries = setting.receiver.begin(run, contender.messageId, {
         latencyMs: 50,
         lostResponses: [2],
       });
@@ -36,7 +36,7 @@ export const measureFaultyDrain = (
       await waitForArrivals(deliveries, { count: eventCount / 2, quietMs: 4_000, budgetMs: 6_000 });
     });
     return withBrowser(profile, async (browser) => {
-      const page = await openContestant(setting, browser, nextRun(), contestant);
+      const page = await openContender(setting, browser, nextRun(), contender);
       await page.call('flush', []);
       if (deliveries === undefined) throw new Error('The first browser did not send any events.');
       await waitForArrivals(deliveries, { count: Infinity, quietMs: 3_500, budgetMs: 8_000 });

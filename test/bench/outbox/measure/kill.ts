@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPage, type BenchPage } from '../browser-page.ts';
 import type { Browser } from '../chromium.ts';
-import type { ContestantInfo } from '../contestants.ts';
+import type { ContenderInfo } from '../contenders.ts';
 import type { Report } from '../page/bench.ts';
-import { nextRun, openContestant, withBrowser, withProfile, type Setting } from './setting.ts';
+import { nextRun, openContender, withBrowser, withProfile, type Setting } from './setting.ts';
 
 /** How many events survive when the whole browser is killed. */
 export interface KillResult {
   events: number;
   delayMs: number;
-  /** Number of events that the contestant enqueued within the time budget. */
+  /** Number of events that the contender enqueued within the time budget. */
   made: number;
   /** How many of these events are in the browser's storage after the restart. */
   survived: number;
@@ -32,20 +32,20 @@ const stormBudgetMs = 6_000;
 /** Enqueues events offline, kills the browser `delayMs` after the last event, and counts the surviving events. */
 export const measureKill = (
   setting: Setting,
-  contestant: ContestantInfo,
+  contender: ContenderInfo,
   { events, perFrame, delayMs }: KillCase,
 ): Promise<KillResult> =>
   withProfile(async (profile) => {
     const run = nextRun();
-    setting.receiver.begin(run, contestant.messageId);
+    setting.receiver.begin(run, contender.messageId);
     const { made, acknowledged } = await withBrowser(profile, async (browser) => {
-      const page = await openContestant(setting, browser, run, contestant);
+      const page = await openContender(setting, browser, run, contender);
       await page.setOffline(true);
       await sleep(400);
       return enqueueAndKill(browser, page, { events, perFrame, delayMs });
     });
     const survivingIds = await withBrowser(profile, async (browser) => {
-      // The contestant is not started, because it could change the storage before the events are counted.
+      // The contender is not started, because it could change the storage before the events are counted.
       const page = await openPage(browser, setting.receiver.origin, run);
       return new Set(await page.call('storedEventIds', []));
     });

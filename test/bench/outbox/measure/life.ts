@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchPage } from '../browser-page.ts';
-import type { ContestantInfo } from '../contestants.ts';
+import type { ContenderInfo } from '../contenders.ts';
 import type { Deliveries, Tally } from '../deliveries.ts';
 import type { ComparedResult } from '../page/bench.ts';
 import type { FrameTimes } from '../page/frame-meter.ts';
 import type { WakeUps } from '../page/wake-ups.ts';
-import { nextRun, openContestant, waitForArrivals, withBrowser, withProfile } from './setting.ts';
+import { nextRun, openContender, waitForArrivals, withBrowser, withProfile } from './setting.ts';
 import type { Setting } from './setting.ts';
 
 /** The cost of enqueuing an event at one queue length. */
@@ -42,16 +42,13 @@ const gameFrames = 120;
 const warmUpEvents = 60;
 
 /** Runs the measurements that involve no fault injection. */
-export const measureFaultFree = (
-  setting: Setting,
-  contestant: ContestantInfo,
-): Promise<PageResult> =>
+export const measureFaultFree = (setting: Setting, contender: ContenderInfo): Promise<PageResult> =>
   withProfile((profile) =>
     withBrowser(profile, async (browser) => {
       const run = nextRun();
-      const deliveries = setting.receiver.begin(run, contestant.messageId);
-      const page = await openContestant(setting, browser, run, contestant);
-      const sends = contestant.kind === 'ours' || contestant.kind === 'peer';
+      const deliveries = setting.receiver.begin(run, contender.messageId);
+      const page = await openContender(setting, browser, run, contender);
+      const sends = contender.kind === 'ours' || contender.kind === 'peer';
       await warmUp(page, sends ? deliveries : undefined);
       const idle = await measureIdle(page, deliveries, setting.plan.idleMs);
       await page.setOffline(true);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPage, type BenchPage } from '../browser-page.ts';
 import { launch, createProfile, removeProfile, type Browser } from '../chromium.ts';
-import type { ContestantInfo } from '../contestants.ts';
+import type { ContenderInfo } from '../contenders.ts';
 import type { Deliveries } from '../deliveries.ts';
 import type { Plan } from '../plan.ts';
 import type { Receiver } from '../receiver.ts';
@@ -40,17 +40,17 @@ export async function withBrowser<T>(
   }
 }
 
-/** Returns the name of the contestant's script. The control has none. */
-const findScript = ({ file, name }: ContestantInfo): string | undefined =>
+/** Returns the name of the contender's script. The control has none. */
+const findScript = ({ file, name }: ContenderInfo): string | undefined =>
   file === undefined ? undefined : name;
 
-/** Opens a page that runs the contestant. */
-export const openContestant = (
+/** Opens a page that runs the contender. */
+export const openContender = (
   { receiver }: Setting,
   browser: Browser,
   run: string,
-  contestant: ContestantInfo,
-): Promise<BenchPage> => openPage(browser, receiver.origin, run, findScript(contestant));
+  contender: ContenderInfo,
+): Promise<BenchPage> => openPage(browser, receiver.origin, run, findScript(contender));
 
 /** Waits until `count` events have arrived, no event has arrived for `quietMs`, or `budgetMs` have passed. */
 export async function waitForArrivals(

@@ -1,5 +1,5 @@
 /** The part of the benchmark that runs in the page. `BenchPage.call()` calls its functions. */
-import '../contestants/contestant.ts';
+import '../contenders/contender.ts';
 import { meterFrames, type FrameTimes } from './frame-meter.ts';
 import { createSampleEvents, type SampleEvent } from './sample-event.ts';
 import { storedEventIds } from './scan-storage.ts';
@@ -14,7 +14,7 @@ export interface PacedResult {
   frames: FrameTimes;
 }
 
-/** The cost of the contestant's events, and of the baseline's events in the interleaved frames. */
+/** The cost of the contender's events, and of the baseline's events in the interleaved frames. */
 export interface ComparedResult extends Omit<PacedResult, 'frames'> {
   yardstickCost: number[];
 }
@@ -37,7 +37,7 @@ const createEvent = createSampleEvents(parameters.get('run') ?? 'none');
 let yardstick: Yardstick | undefined;
 let endMeter: (() => FrameTimes) | undefined;
 
-window.contestant = {
+window.contender = {
   init: async () => undefined,
   enqueue: () => undefined,
   flush: async () => undefined,
@@ -66,7 +66,7 @@ const storeInFrame = (
     requestAnimationFrame(() => resolve(performance.now() - startedAt));
   });
 
-const enqueue: Store = (event) => window.contestant.enqueue(event);
+const enqueue: Store = (event) => window.contender.enqueue(event);
 
 const measureYardstick = async (): Promise<number> => {
   yardstick ??= await openYardstick();
@@ -95,28 +95,28 @@ async function storeEach(
 }
 
 const bench = {
-  /** Starts the contestant named in the URL. */
+  /** Starts the contender named in the URL. */
   async start(): Promise<void> {
-    const name = parameters.get('contestant');
+    const name = parameters.get('contender');
     if (name === null) return;
     const script = document.createElement('script');
-    script.src = `/contestants/${name}.js`;
+    script.src = `/contenders/${name}.js`;
     await new Promise((resolve, reject) => {
       script.onload = resolve;
       script.onerror = reject;
       document.head.append(script);
     });
-    await window.contestant.init(`${location.origin}/collect/${name}`);
+    await window.contender.init(`${location.origin}/collect/${name}`);
   },
 
-  /** Enqueues events in batches of 40, as fast as the contestant stores them. Stops after `budgetMs`. */
+  /** Enqueues events in batches of 40, as fast as the contender stores them. Stops after `budgetMs`. */
   async fill(count: number, budgetMs: number): Promise<number> {
     const endAt = performance.now() + budgetMs;
     let made = 0;
     while (made < count && performance.now() < endAt) {
       const batchSize = Math.min(40, count - made);
       const events = Array.from({ length: batchSize }, createEvent);
-      const promises = events.flatMap((event) => window.contestant.enqueue(event) ?? []);
+      const promises = events.flatMap((event) => window.contender.enqueue(event) ?? []);
       made += batchSize;
       await Promise.race([Promise.allSettled(promises), sleep(endAt - performance.now())]);
       await sleep(0);
@@ -184,7 +184,7 @@ const bench = {
       await frame();
       for (let batchSize = 0; batchSize < perFrame && made < count; batchSize++, made++) {
         const event = createEvent();
-        window.contestant.enqueue(event)?.then(
+        window.contender.enqueue(event)?.then(
           () => recordAcknowledgment(event.id),
           () => undefined,
         );
@@ -213,7 +213,7 @@ const bench = {
 
   /** Starts sending. The receiver detects when all events have arrived. */
   flush(): void {
-    window.contestant.flush().catch(() => undefined);
+    window.contender.flush().catch(() => undefined);
   },
 
   storedEventIds,

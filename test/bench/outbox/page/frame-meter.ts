@@ -13,7 +13,7 @@ interface LongTask {
   duration: number;
 }
 
-// Saves a reference to the original function, before a contestant or `countWakeUps()` wraps it.
+// Saves a reference to the original function, before a contender or `countWakeUps()` wraps it.
 const nextFrame = window.requestAnimationFrame.bind(window);
 
 const longTasks: LongTask[] = [];

@@ -10,7 +10,7 @@ export interface SampleEvent {
   at: number;
 }
 
-/** Finds sample-event ids in text that a contestant stores or sends. */
+/** Finds sample-event ids in text that a contender stores or sends. */
 export const findSampleIds = (text: string): string[] => text.match(/eid-[a-z0-9]+-\d+/g) ?? [];
 
 /** Returns a function that creates a run's events, numbered from 0. */

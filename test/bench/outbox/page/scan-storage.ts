@@ -31,8 +31,8 @@ async function readDatabase(name: string): Promise<string[]> {
 }
 
 /**
- * Returns the distinct event ids in this origin's storage. Reads every contestant's storage in the same way, without using
- * the contestant's own code.
+ * Returns the distinct event ids in this origin's storage. Reads every contender's storage in the same way, without using
+ * the contender's own code.
  */
 export async function storedEventIds(): Promise<string[]> {
   const strings = Object.values({ ...localStorage }) as string[];

@@ -25,7 +25,7 @@ function countCalls(owner: object, method: string, name: 'transactions' | 'stora
   });
 }
 
-/** Starts counting. Must be called before a contestant is loaded. */
+/** Starts counting. Must be called before a contender is loaded. */
 export function countWakeUps(): void {
   Reflect.set(window, 'setTimeout', countTimer(window.setTimeout.bind(window) as Timer));
   Reflect.set(window, 'setInterval', countTimer(window.setInterval.bind(window) as Timer));

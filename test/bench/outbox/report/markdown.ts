@@ -17,7 +17,7 @@ export const formatAll = (values: (number | undefined)[], separator = ' / '): st
     : values.map((value) => format(value)).join(separator);
 
 /**
- * Builds a Markdown table. The first column contains text, and the others contain numbers. Missing cells of contestants
+ * Builds a Markdown table. The first column contains text, and the others contain numbers. Missing cells of contenders
  * without results are shown as dashes.
  */
 export function table(header: string[], rows: string[][]): string {

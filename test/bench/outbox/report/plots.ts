@@ -4,7 +4,7 @@ import { drawRowChart, type RowChart } from './row-chart.ts';
 
 type PlotOptions = Pick<RowChart, 'title' | 'axis' | 'series' | 'style'> & {
   valuesOf: (summary: Summary) => (number | undefined)[];
-  /** Whether the plot includes this contestant. */
+  /** Whether the plot includes this contender. */
   includes: (summary: Summary) => boolean;
 };
 

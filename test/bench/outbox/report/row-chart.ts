@@ -1,4 +1,4 @@
-/** A chart that compares contestants. It has one row per contestant and, in each row, one mark per series. */
+/** A chart that compares contenders. It has one row per contender and, in each row, one mark per series. */
 export interface RowChart {
   title: string;
   /** The axis title, with its unit. */

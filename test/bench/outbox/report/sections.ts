@@ -37,7 +37,7 @@ function createCostSection(report: Report): Section {
     method:
       'The time that the call and the microtasks it queues take. One event is enqueued every other frame, offline. ' +
       '“× raw” is the median’s ratio to raw IndexedDB (one put in a transaction), measured in the frames in between. ' +
-      '“At” is the number of queued events. If the contestant was too slow to reach that number, the cell states how many events it had received.',
+      '“At” is the number of queued events. If the contender was too slow to reach that number, the cell states how many events it had received.',
   };
 }
 
@@ -90,7 +90,7 @@ function createFramesSection(report: Report): Section {
     method:
       'Measured while one event per frame is added to the longest queue, and while the queue drains. ' +
       '“nothing” is the baseline without a queue. A long task takes more than 50 ms. ' +
-      'A dash for draining means that the contestant sends nothing, or that the page did not respond for 5 s.',
+      'A dash for draining means that the contender sends nothing, or that the page did not respond for 5 s.',
   };
 }
 
@@ -125,7 +125,7 @@ function createSurvivorsSection(report: Report): Section {
     ),
     method:
       'The browser is offline, and is killed the given time after the last event. The page enqueues 25 events per frame in the 1,000-event runs and 50 per frame in the 10,000-event runs, for up to 6 s. ' +
-      'The surviving events are those in IndexedDB and localStorage after a restart, counted without the contestant’s own code. ' +
+      'The surviving events are those in IndexedDB and localStorage after a restart, counted without the contender’s own code. ' +
       '“Acknowledged” events are those whose promise had resolved, as reported by the page before the kill.',
   };
 }

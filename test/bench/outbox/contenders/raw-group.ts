@@ -1,10 +1,10 @@
-import './contestant.ts';
+import './contender.ts';
 import { clear, openRawStore, putAll } from '../raw-store.ts';
 
 let database: IDBDatabase;
 let group: { events: string[]; write: Promise<void> } | undefined;
 
-window.contestant = {
+window.contender = {
   async init() {
     database = await openRawStore('raw');
   },

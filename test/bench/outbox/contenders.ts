@@ -1,5 +1,5 @@
 /** A queue that the benchmark measures. */
-export interface ContestantInfo {
+export interface ContenderInfo {
   name: string;
   /**
    * - `limit`: bare storage that sends nothing. It shows the best result that IndexedDB allows.
@@ -8,15 +8,15 @@ export interface ContestantInfo {
   kind: 'ours' | 'limit' | 'peer' | 'control';
   /** Its npm package, if any. */
   package?: string;
-  /** The file in `contestants/`. */
+  /** The file in `contenders/`. */
   file?: string;
   /** The request field that holds the id by which the queue's service deduplicates events. */
   messageId?: string;
   note: string;
 }
 
-/** All contestants, in table order. */
-export const contestants: ContestantInfo[] = [
+/** All contenders, in table order. */
+export const contenders: ContenderInfo[] = [
   {
     name: 'ours',
     kind: 'ours',

@@ -1,4 +1,4 @@
-/** A cause is a reward whose event triggers one delivery. All contestants use the same causes. */
+/** A cause is a reward whose event triggers one delivery. All contenders use the same causes. */
 
 /** Builds a reward's id from its run and its number, so that lost rewards can be counted without a database. */
 export const causeId = (run, index) => `dec_${run}_${String(index).padStart(6, '0')}`;

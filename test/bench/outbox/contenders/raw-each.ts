@@ -1,9 +1,9 @@
-import './contestant.ts';
+import './contender.ts';
 import { clear, openRawStore, putAll } from '../raw-store.ts';
 
 let database: IDBDatabase;
 
-window.contestant = {
+window.contender = {
   async init() {
     database = await openRawStore('raw');
   },

@@ -7,7 +7,7 @@ import type { PrivatePostgres } from '../../../service/test/private-postgres.ts'
 import { startService } from '../../../service/test/start-service.ts';
 import { createDatabase } from '../service/meter.ts';
 import { type Child, startChild } from './child.ts';
-import { type Contestant, leaseS, type Setting } from './contestants.ts';
+import { type Contender, leaseS, type Setting } from './contenders.ts';
 import { startPrivateRedis } from './redis.ts';
 
 /** The process that delivers webhooks. */
@@ -21,8 +21,8 @@ export interface Worker {
   kill(): Promise<void>;
 }
 
-/** A contestant that has been set up with fresh databases. */
-export interface RunningContestant {
+/** A contender that has been set up with fresh databases. */
+export interface RunningContender {
   /** Writes causes and their deliveries, and counts unfinished deliveries. */
   producer: Child;
   /** The secret that the deliveries are signed with. */
@@ -38,23 +38,23 @@ export interface Environment {
   url: string;
 }
 
-export const openContestant = (
-  contestant: Contestant,
+export const openContender = (
+  contender: Contender,
   setting: Setting,
   environment: Environment,
-): Promise<RunningContestant> =>
-  contestant.name === 'ours' ? openOurs(environment) : openPeer(contestant, setting, environment);
+): Promise<RunningContender> =>
+  contender.name === 'ours' ? openOurs(environment) : openPeer(contender, setting, environment);
 
 const peerSecret = `whsec_${Buffer.from('the same for every peer, 32 bytes').toString('base64')}`;
 
 async function openPeer(
-  { name }: Contestant,
+  { name }: Contender,
   setting: Setting,
   { postgres, url }: Environment,
-): Promise<RunningContestant> {
+): Promise<RunningContender> {
   const databaseUrl = await createDatabase(postgres);
   const redis = name === 'bullmq' ? await startPrivateRedis() : undefined;
-  const file = `contestants/${name}.mjs`;
+  const file = `contenders/${name}.mjs`;
   const common = { databaseUrl, redisPort: redis?.port, leaseS };
   const producer = await startChild(file, 'openProducer', common);
   let worker: Child | undefined;
@@ -81,7 +81,7 @@ async function openPeer(
 }
 
 /** Starts the built service in a separate process. Until the worker starts, deliveries wait in an open transaction. */
-async function openOurs({ postgres, url }: Environment): Promise<RunningContestant> {
+async function openOurs({ postgres, url }: Environment): Promise<RunningContender> {
   const databaseUrl = await createDatabase(postgres);
   const folder = mkdtempSync(join(tmpdir(), 'trueward-bench-'));
   const launch = () => startService({ dataDir: folder, env: { DATABASE_URL: databaseUrl } });
@@ -109,7 +109,7 @@ async function openOurs({ postgres, url }: Environment): Promise<RunningContesta
     [webhook.id],
   );
   await database.close();
-  const producer = await startChild('contestants/ours.ts', 'openProducer', {
+  const producer = await startChild('contenders/ours.ts', 'openProducer', {
     databaseUrl,
     scope,
     webhook,

@@ -1,6 +1,6 @@
 import mixpanel from 'mixpanel-browser/src/loaders/loader-module-core.js';
 
-window.contestant = {
+window.contender = {
   async init(endpoint) {
     mixpanel.init('bench', {
       api_host: endpoint,

@@ -2,7 +2,7 @@ import { AnalyticsBrowser } from '@segment/analytics-next';
 
 let analytics;
 
-window.contestant = {
+window.contender = {
   async init(endpoint) {
     const { origin, host, pathname } = new URL(endpoint);
     const delivery = { apiHost: host + pathname, protocol: 'http' };

@@ -1,7 +1,7 @@
 import type { SampleEvent } from '../page/sample-event.ts';
 
 /** The interface that each queue's adapter implements. */
-export interface Contestant {
+export interface Contender {
   /** Sets up the queue with the receiver's URL. The receiver accepts any path under `endpoint`. */
   init(endpoint: string): Promise<void>;
   /**
@@ -15,6 +15,6 @@ export interface Contestant {
 
 declare global {
   interface Window {
-    contestant: Contestant;
+    contender: Contender;
   }
 }

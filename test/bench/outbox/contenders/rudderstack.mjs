@@ -2,7 +2,7 @@ import { RudderAnalytics } from '@rudderstack/analytics-js/bundled';
 
 let analytics;
 
-window.contestant = {
+window.contender = {
   init: (endpoint) =>
     new Promise((resolve) => {
       analytics = new RudderAnalytics();

@@ -1,6 +1,6 @@
 export type Name = 'ours' | 'pg-boss' | 'graphile-worker' | 'bullmq';
 
-/** One configuration of a contestant. */
+/** One configuration of a contender. */
 export interface Setting {
   /** The configuration's name in the published tables. */
   label: string;
@@ -8,9 +8,9 @@ export interface Setting {
 }
 
 /** A way to deliver webhooks. */
-export interface Contestant {
+export interface Contender {
   name: Name;
-  /** The contestant's npm package, if any. */
+  /** The contender's npm package, if any. */
   package?: string;
   license?: string;
   settings: readonly [Setting, ...Setting[]];
@@ -54,8 +54,8 @@ const bull = (concurrency: number): Setting => ({
   options: { concurrency },
 });
 
-/** All contestants, in table order. */
-export const contestants: readonly Contestant[] = [
+/** All contenders, in table order. */
+export const contenders: readonly Contender[] = [
   {
     name: 'ours',
     settings: [{ label: 'defaults', options: {} }],

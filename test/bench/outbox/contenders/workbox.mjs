@@ -4,7 +4,7 @@ import { Queue } from 'workbox-background-sync/Queue.js';
 let queue;
 let url;
 
-window.contestant = {
+window.contender = {
   async init(endpoint) {
     url = endpoint;
     queue = new Queue('bench', { onSync: async () => undefined });

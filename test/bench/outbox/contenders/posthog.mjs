@@ -1,6 +1,6 @@
 import posthog from 'posthog-js/dist/module.slim.js';
 
-window.contestant = {
+window.contender = {
   async init(api_host) {
     posthog.init('bench', {
       api_host,

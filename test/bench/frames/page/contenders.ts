@@ -5,7 +5,7 @@ declare global {
   var Peer: { PokiPlugin: typeof Phaser.Plugins.BasePlugin };
 }
 
-/** Adds a contestant to a game. The returned function enables (`true`) and disables it. */
+/** Adds a contender to a game. The returned function enables (`true`) and disables it. */
 type Attach = (game: Phaser.Game) => (on: boolean) => void;
 
 function onEachStep(game: Phaser.Game, listener: () => void): (on: boolean) => void {
@@ -25,8 +25,8 @@ export const createAdsOptions = () => ({
 /** The page that fills the storage and the page that drains it use the same key. */
 const body = 'pk_sandbox_0123456789ABCDEFGHIJabcdefghij';
 
-/** The contestants. All of them, except the SDK and the peer, were written for this benchmark. */
-export const contestants = {
+/** The contenders. All of them, except the SDK and the peer, were written for this benchmark. */
+export const contenders = {
   /** The game alone. This shows the noise floor: how much two identical halves of a run differ. */
   nothing: () => () => {},
   /** The plugin in a game without pending rewards. In this state, it has no frame listener. */
@@ -82,4 +82,4 @@ export const contestants = {
 
 function takeReward(): void {}
 
-export type Contestant = keyof typeof contestants;
+export type Contender = keyof typeof contenders;

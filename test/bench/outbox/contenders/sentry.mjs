@@ -3,7 +3,7 @@ import { makeBrowserOfflineTransport, makeFetchTransport } from '@sentry/browser
 let transport;
 const newId = () => crypto.randomUUID().replaceAll('-', '');
 
-window.contestant = {
+window.contender = {
   async init(url) {
     transport = makeBrowserOfflineTransport(makeFetchTransport)({
       url,

@@ -1,9 +1,9 @@
 import { clear, createStore, get, set } from 'idb-keyval';
-import './contestant.ts';
+import './contender.ts';
 
 const store = createStore('idb-keyval', 'events');
 
-window.contestant = {
+window.contender = {
   async init() {
     await get('open the database', store);
   },

@@ -1,6 +1,6 @@
 import { flushBuffer, newTracker, trackSelfDescribingEvent } from '@snowplow/browser-tracker';
 
-window.contestant = {
+window.contender = {
   async init(endpoint) {
     const { origin, pathname } = new URL(endpoint);
     newTracker('bench', origin, {

@@ -1,6 +1,6 @@
 import { flush, init, track } from '@amplitude/analytics-browser';
 
-window.contestant = {
+window.contender = {
   async init(serverUrl) {
     await init('bench', 'player', {
       serverUrl,

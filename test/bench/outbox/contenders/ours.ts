@@ -6,11 +6,11 @@ import { newRandomId } from '../../../../src/platform/ids.ts';
 import { browserLocks } from '../../../../src/platform/locks.ts';
 import { browserTabChannel } from '../../../../src/platform/page.ts';
 import { createServiceClient } from '../../../../src/transport/service-client.ts';
-import './contestant.ts';
+import './contender.ts';
 
 let outbox: Outbox;
 
-window.contestant = {
+window.contender = {
   async init(endpoint) {
     const clock = systemClock;
     outbox = createOutbox({
