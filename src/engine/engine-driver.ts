@@ -17,8 +17,8 @@ export interface EngineDriver {
    */
   hold(): () => void;
   /**
-   * Calls `callback` once per frame while the game is not held, at a time when game code may run and nothing is being
-   * drawn. Returns a function that stops the calls.
+   * Calls `callback` once per frame while `hold()` is not in effect, at a time when game code may run and nothing is
+   * being drawn. Returns a function that stops the calls.
    */
   onFrame(callback: () => void): () => void;
   /**

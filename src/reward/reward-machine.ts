@@ -27,8 +27,8 @@ export interface LedgerEntry extends RewardReport {
   delivered: boolean;
   /**
    * Set when the entry is moved from one publishable key's ledger to another's. The reward is not delivered while this
-   * is set. The new ledger's copy is `arriving` until the move is complete. The old ledger's copy is then `gone` and
-   * remains as a tombstone.
+   * is set. The new ledger's copy is first stored as `arriving`. Then the old ledger's copy becomes `gone`, which commits
+   * the move, and remains as a tombstone. Finally, `arriving` is removed.
    */
   moved?: 'arriving' | 'gone';
 }

@@ -22,7 +22,8 @@ const countedTypes: ReadonlySet<RecordedEvent['type']> = new Set([
 
 /**
  * Returns why an event is rejected, or undefined if it is accepted. Events are rejected if they are late, if their ad
- * has expired, if a kill switch stops the ad, or if the traffic is invalid. Once an ad has started, it can't expire.
+ * has expired, if a kill switch stops the ad, or if the traffic is invalid. Only starts and impressions can be rejected
+ * because the ad has expired.
  */
 export function checkArrival(
   event: RecordedEvent,

@@ -135,7 +135,8 @@ function createValidationProblem(
     pointer: instancePath + locateMember(keyword, params),
     message: describeViolation(keyword, params),
   }));
-  return new ProblemError('invalid_request', `The ${part} is not valid.`, { errors });
+  const partName = part === 'querystring' ? 'query string' : part;
+  return new ProblemError('invalid_request', `The ${partName} is not valid.`, { errors });
 }
 
 /** Returns the pointer from the parent object to a missing or unknown member. */

@@ -97,8 +97,8 @@ export interface MigrateOptions {
 
 /**
  * Brings the schema up to date. Returns the names of the migrations that it applied. If several processes start at the
- * same time, only one of them migrates. If the schema is up to date, the call acquires no locks and needs no DDL
- * privileges.
+ * same time, only one of them migrates. If the schema is up to date, the call does not acquire the migration lock
+ * and needs no DDL privileges.
  *
  * @throws Error when the database has an unknown breaking migration or a migration that differs from this release's, or
  * when another session blocks the migration for too long.

@@ -17,7 +17,8 @@ interface Deps {
 }
 
 /**
- * Queues deliveries at an operator's request. A redelivery is a new delivery. The previous delivery keeps its attempts.
+ * Queues deliveries on request, through the API or the panel. A redelivery is a new delivery. The previous delivery
+ * keeps its attempts.
  */
 export interface Redelivery {
   /** Queues a sample event for a webhook. */
