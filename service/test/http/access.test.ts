@@ -212,7 +212,10 @@ test('the placement list is paginated', async () => {
   expect([firstPage.body.has_more, secondPage.body.has_more]).toEqual([true, false]);
   const names = [...firstPage.body.data, ...secondPage.body.data].map(({ name }) => name);
   expect(names.toSorted()).toEqual(['double-coins', 'level-end', 'lobby', 'revive', 'treasure']);
-  expect((await read('limit=0')).status).toBe(422);
+  expect(await read('limit=0')).toMatchObject({
+    status: 422,
+    body: { detail: 'The query string is not valid.' },
+  });
 });
 
 test('media files support range requests, and HTML creatives are sandboxed', async () => {
