@@ -287,7 +287,7 @@ export default {
     restrictImports('protocol/**', [
       forbid(
         '^(\\.\\./)+(src|service|demo|test|scripts)/',
-        'The wire contract imports nothing from this repository.',
+        'The wire contract must not import anything from this repository.',
       ),
     ]),
   ],

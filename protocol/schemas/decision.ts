@@ -169,6 +169,6 @@ export const decisionSchema = named('Decision', 'The response to an ad request.'
     }),
   ),
   issued_at: time('When the service made the decision.'),
-  expires_at: time('When the decision expires. The ad may not be shown after this time.'),
+  expires_at: time('When the decision expires. The ad must not be shown after this time.'),
   explain: Type.Optional(Type.Array(ref('Explanation'), { description: 'Sandbox only.' })),
 });

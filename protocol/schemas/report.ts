@@ -79,6 +79,6 @@ export const reportSchema = named('Report', 'Totals by period and group.', {
   from: time('Inclusive.'),
   to: time('Exclusive.'),
   interval: oneOf(['hour', 'day']),
-  tz: Type.String({ description: 'The time zone in which days begin.' }),
+  tz: Type.String({ description: 'The time zone that determines when each day begins.' }),
   data: Type.Array(ref('ReportRow')),
 });

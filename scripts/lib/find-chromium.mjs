@@ -30,7 +30,7 @@ export async function ensureChromium() {
   }
   throw new Error(
     'The tests need Chromium or Chrome. Neither was found, and Chromium could not be installed. ' +
-      'Install one of them, or set CHROMIUM_PATH to its executable.',
+      'Install one of them, or set CHROMIUM_PATH to the path of its executable.',
   );
 }
 
@@ -39,8 +39,8 @@ function readConfiguredPath() {
   if (!path) return undefined;
   if (existsSync(path)) return path;
   throw new Error(
-    `CHROMIUM_PATH is ${JSON.stringify(path)}, which does not exist. Set it to the executable of ` +
-      'Chromium or Chrome, or unset it to use an installed browser.',
+    `CHROMIUM_PATH is ${JSON.stringify(path)}, which does not exist. Set it to the path of a ` +
+      'Chromium or Chrome executable, or unset it to use an installed browser.',
   );
 }
 

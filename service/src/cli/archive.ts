@@ -56,7 +56,7 @@ If ARCHIVE_DIR is set, weeks older than RETENTION_DAYS are dropped only if they 
         );
         printResult({ file, rows, bytes, sha256, written });
       }
-      if (weeks.length === 0) printMessage('No weeks ended by that date.');
+      if (weeks.length === 0) printMessage('No weeks to archive: none ended by that date.');
     });
   },
 };

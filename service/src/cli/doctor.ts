@@ -155,11 +155,11 @@ async function checkCluster(database: Queries): Promise<Finding[]> {
   );
   return [
     ok(
-      `Citus: this server is a ${role}; ${nodes.length - deadNodes.length} of ${nodes.length} nodes respond`,
+      `Citus: this server is a ${role}; ${nodes.length - deadNodes.length} of ${nodes.length} nodes are responding`,
     ),
     ...deadNodes.map(({ address }) =>
       fail(
-        `the Citus node ${address} does not respond: start it, or promote its standby and call citus_update_node. Until then, requests for its accounts fail with 503, and the other database checks are skipped`,
+        `the Citus node ${address} is not responding: start it, or promote its standby and call citus_update_node. Until then, requests for its accounts fail with 503, and the other database checks are skipped`,
       ),
     ),
     ...nodes

@@ -76,7 +76,7 @@ Prints one line of JSON with the number of secrets and webhook events that were 
       }
       printResult(await withDatabase(({ database }) => discardSecrets(database)));
       printMessage(
-        'The next time the service starts, it creates new secrets with the configured master key.',
+        'The next time the service starts, it creates new secrets and encrypts them with the configured master key.',
       );
     },
   },

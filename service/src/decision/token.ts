@@ -33,7 +33,7 @@ export interface DecisionTokens {
 export class UnsupportedTokenVersionError extends Error {
   constructor(version: number) {
     super(
-      `The token is version ${version}; this release supports up to version ${newestVersion}. Upgrade this process.`,
+      `The token is version ${version}; this release supports up to version ${newestVersion}. Upgrade this replica.`,
     );
     this.name = 'UnsupportedTokenVersionError';
   }

@@ -69,7 +69,7 @@ function CauseText({ cause: { type, id, actor, since, text } }: { cause: Cause }
 function describeNoFill(reason: string | undefined, blockedBy: string | undefined): string {
   if (reason === 'killed') return 'No ads were considered: a kill switch is active.';
   if (reason === 'paused') return 'No ads were considered: the placement is paused.';
-  if (blockedBy !== undefined) return 'No ads were considered: the policy blocks every ad.';
+  if (blockedBy !== undefined) return 'No ads were considered: a policy blocks every ad.';
   return 'No house ads are available for this placement.';
 }
 

@@ -164,7 +164,7 @@ const CommonFields = ({ isReviewAutomatic }: Pick<Props, 'isReviewAutomatic'>) =
         { id: 'iab', name: 'X-Device-IP and X-Device-User-Agent' },
         { id: 'forwarded', name: 'X-Forwarded-For and User-Agent' },
       ]}
-      helperText="How the source reads the player’s IP. Default: X-Device-IP."
+      helperText="Headers with the player’s IP. Default: X-Device-IP."
     />
     <TextInput
       source="ads_txt.domain"

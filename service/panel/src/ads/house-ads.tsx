@@ -66,7 +66,7 @@ const HouseAdFields = () => (
     <NumberInput
       source="weight"
       label="Weight"
-      helperText="Share relative to other house ads of equal priority."
+      helperText="Relative to other house ads with the same priority."
       defaultValue={1}
       min={1}
       max={1_000}

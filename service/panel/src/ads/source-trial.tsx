@@ -268,7 +268,7 @@ const verdictTexts: Record<string, string> = {
   below_floor: 'All bids are below the floor.',
   circuit_open:
     'Requests to the source are paused, because it has failed repeatedly. Try again in ten seconds.',
-  killed: 'A kill switch stops the source or the placement.',
+  killed: 'A source or placement kill switch is active.',
   refused: 'The ad cannot be used',
   source_error: 'The source failed',
 };
