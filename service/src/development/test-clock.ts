@@ -21,7 +21,8 @@ export function createTestClock(base: Clock = systemClock): TestClock {
     nowMs: () => base.nowMs() + wallShiftMs + advancedMs,
     monotonicMs: () => base.monotonicMs() + advancedMs,
     move({ advanceMs = 0, shiftWallMs = 0 }) {
-      if (advanceMs < 0) throw new RangeError(`Time cannot go back by ${-advanceMs} ms.`);
+      if (advanceMs < 0)
+        throw new RangeError(`Cannot move monotonic time backward by ${-advanceMs} ms.`);
       advancedMs += advanceMs;
       wallShiftMs += shiftWallMs;
     },
@@ -38,7 +39,7 @@ export function followParentClock(): TestClock {
   const clock = createTestClock();
   if (process.send === undefined) {
     throw new ConfigError([
-      'TRUEWARD_TEST_CLOCK is 1, but there is no parent process to move the clock: start the service with an IPC channel, for example with child_process.fork.',
+      'TRUEWARD_TEST_CLOCK is 1, but there is no parent process to control the clock: start the service with an IPC channel, for example with child_process.fork.',
     ]);
   }
   process.on('message', (move: ClockMove) => {

@@ -101,7 +101,7 @@ export function createRequestExternal({ agents, breaker }: Deps): RequestExterna
     const encoding = readHeader(headers['content-encoding']) ?? 'identity';
     if (encoding !== 'identity')
       throw new UnusableError(
-        `The response is compressed (${truncate(encoding)}); expected identity.`,
+        `The response is compressed (${truncate(encoding)}); expected the identity encoding.`,
       );
     if (bodyError) throw bodyError;
     return { httpStatus: status, text: body.toString('utf8') };

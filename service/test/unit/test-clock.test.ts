@@ -17,7 +17,9 @@ test('setting the wall clock does not affect the monotonic clock', () => {
   expect(readElapsed()).toEqual([5_000 - 3_600_000, 5_000]);
   vi.advanceTimersByTime(250);
   expect(readElapsed()).toEqual([5_250 - 3_600_000, 5_250]);
-  expect(() => clock.move({ advanceMs: -1 })).toThrow('Time cannot go back by 1 ms.');
+  expect(() => clock.move({ advanceMs: -1 })).toThrow(
+    'Cannot move monotonic time backward by 1 ms.',
+  );
 });
 
 test('the test clock requires an IPC channel to a parent process', () => {

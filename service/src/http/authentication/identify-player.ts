@@ -43,7 +43,7 @@ function checkIdentity(
     );
   }
   if (format === 'rewarded' && request.user_ref === undefined) {
-    throw new ProblemError('invalid_request', 'A rewarded ad requires a player.', {
+    throw new ProblemError('invalid_request', 'A rewarded ad requires a player id.', {
       errors: [{ pointer: '/user_ref', message: 'is required for a rewarded placement' }],
     });
   }

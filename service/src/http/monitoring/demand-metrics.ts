@@ -34,7 +34,7 @@ export function createDemandMetrics(registry: Registry): DemandMetrics {
   });
   const trackers = new Counter({
     name: 'trueward_tracker_requests_total',
-    help: 'Requests to trackers and notices, by outcome; failures include a reason.',
+    help: 'Tracker and notice requests, by outcome; failures include a reason.',
     labelNames: ['outcome', 'reason'] as const,
     registers,
   });
@@ -72,7 +72,7 @@ export function addDemandState(
 ): void {
   new Gauge({
     name: 'trueward_intake_jobs',
-    help: 'Creatives that are queued or being copied or compared in this process.',
+    help: 'Creatives that are queued, being copied or being compared in this process.',
     labelNames: ['of'] as const,
     registers: [registry],
     collect() {

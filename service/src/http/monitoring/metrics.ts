@@ -49,7 +49,7 @@ export function createServiceMetrics(): ServiceMetrics {
   });
   const database = new Histogram({
     name: 'trueward_database_duration_seconds',
-    help: 'Duration of single statements and of whole transactions, including the wait for a connection.',
+    help: 'Duration of individual statements and of whole transactions, including the wait for a connection.',
     labelNames: ['kind'] as const,
     buckets: shortBuckets,
     registers,
