@@ -72,7 +72,7 @@ async function readStoredResponse(
   if (stored?.request_hash !== hashRequest(request)) {
     throw new ProblemError(
       'idempotency_key_reused',
-      'This Idempotency-Key was used with a different request; use a new one for each request.',
+      'This Idempotency-Key has already been used with a different request; use a new key for each request.',
     );
   }
   if (stored.answer === null) {

@@ -111,7 +111,7 @@ export function createWebhookService(deps: Deps): WebhookService {
         if (before.disabled_reason === 'failing') return enableWebhook(before);
         throw new DomainError(
           'conflict',
-          'The webhook is not disabled because of failed deliveries.',
+          'Only a webhook that was disabled because of failed deliveries can be re-enabled automatically.',
         );
       });
       await clearFailures(queries, { accountId: scope.accountId, webhookId: id });

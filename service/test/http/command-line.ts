@@ -45,7 +45,9 @@ export function startCommand(args: string[], env: Record<string, string>): Runni
         const line = `${out}\n${err}`.split('\n').find((line) => pattern.test(line));
         if (line !== undefined) return line;
         if (child.exitCode !== null)
-          throw new Error(`The command printed nothing that matches ${pattern}:\n${out}${err}`);
+          throw new Error(
+            `The command did not print anything that matches ${pattern}:\n${out}${err}`,
+          );
         await new Promise<void>((resolve) => (notify = resolve));
       }
     },

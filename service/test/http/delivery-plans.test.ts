@@ -76,7 +76,7 @@ describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint'
   );
 });
 
-test.runIf(hasPostgres)('leasing a delivery adds no index entries', async () => {
+test.runIf(hasPostgres)('leasing a delivery does not add index entries', async () => {
   const database = openPostgres(await createPostgresDatabase(), () => undefined);
   await migrate(database);
   await database.query(

@@ -4,7 +4,7 @@ import { findMissingPrograms } from '../failover/patroni.ts';
 import { runFailures } from '../failover/run-failures.ts';
 
 test(
-  'no acknowledged data is lost when PostgreSQL switches over or loses its primary',
+  'no acknowledged data is lost in a PostgreSQL switchover or primary failure',
   { timeout: 300_000 },
   async ({ skip }) => {
     const missingPrograms = findMissingPrograms();

@@ -39,7 +39,7 @@ function findFanOutTable(statement: string): string | undefined {
 }
 
 test.skipIf(!hasPostgres)(
-  'an idle process sends only the polls listed in docs/scale.md to all shards',
+  'the only queries an idle process sends to all shards are the polls listed in docs/scale.md',
   async () => {
     const runningService = await startInProcess({ DATABASE_URL: await createPostgresDatabase() });
     const statements = recordStatements(runningService.service.database);

@@ -73,7 +73,7 @@ test('rotating the master key re-encrypts the secrets and replaces the key in th
   await serviceWithNewKey.stop();
 });
 
-test('the old master key is rejected after rotating a master key from the environment', async () => {
+test('after a master key set in the environment is rotated, the old key is rejected', async () => {
   const [oldKey, newKey] = [createKey(1), createKey(2)];
   const service = await startService({ dataDir: folder, env: { TRUEWARD_MASTER_KEY: oldKey } });
   await service.stop();
@@ -146,7 +146,7 @@ test('startup errors are printed without stack traces or secrets', async () => {
   expect(existsSync(join(folder, 'never'))).toBe(false);
 });
 
-test('closing the output pipe early causes no error', async () => {
+test('closing the output pipe early does not cause an error', async () => {
   const config = startCommand(['config'], env);
   config.stopReading();
   expect(await config.result).toMatchObject({ code: 0, err: '' });

@@ -57,7 +57,7 @@ function createSignInProblem(
         { retryAfterS: result.waitS },
       );
     case 'code_required':
-      return new ProblemError('code_required', 'Send the code that your authenticator app shows.');
+      return new ProblemError('code_required', 'Enter the code from your authenticator app.');
     default:
       return new ProblemError('sign_in_failed', 'The e-mail, password or code is wrong.');
   }

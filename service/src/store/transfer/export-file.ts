@@ -146,7 +146,7 @@ function parseObject(text: string, number: number): object {
   } catch {
     // The error below contains the line number.
   }
-  throw new TransferError(`Line ${number} is invalid. The file is truncated or not an export.`);
+  throw new TransferError(`Line ${number} is invalid. The file is truncated or is not an export.`);
 }
 
 function checkHeader(header: Partial<Header>): string {
