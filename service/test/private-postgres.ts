@@ -136,7 +136,7 @@ export function findPostgresFolder(): string | undefined {
   if (configuredFolder) {
     if (hasBinaries(configuredFolder)) return configuredFolder;
     throw new Error(
-      `POSTGRES_BIN is ${configuredFolder}; expected a folder with initdb and postgres.`,
+      `POSTGRES_BIN is ${configuredFolder}; expected a folder that contains initdb and postgres.`,
     );
   }
   const debian = '/usr/lib/postgresql';

@@ -167,7 +167,7 @@ function readTestClock(values: ReadonlyMap<SettingName, string | undefined>): bo
   if (values.get('TRUEWARD_TEST_CLOCK') !== '1') return false;
   if (values.get('TRUEWARD_DEVELOPMENT') === '1') return true;
   throw new ConfigError([
-    'TRUEWARD_TEST_CLOCK is 1 without TRUEWARD_DEVELOPMENT=1: the test clock must not be used in production.',
+    'TRUEWARD_TEST_CLOCK=1 requires TRUEWARD_DEVELOPMENT=1: the test clock must not be used in production.',
   ]);
 }
 

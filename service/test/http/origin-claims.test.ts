@@ -34,7 +34,7 @@ async function runChecks(processes: number): Promise<string[]> {
   return jobs.toSorted();
 }
 
-test('each due creative is claimed once until its lease expires', async () => {
+test('each due creative is claimed only once before its lease expires', async () => {
   const firstJobs = await runChecks(1);
   expect(firstJobs).toHaveLength(15);
   const laterJobs = await runChecks(3);

@@ -80,8 +80,7 @@ export async function signInOwner({
   const client = createPanelClient(url);
   const token = await service.users.links.makeForFirstOwner();
   const response = await client.setUp(token ?? '', 'owner@example.com');
-  if (response.status !== 200)
-    throw new Error(`The setup failed: ${JSON.stringify(response.body)}`);
+  if (response.status !== 200) throw new Error(`Setup failed: ${JSON.stringify(response.body)}`);
   return client;
 }
 

@@ -51,7 +51,7 @@ test('a list is searched, filtered, sorted and paginated by the service', async 
   expect((await list({ limit: '2' })).names).toEqual(['aardvark', 'Even 0002']);
 });
 
-test('a page past the end is empty but contains the total', async () => {
+test('a page past the end is empty but includes the total', async () => {
   expect(await list({ q: 'even', offset: '500' })).toEqual({ total: 150, names: [], ids: [] });
 });
 

@@ -66,7 +66,7 @@ test('the session cookie is HttpOnly and same-site, and only its hash is stored'
   expect(storedRows.map(({ hash }) => hash)).not.toContain(value);
 });
 
-test('every session statement contains the account, so each runs on a single shard', async () => {
+test('every session statement specifies the account, so it runs on a single shard', async () => {
   const { database } = runningService.service;
   const statements: string[] = [];
   const recordingDatabase: Database = {

@@ -195,7 +195,7 @@ test('a trial of a bidder shows the bid request and the notices', async () => {
   expect(trial.notices.map(({ kind }) => kind)).toContain('loss');
 });
 
-test('a trial of a stopped source sends no request', async () => {
+test('a trial of a stopped source does not send any requests', async () => {
   const source = await addTestSource('fill');
   const { body: killSwitch } = await panel.send<{ id: string }>('POST', '/v1/kill-switches', {
     scope: 'source',

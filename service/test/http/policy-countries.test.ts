@@ -50,7 +50,7 @@ test('a country header from an untrusted client is ignored', async () => {
   expect(await requestStatuses({})).toEqual(unblockedStatuses);
 });
 
-test('COUNTRY_HEADER requires TRUSTED_PROXIES at startup', async () => {
+test('startup fails if COUNTRY_HEADER is set without TRUSTED_PROXIES', async () => {
   await expect(startInProcess({ COUNTRY_HEADER: 'CF-IPCountry' })).rejects.toThrow(
     'COUNTRY_HEADER requires TRUSTED_PROXIES',
   );

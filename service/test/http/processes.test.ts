@@ -110,7 +110,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await receiver.close();
   });
 
-  test('requests to one process count toward the limit in the other process', async () => {
+  test('requests to one process count toward the rate limit in the other process', async () => {
     const [firstClient, secondClient] = createClients();
     const countProcesses = async (): Promise<number | undefined> => {
       const [row] = await database.query<{ count: number }>(

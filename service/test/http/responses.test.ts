@@ -13,7 +13,7 @@ afterAll(() => runningService.stop());
 
 const get = <T>(path: string) => client.call<T>('GET', path, client.secret);
 
-test('every list has a JSON content type', async () => {
+test('every list endpoint returns a JSON content type', async () => {
   interface OpenApi {
     paths: Record<string, { get?: { operationId?: string } }>;
   }

@@ -351,7 +351,7 @@ test('with a frequency cap of one, only the first of two tabs earns a reward', a
 });
 
 describe('traffic', () => {
-  test('a self-declared bot is counted, but neither billed nor rewarded', async () => {
+  test('traffic from a self-declared bot is counted, but neither billed nor rewarded', async () => {
     const headers = { 'user-agent': 'Mozilla/5.0 (compatible; Examplebot/1.0)' };
     const request = { placement: 'revive', user_ref: 'bot', formats: ['image'] };
     const { body: decision } = await game.client.call<Decision & { token: string }>(

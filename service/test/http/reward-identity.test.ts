@@ -47,7 +47,7 @@ test('a user token identifies the player who gets the reward', async () => {
   expect(await request(token, { user_ref: 'somebody-else' })).toBe('token_invalid');
 });
 
-test('a user token that is forged, unsigned, expired, without an expiry or from live is rejected', async () => {
+test('a user token that is forged, unsigned, expired, non-expiring or from the live environment is rejected', async () => {
   const sign = (claims: object, key = secret, alg = 'HS256') =>
     new SignJWT({ ...claims }).setProtectedHeader({ alg }).sign(new TextEncoder().encode(key));
   const exp = Math.floor(now() / 1_000) + 600;

@@ -119,7 +119,7 @@ describe.skipIf(!hasPostgres)('three processes serving the same account', () => 
     await expectEqualSums();
   });
 
-  test('a fold or a lock on a roll-up row does not block any process', async () => {
+  test('neither a fold nor a lock on a roll-up row blocks any process', async () => {
     await playAd(0, 'before the fold');
     await database.transaction(async (queries) => {
       expect(await foldDeltas(queries, accountId, 1_000)).toBeGreaterThan(0);

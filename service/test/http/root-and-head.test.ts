@@ -20,7 +20,7 @@ test.each([
   '/docs',
   '/openapi.json',
   '/.well-known/jwks.json',
-])('HEAD %s responds like GET without a body', async (path) => {
+])('HEAD %s returns the same response as GET, but without a body', async (path) => {
   const [head, get] = await Promise.all(
     ['HEAD', 'GET'].map((method) => fetch(service.url + path, { method, redirect: 'manual' })),
   );

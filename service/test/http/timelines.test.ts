@@ -167,7 +167,7 @@ describe.each([
     await otherService.stop();
   });
 
-  test("events appended to a decision's timeline add no index entries", async ({ skip }) => {
+  test("appending events to a decision's timeline does not add index entries", async ({ skip }) => {
     if (databaseUrl === undefined) return skip('The embedded database has no statistics.');
     // Statistics are updated asynchronously, so this test uses a partition (a week) that no other test writes to.
     game.advance(7 * 86_400_000);

@@ -194,7 +194,7 @@ test('an unavailable collector does not affect requests', async () => {
   expect(await service.stop()).toBe(0);
 });
 
-test('a collector outage and the recovery are each logged once', async () => {
+test('a collector outage and its recovery are each logged once', async () => {
   const endpoint = await findUnusedUrl();
   const logLines: string[] = [];
   const log = pino({}, { write: (line) => void logLines.push(line) });

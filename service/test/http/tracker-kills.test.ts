@@ -150,7 +150,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       ).map(({ state, count }) => [state, count]),
     );
 
-  test('a process that dies at any step neither repeats a pixel nor loses a billing notice', async () => {
+  test('a process that dies at any step neither fires a pixel twice nor loses a billing notice', async () => {
     await database.query('DELETE FROM rollup_deltas');
     const ids: string[] = [];
     const steps = Array.from({ length: 6 }, (_, index) => index + 1);
@@ -223,7 +223,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await hangingServer.close();
   }, 30_000);
 
-  test('stop fails in-flight pixels and leaves billing notices to the next process', async () => {
+  test('`stop` marks in-flight pixels as failed and leaves billing notices to the next process', async () => {
     const hangingServer = await startTrackerServer(() => undefined);
     const id = await storeImpression(hangingServer.url);
     const dispatcher = start();

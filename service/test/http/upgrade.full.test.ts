@@ -78,7 +78,7 @@ describe.skipIf(postgres === undefined)(
     }
     const allEarned = Array<string>(offlineDeviceCount).fill('earned');
 
-    test('rolling upgrades and rollbacks lose no reward', async () => {
+    test('rolling upgrades and rollbacks do not lose any rewards', async () => {
       const [firstProcess, secondProcess] = [0, 1];
       await players.waitForRewards(rewardsBetweenSteps);
       const reportsAfterUpgrade = [

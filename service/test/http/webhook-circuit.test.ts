@@ -70,7 +70,7 @@ test('a hanging endpoint has at most four requests in flight and does not delay 
   await Promise.all([slowReceiver.close(), quickReceiver.close()]);
 });
 
-test('a failing endpoint gets a single probe before further deliveries', async () => {
+test('a failing endpoint gets a single probe before deliveries resume', async () => {
   const receiver = await startSlowReceiver();
   const webhook = await registerWebhook(receiver.url);
   await runningService.service.database.query(

@@ -33,7 +33,7 @@ if (stores.length === 0)
 const postgres = stores.includes('postgresql') ? await startPrivatePostgres() : undefined;
 for (const store of stores) {
   if (store === 'postgresql' && !postgres) {
-    console.log('PostgreSQL: skipped, because it is not installed.');
+    console.log('PostgreSQL: skipped because it is not installed.');
     continue;
   }
   console.log(store === 'postgresql' ? 'PostgreSQL, two processes' : 'The embedded database');

@@ -6,7 +6,7 @@ import { probes } from './probes.ts';
 const databaseUrl = process.env['DATABASE_URL'];
 const privateServer = databaseUrl === undefined ? await startPrivatePostgres() : undefined;
 const url = databaseUrl ?? privateServer?.url;
-if (url === undefined) throw new Error('Set DATABASE_URL: PostgreSQL is not installed.');
+if (url === undefined) throw new Error('PostgreSQL is not installed: set DATABASE_URL.');
 const database = openPostgres(url, (error) => console.error(error));
 try {
   const [version] = await database.query<{ version: string }>('SELECT version()');

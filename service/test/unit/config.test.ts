@@ -58,7 +58,7 @@ test('the standard OpenTelemetry variables configure tracing', () => {
 test('the test clock is rejected outside development', () => {
   const env = { TRUEWARD_TEST_CLOCK: '1' };
   expect(() => readConfig(env)).toThrow(
-    'TRUEWARD_TEST_CLOCK is 1 without TRUEWARD_DEVELOPMENT=1: the test clock must not be used in production',
+    'TRUEWARD_TEST_CLOCK=1 requires TRUEWARD_DEVELOPMENT=1: the test clock must not be used in production',
   );
   expect(readConfig({ ...env, TRUEWARD_DEVELOPMENT: '1' }).testClock).toBe(true);
   expect(readConfig({ TRUEWARD_DEVELOPMENT: '1' }).testClock).toBe(false);

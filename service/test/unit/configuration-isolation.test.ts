@@ -54,7 +54,7 @@ test('a process does not start if it cannot read every account’s keys', async 
   await expect(open()).rejects.toThrow('no node');
 });
 
-test('a later poll applies a change that becomes visible only after the new version', async () => {
+test('a change that becomes visible only after its version number is applied by a later poll', async () => {
   const { state, open, clock } = createCluster();
   const configuration = await open();
   state.version = 2;

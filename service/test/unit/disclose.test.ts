@@ -21,7 +21,7 @@ describe('the player data that a source receives', () => {
     ['if consent was denied', { consent: { status: 'denied' }, childDirected: false }],
     ['if consent is unknown', { consent: { status: 'unknown' }, childDirected: false }],
     ['for a child', { consent: { status: 'granted' }, childDirected: true }],
-  ] as const)('includes a truncated IP and no user id %s', (_when, overrides) => {
+  ] as const)('includes a truncated IP but no user id %s', (_when, overrides) => {
     expect(disclose({ ...player, ...overrides })).toEqual({
       ip: '203.0.113.0',
       userAgent: 'ua',

@@ -19,7 +19,7 @@ test('items that arrive during a commit share the next commit', async () => {
   ]);
 });
 
-test('after a large commit, the next one waits up to three times for more items', async () => {
+test('after a large commit, the next one waits for more items up to three times', async () => {
   const batches: number[][] = [];
   const arrivals: number[][] = [];
   const sleep = vi.fn(async (ms: number) => {
