@@ -203,7 +203,7 @@ describe('rewarded ads', () => {
     expect(log.filter((line) => line === 'ad')).toHaveLength(1);
   });
 
-  test('a break does not offer a reward if another break starts before its ad is ready', async () => {
+  test('a break does not offer a reward if another break starts before the first break’s ad is ready', async () => {
     const first = adBreak('reward', offerOnly);
     await adBreak('browse');
     await first;
