@@ -143,7 +143,7 @@ test('`npm start` stops every process when npm receives SIGTERM', async () => {
   for (const url of [dev.serviceUrl, dev.demoUrl]) await expect(fetch(url)).rejects.toThrow();
 });
 
-test('a start after a SIGKILL keeps the data and stops the orphaned processes', async () => {
+test('restarting after a SIGKILL keeps the data and stops the orphaned processes', async () => {
   const firstStart = start();
   const dev = await firstStart.ready;
   const exitEvent = once(firstStart.process, 'exit');

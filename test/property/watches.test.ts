@@ -9,7 +9,7 @@ const seed = Number(process.env['TRUEWARD_SEED'] ?? Math.floor(Math.random() * 2
 console.log(`Seed: ${seed}.`);
 const startAtMs = Date.UTC(2026, 5, 1, 12);
 
-test('denies none of 10,000 honest ad views on slow, lossy and sleeping devices', () => {
+test('denies none of 10,000 honest ad views on slow devices, lossy networks and devices that sleep', () => {
   const outcomes = new Map<string, number>();
   let adViewCount = 0;
   for (let player = 0; adViewCount < 10_000; player += 1) {

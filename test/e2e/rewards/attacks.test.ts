@@ -64,7 +64,7 @@ it('an honest player earns a reward', async () => {
   await expect.poll(() => readCoins(name), pollOptions).toBe(25);
 });
 
-it('a page that runs at 4 times its normal speed is denied the reward', async () => {
+it('a page that runs at 4 times normal speed is denied the reward', async () => {
   const name = newPlayer();
   const page = await open(name, cheatSpeed);
   const traffic = recordTraffic(page);
@@ -77,7 +77,7 @@ it('a page that runs at 4 times its normal speed is denied the reward', async ()
   expect(await deliveredRewards(page)).toEqual([]);
 });
 
-it('a video that plays at 4 times its normal speed is denied the reward', async () => {
+it('a video that plays at 4 times normal speed is denied the reward', async () => {
   const name = newPlayer();
   const page = await open(name, cheatSpeed);
   const traffic = recordTraffic(page);
@@ -209,7 +209,7 @@ it('editing the ledger with the developer tools does not affect the server', asy
   await expect(verifyReceipt('a.b.c', keys, { accountId: 'acc_x' })).rejects.toThrow('receipt');
 });
 
-it('a device with restored storage is credited once', async () => {
+it('a device whose storage is restored is credited only once', async () => {
   const name = newPlayer();
   const page = await open(name);
   await page.route('**/v1/events', (route) => route.abort('internetdisconnected'));

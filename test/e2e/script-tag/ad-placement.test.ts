@@ -66,7 +66,7 @@ const snippet = `<script>
 const readCalls = () => page.evaluate<string[]>('calls');
 const closeAd = () => page.getByRole('button', { name: 'Close ad' }).first().click();
 
-it('runs breaks that Google’s own snippet queued before the script had loaded', async () => {
+it('runs breaks that Google’s own snippet queued before the script loaded', async () => {
   await open(`${snippet}<script>
     adsbygoogle.push({});
     adConfig({ preloadAdBreaks: 'on', sound: 'off', onReady: record('onReady') });
@@ -101,7 +101,7 @@ it('reports a tag without a placement', async () => {
   expect(errors).toEqual([expect.stringContaining('data-placement-interstitial')]);
 });
 
-it('shares trueward.js’s SDK, and exports its functions for pages that do the setup themselves', async () => {
+it('shares the SDK in trueward.js, and exports its functions for pages that do their own setup', async () => {
   const sdk = tag().replace('trueward-ad-placement.js', 'trueward.js');
   await open(`${snippet}${sdk}${tag()}`);
   await page.waitForFunction(

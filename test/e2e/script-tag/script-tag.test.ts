@@ -154,7 +154,7 @@ it.each([
   expect(errors).toEqual(expectedErrors);
 });
 
-it('the script defines its global even if an element’s id has the same name', async () => {
+it('the script defines its global even if an element uses that name as its id', async () => {
   host.set('/named', {
     body: `<!doctype html><div id="Trueward"></div><script src="${host.url}/dist/trueward.js"></script>`,
   });

@@ -203,7 +203,7 @@ describe('rewarded ads', () => {
     expect(log.filter((line) => line === 'ad')).toHaveLength(1);
   });
 
-  test('a break makes no offer if another break starts before the first break’s ad is ready', async () => {
+  test('a break does not offer a reward if another break starts before the first break’s ad is ready', async () => {
     const first = adBreak('reward', offerOnly);
     await adBreak('browse');
     await first;
@@ -222,7 +222,7 @@ describe('rewarded ads', () => {
     expect(log.slice(-3)).toEqual(['adViewed', 'afterAd', 'adBreakDone viewed']);
   });
 
-  test('a break shows the placement that its name is mapped to', async () => {
+  test('a break shows an ad for the placement that its name maps to', async () => {
     await adBreak('reward', { name: 'chest' });
     expect(log).toContain('show double-coins');
   });
@@ -258,7 +258,7 @@ describe('errors in the game', () => {
     expect(reportedErrors).toEqual([]);
   });
 
-  test('a property name from Object.prototype is not a placement', async () => {
+  test('a property name from Object.prototype is not treated as a placement', async () => {
     await adBreak('pause', { name: 'constructor' });
     expect(log).toEqual(['adBreakDone invalid']);
   });

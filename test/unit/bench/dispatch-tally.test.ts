@@ -14,7 +14,7 @@ test('the median of an even number of rounds is the mean of the middle two', () 
   expect(median([4, 1, 2, 3])).toBe(2.5);
 });
 
-test('reports the metrics in which a peer is ahead or behind', () => {
+test('reports the metrics on which a peer is ahead or behind', () => {
   const common = { setting: '', tuning: [], lost: 0, duplicated: 0, crashes: [] };
   const lines = compare([
     { ...common, name: 'ours', perSecond: 1_000, totalUs: 200 },

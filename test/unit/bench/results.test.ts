@@ -27,7 +27,7 @@ test('computes each ratio from measurements in the same round', () => {
   expect(ad).toMatchObject({ measured: '0.20 × (0.10–0.30)', held: true });
 });
 
-test('a budget is not met if the median of the rounds exceeds it', () => {
+test('a budget fails if the median of the rounds exceeds it', () => {
   const verdicts = judge([round(60, 100), round(60, 100), round(1, 100)]);
   const held = Object.fromEntries(verdicts.map(({ budget, held: isHeld }) => [budget, isHeld]));
   expect(held).toMatchObject({

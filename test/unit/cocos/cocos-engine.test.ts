@@ -107,7 +107,7 @@ describe('pausing', () => {
     expect(log).toEqual(['pause', 'resume']);
   });
 
-  test('interrupts the playing sounds, and resuming restarts only those', () => {
+  test('interrupts the sounds that are playing, and resuming restarts only those', () => {
     const music = engine.playSound();
     const pausedSound = engine.playSound();
     pausedSound.pause();

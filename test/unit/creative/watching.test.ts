@@ -40,7 +40,7 @@ describe('watch time', () => {
     expect(watchedTime.ms).toBe(3000);
   });
 
-  it('seeking forward credits no watch time', async () => {
+  it('seeking forward does not add watch time', async () => {
     const { jump, play, watchedTime } = watch();
     await play(250);
     jump(10_000);
@@ -48,7 +48,7 @@ describe('watch time', () => {
     expect(watchedTime.ms).toBe(500);
   });
 
-  it('seeking forward after a stall credits no watch time', async () => {
+  it('seeking forward after a stall does not add watch time', async () => {
     const { jump, play, watchedTime } = watch();
     await play(5000, 0);
     jump(5000);

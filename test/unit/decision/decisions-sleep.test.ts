@@ -77,7 +77,7 @@ test('replaces a decision from the game’s server that expired while the device
 test.each([
   ['the device slept', 'sleep'],
   ['the page was frozen', 'freeze'],
-] as const)('a retry time that has passed while %s no longer blocks requests', async (_, pass) => {
+] as const)('a retry time that passed while %s no longer blocks requests', async (_, pass) => {
   const { responses, clock, decisions } = setUp();
   responses.push(ok(noFillDecision('2026-01-01T01:00:00.000Z')));
   await decisions.take('revive', never);

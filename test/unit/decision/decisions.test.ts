@@ -78,7 +78,7 @@ test('an expired decision is never shown', async () => {
   expect(await decisions.take('revive', never)).toMatchObject({ outcome: 'offline' });
 });
 
-test('sends no request before the retry time returned by the service', async () => {
+test('does not send a request before the retry time returned by the service', async () => {
   const { decisions, log, clock, responses } = setUp();
   responses.push(ok(noFillDecision('2026-01-01T00:00:45.000Z')));
   const first = await decisions.take('revive', never);
@@ -115,7 +115,7 @@ test('calls onChange when a placement can be requested again', async () => {
   expect(clock.timers()).toBe(0);
 });
 
-test('leaves no timers for a placement that does not exist or after destroy()', async () => {
+test('leaves no timers running for an unknown placement or after destroy()', async () => {
   const { decisions, log, clock, responses } = setUp();
   responses.push(ok(noFillDecision('2026-01-01T00:00:45.000Z')));
   await decisions.take('revive', never);

@@ -20,7 +20,7 @@ type RequestAd = (
   callbacks: Record<'adStarted' | 'adFinished' | 'adError', (error?: unknown) => void>,
 ) => Promise<void>;
 
-test('the Poki replacements resolve as the Poki SDK does', async () => {
+test('the Poki replacements resolve like the Poki SDK’s functions', async () => {
   const ads = createFakeAds([]);
   const breaks = ((await evaluateBlock('poki', 'pokiBreaks')) as PokiBreaks)(ads);
   const onStart = vi.fn();

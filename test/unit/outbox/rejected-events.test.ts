@@ -61,7 +61,7 @@ test('keeps all events when the key is rejected', async () => {
   expect(service.counted).toHaveLength(1);
 });
 
-test('sends no request to a rate-limiting service before Retry-After has passed', async () => {
+test('does not send a request to a rate-limiting service until Retry-After has passed', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox, connectivity, lifecycle } = openTab();
   service.faults.push(async () => ({ kind: 'retry', status: 429, retryAfterMs: 60_000 }));

@@ -48,7 +48,7 @@ test('sends events from memory while the database opens, with their original tim
   expect(clock.timers()).toBe(0);
 });
 
-test('sends each remaining event once when the database is open', async () => {
+test('sends each remaining event once after the database opens', async () => {
   const { clock, opened, service, openTab } = openSlowBrowser();
   const { outbox } = openTab();
   service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 10_000 }));

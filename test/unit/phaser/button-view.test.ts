@@ -50,7 +50,7 @@ describe('the button strings', () => {
     .map((name) => name.replace('.json', ''))
     .filter((language) => language !== 'en');
 
-  it.each(overlayLanguages)('exist in %s, which the overlay supports', (language) => {
+  it.each(overlayLanguages)('exist in %s, a language that the overlay supports', (language) => {
     const translated = getButtonStrings(`${language}-XX`);
     expect(translated?.language).toBe(language);
     const labels = Object.entries(translated?.strings ?? {});

@@ -35,7 +35,7 @@ async function getErrorCode(verification: Promise<unknown>): Promise<string> {
 }
 
 describe('signWebhook', () => {
-  test('signs the timestamp, a period and the body with the full secret', async () => {
+  test('signs the timestamp and the body, joined by a period, with the full secret', async () => {
     const expected = createHmac('sha256', secret).update(`${signedAtS}.${body}`).digest('hex');
     expect(await signWebhook(body, secret, signedAtS)).toEqual({
       'service-timestamp': String(signedAtS),
@@ -54,7 +54,7 @@ describe('signWebhook', () => {
     );
   });
 
-  test('adds the Standard Webhooks headers if it receives an id', async () => {
+  test('adds the Standard Webhooks headers if an id is passed', async () => {
     // The example from the Standard Webhooks libraries' tests.
     const headers = await signWebhook(
       '{"test": 2432232314}',
@@ -76,7 +76,7 @@ describe('signWebhook', () => {
     await expect(signWebhook(body, secret, signedAtS, id)).rejects.toThrow(RangeError);
   });
 
-  test('rejects a secret that is not base64 if Standard Webhooks headers are needed', async () => {
+  test('rejects a secret that is not base64 if Standard Webhooks headers are requested', async () => {
     const signing = signWebhook(body, 'whsec_a-secret', signedAtS, 'evt_1');
     expect(await getErrorCode(signing)).toBe('secret_wrong_kind');
     expect(await getErrorCode(signWebhook(body, 'whsec_a-secret', signedAtS))).toBe('accepted');
@@ -104,7 +104,7 @@ describe('verifyWebhook', () => {
     }
   });
 
-  test('reads header names in any case, from Headers or a plain record', async () => {
+  test('reads header names in any case, from a Headers object or a plain object', async () => {
     const signed = await signWebhook(body, secret, signedAtS);
     const [timestamp, signature] = [signed['service-timestamp'], signed['service-signature']];
     const forms = [

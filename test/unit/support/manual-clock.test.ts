@@ -12,7 +12,7 @@ function createTickingClock() {
   return { clock, firedAtMs };
 }
 
-test('advance() moves both times and runs each timer when it is due', async () => {
+test('advance() moves wall and monotonic time and runs each timer when it is due', async () => {
   const { clock, firedAtMs } = createTickingClock();
   const startedAtMs = clock.monotonic();
   await clock.advance(2_500);
@@ -46,7 +46,7 @@ test('setting wall time forward or back does not affect durations', async () => 
   expect(firedAtMs).toHaveLength(1);
 });
 
-test('freeze() moves both times, and timers that became due run late', async () => {
+test('freeze() moves wall and monotonic time, and timers that became due run late', async () => {
   const clock = createManualClock(noon);
   const firedAtMs: number[] = [];
   clock.after(1_000, () => firedAtMs.push(clock.monotonic()));

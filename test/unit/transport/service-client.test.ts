@@ -75,7 +75,7 @@ test('sends the key and the request’s JSON, and returns the response’s body'
   expect(received).toEqual(['POST', '/v1/decisions', 'Bearer pk_sandbox_key', request]);
 });
 
-test('requests a reward status with its token and wait time', async () => {
+test('requests a reward’s status with its decision token and the wait time', async () => {
   let received = '';
   const client = await serve((request, response) => {
     received = `${request.method} ${request.url} ${String(request.headers['decision-token'])}`;
