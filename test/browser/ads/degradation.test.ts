@@ -207,7 +207,7 @@ it('works even if element ids on the page clobber globals', async () => {
   await eventually(() => expect(onReward).toHaveBeenCalledTimes(1));
 });
 
-it('shows no ad and resumes the game immediately without <dialog>', async () => {
+it('shows no ad and resumes the game immediately if <dialog> is unsupported', async () => {
   makeMissing(HTMLDialogElement.prototype, 'showModal')();
   const { ads, service } = start();
   const countBefore = document.body.children.length;

@@ -144,7 +144,7 @@ it('returns a boolean from canShow() and the details from availability()', async
   expect(retryAt).toBeInstanceOf(Date);
 });
 
-it('shows a second ad while the first one waits for its confirmation', async () => {
+it('shows a second ad while the first one’s reward awaits confirmation', async () => {
   const { service, respond } = createSlowService();
   const ads = start(service, { confirmationTimeoutMs: 60_000 });
   const observations: unknown[] = [];

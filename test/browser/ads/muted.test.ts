@@ -45,7 +45,7 @@ function show(options: Partial<AdsOptions>, call: ShowOptions = {}): Ads {
 const soundButton = (label: string) =>
   eventually(() => {
     const button = overlay().findVisible(`button[aria-label="${label}"]`);
-    if (!button) throw new Error(`There is no button “${label}”.`);
+    if (!button) throw new Error(`No visible button is labeled “${label}”.`);
     return button;
   });
 

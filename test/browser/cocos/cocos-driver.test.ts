@@ -132,7 +132,7 @@ describe('hold()', () => {
     expect(music.state).toBe('playing');
   });
 
-  test('leaves no listeners after the ad', () => {
+  test('leaves no listeners behind after the ad', () => {
     hold();
     release();
     engine.tick();

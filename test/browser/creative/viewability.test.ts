@@ -93,7 +93,7 @@ it('counts an ad that is half visible', async () => {
   expect(onViewable.mock.calls[0]?.[0].ratio).toBeCloseTo(0.55, 1);
 });
 
-it('restarts the timer after the page was hidden or the video stalled', async () => {
+it('restarts the timer if the page is hidden or the video stalls', async () => {
   const watcher = await watch();
   await clock.advance(requiredMs - 1);
   watcher.setPlaying(false);
@@ -108,7 +108,7 @@ it('restarts the timer after the page was hidden or the video stalled', async ()
   await expectImpression();
 });
 
-it('restarts the timer after the device slept or the page was frozen', async () => {
+it('restarts the timer if the device sleeps or the page is frozen', async () => {
   await watch();
   await clock.advance(requiredMs - 1);
   clock.freeze(3_600_000);

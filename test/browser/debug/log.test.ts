@@ -30,7 +30,7 @@ function start(debug: boolean) {
   return { service, lines: () => info.mock.calls.map(([line]) => String(line)) };
 }
 
-it('logs each request, response, ad break step, reward and failure on one line', async () => {
+it('logs each request, response, ad break step, reward and failure on a single line', async () => {
   const { lines } = start(true);
   const { decisionId } = await ads.showRewarded('revive');
   await eventually(() => expect(lines().join('\n')).toContain('delivered to the game'));

@@ -49,7 +49,7 @@ function readLines(guide: string): string[] {
 it.each([
   ['canvas', canvasGuide, canvasSource],
   ['driver', driverGuide, canvasSource],
-])('the code in the %s guide is tested here', (_name, guide, source) => {
+])('every line of code in the %s guide comes from a tested game', (_name, guide, source) => {
   const lines = readLines(guide);
   expect(lines.length).toBeGreaterThan(5);
   const tested = new Set(source.split('\n').map((line) => line.trim()));

@@ -47,7 +47,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     running = game.ads.showRewarded('revive', { signal: abortController.signal });
     await adStarted;
     const dialog = overlay().dialog;
-    if (!dialog) throw new Error('There is no ad on the screen.');
+    if (!dialog) throw new Error('No ad is on the screen.');
     return dialog;
   }
 
@@ -70,7 +70,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect(game.takeInput()).toEqual([]);
   }
 
-  it('the game receives one release for a repeating key that is released during the ad', async () => {
+  it('the game receives a single keyup for an auto-repeating key that is released during the ad', async () => {
     await keyboard.down(keys.right);
     await keyboard.repeat(keys.right);
     game.takeInput();
@@ -86,7 +86,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect(game.takeInput()).toEqual(['keydown ArrowRight', 'keyup ArrowRight']);
   });
 
-  it('the game receives one release for each of two keys that are released during the ad', async () => {
+  it('the game receives a single keyup for each of two keys that are released during the ad', async () => {
     await keyboard.down(keys.right);
     await keyboard.down(keys.up);
     await frames(2);
@@ -109,7 +109,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect(game.takeInput()).toEqual(['keyup ArrowRight']);
   });
 
-  it('the game does not receive a repeating key that closes the ad', async () => {
+  it('the game does not receive key repeats from the key press that closed the ad', async () => {
     await openAd();
     game.takeInput();
     const close = () => overlay().findVisible('button.close');
@@ -128,7 +128,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect(game.takeInput()).toEqual(['keydown Enter', 'keyup Enter']);
   });
 
-  it('releasing a mouse button during the ad clicks nothing in the game', async () => {
+  it('releasing a mouse button during the ad does not click anything in the game', async () => {
     await mouse.down(game.canvas);
     expect(game.takeInput()).toEqual(['press']);
     const dialog = await openAd();

@@ -159,7 +159,7 @@ test('recovers when the database is deleted while it is open', async () => {
   expect(outbox.diagnostics().storage).toBe('indexeddb');
 });
 
-test('keeps events in memory after closing the database for a newer release in another tab', async () => {
+test('keeps events in memory after closing the database to let a newer release in another tab upgrade it', async () => {
   const outbox = openTab();
   await outbox.enqueue(createAdEvent());
   await waitForEvents(1);

@@ -186,7 +186,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     await expectLabel('Weiterleben');
   });
 
-  it('is destroyed and created together with its scene', async () => {
+  it('is destroyed with its scene and can be added again after a restart', async () => {
     const { scene } = running;
     const buttonCount = () => running.game.canvas.querySelectorAll('button').length;
     add();

@@ -165,7 +165,7 @@ test('no request is sent if there is nothing to adopt', async () => {
   expect(readReward).not.toHaveBeenCalled();
 });
 
-test('a not_found response, for a deleted decision, also confirms the account', async () => {
+test('a not_found response for a deleted decision also confirms the account', async () => {
   await storeEvents('old', ['1']);
   await page(reject('not_found')).adopt();
   expect(await readStored('new')).toHaveLength(1);
@@ -223,7 +223,7 @@ test('a reward is not moved while a tab with the old key delivers it', async () 
   expect(await openTabWithKey('new').rewards.list()).toEqual([]);
 });
 
-test('polls for the reward of an ad without events unless the ad may still be on the screen', async () => {
+test('polls for an ad’s reward even without events, unless the ad may still be on the screen', async () => {
   const hourMs = 3_600_000;
   const clock = { ...systemClock, now: () => Date.now() - hourMs - 1 };
   const oldTab = openTabWithKey('old', clock);
@@ -296,7 +296,7 @@ test('events that a crash left in both queues keep their ids when they are moved
   expect(new Set((await readStored('new')).map((value) => JSON.stringify(value))).size).toBe(2);
 });
 
-test('only databases for the same service and environment are predecessors', () => {
+test('only databases for the same service and environment count as predecessors', () => {
   const ownName = 'trueward:live_000000000new@ads.test';
   const names = [
     `${ownName}:outbox`,

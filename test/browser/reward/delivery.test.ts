@@ -24,7 +24,7 @@ test('delivers an earned reward once, even after a reload', async () => {
   expect(received).toHaveLength(1);
 });
 
-test('showing a decision again does not earn a second reward', async () => {
+test('showing the ad from a decision again does not earn a second reward', async () => {
   const { rewards } = openTab();
   const received: string[] = [];
   rewards.onReward(({ decisionId }) => void received.push(decisionId));
@@ -84,7 +84,7 @@ test('destroy() leaves no timers running while a handler is running', async () =
   saving.resolve();
 });
 
-test('a reward stays due until there is a handler', async () => {
+test('a reward remains undelivered until a handler is registered', async () => {
   const { rewards, frames, stopFrames } = openTab();
   stopFrames();
   const off = rewards.onReward(() => undefined);

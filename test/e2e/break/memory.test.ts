@@ -68,7 +68,7 @@ async function measureFootprint(session: CDPSession): Promise<Footprint> {
 }
 
 it(
-  'ad breaks leak no nodes, listeners, documents or memory',
+  'ad breaks do not leak nodes, listeners, documents or memory',
   { timeout: 60_000 + breaks * 1500 },
   async () => {
     const page = await browser.newPage();

@@ -23,7 +23,7 @@ test.afterEach(async () => {
 const start = async (options: PageOptions = {}): Promise<Page> => {
   killableBrowser = await harness.openBrowser(`profile-${profile}`);
   const [context] = killableBrowser.browser.contexts();
-  if (!context) throw new Error('The browser has no profile.');
+  if (!context) throw new Error('The browser has no context.');
   return harness.open(context, options);
 };
 const enqueueAndStore = async (page: Page, count: number) => {

@@ -79,7 +79,7 @@ test('another tab sends while the leader is frozen', async () => {
   }
 });
 
-test('a tab that is suspended without an event does not block a visible tab', async () => {
+test('a tab that is suspended without a lifecycle event does not block a visible tab', async () => {
   const browser = openRawBrowser(harness.profile('suspended'));
   const inPage = (tab: RawTab) => (expression: string) => tab.evaluate(`window.game.${expression}`);
   const waitForArrivals = (count: number) =>
@@ -135,7 +135,7 @@ test('another tab sends the leader’s events if the leader dies during a reques
   expect(harness.receiver.arrivals.size).toBe(21);
 });
 
-test('closes the database for a newer release in another tab', async () => {
+test('closes the database to let a newer release in another tab upgrade it', async () => {
   const [leader, otherTab] = await openTwoTabs();
   const outcome = await otherTab.evaluate(
     () =>

@@ -39,7 +39,7 @@ async function fetchList<T>(path: string): Promise<T[]> {
 
 async function findByName<T extends { name: string }>(path: string, name: string): Promise<T> {
   const match = (await fetchList<T>(path)).find((item) => item.name === name);
-  if (match === undefined) throw new Error(`There is no ${name} at ${path}.`);
+  if (match === undefined) throw new Error(`No object named ${name} at ${path}.`);
   return match;
 }
 
@@ -250,7 +250,7 @@ test('on a phone, an operator can stop and resume a placement', async () => {
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
 });
 
-test('describes a policy in a sentence and tries it on a request before saving', async () => {
+test('describes a policy in a sentence and tests it against a request before it is saved', async () => {
   const page = await site.open('/policies/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('No films on phones');
   await pickOption(page, 'Placements', 'revive');
@@ -314,7 +314,7 @@ async function tabTo(page: Page, name: string): Promise<void> {
     if (focused === name) return;
     await page.keyboard.press('Tab');
   }
-  throw new Error(`The Tab key does not reach ${name}.`);
+  throw new Error(`Pressing Tab never moved focus to ${name}.`);
 }
 
 test('a bidder’s supply chain can be edited as lines of text', async () => {
