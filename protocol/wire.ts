@@ -779,7 +779,7 @@ export interface Decision {
    */
   issued_at: string;
   /**
-   * When the decision expires. The ad may not be shown after this time.
+   * When the decision expires. The ad must not be shown after this time.
    */
   expires_at: string;
   /**
@@ -2104,7 +2104,7 @@ export interface Report {
   to: string;
   interval: 'hour' | 'day';
   /**
-   * The time zone in which days begin.
+   * The time zone that determines when each day begins.
    */
   tz: string;
   data: ReportRow[];
