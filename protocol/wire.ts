@@ -1888,7 +1888,7 @@ export interface ApiKey {
    */
   revoked_at?: string;
   /**
-   * When a web page last used this secret key. If present, replace the key.
+   * When a web page last used this secret key. If present, the key has been exposed: rotate it.
    */
   leaked_at?: string;
   /**

@@ -39,7 +39,9 @@ export const apiKeySchema = named(
     last_used_at: Type.Optional(time('When the key was last used. Lags by up to ten seconds.')),
     revoked_at: Type.Optional(time('When the key becomes invalid. May be in the future.')),
     leaked_at: Type.Optional(
-      time('When a web page last used this secret key. If present, replace the key.'),
+      time(
+        'When a web page last used this secret key. If present, the key has been exposed: rotate it.',
+      ),
     ),
     leaked_to: Type.Optional(Type.String({ description: 'The page’s origin.' })),
     key: Type.Optional(Type.String({ description: 'The full key. Returned only on creation.' })),

@@ -1,4 +1,4 @@
-import { startKeyUsage, createRecordLeak } from './key/key-store.ts';
+import { startKeyUsage, createLeakRecorder } from './key/key-store.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -260,7 +260,7 @@ async function wire(
     metricsToken: config.metricsToken,
     tracing,
     onUse: keyUse.touch,
-    onLeak: createRecordLeak(database, audit, clock),
+    onLeak: createLeakRecorder(database, audit, clock),
     trustedProxies: config.trustedProxies,
     country: createCountry(config.countryHeader, config.trustedProxies),
     mediaDirectory: config.mediaDirectory,

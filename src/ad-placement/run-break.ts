@@ -143,7 +143,7 @@ async function offerAndShow(run: AdPlacementBreak): Promise<BreakStatus> {
     return toBreakStatus(currentAvailability.reason ?? 'no_fill', 'reward');
   const preloaded = await ads.preload(placement, { signal: next });
   if (next.aborted) return 'other';
-  // A preload can succeed while another ad is on the screen, so check the availability again.
+  // A preload can succeed while another ad is showing, so check availability again.
   const { available, reason } = preloaded.available ? ads.availability(placement) : preloaded;
   if (!available) return toBreakStatus(reason ?? 'no_fill', 'reward');
   if (!(await waitForAcceptance(run))) return 'ignored';

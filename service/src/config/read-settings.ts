@@ -33,8 +33,9 @@ export function readSettings(env: Variables): EffectiveSetting[] {
     const effectiveSetting = resolveSetting(name, setting, env, file);
     const { value } = effectiveSetting;
     if (value !== undefined && !setting.isValid(value)) {
-      const shownValue = setting.secret === true ? '"…"' : JSON.stringify(removeCredentials(value));
-      problems.push(`${name} is ${shownValue}; expected ${setting.expected}.`);
+      const displayValue =
+        setting.secret === true ? '"…"' : JSON.stringify(removeCredentials(value));
+      problems.push(`${name} is ${displayValue}; expected ${setting.expected}.`);
     }
     return effectiveSetting;
   });

@@ -62,8 +62,8 @@ interface Deps {
 }
 
 /**
- * Maximum number of events per transaction. A single request can contain 500 events, and the account's other devices
- * wait until the transaction ends.
+ * Maximum number of events per transaction. Must be at least 500, because a single request can contain that many. A
+ * larger transaction would block the account's other devices for longer.
  */
 const maxEventsPerBatch = 1_000;
 

@@ -253,7 +253,7 @@ const maxOriginLength = 260;
 const leakIntervalMs = 60_000;
 
 /** Creates a function that records that a secret key was used in a browser. */
-export function createRecordLeak(database: Database, audit: AuditLog, clock: Clock) {
+export function createLeakRecorder(database: Database, audit: AuditLog, clock: Clock) {
   const recordedAtMs = new Map<string, number>();
   return async (principal: KeyPrincipal, origin: string, requestId: string): Promise<void> => {
     const nowMs = clock.nowMs();

@@ -12,7 +12,7 @@ import { type Attempt, makeRequest, type RequestDeps } from './make-request.ts';
 import {
   claimRequests,
   type DueRequest,
-  type EndedRequest,
+  type FinishedRequest,
   type FailureReason,
   hasPending,
   listAccounts,
@@ -31,7 +31,7 @@ interface Deps extends RequestDeps {
   database: Database;
   countEnded: CountEnded;
   log: Pick<Logger, 'error'>;
-  lane: Lane<EndedRequests, void>;
+  lane: Lane<ScopedFinishedRequest, void>;
   /**
    * How long a lease lasts. Default: 20 s. Requests time out after 5 s, so an expired lease means that its process has
    * died.
@@ -39,14 +39,17 @@ interface Deps extends RequestDeps {
   leaseMs?: number;
 }
 
-/** An ended request and its scope, which selects the lane. */
-interface EndedRequests extends EndedRequest {
+/** A finished request and its scope, which selects the lane. */
+interface ScopedFinishedRequest extends FinishedRequest {
   scope: Scope;
 }
 
-/** Creates the lanes that record ended requests in batches, per account and environment. */
-export function createRequestLanes(database: Database, lanes: LaneDeps): Lane<EndedRequests, void> {
-  return createScopedLanes<EndedRequests, void>(lanes, {
+/** Creates the lanes that record finished requests in batches, per account and environment. */
+export function createRequestLanes(
+  database: Database,
+  lanes: LaneDeps,
+): Lane<ScopedFinishedRequest, void> {
+  return createScopedLanes<ScopedFinishedRequest, void>(lanes, {
     async commit(items) {
       const [first] = items;
       if (first) await recordEnded(database, first.scope.accountId, items);

@@ -169,14 +169,14 @@ export type FailureReason =
   | 'interrupted'
   | 'unreadable';
 
-export interface EndedRequest {
+export interface FinishedRequest {
   request: DueRequest;
   outcome: Outcome;
   /** Unix milliseconds. */
   atMs: number;
 }
 
-const columns: readonly Column<EndedRequest>[] = [
+const columns: readonly Column<FinishedRequest>[] = [
   { name: 'decision_id', type: 'text', read: ({ request }) => request.decisionId },
   { name: 'tracker', type: 'text', read: ({ request }) => request.tracker },
   { name: 'attempt', type: 'integer', read: ({ request }) => request.attempt },
@@ -239,7 +239,7 @@ const record = `WITH ended AS (
 export async function recordEnded(
   queries: Pick<Queries, 'query'>,
   accountId: string,
-  items: readonly EndedRequest[],
+  items: readonly FinishedRequest[],
 ): Promise<void> {
   const ids = items.map(({ request }) => request.decisionId);
   await queries.query(record, [accountId, ids, ...buildArrays(columns, items)]);

@@ -37,7 +37,7 @@ export const noFillDecision = (retryAt?: string): Decision => {
   return { ...rest, status: 'no_fill', reason, ...(retryAt && { retry_at: retryAt }) };
 };
 export const ok = (body: Decision): ServiceResult<Decision> => ({ kind: 'ok', body });
-export const never = new AbortController().signal;
+export const neverAborted = new AbortController().signal;
 
 export function setUp() {
   const clock = createManualClock();

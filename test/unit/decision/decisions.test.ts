@@ -6,7 +6,7 @@ import { runPendingWork } from '../../support/manual-clock.ts';
 import {
   filledDecision,
   getDecisionId,
-  never,
+  neverAborted,
   ok,
   setUp,
   noFillDecision,
@@ -17,16 +17,16 @@ stubWindowSize();
 
 test('take() never returns the same ad twice', async () => {
   const { decisions, log } = setUp();
-  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_1');
-  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
+  expect(getDecisionId(await decisions.take('revive', neverAborted))).toBe('dec_1');
+  expect(getDecisionId(await decisions.take('revive', neverAborted))).toBe('dec_2');
   expect(log).toMatchObject({ requests: 2, loads: 2, destroyed: 0 });
 });
 
 test('take() returns a preloaded ad without a request', async () => {
   const { decisions, log } = setUp();
-  expect(await decisions.preload('revive', never)).toEqual({ available: true });
-  expect(await decisions.preload('revive', never)).toEqual({ available: true });
-  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_1');
+  expect(await decisions.preload('revive', neverAborted)).toEqual({ available: true });
+  expect(await decisions.preload('revive', neverAborted)).toEqual({ available: true });
+  expect(getDecisionId(await decisions.take('revive', neverAborted))).toBe('dec_1');
   expect(log.requests).toBe(1);
 });
 
@@ -34,8 +34,8 @@ test('concurrent calls for a placement share one request', async () => {
   const { decisions, log, responses } = setUp();
   const response = createDeferred<ServiceResult<Decision>>();
   responses.push(response.promise);
-  const preloaded = decisions.preload('revive', never);
-  const request = decisions.take('revive', never);
+  const preloaded = decisions.preload('revive', neverAborted);
+  const request = decisions.take('revive', neverAborted);
   response.resolve(ok(filledDecision('dec_shared')));
   await preloaded;
   expect(getDecisionId(await request)).toBe('dec_shared');
@@ -44,48 +44,48 @@ test('concurrent calls for a placement share one request', async () => {
 
 test('requests a preloaded decision again after 60 s, and reuses its media', async () => {
   const { decisions, log, clock } = setUp();
-  await decisions.preload('revive', never);
+  await decisions.preload('revive', neverAborted);
   await clock.advance(60_000);
   expect(decisions.availability('revive')).toEqual({ available: true });
-  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
+  expect(getDecisionId(await decisions.take('revive', neverAborted))).toBe('dec_2');
   expect(log).toMatchObject({ requests: 2, loads: 1, destroyed: 0 });
 });
 
 test('a kill switch discards a preloaded ad', async () => {
   const { decisions, log, clock, responses } = setUp();
-  await decisions.preload('revive', never);
+  await decisions.preload('revive', neverAborted);
   await clock.advance(60_000);
   responses.push(ok({ ...noFillDecision(), reason: 'killed' }));
-  expect(await decisions.take('revive', never)).toMatchObject({ outcome: 'killed' });
+  expect(await decisions.take('revive', neverAborted)).toMatchObject({ outcome: 'killed' });
   expect(log.destroyed).toBe(1);
 });
 
 test('replaces the preloaded creative if the new decision has a different one', async () => {
   const { decisions, log, clock, responses } = setUp();
-  await decisions.preload('revive', never);
+  await decisions.preload('revive', neverAborted);
   await clock.advance(60_000);
   responses.push(ok(filledDecision('dec_new', 'crv_2')));
-  await decisions.preload('revive', never);
+  await decisions.preload('revive', neverAborted);
   expect(log).toMatchObject({ loads: 2, destroyed: 1 });
 });
 
 test('an expired decision is never shown', async () => {
   const { decisions, clock, responses } = setUp();
   responses.push(ok(filledDecision('dec_short', 'crv_1', 30)));
-  await decisions.preload('revive', never);
+  await decisions.preload('revive', neverAborted);
   await clock.advance(30_000);
   responses.push({ kind: 'unreachable', cause: 'network' });
-  expect(await decisions.take('revive', never)).toMatchObject({ outcome: 'offline' });
+  expect(await decisions.take('revive', neverAborted)).toMatchObject({ outcome: 'offline' });
 });
 
 test('does not send a request before the retry time returned by the service', async () => {
   const { decisions, log, clock, responses } = setUp();
   responses.push(ok(noFillDecision('2026-01-01T00:00:45.000Z')));
-  const first = await decisions.take('revive', never);
+  const first = await decisions.take('revive', neverAborted);
   const retryAt = new Date(clock.now() + 45_000);
   expect(first).toMatchObject({ outcome: 'cooldown', retryAt });
   await clock.advance(44_999);
-  expect(await decisions.take('revive', never)).toEqual(first);
+  expect(await decisions.take('revive', neverAborted)).toEqual(first);
   expect(decisions.availability('revive')).toEqual({
     available: false,
     reason: 'cooldown',
@@ -94,14 +94,14 @@ test('does not send a request before the retry time returned by the service', as
   expect(log.requests).toBe(1);
   await clock.advance(1);
   expect(decisions.availability('revive')).toEqual({ available: true });
-  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
+  expect(getDecisionId(await decisions.take('revive', neverAborted))).toBe('dec_2');
 });
 
 test('calls onChange when a placement can be requested again', async () => {
   const { decisions, log, clock, responses } = setUp();
   responses.push(ok(noFillDecision('2026-01-01T00:00:45.000Z')), ok(noFillDecision()));
-  await decisions.take('revive', never);
-  await decisions.take('coins', never);
+  await decisions.take('revive', neverAborted);
+  await decisions.take('coins', neverAborted);
   await clock.advance(29_999);
   expect(log.changes).toBe(0);
   await clock.advance(1);
@@ -118,13 +118,13 @@ test('calls onChange when a placement can be requested again', async () => {
 test('leaves no timers running for an unknown placement or after destroy()', async () => {
   const { decisions, log, clock, responses } = setUp();
   responses.push(ok(noFillDecision('2026-01-01T00:00:45.000Z')));
-  await decisions.take('revive', never);
+  await decisions.take('revive', neverAborted);
   expect(clock.timers()).toBe(1);
   decisions.destroy();
   expect(clock.timers()).toBe(0);
   const others = setUp();
   others.responses.push({ kind: 'refused', problem: { code: 'placement_not_found' } });
-  await others.decisions.take('revive', never);
+  await others.decisions.take('revive', neverAborted);
   expect(others.decisions.availability('revive')).toMatchObject({ reason: 'invalid_placement' });
   expect([log.changes, others.clock.timers()]).toEqual([0, 0]);
 });
@@ -132,11 +132,11 @@ test('leaves no timers running for an unknown placement or after destroy()', asy
 test('after a no-fill without a retry time, a placement can be requested again immediately', async () => {
   const { decisions, clock, responses } = setUp();
   responses.push(ok(noFillDecision()));
-  await decisions.take('revive', never);
+  await decisions.take('revive', neverAborted);
   expect(decisions.availability('revive')).toEqual({ available: false, reason: 'no_fill' });
-  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
+  expect(getDecisionId(await decisions.take('revive', neverAborted))).toBe('dec_2');
   responses.push(ok(noFillDecision()));
-  await decisions.take('revive', never);
+  await decisions.take('revive', neverAborted);
   await clock.advance(30_000);
   expect(decisions.availability('revive')).toEqual({ available: true });
 });
@@ -144,13 +144,16 @@ test('after a no-fill without a retry time, a placement can be requested again i
 test('a failed request does not change the placement’s availability', async () => {
   const { decisions, responses } = setUp();
   responses.push({ kind: 'unreachable', cause: 'timeout' });
-  expect(await decisions.take('revive', never)).toEqual({ outcome: 'timeout', reason: 'timeout' });
+  expect(await decisions.take('revive', neverAborted)).toEqual({
+    outcome: 'timeout',
+    reason: 'timeout',
+  });
   expect(decisions.availability('revive')).toEqual({ available: true });
 });
 
 test('offline, only a preloaded ad is available', async () => {
   const { decisions, goOffline } = setUp();
-  await decisions.preload('revive', never);
+  await decisions.preload('revive', neverAborted);
   goOffline();
   expect(decisions.availability('revive')).toEqual({ available: true });
   expect(decisions.availability('double-coins')).toEqual({ available: false, reason: 'offline' });
@@ -158,18 +161,18 @@ test('offline, only a preloaded ad is available', async () => {
 
 test('offline, a stale preloaded ad is not available', async () => {
   const { responses, clock, decisions, goOffline } = setUp();
-  await decisions.preload('revive', never);
+  await decisions.preload('revive', neverAborted);
   await clock.advance(60_000);
   goOffline();
   expect(decisions.availability('revive')).toEqual({ available: false, reason: 'offline' });
   responses.push({ kind: 'unreachable', cause: 'network' });
-  expect(await decisions.take('revive', never)).toMatchObject({ outcome: 'offline' });
+  expect(await decisions.take('revive', neverAborted)).toMatchObject({ outcome: 'offline' });
 });
 
 test('the outcome is error or timeout if the media does not load in time', async () => {
   const { decisions, clock, loadWith } = setUp();
   loadWith(() => Promise.reject(new Error('decode')));
-  expect(await decisions.take('revive', never)).toEqual({
+  expect(await decisions.take('revive', neverAborted)).toEqual({
     outcome: 'error',
     reason: 'load_failed',
     detail: 'decode',
@@ -177,7 +180,7 @@ test('the outcome is error or timeout if the media does not load in time', async
   });
   const mediaLoaded = createDeferred();
   loadWith(() => mediaLoaded.promise);
-  const result = decisions.take('revive', never);
+  const result = decisions.take('revive', neverAborted);
   await clock.advance(5_000);
   expect(await result).toEqual({
     outcome: 'timeout',
@@ -190,7 +193,7 @@ test('a creative that loads after its timeout is destroyed', async () => {
   const { decisions, clock, loadWith, log } = setUp();
   const mediaLoaded = createDeferred();
   loadWith(() => mediaLoaded.promise);
-  const result = decisions.take('revive', never);
+  const result = decisions.take('revive', neverAborted);
   await clock.advance(5_000);
   await result;
   mediaLoaded.resolve();
@@ -212,34 +215,34 @@ test('a shared request is aborted when its last caller aborts', async () => {
   second.abort();
   expect(await results[1]).toEqual({ outcome: 'aborted' });
   expect(log.aborted).toBe(1);
-  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
+  expect(getDecisionId(await decisions.take('revive', neverAborted))).toBe('dec_2');
 });
 
 test('forget() discards preloaded ads and cooldowns, and restarts requests in flight', async () => {
   const { decisions, responses, log } = setUp();
-  await decisions.preload('revive', never);
+  await decisions.preload('revive', neverAborted);
   responses.push(ok(noFillDecision('2026-11-21T13:00:00.000Z')));
-  await decisions.preload('lobby', never);
+  await decisions.preload('lobby', neverAborted);
   const response = createDeferred<ServiceResult<Decision>>();
   responses.push(response.promise);
-  const request = decisions.take('double-coins', never);
+  const request = decisions.take('double-coins', neverAborted);
   await vi.waitFor(() => expect(log.requests).toBe(3));
   decisions.forget();
   expect(log.destroyed).toBe(1);
   expect(decisions.availability('lobby')).toEqual({ available: true });
   response.resolve(ok(filledDecision('dec_old_terms')));
   expect(getDecisionId(await request)).toBe('dec_4');
-  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_5');
+  expect(getDecisionId(await decisions.take('revive', neverAborted))).toBe('dec_5');
   expect(log.destroyed).toBe(2);
 });
 
 test('rejects a supplied decision for another placement', async () => {
   const { decisions } = setUp();
   const lobbyDecision = { ...filledDecision('dec_given'), placement: 'lobby' };
-  const availability = await decisions.preload('revive', never, { decision: lobbyDecision });
+  const availability = await decisions.preload('revive', neverAborted, { decision: lobbyDecision });
   expect(availability).toEqual({ available: false, reason: 'error' });
   expect(decisions.availability('revive')).toEqual({ available: true });
-  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_1');
+  expect(getDecisionId(await decisions.take('revive', neverAborted))).toBe('dec_1');
 });
 
 test('no matter when a caller aborts, a loaded creative is either kept or destroyed', async () => {
@@ -262,15 +265,15 @@ test('no matter when a caller aborts, a loaded creative is either kept or destro
 
 test('destroy() aborts requests and destroys preloaded creatives', async () => {
   const { decisions, responses, log, clock } = setUp();
-  await decisions.preload('revive', never);
+  await decisions.preload('revive', neverAborted);
   const response = createDeferred<ServiceResult<Decision>>();
   responses.push(response.promise);
-  const request = decisions.take('double-coins', never);
+  const request = decisions.take('double-coins', neverAborted);
   await vi.waitFor(() => expect(log.requests).toBe(2));
   decisions.destroy();
   response.resolve(ok(filledDecision('dec_late')));
   expect(await request).toEqual({ outcome: 'aborted' });
   expect(log).toMatchObject({ destroyed: 1, aborted: 1 });
-  expect(await decisions.take('revive', never)).toEqual({ outcome: 'aborted' });
+  expect(await decisions.take('revive', neverAborted)).toEqual({ outcome: 'aborted' });
   expect(clock.timers()).toBe(0);
 });

@@ -15,7 +15,7 @@ interface NumberedPage {
   total: number;
 }
 
-/** Maximum page size for the service's lists. */
+/** Maximum page size of the API's list endpoints. */
 const maxIds = 100;
 
 /** Creates the data provider for one environment. The environments share no data. */
