@@ -72,7 +72,7 @@ export function toProblemResponse(error: unknown, requestId: string): ProblemRes
   return {
     document,
     headers: {
-      // The charset is set here, because some responses bypass Fastify, which would add it.
+      // The charset is set here, because some responses bypass Fastify, which would otherwise add it.
       'content-type': 'application/problem+json; charset=utf-8',
       ...(retryAfterS === undefined ? {} : { 'retry-after': retryAfterS }),
       ...(document.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),

@@ -68,7 +68,7 @@ export async function publish(results: DatabaseResults, quick: boolean): Promise
   if (start < 0 || finish < start) throw new Error(`${page} has no ${begin} or ${end}.`);
   const newText = `${oldText.slice(0, start)}${begin}\n\n${text}\n\n${oldText.slice(finish)}`;
   await writeFile(page, await format(newText, { parser: 'markdown', printWidth: 100 }));
-  console.log('Written: docs/scale.md and docs/benchmarks/database');
+  console.log('Wrote docs/scale.md and docs/benchmarks/database');
 }
 
 const table = (head: readonly string[], rows: readonly (string | number)[][]): string =>

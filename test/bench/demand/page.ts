@@ -16,7 +16,7 @@ export async function publish(results: DemandResults, quick: boolean): Promise<v
   await write('demand.json', JSON.stringify(results), 'json');
   await write('README.md', describe(results), 'markdown');
   await writeFile(join(folder, 'latency.svg'), drawLatencies(results));
-  console.log('Written: docs/benchmarks/demand');
+  console.log('Wrote docs/benchmarks/demand');
 }
 
 const table = (head: readonly string[], rows: readonly (string | number)[][]): string =>

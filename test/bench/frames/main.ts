@@ -53,7 +53,7 @@ try {
   }
   const drainResults = await measureDrains(browser);
   await writeReport({ chromium: browser.version(), idle, deltas, ...drainResults });
-  console.log('Written: docs/benchmarks/frames');
+  console.log('Wrote docs/benchmarks/frames');
 } finally {
   await browser.close();
   await site.close();

@@ -39,7 +39,7 @@ export async function publish(results: Partial<Published>, quick: boolean): Prom
   await write('README.md', describe(published), 'markdown');
   for (const [name, chart] of Object.entries(draw(published)))
     await writeFile(join(folder, `${name}.svg`), drawRowChart(chart));
-  console.log('Written: docs/benchmarks/service');
+  console.log('Wrote docs/benchmarks/service');
 }
 
 export function readPublished(): Partial<Published> {
