@@ -1,5 +1,6 @@
 /** `npm run screenshots:panel [folder]` takes the screenshots for the panel guide, with a week of demo data. */
-import { mkdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright';
 import { createClient } from '../../../service/test/http/client.ts';
@@ -23,9 +24,11 @@ interface Picture {
 
 const nowMs = Date.now();
 const clock = createManualClock(nowMs - 7 * 24 * hourMs);
+// Without its own folder, the service would use the database that test files share, which stays open.
+const dataDirectory = await mkdtemp(join(tmpdir(), 'trueward-'));
 const service = await startInProcess(
   { PUBLIC_URL: 'http://service.test', RATE_LIMITS: 'off' },
-  { clock },
+  { clock, dataDirectory },
 );
 const browser = await chromium.launch({
   executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
@@ -44,6 +47,7 @@ try {
 } finally {
   await browser.close();
   await service.stop();
+  await rm(dataDirectory, { recursive: true, force: true });
 }
 
 /**
