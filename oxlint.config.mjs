@@ -95,29 +95,33 @@ const noServiceDependents = forbid(
   '^(\\.\\./)+(demo|test|scripts)/',
   'The service must not import code that depends on it.',
 );
-const anywhereInService = [serverOnly, noServiceDependents];
+const demandDoor = forbid(
+  '^(\\.\\./)+demand/(?!index\\.ts$)',
+  'Outside demand has one door: import from demand/index.ts.',
+);
+const anywhereInService = [serverOnly, noServiceDependents, demandDoor];
 
-const programs = ['config', 'development', 'cli', 'assemble', 'main'];
-const belowPrograms = forbid(
-  matchAbove(programs),
-  'config/, development/ and cli/ are higher layers: pass in what is needed.',
+const belowProgram = forbid(
+  matchAbove(['program', 'main']),
+  'program/ is the highest layer: pass in what is needed.',
 );
 /** The service's folders, from the bottom layer to the top. */
 const serviceLayers = [
   ['platform'],
   ['store'],
-  ['key', 'trace'],
-  ['demand', 'media', 'report'],
-  ['resource'],
-  ['exchange'],
-  ['decision', 'upkeep', 'user'],
+  ['access', 'trace'],
+  ['history', 'media', 'resource'],
+  ['demand'],
+  ['decision'],
   ['reward'],
-  ['event'],
   ['webhook'],
-  ['intake', 'tracker'],
   ['inspect'],
   ['http'],
 ];
+/** The files and folders in `demand/`, from the bottom layer to the top. */
+const demandLayers = [['vast', 'openrtb'], ['exchange', 'intake', 'tracker'], ['index.ts']];
+/** The folders and files in `program/`, from the bottom layer to the top. */
+const programLayers = [['config'], ['assemble.ts'], ['development'], ['cli']];
 /** The files and folders in `http/`, from the bottom layer to the top. `app.ts` is above them and adds all routes. */
 const httpLayers = [
   ['problem.ts'],
@@ -141,7 +145,7 @@ const layers = (parent, rows, files = []) =>
         return [
           isFile ? `${parent}/${part}` : `${parent}/${part}/**`,
           [
-            belowPrograms,
+            ...(parent === 'service/src/program' ? [] : [belowProgram]),
             forbid(
               pattern,
               `In ${parent}, ${part} may import ${lowerLayers === '' ? 'nothing' : `only ${lowerLayers}`}.`,
@@ -155,16 +159,15 @@ const layers = (parent, rows, files = []) =>
 const service = {
   'service/src/**': [],
   ...layers('service/src', serviceLayers),
+  ...layers('service/src/demand', demandLayers),
   ...layers('service/src/http', httpLayers, ['app']),
-  'service/src/config/**': [
-    forbid(matchAbove(programs.slice(1)), 'config/ is below the programs.'),
+  ...layers('service/src/program', programLayers),
+  'service/src/program/config/**': [
+    forbid(matchAbove(['assemble', 'cli', 'development']), 'config/ is below the programs.'),
     allowOnlyTypes(
       matchAbove(serviceLayers.flat().filter((folder) => !['platform', 'trace'].includes(folder))),
       'config/ reads settings. It may import only types from the parts that use them.',
     ),
-  ],
-  'service/src/development/**': [
-    forbid(matchAbove(['cli']), 'cli/ imports development/, not the other way around.'),
   ],
 };
 

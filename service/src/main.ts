@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { commands } from './cli/commands.ts';
-import { runCommand } from './cli/command.ts';
+import { commands } from './program/cli/commands.ts';
+import { runCommand } from './program/cli/command.ts';
 
 // The files that the service creates, including exports and archives, contain rewards, secrets and user references.
 // Other users on this machine must not be able to read or write them.

@@ -1,5 +1,5 @@
 import type { Source } from '@trueward/protocol/wire';
-import type { OfferRequest } from '../src/exchange/offer-request.ts';
+import type { OfferRequest } from '../src/demand/exchange/offer-request.ts';
 import { type ExternalSource, toExternalSource } from '../src/resource/resource.ts';
 
 let sourceCount = 0;

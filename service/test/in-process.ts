@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
-import { assemble, type Service } from '../src/assemble.ts';
-import { type Config, readConfig } from '../src/config/config.ts';
-import { type DevelopmentKeys, seedDevelopment } from '../src/development/seed.ts';
+import { assemble, type Service } from '../src/program/assemble.ts';
+import { type Config, readConfig } from '../src/program/config/config.ts';
+import { type DevelopmentKeys, seedDevelopment } from '../src/program/development/seed.ts';
 import { type Clock, systemClock } from '../src/platform/time.ts';
 import { openDatabase } from '../src/store/open-database.ts';
-import { createPasswords } from '../src/user/credentials.ts';
+import { createPasswords } from '../src/access/credentials.ts';
 import { copyMigratedDatabase, openEmptyDatabase } from './empty-database.ts';
 
 /**

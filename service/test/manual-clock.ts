@@ -1,4 +1,4 @@
-import { createTestClock, type TestClock } from '../src/development/test-clock.ts';
+import { createTestClock, type TestClock } from '../src/program/development/test-clock.ts';
 
 /** A clock that advances only when the test moves it. */
 export interface ManualClock extends TestClock {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { type ClockMove, createTestClock } from '../src/development/test-clock.ts';
+import { type ClockMove, createTestClock } from '../src/program/development/test-clock.ts';
 import { type Clock, systemClock } from '../src/platform/time.ts';
 import { copyMigratedDatabase } from './empty-database.ts';
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Environment, KeyKind, KeyPrincipal } from '../key/principal.ts';
+import type { Environment, KeyKind, KeyPrincipal } from '../access/principal.ts';
 import type { Clock } from '../platform/time.ts';
 import { toDocument } from '../resource/resource-store.ts';
 import type { ResourceKind } from '../resource/resource.ts';
@@ -7,7 +7,7 @@ import type { Database, Scope } from '../store/database.ts';
 import { readCitusRole } from '../store/citus.ts';
 import { DatabaseUnreachableError, isUnreachable } from '../store/database-errors.ts';
 import { countDailyBudgets, type DailyBudget } from './caps.ts';
-import { type AnyResource, compileSnapshot, type Snapshot } from './snapshot.ts';
+import { type AnyResource, compileSnapshot, isKilled, type Snapshot } from './snapshot.ts';
 
 /**
  * Keeps all accounts' keys and snapshots in memory, so that decisions don't have to query the database for them.
@@ -239,3 +239,21 @@ async function loadKeys(
     },
   ]);
 }
+
+/** Returns a function that tells whether a kill switch currently stops an external ad. */
+export const createIsKilled =
+  ({ snapshot }: Pick<Configuration, 'snapshot'>, clock: Clock) =>
+  (
+    scope: Scope,
+    ad: { placement: string | null; sourceId: string | null; advertiserId: string | null },
+  ): boolean => {
+    const { placements } = snapshot(scope);
+    const placementId = placements.get(ad.placement ?? '')?.placement.id;
+    const target = {
+      ...(ad.placement !== null && { placement: ad.placement }),
+      ...(placementId !== undefined && { placementId }),
+      sourceId: ad.sourceId ?? undefined,
+      advertiserId: ad.advertiserId ?? undefined,
+    };
+    return isKilled(snapshot(scope), target, clock.nowMs());
+  };

@@ -1,7 +1,6 @@
 import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
-import { disclose, type Player } from '../demand/disclose.ts';
-import type { DemandRecord } from '../demand/offer.ts';
-import { createMac } from '../key/secret-box.ts';
+import { disclose, type DemandRecord, type Player } from '../demand/index.ts';
+import { createMac } from '../access/secret-box.ts';
 import type { Clock } from '../platform/time.ts';
 import { firstIdAt, type MakeId } from '../platform/ids.ts';
 import type { Database, Scope } from '../store/database.ts';

@@ -1,5 +1,5 @@
 import type { Decision, DecisionRequest, Explanation } from '@trueward/protocol/wire';
-import { withoutQuery } from '../demand/web-url.ts';
+import { withoutQuery } from '../demand/index.ts';
 import { formatInstant } from '../platform/time.ts';
 import type { Scope } from '../store/database.ts';
 import type { Verdict } from './decide.ts';

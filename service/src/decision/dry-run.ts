@@ -6,9 +6,7 @@ import type {
   Creative,
   DecisionCreative,
 } from '@trueward/protocol/wire';
-import type { Notice, Offer } from '../demand/offer.ts';
-import type { VastStep } from '../demand/vast/resolve.ts';
-import type { Exchange, SourceResponse } from '../exchange/offer-request.ts';
+import type { Exchange, Notice, Offer, SourceResponse, VastStep } from '../demand/index.ts';
 import type { MakeId } from '../platform/ids.ts';
 import { type Clock, formatInstant } from '../platform/time.ts';
 import type { Stored, ExternalSource } from '../resource/resource.ts';

@@ -1,11 +1,17 @@
 import type { Explanation } from '@trueward/protocol/wire';
-import type { DemandRecord, Notice, Offer } from '../demand/offer.ts';
-import { type LossReason, lossReasons } from '../demand/openrtb/response.ts';
-import { withoutQuery } from '../demand/web-url.ts';
-import type { RequestOffer } from '../exchange/exchange.ts';
-import type { OfferRequest, SourceResponse } from '../exchange/offer-request.ts';
+import {
+  lossReasons,
+  withoutQuery,
+  type DemandRecord,
+  type LossReason,
+  type Notice,
+  type Offer,
+  type OfferRequest,
+  type RequestOffer,
+  type SourceResponse,
+} from '../demand/index.ts';
 import type { Clock } from '../platform/time.ts';
-import { getLatencyBucket, latencyMetric } from '../report/source-health.ts';
+import { getLatencyBucket, latencyMetric } from '../history/source-health.ts';
 import type { ExternalSource } from '../resource/resource.ts';
 import type { Scope } from '../store/database.ts';
 import { checkCaps } from './caps.ts';

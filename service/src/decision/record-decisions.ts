@@ -1,20 +1,20 @@
 import type { DecisionRequest, Explanation, Reward } from '@trueward/protocol/wire';
-import type { DemandRecord } from '../demand/offer.ts';
 import {
   buildInsertRequests,
-  type NewRequest,
   buildRequestArrays,
-  requestColumnCount,
   listDueNotices,
-} from '../demand/trackers.ts';
+  requestColumnCount,
+  type DemandRecord,
+  type NewRequest,
+} from '../demand/index.ts';
 import {
   buildInsertSums,
   type Count,
   createCount,
   sumColumns,
   sumCounts,
-} from '../report/rollup.ts';
-import type { latencyMetric } from '../report/source-health.ts';
+} from '../history/rollup.ts';
+import type { latencyMetric } from '../history/source-health.ts';
 import type { EventDraft, WriteEvents } from '../resource/change-events.ts';
 import type { Database, Queries, Scope, TransactionOptions } from '../store/database.ts';
 import { type Lane, retryLockTimeoutMs } from '../store/group-commit.ts';

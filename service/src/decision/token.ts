@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Environment } from '../key/principal.ts';
-import { createMac } from '../key/secret-box.ts';
+import type { Environment } from '../access/principal.ts';
+import { createMac } from '../access/secret-box.ts';
 
 /** A decision token's signed contents. */
 export interface TokenClaims {

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { FastifyRequest, FastifyReply } from 'fastify';
 import type { Configuration } from '../decision/configuration.ts';
-import type { Principal } from '../key/principal.ts';
-import type { SecretBox } from '../key/secret-box.ts';
+import type { Principal } from '../access/principal.ts';
+import type { SecretBox } from '../access/secret-box.ts';
 import type { Clock } from '../platform/time.ts';
-import type { IfMatch } from '../resource/resource-manager.ts';
-import { lockConfiguration } from '../resource/resource-store.ts';
-import type { Operation } from '../store/audit-log.ts';
+import { lockConfiguration } from '../store/config-version.ts';
+import type { IfMatch, Operation } from '../store/audit-log.ts';
 import type { Queries, Scope, Database } from '../store/database.ts';
 import { getPrincipal } from './authentication/authenticate.ts';
 import { ProblemError } from './problem.ts';

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { MakeDecision } from '../decision/decision-service.ts';
-import type { IngestEvents } from '../event/intake.ts';
+import type { IngestEvents } from '../reward/ingest-events.ts';
 import type { Scope } from '../store/database.ts';
 import type { LiveLine, TailRelay, Watch } from './tail-relay.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { serviceAccount } from '../key/secret-box.ts';
+import { serviceAccount } from '../access/secret-box.ts';
 import type { Clock } from '../platform/time.ts';
 import type { Database } from '../store/database.ts';
 import type { Tracing } from '../trace/tracing.ts';

@@ -11,6 +11,9 @@ export const systemClock: Clock = {
   monotonicMs: () => performance.now(),
 };
 
+/** The period of a roll-up row. */
+export const hourMs = 3_600_000;
+
 /*
  * Parses and formats the times in requests, responses and files. A valid time has RFC 3339 format with seconds, a full
  * offset and up to nine fractional digits. It is in the years 2000 to 2100 and is not a leap second. `Date.parse` alone

@@ -1,22 +1,24 @@
 import type { Creative, HouseAd, Media, Placement, Policy } from '@trueward/protocol/wire';
-import type { Environment } from '../key/principal.ts';
+import type { Environment } from '../access/principal.ts';
 import { requireInstant } from '../platform/time.ts';
 import type { FieldError } from '../platform/domain-error.ts';
 import type { Queries, Scope } from '../store/database.ts';
-import { checkSource, type SourceRule } from './check-source.ts';
 import type { ResourceKind, Stored } from './resource.ts';
+
+/** Checks an external source's members, including the URLs that the service will request. Returns the violations. */
+export type CheckSource = (source: Stored<'source'>, environment: Environment) => FieldError[];
 
 /** Checks a document against the rules that the schema can't express. Returns the violations. */
 export function checkDocument<K extends ResourceKind>(
   kind: K,
   document: Stored<K>,
-  rule: SourceRule,
+  checkSource: (source: Stored<'source'>) => FieldError[],
 ): FieldError[] {
   switch (kind) {
     case 'placement':
       return checkPlacement(document as Stored<'placement'>);
     case 'source':
-      return checkSource(document as Stored<'source'>, rule);
+      return checkSource(document as Stored<'source'>);
     case 'creative':
       return checkCreative(document as Stored<'creative'>);
     case 'houseAd':

@@ -1,4 +1,4 @@
-import type { SecretBox } from '../key/secret-box.ts';
+import type { SecretBox } from '../access/secret-box.ts';
 import type { Clock } from '../platform/time.ts';
 import type { Operation } from '../store/audit-log.ts';
 import type { Queries } from '../store/database.ts';

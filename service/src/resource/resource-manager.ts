@@ -1,7 +1,8 @@
 import { DomainError, throwFieldErrors } from '../platform/domain-error.ts';
-import type { AuditLog, Operation } from '../store/audit-log.ts';
+import type { AuditLog, IfMatch, Operation } from '../store/audit-log.ts';
 import { draftChangeEvents, type WriteEvents } from './change-events.ts';
 import {
+  type CheckSource,
   checkDocument,
   checkReferences,
   findReferrer,
@@ -17,12 +18,8 @@ interface Deps {
   writeEvents: WriteEvents;
   /** How long decisions are kept, in milliseconds. If undefined, they are kept forever. */
   retentionMs: number | undefined;
-  /** Whether the service runs in development mode, in which sandbox sources may use loopback URLs. */
-  development: boolean;
+  checkSource: CheckSource;
 }
-
-/** Whether a change may be applied to the given revision. If undefined, it may be applied to any revision. */
-export type IfMatch = ((revision: number) => boolean) | undefined;
 
 /**
  * Checks and changes managed objects, and writes audit records and webhook events. Runs in the operation's transaction,
@@ -131,15 +128,14 @@ async function checkChange<K extends ResourceKind>(
   kind: K,
   before: Stored<K> | undefined,
   after: Stored<K>,
-  { retentionMs, development }: Pick<Deps, 'retentionMs' | 'development'>,
+  { retentionMs, checkSource }: Pick<Deps, 'retentionMs' | 'checkSource'>,
 ): Promise<void> {
   const previousKeys = new Set((before ? listReferences(kind, before) : []).map(makeKey));
   const addedReferences = listReferences(kind, after).filter(
     (reference) => !previousKeys.has(makeKey(reference)),
   );
-  const sandbox = scope.environment === 'sandbox';
   throwFieldErrors([
-    ...checkDocument(kind, after, { development: development && sandbox, sandbox }),
+    ...checkDocument(kind, after, (source) => checkSource(source, scope.environment)),
     ...(kind === 'placement' ? checkRetention(after as Stored<'placement'>, retentionMs) : []),
     ...(await checkReferences(queries, scope, addedReferences)),
   ]);

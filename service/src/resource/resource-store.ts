@@ -1,6 +1,7 @@
-import type { Environment } from '../key/principal.ts';
+import type { Environment } from '../access/principal.ts';
 import type { Clock } from '../platform/time.ts';
 import type { MakeId } from '../platform/ids.ts';
+import { incrementConfigVersion } from '../store/config-version.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import type { ResourceKind, ResourceKinds, Stored } from './resource.ts';
 
@@ -146,27 +147,6 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
 }
 
 export type ResourceStore = ReturnType<typeof createResourceStore>;
-
-/** Causes every process to reload the account's keys and resources. */
-export async function incrementConfigVersion(queries: Queries, accountId: string): Promise<void> {
-  await queries.query(
-    `INSERT INTO config_versions (account_id, version) VALUES ($1, 1)
-      ON CONFLICT (account_id) DO UPDATE SET version = config_versions.version + 1`,
-    [accountId],
-  );
-}
-
-/**
- * Locks the account's configuration until the transaction ends. Names, references and revisions therefore can't change
- * between the check and the write.
- */
-export async function lockConfiguration(queries: Queries, accountId: string): Promise<void> {
-  await queries.query(
-    `INSERT INTO config_versions (account_id, version) VALUES ($1, 1)
-      ON CONFLICT (account_id) DO UPDATE SET version = config_versions.version`,
-    [accountId],
-  );
-}
 
 /** A page of a list. To get the next page, pass `next_cursor` as `starting_after`. */
 interface Page<T> {

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { DecisionState } from '../decision/decision-state.ts';
-import type { Environment } from '../key/principal.ts';
+import type { Environment } from '../access/principal.ts';
 import { type Clock, formatInstant } from '../platform/time.ts';
-import { addToRollups, createCount } from '../report/rollup.ts';
+import { addToRollups, createCount } from '../history/rollup.ts';
 import type { Database } from '../store/database.ts';
 import type { Tracing } from '../trace/tracing.ts';
 

@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject, randomBytes, sign } from 'node:crypto
 import type { Reward } from '@trueward/protocol/wire';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import type { Logger } from 'pino';
-import { type SecretBox, serviceAccount } from '../key/secret-box.ts';
+import { type SecretBox, serviceAccount } from '../access/secret-box.ts';
 import type { Clock } from '../platform/time.ts';
 import type { Database, Queries, Scope } from '../store/database.ts';
 

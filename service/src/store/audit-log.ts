@@ -12,6 +12,9 @@ export interface Operation {
   requestId?: string;
 }
 
+/** Whether a change may be applied to the given revision. If undefined, it may be applied to any revision. */
+export type IfMatch = ((revision: number) => boolean) | undefined;
+
 /** A change to an object. `before` and `after` never contain secrets. */
 interface AuditRecord {
   action: string;

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
 import { createLane, type OpenLane } from '../store/group-commit.ts';
 
 /** Span attributes. */
@@ -84,4 +85,14 @@ export function parseHeaders(text: string): Record<string, string> | undefined {
     }
   }
   return headers;
+}
+
+/** Loads the OpenTelemetry packages only if a collector is configured. */
+export async function openTracing(
+  settings: TraceSettings | undefined,
+  log: Logger,
+): Promise<Tracing> {
+  if (settings === undefined) return noTracing;
+  const { createOtlpTracing } = await import('./otlp-tracing.ts');
+  return createOtlpTracing(settings, log);
 }

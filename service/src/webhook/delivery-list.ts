@@ -1,5 +1,5 @@
 import type { Delivery, DeliveryAttempt, WebhookEvent } from '@trueward/protocol/wire';
-import type { Environment } from '../key/principal.ts';
+import type { Environment } from '../access/principal.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import type { EventBodies } from './event-writer.ts';
 

@@ -1,4 +1,4 @@
-import type { Environment } from '../key/principal.ts';
+import type { Environment } from '../access/principal.ts';
 import type { Queries } from '../store/database.ts';
 
 /** A claimed delivery. */

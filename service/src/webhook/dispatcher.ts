@@ -14,7 +14,7 @@ import {
   type ConcurrencyWindow,
   createConcurrencyWindow,
   initialConcurrency,
-} from './concurrency-window.ts';
+} from '../platform/concurrency-window.ts';
 import {
   type AccountCapacity,
   claimDue,

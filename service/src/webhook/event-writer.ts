@@ -1,5 +1,5 @@
 import type { Snapshot } from '../decision/snapshot.ts';
-import type { SecretBox } from '../key/secret-box.ts';
+import type { SecretBox } from '../access/secret-box.ts';
 import { type Clock, formatInstant } from '../platform/time.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { EventDraft, WriteEvents } from '../resource/change-events.ts';

@@ -1,10 +1,11 @@
 import type { Webhook } from '@trueward/protocol/wire';
 import type { Logger } from 'pino';
 import type { Configuration } from '../decision/configuration.ts';
-import type { SecretBox } from '../key/secret-box.ts';
+import type { SecretBox } from '../access/secret-box.ts';
 import type { Clock } from '../platform/time.ts';
 import type { MakeId } from '../platform/ids.ts';
-import { type ResourceStore, lockConfiguration } from '../resource/resource-store.ts';
+import { lockConfiguration } from '../store/config-version.ts';
+import type { ResourceStore } from '../resource/resource-store.ts';
 import type { Operation } from '../store/audit-log.ts';
 import type { Database, Scope } from '../store/database.ts';
 import type { LaneDeps } from '../store/lanes.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { SecretBox } from '../key/secret-box.ts';
+import type { SecretBox } from '../access/secret-box.ts';
 import type { Clock } from '../platform/time.ts';
 import { DomainError } from '../platform/domain-error.ts';
 import type { Queries } from '../store/database.ts';

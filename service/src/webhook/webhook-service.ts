@@ -1,10 +1,10 @@
 import type { Webhook, WebhookRequest, WebhookUpdate } from '@trueward/protocol/wire';
 import { formatInstant, type Clock } from '../platform/time.ts';
-import type { Operation } from '../store/audit-log.ts';
-import type { SecretBox } from '../key/secret-box.ts';
+import type { IfMatch, Operation } from '../store/audit-log.ts';
+import type { SecretBox } from '../access/secret-box.ts';
 import { DomainError, throwFieldErrors } from '../platform/domain-error.ts';
 import { findUrlProblem } from '../platform/guarded-agent.ts';
-import type { IfMatch, ResourceManager } from '../resource/resource-manager.ts';
+import type { ResourceManager } from '../resource/resource-manager.ts';
 import type { Stored } from '../resource/resource.ts';
 import type { Versioned } from '../resource/resource-store.ts';
 import { clearFailures, restartFailurePeriod } from './endpoint-health.ts';

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import getPort from 'get-port';
-import type { ClockMove } from '../../src/development/test-clock.ts';
+import type { ClockMove } from '../../src/program/development/test-clock.ts';
 import type { Clock } from '../../src/platform/time.ts';
-import type { DevelopmentKeys } from '../../src/development/seed.ts';
+import type { DevelopmentKeys } from '../../src/program/development/seed.ts';
 import { type RunningService, startService } from '../start-service.ts';
 
 /** Several service processes that share one database, as in production. */

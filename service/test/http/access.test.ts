@@ -1,6 +1,6 @@
 import type { Decision, Placement, Problem } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeKeyText } from '../../src/key/key-store.ts';
+import { makeKeyText } from '../../src/access/key-store.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
 

@@ -10,7 +10,7 @@ import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { createPartitions } from '../../src/store/partitions.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
-import { dropOldWeeks } from '../../src/upkeep/start-upkeep.ts';
+import { dropOldWeeks } from '../../src/history/start-upkeep.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { startCommand, runInProcess } from './command-line.ts';
 

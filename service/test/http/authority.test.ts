@@ -1,10 +1,10 @@
 import type { Problem } from '@trueward/protocol/wire';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createKey } from '../../src/key/key-store.ts';
-import { makeKeyText } from '../../src/key/key-store.ts';
+import { createKey } from '../../src/access/key-store.ts';
+import { makeKeyText } from '../../src/access/key-store.ts';
 import { systemClock } from '../../src/platform/time.ts';
-import { incrementConfigVersion } from '../../src/resource/resource-store.ts';
+import { incrementConfigVersion } from '../../src/store/config-version.ts';
 import { createObjects } from '../fuzz/objects.ts';
 import { type OpenApi, type Operation, listOperations, readOpenApi } from '../fuzz/operations.ts';
 import { createSampler, type Sampler } from '../fuzz/sample.ts';

@@ -3,11 +3,11 @@ import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { Agent } from 'undici';
 import { afterEach, expect, test } from 'vitest';
-import { createCircuitBreaker } from '../../src/exchange/circuit-breaker.ts';
-import { createRequestExternal } from '../../src/exchange/external-client.ts';
+import { createCircuitBreaker } from '../../src/demand/exchange/circuit-breaker.ts';
+import { createRequestExternal } from '../../src/demand/exchange/external-client.ts';
 import { BodyTooLargeError, requestBounded } from '../../src/platform/bounded-request.ts';
 import { systemClock } from '../../src/platform/time.ts';
-import { createTrackerSender } from '../../src/tracker/make-request.ts';
+import { createTrackerSender } from '../../src/demand/tracker/make-request.ts';
 
 const dispatcher = new Agent();
 const stopping = new AbortController();

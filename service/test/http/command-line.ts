@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
-import { commands } from '../../src/cli/commands.ts';
-import { runCommand } from '../../src/cli/command.ts';
+import { commands } from '../../src/program/cli/commands.ts';
+import { runCommand } from '../../src/program/cli/command.ts';
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 

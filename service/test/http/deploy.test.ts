@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import type { Setting } from '../../src/config/settings.ts';
-import { settingList } from '../../src/config/settings.ts';
+import type { Setting } from '../../src/program/config/settings.ts';
+import { settingList } from '../../src/program/config/settings.ts';
 import { startInProcess } from '../in-process.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { checkAdsTxtFiles, fetchAdsTxt } from '../../src/cli/doctor-ads-txt.ts';
+import { checkAdsTxtFiles, fetchAdsTxt } from '../../src/program/cli/doctor-ads-txt.ts';
 import { createGuardedAgent } from '../../src/platform/guarded-agent.ts';
 
 const agent = createGuardedAgent({ loopback: true });

@@ -2,7 +2,11 @@ import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Agent } from 'undici';
-import { createFetchMedia, type FetchMedia, RejectedError } from '../../src/intake/fetch-media.ts';
+import {
+  createFetchMedia,
+  type FetchMedia,
+  RejectedError,
+} from '../../src/demand/intake/fetch-media.ts';
 import { createGuardedAgent } from '../../src/platform/guarded-agent.ts';
 
 let agents: { strict: Agent; development: Agent };

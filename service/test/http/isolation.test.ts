@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Problem } from '@trueward/protocol/wire';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createLog } from '../../src/cli/run-service.ts';
+import { createLog } from '../../src/program/cli/run-service.ts';
 import { systemClock } from '../../src/platform/time.ts';
 import { expireRewards } from '../../src/reward/expire-rewards.ts';
 import { addAccount } from '../add-account.ts';

@@ -1,6 +1,6 @@
 import type { ApiKey, Problem } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createLog } from '../../src/cli/run-service.ts';
+import { createLog } from '../../src/program/cli/run-service.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { type Client, createClient } from './client.ts';

@@ -1,6 +1,6 @@
 import type { Problem } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { insertUser } from '../../src/user/user.ts';
+import { insertUser } from '../../src/access/user.ts';
 import { createObjects } from '../fuzz/objects.ts';
 import { type Operation, listOperations, readOpenApi } from '../fuzz/operations.ts';
 import { createSampler, type Sampler } from '../fuzz/sample.ts';

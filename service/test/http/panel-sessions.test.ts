@@ -3,7 +3,7 @@ import type { AuditEntry, Placement } from '@trueward/protocol/wire';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
-import { createSessions } from '../../src/user/sessions.ts';
+import { createSessions } from '../../src/access/sessions.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createManualClock } from '../manual-clock.ts';
 import {

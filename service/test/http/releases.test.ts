@@ -7,7 +7,7 @@ import type { Problem } from '@trueward/protocol/wire';
 import { verifyWebhook } from 'trueward/server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDecisionTokens } from '../../src/decision/token.ts';
-import { openSecretBox, createMac, readServiceSecret } from '../../src/key/secret-box.ts';
+import { openSecretBox, createMac, readServiceSecret } from '../../src/access/secret-box.ts';
 import { play } from '../upgrade/play.ts';
 import type { Recording } from '../upgrade/record.ts';
 import { type Game, startGame } from './reward-game.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Problem, Source } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createSecretBox } from '../../src/key/secret-box.ts';
+import { createSecretBox } from '../../src/access/secret-box.ts';
 import { createRequestHeaders } from '../../src/resource/request-headers.ts';
 import { toExternalSource } from '../../src/resource/resource.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';

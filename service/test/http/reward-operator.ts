@@ -1,5 +1,5 @@
 import type { Placement } from '@trueward/protocol/wire';
-import { incrementConfigVersion } from '../../src/resource/resource-store.ts';
+import { incrementConfigVersion } from '../../src/store/config-version.ts';
 import type { Queries } from '../../src/store/database.ts';
 import type { Game } from './reward-game.ts';
 

@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createUsedReceipts, verifyReceipt } from '../../../src/server/index.ts';
-import { openSecretBox } from '../../src/key/secret-box.ts';
+import { openSecretBox } from '../../src/access/secret-box.ts';
 import { rotateReceiptKey } from '../../src/reward/receipt.ts';
 import { startGame, type Game } from './reward-game.ts';
 import { readAccountId } from './reward-operator.ts';

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { addToRollups, type Count, foldDeltas } from '../../src/report/rollup.ts';
+import { addToRollups, type Count, foldDeltas } from '../../src/history/rollup.ts';
 import type { Database } from '../../src/store/database.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
-import { foldRollups } from '../../src/upkeep/fold-rollups.ts';
+import { foldRollups } from '../../src/history/fold-rollups.ts';
 import { addAccount } from '../add-account.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';

@@ -1,7 +1,7 @@
 import type { AdEvent } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newRandomId } from '../../../src/platform/ids.ts';
-import { maxEvents, parseTimeline } from '../../src/event/timeline.ts';
+import { maxEvents, parseTimeline } from '../../src/reward/timeline.ts';
 import { startInProcess } from '../in-process.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { createClient } from './client.ts';

@@ -3,7 +3,7 @@ import { firstIdAt } from '../../src/platform/ids.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
-import { claimRequests } from '../../src/tracker/request-store.ts';
+import { claimRequests } from '../../src/demand/tracker/request-store.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
 /** The part of the EXPLAIN output that this test reads. */

@@ -3,7 +3,7 @@ import type { Report } from '@trueward/protocol/wire';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { type DecisionRecord, recordDecisions } from '../../src/decision/record-decisions.ts';
 import type { DemandRecord } from '../../src/demand/offer.ts';
-import { openSecretBox } from '../../src/key/secret-box.ts';
+import { openSecretBox } from '../../src/access/secret-box.ts';
 import { addAccount } from '../add-account.ts';
 import type { FilledDecision, Game } from './reward-game.ts';
 import { engines, useTrackerGame } from './tracker-game.ts';

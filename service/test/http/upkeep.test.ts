@@ -2,13 +2,13 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { firstIdAt } from '../../src/platform/ids.ts';
 import type { Database } from '../../src/store/database.ts';
-import { addToRollups } from '../../src/report/rollup.ts';
+import { addToRollups } from '../../src/history/rollup.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { noTracing } from '../../src/trace/tracing.ts';
-import { foldRollups } from '../../src/upkeep/fold-rollups.ts';
-import { deleteOldRows } from '../../src/upkeep/delete-old-rows.ts';
-import { startUpkeep } from '../../src/upkeep/start-upkeep.ts';
-import { claimChore } from '../../src/upkeep/claim-chore.ts';
+import { foldRollups } from '../../src/history/fold-rollups.ts';
+import { deleteOldRows } from '../../src/history/delete-old-rows.ts';
+import { startUpkeep } from '../../src/history/start-upkeep.ts';
+import { claimChore } from '../../src/history/claim-chore.ts';
 import { openEmptyDatabase } from '../empty-database.ts';
 import { createManualClock } from '../manual-clock.ts';
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { recordDecisions, type DecisionRecord } from '../../src/decision/record-decisions.ts';
-import { appendEvents } from '../../src/event/timeline.ts';
-import { lockViewers, readDecisions, readEvidence } from '../../src/event/event-store.ts';
-import { writeTransitions } from '../../src/event/transitions.ts';
+import { appendEvents } from '../../src/reward/timeline.ts';
+import { lockViewers, readDecisions, readEvidence } from '../../src/reward/event-store.ts';
+import { writeTransitions } from '../../src/reward/transitions.ts';
 import type { RecordedEvent } from '../../src/decision/decision-state.ts';
 import { createUsageStore } from '../../src/http/limits/open-rate-limits.ts';
 import { addStateMetrics } from '../../src/http/monitoring/metrics.ts';
@@ -15,22 +15,22 @@ import { systemClock } from '../../src/platform/time.ts';
 import { createIds } from '../../src/platform/ids.ts';
 import { expireRewards } from '../../src/reward/expire-rewards.ts';
 import type { Database } from '../../src/store/database.ts';
-import { archiveWeek, isArchived } from '../../src/store/archive-week.ts';
+import { archiveWeek, isArchived } from '../../src/history/archive-week.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { dropWeek, listWeeks, createPartitions } from '../../src/store/partitions.ts';
-import { deleteOldRows } from '../../src/upkeep/delete-old-rows.ts';
-import { claimChore } from '../../src/upkeep/claim-chore.ts';
+import { deleteOldRows } from '../../src/history/delete-old-rows.ts';
+import { claimChore } from '../../src/history/claim-chore.ts';
 import { storeRequests } from '../../src/demand/trackers.ts';
 import {
   claimRequests,
   listAccounts,
   recordEnded,
   sweepRequests,
-} from '../../src/tracker/request-store.ts';
-import { createOneTimeCodes, createPasswords } from '../../src/user/credentials.ts';
-import { createSessions } from '../../src/user/sessions.ts';
-import { createSignIn } from '../../src/user/sign-in.ts';
-import { insertUser } from '../../src/user/user.ts';
+} from '../../src/demand/tracker/request-store.ts';
+import { createOneTimeCodes, createPasswords } from '../../src/access/credentials.ts';
+import { createSessions } from '../../src/access/sessions.ts';
+import { createSignIn } from '../../src/access/sign-in.ts';
+import { insertUser } from '../../src/access/user.ts';
 import { claimDue } from '../../src/webhook/delivery-store.ts';
 import { createEventWriter } from '../../src/webhook/event-writer.ts';
 import { recordAttempts } from '../../src/webhook/record-attempts.ts';

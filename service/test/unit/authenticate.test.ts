@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { createAdmitKey } from '../../src/http/authentication/authenticate.ts';
 import { createLimitBuckets, createRateLimiter } from '../../src/http/limits/rate-limits.ts';
-import { makeKeyText } from '../../src/key/key-store.ts';
+import { makeKeyText } from '../../src/access/key-store.ts';
 
 test('requests with a leaked key are rate limited by IP during a database outage', async () => {
   const rate = { perS: 1, burst: 2 };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkImpression, checkArrival } from '../../src/event/check-events.ts';
+import { checkImpression, checkArrival } from '../../src/reward/check-events.ts';
 import type { DecisionState, RecordedEvent } from '../../src/decision/decision-state.ts';
 import { checkReward, type RewardInput } from '../../src/reward/check-reward.ts';
 import type { AdView } from '../../src/reward/watch-time.ts';

@@ -1,6 +1,6 @@
 import type { Source } from '@trueward/protocol/wire';
 import { expect, test } from 'vitest';
-import { checkSource } from '../../src/resource/check-source.ts';
+import { checkSource } from '../../src/demand/check-source.ts';
 
 const vast = {
   name: 'V',

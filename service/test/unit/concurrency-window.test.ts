@@ -4,7 +4,7 @@ import {
   createConcurrencyWindow,
   initialConcurrency,
   maxConcurrency,
-} from '../../src/webhook/concurrency-window.ts';
+} from '../../src/platform/concurrency-window.ts';
 
 /** Keeps the window full for `ms`. `latencyMs` returns the latency at a given number of requests in flight. */
 function simulateLoad(

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { ConfigError, readSettings } from '../../src/config/read-settings.ts';
-import { readConfig } from '../../src/config/config.ts';
+import { ConfigError, readSettings } from '../../src/program/config/read-settings.ts';
+import { readConfig } from '../../src/program/config/config.ts';
 
 function writeConfigFile(content: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-config-'));

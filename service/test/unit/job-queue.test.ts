@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createJobQueue, type JobQueue } from '../../src/intake/job-queue.ts';
+import { createJobQueue, type JobQueue } from '../../src/demand/intake/job-queue.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());

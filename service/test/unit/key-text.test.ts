@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hashKey, makeKeyText, parseKeyText } from '../../src/key/key-store.ts';
+import { hashKey, makeKeyText, parseKeyText } from '../../src/access/key-store.ts';
 import { parseEnvironment } from '../../../src/platform/key-format.ts';
 
 test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createUsageExchange, type UsageTotal } from '../../src/http/limits/open-rate-limits.ts';
-import { createMac } from '../../src/key/secret-box.ts';
+import { createMac } from '../../src/access/secret-box.ts';
 import { createTokenBuckets } from '../../src/http/limits/token-buckets.ts';
 
 const rate = { perS: 100, burst: 400 };

@@ -1,7 +1,7 @@
 import type { AdEvent } from '@trueward/protocol/wire';
 import { expect, test } from 'vitest';
 import type { TokenClaims } from '../../src/decision/token.ts';
-import { readEvent } from '../../src/event/intake.ts';
+import { readEvent } from '../../src/reward/ingest-events.ts';
 
 const issuedAtMs = Date.parse('2026-06-01T12:00:00.000Z');
 const scope = { accountId: 'acc_1', environment: 'sandbox' } as const;

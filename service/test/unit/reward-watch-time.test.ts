@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { exceedsCaps } from '../../src/decision/caps.ts';
-import { isBot } from '../../src/event/intake.ts';
-import { checkTraffic } from '../../src/event/check-events.ts';
+import { isBot } from '../../src/reward/ingest-events.ts';
+import { checkTraffic } from '../../src/reward/check-events.ts';
 import type { RecordedEvent } from '../../src/decision/decision-state.ts';
 import {
   isContradicted,

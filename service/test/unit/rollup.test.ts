@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Count, hourMs, sumCounts } from '../../src/report/rollup.ts';
+import { type Count, sumCounts } from '../../src/history/rollup.ts';
+import { hourMs } from '../../src/platform/time.ts';
 
 const firstHour = 500_000 * hourMs;
 const name = fc.constantFrom('a', 'b');

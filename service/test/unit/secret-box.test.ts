@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createSecretBox } from '../../src/key/secret-box.ts';
+import { createSecretBox } from '../../src/access/secret-box.ts';
 
 test('decrypting a secret requires its master key and the unmodified ciphertext', () => {
   const box = createSecretBox([new Uint8Array(32)]);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createTestClock, followParentClock } from '../../src/development/test-clock.ts';
+import { createTestClock, followParentClock } from '../../src/program/development/test-clock.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date', 'performance'] });

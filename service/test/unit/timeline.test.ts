@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { RecordedEvent } from '../../src/decision/decision-state.ts';
-import { formatTimeline, parseTimeline, TimelineError } from '../../src/event/timeline.ts';
+import { formatTimeline, parseTimeline, TimelineError } from '../../src/reward/timeline.ts';
 
 const decisionId = 'dec_01k9xq3v5z8e6t0w2y4a7c1f3h';
 const issuedAtMs = Date.UTC(2026, 10, 22);

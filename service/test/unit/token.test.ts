@@ -4,7 +4,7 @@ import {
   UnsupportedTokenVersionError,
   type TokenClaims,
 } from '../../src/decision/token.ts';
-import { createMac } from '../../src/key/secret-box.ts';
+import { createMac } from '../../src/access/secret-box.ts';
 
 const tokens = createDecisionTokens('key');
 const claims: TokenClaims = {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createCircuitBreaker } from '../../../service/src/exchange/circuit-breaker.ts';
-import { createRequestOffer } from '../../../service/src/exchange/exchange.ts';
-import { createRequestExternal } from '../../../service/src/exchange/external-client.ts';
+import { createCircuitBreaker } from '../../../service/src/demand/exchange/circuit-breaker.ts';
+import { createRequestOffer } from '../../../service/src/demand/exchange/exchange.ts';
+import { createRequestExternal } from '../../../service/src/demand/exchange/external-client.ts';
 import { createGuardedAgent } from '../../../service/src/platform/guarded-agent.ts';
 import { systemClock } from '../../../service/src/platform/time.ts';
 import { createSource, offerRequest } from '../../../service/test/external-source.ts';

@@ -1,8 +1,8 @@
-import { readEvent } from '../../../service/src/event/intake.ts';
-import { checkArrival } from '../../../service/src/event/check-events.ts';
+import { readEvent } from '../../../service/src/reward/ingest-events.ts';
+import { checkArrival } from '../../../service/src/reward/check-events.ts';
 import type { DecisionState, RecordedEvent } from '../../../service/src/decision/decision-state.ts';
-import { judgeDecisions } from '../../../service/src/event/judge-decisions.ts';
-import type { ViewerHistory } from '../../../service/src/event/viewer-history.ts';
+import { judgeDecisions } from '../../../service/src/reward/judge-decisions.ts';
+import type { ViewerHistory } from '../../../service/src/reward/viewer-history.ts';
 import { compileSnapshot } from '../../../service/src/decision/snapshot.ts';
 import type { RewardVerdict } from '../../../service/src/reward/check-reward.ts';
 import type { AdView } from '../../../service/src/reward/watch-time.ts';

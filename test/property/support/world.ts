@@ -9,7 +9,7 @@ import { verifyWebhook } from '../../../src/server/index.ts';
 import { startReceiver } from '../../../service/test/http/receiver.ts';
 import { type InProcessService, startInProcess } from '../../../service/test/in-process.ts';
 import { createManualClock, type ManualClock } from '../../../service/test/manual-clock.ts';
-import { incrementConfigVersion } from '../../../service/src/resource/resource-store.ts';
+import { incrementConfigVersion } from '../../../service/src/store/config-version.ts';
 import type { Database } from '../../../service/src/store/database.ts';
 import { openPostgres } from '../../../service/src/store/postgres.ts';
 import { expireRewards } from '../../../service/src/reward/expire-rewards.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { hashKey, parseKeyText } from '../../key/key-store.ts';
-import type { KeyKind, KeyPrincipal, Principal } from '../../key/principal.ts';
+import { hashKey, parseKeyText } from '../../access/key-store.ts';
+import type { KeyKind, KeyPrincipal, Principal } from '../../access/principal.ts';
 import type { Clock } from '../../platform/time.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
 import { ProblemError } from '../problem.ts';

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import proxyAddr from '@fastify/proxy-addr';
 import type { DecisionRequest, Placement } from '@trueward/protocol/wire';
-import type { Principal } from '../../key/principal.ts';
-import type { UserTokens } from '../../key/user-tokens.ts';
+import type { Principal } from '../../access/principal.ts';
+import type { UserTokens } from '../../access/user-tokens.ts';
 import { ProblemError } from '../problem.ts';
 
 /**

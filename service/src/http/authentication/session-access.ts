@@ -5,8 +5,8 @@ import {
   includesRole,
   type Role,
   type SessionPrincipal,
-} from '../../key/principal.ts';
-import type { Session, Sessions } from '../../user/sessions.ts';
+} from '../../access/principal.ts';
+import type { Session, Sessions } from '../../access/sessions.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
 import { ProblemError } from '../problem.ts';
 

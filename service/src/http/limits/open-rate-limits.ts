@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type SecretBox, createMac, readServiceSecret } from '../../key/secret-box.ts';
+import { type SecretBox, createMac, readServiceSecret } from '../../access/secret-box.ts';
 import type { Clock } from '../../platform/time.ts';
 import type { Queries } from '../../store/database.ts';
 import {

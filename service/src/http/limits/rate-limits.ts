@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
-import type { Environment, KeyPrincipal, Principal } from '../../key/principal.ts';
+import type { Environment, KeyPrincipal, Principal } from '../../access/principal.ts';
 import { ProblemError } from '../problem.ts';
 import {
   createTokenBuckets,

@@ -1,11 +1,8 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { ObserveCall } from '../../exchange/exchange.ts';
-import type { IntakeResult } from '../../intake/external-creative.ts';
-import type { Intake } from '../../intake/intake.ts';
+import type { CountEnded, Intake, IntakeResult, ObserveCall } from '../../demand/index.ts';
 import { firstIdAt } from '../../platform/ids.ts';
 import type { Clock } from '../../platform/time.ts';
 import type { Queries } from '../../store/database.ts';
-import type { CountEnded } from '../../tracker/dispatcher.ts';
 
 /**
  * Metrics that are recorded during calls to sources, intake and tracker requests. No label contains a source, an

@@ -5,7 +5,7 @@ import { createInspectDecision, listDecisions } from '../../inspect/inspect-deci
 import type { LiveTail } from '../../inspect/live-tail.ts';
 import { toPage } from '../../resource/resource-store.ts';
 import type { Stored } from '../../resource/resource.ts';
-import type { Sessions } from '../../user/sessions.ts';
+import type { Sessions } from '../../access/sessions.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import { getSession } from '../authentication/session-access.ts';
 import { notFound, type PageQuery, pageQuerySchema, toCursor } from '../openapi.ts';

@@ -1,6 +1,6 @@
 import type { DryRun, TrySource } from '../../decision/dry-run.ts';
 import type { LiveTail } from '../../inspect/live-tail.ts';
-import { roles } from '../../key/principal.ts';
+import { roles } from '../../access/principal.ts';
 import type { MediaStore } from '../../media/media-store.ts';
 import type { Uploads } from '../../media/uploads.ts';
 import type { Clock } from '../../platform/time.ts';
@@ -8,7 +8,7 @@ import type { ResourceStore } from '../../resource/resource-store.ts';
 import type { ReadReward } from '../../reward/reward-status.ts';
 import type { AuditLog } from '../../store/audit-log.ts';
 import type { Database } from '../../store/database.ts';
-import type { Users } from '../../user/create-users.ts';
+import type { Users } from '../../access/create-users.ts';
 import type { EventBodies } from '../../webhook/event-writer.ts';
 import type { SessionCookie } from '../authentication/session-access.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';

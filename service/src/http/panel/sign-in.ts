@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { formatInstant } from '../../platform/time.ts';
-import type { Link } from '../../user/links.ts';
-import type { Session } from '../../user/sessions.ts';
-import type { SignInResult } from '../../user/sign-in.ts';
-import { describeUser } from '../../user/user.ts';
+import type { Link } from '../../access/links.ts';
+import type { Session } from '../../access/sessions.ts';
+import type { SignInResult } from '../../access/sign-in.ts';
+import { describeUser } from '../../access/user.ts';
 import { checkSameOrigin, getSession } from '../authentication/session-access.ts';
 import { ipGroup } from '../limits/rate-limits.ts';
 import { ProblemError } from '../problem.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { TrialResult } from '../../decision/dry-run.ts';
 import { formatInstant } from '../../platform/time.ts';
-import { readSourceHealth } from '../../report/source-health.ts';
+import { readSourceHealth } from '../../history/source-health.ts';
 import { toExternalSource, type ExternalSource } from '../../resource/resource.ts';
 import type { Scope } from '../../store/database.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';

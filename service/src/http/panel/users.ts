@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import type { Role } from '../../key/principal.ts';
+import type { Role } from '../../access/principal.ts';
 import { toPage } from '../../resource/resource-store.ts';
-import { describeUser, findUser, listUsers } from '../../user/user.ts';
+import { describeUser, findUser, listUsers } from '../../access/user.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import { notFound, type PageQuery, pageQuerySchema, toCursor } from '../openapi.ts';
 import { readIfMatch, toEntityTag } from '../operations.ts';

@@ -1,8 +1,8 @@
 import { schemas } from '@trueward/protocol';
 import type { AdEvent, EventBatchResult } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
-import type { RecordDropped } from '../../event/dropped-events.ts';
-import type { SubmittedEvent, IngestEvents } from '../../event/intake.ts';
+import type { RecordDropped } from '../../reward/dropped-events.ts';
+import type { SubmittedEvent, IngestEvents } from '../../reward/ingest-events.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import { compileBody } from '../request-bodies.ts';
 

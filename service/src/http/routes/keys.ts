@@ -1,8 +1,8 @@
 import type { ApiKeyRequest, ApiKeyUpdate, OverlapRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
-import { findKeyById, listKeys } from '../../key/key-store.ts';
-import type { KeyManager } from '../../key/key-manager.ts';
-import type { UserTokens } from '../../key/user-tokens.ts';
+import { findKeyById, listKeys } from '../../access/key-store.ts';
+import type { KeyManager } from '../../access/key-manager.ts';
+import type { UserTokens } from '../../access/user-tokens.ts';
 import { toPage } from '../../resource/resource-store.ts';
 import type { Database } from '../../store/database.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';

@@ -1,12 +1,12 @@
 import { reportDimensions } from '@trueward/protocol';
 import type { FastifyInstance } from 'fastify';
-import { requireInstant } from '../../platform/time.ts';
+import { hourMs, requireInstant } from '../../platform/time.ts';
 import {
   readReport,
   reportCsv,
   type ReportDimension,
   type ReportQuery,
-} from '../../report/report.ts';
+} from '../../history/report.ts';
 import type { Database } from '../../store/database.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import { ProblemError } from '../problem.ts';
@@ -20,7 +20,6 @@ interface ReportParams {
   format: 'json' | 'csv';
 }
 
-const hourMs = 3_600_000;
 /** The longest report period for each interval, in hours. */
 const maxHours = { hour: 31 * 24, day: 400 * 24 };
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { DecisionTokens, TokenClaims } from '../../decision/token.ts';
-import type { Principal } from '../../key/principal.ts';
+import type { Principal } from '../../access/principal.ts';
 import type { Clock } from '../../platform/time.ts';
 import { linkSignal } from '../../platform/bounded-request.ts';
 import type { Receipts } from '../../reward/receipt.ts';

@@ -147,7 +147,7 @@ export const deliverySpace = {
 /**
  * Stores all of a decision's events in one row. With its index entry, a row with six events takes up 0.6 KB, whereas
  * six rows of `ad_events` take up 2.1 KB. The free space on each page is for later events. If the new version of a row
- * fits on its page (HOT), no index entry is added. `event/timeline.ts` describes the format of `events`.
+ * fits on its page (HOT), no index entry is added. `reward/timeline.ts` describes the format of `events`.
  *
  * The `recorded_events` view contains the events from both tables.
  */

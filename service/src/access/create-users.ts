@@ -1,0 +1,42 @@
+import type { AuditLog } from '../store/audit-log.ts';
+import type { SecretBox } from './secret-box.ts';
+import type { Clock } from '../platform/time.ts';
+import type { MakeId } from '../platform/ids.ts';
+import type { Database } from '../store/database.ts';
+import { createLinks, type Links } from './links.ts';
+import { createUserManager, type UserManager } from './user-manager.ts';
+import { createOneTimeCodes, type Passwords } from './credentials.ts';
+import { createOwnAccount, type OwnAccount } from './own-account.ts';
+import { createSessions, type Sessions } from './sessions.ts';
+import { createSignIn, type SignIn } from './sign-in.ts';
+
+interface Deps {
+  database: Database;
+  box: SecretBox;
+  clock: Clock;
+  makeId: MakeId;
+  audit: AuditLog;
+  passwords: Passwords;
+}
+
+/** The panel users, their credentials and sessions. */
+export interface Users {
+  sessions: Sessions;
+  signIn: SignIn;
+  links: Links;
+  manager: UserManager;
+  ownAccount: OwnAccount;
+}
+
+export function createUsers({ database, box, clock, makeId, audit, passwords }: Deps): Users {
+  const sessions = createSessions(database, clock);
+  const codes = createOneTimeCodes(database, box, clock);
+  const links = createLinks({ database, clock, makeId, audit, sessions, passwords });
+  return {
+    sessions,
+    links,
+    signIn: createSignIn({ database, clock, codes, sessions, passwords }),
+    manager: createUserManager({ clock, makeId, audit, links, sessions }),
+    ownAccount: createOwnAccount({ database, audit, codes, sessions, passwords }),
+  };
+}

@@ -1,0 +1,153 @@
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { Secret, TOTP } from 'otpauth';
+import type { SecretBox } from './secret-box.ts';
+import type { Clock } from '../platform/time.ts';
+import { type FieldError, throwFieldErrors } from '../platform/domain-error.ts';
+import type { Queries } from '../store/database.ts';
+import type { User } from './user.ts';
+
+/**
+ * The scrypt cost parameters: 32 MiB of memory and a parallelization factor of 3. This is one of the settings that
+ * OWASP recommends (https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html). With the 128 MiB
+ * setting, a few concurrent sign-ins would exhaust the memory of a small machine.
+ */
+const defaultCost = { N: 2 ** 15, r: 8, p: 3 };
+const saltBytes = 16;
+const hashBytes = 32;
+
+/** The scrypt parameters. */
+type PasswordCost = typeof defaultCost;
+
+export interface Passwords {
+  /** Hashes a password. The result contains the cost and the salt: `scrypt$32768$8$3$<salt>$<hash>`. */
+  hash(password: string): Promise<string>;
+  /** Whether a password matches a hash. If there is no hash, takes just as long and resolves to false. */
+  verify(password: string, stored: string | null): Promise<boolean>;
+}
+
+/** @param cost the cost for new hashes; stored hashes contain their own cost */
+export function createPasswords(cost: PasswordCost = defaultCost): Passwords {
+  const formatHash = (salt: Buffer, hash: Buffer): string =>
+    `scrypt$${cost.N}$${cost.r}$${cost.p}$${salt.toString('base64url')}$${hash.toString('base64url')}`;
+  // With a dummy hash, the response time doesn't reveal whether an e-mail address is known.
+  const dummyHash = formatHash(Buffer.alloc(saltBytes), Buffer.alloc(hashBytes));
+  return {
+    async hash(password) {
+      const salt = randomBytes(saltBytes);
+      return formatHash(salt, await derive(password, salt, cost));
+    },
+    async verify(password, stored) {
+      const [, n, r, p, salt, hash] = (stored ?? dummyHash).split('$');
+      const expected = Buffer.from(hash ?? '', 'base64url');
+      const parameters = { N: Number(n), r: Number(r), p: Number(p) };
+      const derivedKey = await derive(password, Buffer.from(salt ?? '', 'base64url'), parameters);
+      return timingSafeEqual(derivedKey, expected) && stored !== null;
+    },
+  };
+}
+
+function derive(password: string, salt: Buffer, parameters: PasswordCost): Promise<Buffer> {
+  // Normalizes the password, because keyboards can produce different code points for the same characters.
+  const text = password.normalize('NFKC');
+  const maxmem = 256 * parameters.N * parameters.r;
+  return new Promise((resolve, reject) => {
+    scrypt(text, salt, hashBytes, { ...parameters, maxmem }, (error, key) =>
+      error ? reject(error) : resolve(key),
+    );
+  });
+}
+
+/** The person choosing a password. Their e-mail address and name are easy to guess. */
+interface Person {
+  email: string;
+  name: string;
+}
+
+/** The minimum score on zxcvbn's scale from 0 to 4. A score of 3 means more than 10^8 guesses. */
+const minScore = 3;
+
+/** Loaded on first use, because the list of common passwords takes about 15 MB of memory. */
+let loadingEstimator: ReturnType<typeof loadEstimator> | undefined;
+
+async function loadEstimator() {
+  const [{ ZxcvbnFactory }, { dictionary, adjacencyGraphs }] = await Promise.all([
+    import('@zxcvbn-ts/core'),
+    import('@zxcvbn-ts/language-common'),
+  ]);
+  return new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs });
+}
+
+/**
+ * Rejects passwords that are easy to guess, such as common passwords, repetitions, keyboard patterns, and the person's
+ * e-mail address or name.
+ *
+ * @param pointer the JSON pointer to the password field
+ * @throws DomainError with advice for a better password.
+ */
+export async function checkNewPassword(
+  password: string,
+  { email, name }: Person,
+  pointer: string,
+): Promise<void> {
+  loadingEstimator ??= loadEstimator();
+  const estimator = await loadingEstimator;
+  const personalWords = [email, ...email.split(/[@._+-]/), ...name.split(/\s+/), 'trueward'];
+  const { score, feedback } = estimator.check(password, personalWords);
+  if (score >= minScore) return;
+  const error: FieldError = { pointer, message: `${describeWarning(feedback.warning)} ${advice}` };
+  throwFieldErrors([error]);
+}
+
+const advice = 'Four or more unrelated words are easy to remember and hard to guess.';
+
+function describeWarning(warning: string | null): string {
+  switch (warning) {
+    case 'userInputs':
+      return 'contains your e-mail address or name.';
+    case 'simpleRepeat':
+    case 'extendedRepeat':
+      return 'repeats itself.';
+    case 'straightRow':
+    case 'keyPattern':
+    case 'sequences':
+      return 'is a row of keys or characters.';
+    default:
+      return 'is too similar to a common password.';
+  }
+}
+
+/** Time-based one-time codes (RFC 6238), as generated by authenticator apps. */
+export interface OneTimeCodes {
+  /** Creates a secret, and a URL for importing it into an authenticator app. */
+  create(email: string): { secret: string; otpauthUrl: string; sealed: string };
+  /** Consumes a code. Resolves to false if the code is not currently valid or has already been used. */
+  redeem(user: User, code: string): Promise<boolean>;
+}
+
+export function createOneTimeCodes(queries: Queries, box: SecretBox, clock: Clock): OneTimeCodes {
+  const createTotp = (email: string, secret: Secret) =>
+    new TOTP({ issuer: 'Trueward', label: email, secret });
+  return {
+    create(email) {
+      const secret = new Secret({ size: 20 });
+      return {
+        secret: secret.base32,
+        otpauthUrl: createTotp(email, secret).toString(),
+        sealed: box.seal(secret.base32),
+      };
+    },
+    async redeem({ accountId, id, email, codesSecret }, code) {
+      if (codesSecret === null) return false;
+      const totp = createTotp(email, Secret.fromBase32(box.open(codesSecret)));
+      const timestamp = clock.nowMs();
+      // Accepts the previous and the next code too, because the phone's clock may be off.
+      const delta = totp.validate({ token: code.replaceAll(' ', ''), timestamp, window: 1 });
+      if (delta === null) return false;
+      const updatedRows = await queries.query(
+        'UPDATE users SET codes_step = $3 WHERE account_id = $1 AND id = $2 AND codes_step < $3 RETURNING id',
+        [accountId, id, totp.counter({ timestamp }) + delta],
+      );
+      return updatedRows.length > 0;
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import type { Role } from './principal.ts';
+import { serviceAccount } from './secret-box.ts';
+import { DomainError } from '../platform/domain-error.ts';
+import { formatInstant } from '../platform/time.ts';
+import type { Queries } from '../store/database.ts';
+
+/** A panel user. Each user belongs to one account. */
+export interface User {
+  accountId: string;
+  id: string;
+  email: string;
+  name: string;
+  role: Role;
+  /** The password hash. Null until the user has accepted the invitation. */
+  password: string | null;
+  /** The encrypted secret for one-time codes. */
+  codesSecret: string | null;
+  /** Whether the user needs a one-time code to sign in. */
+  codesActive: boolean;
+  revision: number;
+  createdAtMs: number;
+  lastSignInAtMs: number | null;
+}
+
+/** Describes a user for the panel. */
+export const describeUser = (user: User) => ({
+  id: user.id,
+  email: user.email,
+  name: user.name,
+  role: user.role,
+  code_enabled: user.codesActive,
+  invited: user.password === null,
+  created_at: formatInstant(user.createdAtMs),
+  ...(user.lastSignInAtMs === null ? {} : { last_sign_in_at: formatInstant(user.lastSignInAtMs) }),
+});
+
+/** Returns the canonical form of an e-mail address. */
+export const normalizeEmail = (email: string): string => email.trim().toLowerCase();
+
+type UserRow = Omit<User, 'createdAtMs' | 'lastSignInAtMs'> & {
+  createdAt: Date;
+  lastSignInAt: Date | null;
+};
+
+/** The columns of `users`. Queries must alias the table as `u`. */
+export const userColumns = `u.account_id AS "accountId", u.id, u.email, u.name, u.role, u.password,
+  u.codes_secret AS "codesSecret", u.codes_active AS "codesActive", u.revision,
+  u.created_at AS "createdAt", u.last_sign_in_at AS "lastSignInAt"`;
+
+export const toUser = ({ createdAt, lastSignInAt, ...row }: UserRow): User => ({
+  ...row,
+  createdAtMs: createdAt.getTime(),
+  lastSignInAtMs: lastSignInAt?.getTime() ?? null,
+});
+
+export async function findUserByEmail(queries: Queries, email: string): Promise<User | undefined> {
+  // Citus can't join the two tables: sign-in names are service-wide, whereas users are on their account's shard.
+  const [name] = await queries.query<{ accountId: string; id: string }>(
+    `SELECT user_account_id AS "accountId", user_id AS id FROM sign_in_names
+      WHERE account_id = $1 AND email = $2`,
+    [serviceAccount, email],
+  );
+  return name && findUser(queries, name.accountId, name.id);
+}
+
+export async function findUser(
+  queries: Queries,
+  accountId: string,
+  id: string,
+): Promise<User | undefined> {
+  const [row] = await queries.query<UserRow>(
+    `SELECT ${userColumns} FROM users u WHERE u.account_id = $1 AND u.id = $2`,
+    [accountId, id],
+  );
+  return row && toUser(row);
+}
+
+/** Lists an account's users, newest first. Returns `limit` + 1 rows if there is another page. */
+export async function listUsers(
+  queries: Queries,
+  accountId: string,
+  { limit, startingAfter }: { limit: number; startingAfter?: string },
+): Promise<User[]> {
+  const rows = await queries.query<UserRow>(
+    `SELECT ${userColumns} FROM users u
+      WHERE u.account_id = $1 AND ($2::text IS NULL OR u.id < $2) ORDER BY u.id DESC LIMIT $3`,
+    [accountId, startingAfter ?? null, limit + 1],
+  );
+  return rows.map(toUser);
+}
+
+/** @throws DomainError when another user has the same e-mail address. */
+export async function insertUser(
+  queries: Queries,
+  user: Pick<User, 'accountId' | 'id' | 'email' | 'name' | 'role' | 'password' | 'createdAtMs'>,
+): Promise<void> {
+  const users = await queries.query(
+    `INSERT INTO sign_in_names (account_id, email, user_account_id, user_id) VALUES ($1, $2, $3, $4)
+      ON CONFLICT DO NOTHING RETURNING email`,
+    [serviceAccount, user.email, user.accountId, user.id],
+  );
+  if (users.length === 0) {
+    throw new DomainError('conflict', 'A user with this e-mail address already exists.', [
+      { pointer: '/email', message: 'is taken' },
+    ]);
+  }
+  await queries.query(
+    `INSERT INTO users (account_id, id, email, name, role, password, created_at)
+      VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [
+      user.accountId,
+      user.id,
+      user.email,
+      user.name,
+      user.role,
+      user.password,
+      new Date(user.createdAtMs),
+    ],
+  );
+}
+
+/** Updates all columns that can be changed by an owner or the user. */
+export async function updateUser(queries: Queries, user: User): Promise<void> {
+  await queries.query(
+    `UPDATE users SET name = $3, role = $4, password = $5, codes_secret = $6, codes_active = $7,
+        revision = revision + 1 WHERE account_id = $1 AND id = $2`,
+    [
+      user.accountId,
+      user.id,
+      user.name,
+      user.role,
+      user.password,
+      user.codesSecret,
+      user.codesActive,
+    ],
+  );
+}
+
+export async function deleteUser(queries: Queries, { accountId, id, email }: User): Promise<void> {
+  await queries.query('DELETE FROM users WHERE account_id = $1 AND id = $2', [accountId, id]);
+  await queries.query('DELETE FROM sign_in_names WHERE account_id = $1 AND email = $2', [
+    serviceAccount,
+    email,
+  ]);
+  for (const table of ['sessions', 'user_links'])
+    await queries.query(`DELETE FROM ${table} WHERE account_id = $1 AND user_id = $2`, [
+      accountId,
+      id,
+    ]);
+}
+
+/** Returns the number of users with a role, excluding users who haven't accepted their invitation. */
+export async function countUsers(queries: Queries, accountId: string, role: Role): Promise<number> {
+  const [row] = await queries.query<{ count: number }>(
+    'SELECT count(*)::bigint AS count FROM users WHERE account_id = $1 AND role = $2 AND password IS NOT NULL',
+    [accountId, role],
+  );
+  return row?.count ?? 0;
+}

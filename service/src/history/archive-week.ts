@@ -1,0 +1,213 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import type { Database, Queries } from '../store/database.ts';
+import { migrationNames } from '../store/migrate.ts';
+import { selectWeek, type Week } from '../store/partitions.ts';
+import {
+  createTally,
+  isSameTally,
+  readRows,
+  type Tally,
+  tallyTable,
+  useUtc,
+} from '../store/transfer/table-rows.ts';
+
+/** Thrown when an archive differs from the database. The message describes the difference. */
+export class ArchiveError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ArchiveError';
+  }
+}
+
+/** The content of a manifest file, which describes an archive file. */
+interface Manifest extends Tally {
+  trueward_archive: 1;
+  /** `decisions`, `ad_events` or `timelines`. */
+  table: string;
+  /** The Monday on which the week begins (UTC). */
+  week: string;
+  /** The name of the archive file. */
+  file: string;
+  bytes: number;
+  sha256: string;
+  /** The migrations that define the schema of the rows. */
+  migrations: string[];
+}
+
+interface ArchiveResult {
+  manifest: Manifest;
+  /** Whether a new file was written. */
+  written: boolean;
+}
+
+const selectRows = (week: Week): string => `(${selectWeek(week)})`;
+
+/**
+ * Archives a week as `<name>.jsonl.gz` in `folder`, with the manifest `<name>.json`. Verifies the file and records its
+ * tally in the database. Keeps an existing file if it is complete and up to date.
+ *
+ * @throws ArchiveError when the file differs from the database.
+ */
+export async function archiveWeek(
+  database: Database,
+  week: Week,
+  folder: string,
+  onRows: (rows: number) => void,
+): Promise<ArchiveResult> {
+  const manifestPath = join(folder, `${week.name}.json`);
+  const existing = await readManifest(manifestPath);
+  const result = await inSnapshot(database, async (queries) => {
+    const tally = await tallyTable(queries, selectRows(week));
+    if (existing && isSameTally(existing, tally) && (await isIntact(folder, existing)))
+      return { manifest: existing, written: false };
+    return {
+      manifest: await writeArchive(queries, { week, folder, tally, onRows }),
+      written: true,
+    };
+  });
+  if (result.written) await writeManifest(manifestPath, result.manifest);
+  await database.query(
+    `INSERT INTO archived_weeks (account_id, name, rows, checksum, archived_at) VALUES ('service', $1, $2, $3, now())
+      ON CONFLICT (account_id, name) DO UPDATE SET rows = excluded.rows, checksum = excluded.checksum,
+        archived_at = excluded.archived_at`,
+    [week.name, result.manifest.rows, result.manifest.checksum],
+  );
+  return result;
+}
+
+/** Whether a week has been archived and has not changed since. */
+export async function isArchived(database: Database, week: Week): Promise<boolean> {
+  const [archivedTally] = await database.query<Tally>(
+    `SELECT rows, checksum FROM archived_weeks WHERE account_id = 'service' AND name = $1`,
+    [week.name],
+  );
+  if (!archivedTally) return false;
+  const tally = await inSnapshot(database, (queries) => tallyTable(queries, selectRows(week)));
+  return isSameTally(archivedTally, tally);
+}
+
+const inSnapshot = <T>(database: Database, work: (queries: Queries) => Promise<T>): Promise<T> =>
+  database.transaction(
+    async (queries) => {
+      await queries.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+      await queries.query(useUtc);
+      return work(queries);
+    },
+    { noTimeout: true },
+  );
+
+interface ArchiveOptions {
+  week: Week;
+  folder: string;
+  /** The week's tally in the database. */
+  tally: Tally;
+  onRows(rows: number): void;
+}
+
+async function writeArchive(
+  queries: Queries,
+  { week, folder, tally, onRows }: ArchiveOptions,
+): Promise<Manifest> {
+  const file = `${week.name}.jsonl.gz`;
+  const draft = join(folder, `${file}.part`);
+  await writeRows(draft, readRows(queries, selectRows(week)), onRows);
+  const { bytes, sha256, tally: writtenTally } = await readArchive(draft);
+  if (!isSameTally(writtenTally, tally))
+    throw new ArchiveError(
+      `${draft} has ${writtenTally.rows} rows with the checksum ${writtenTally.checksum}, but the database has ${tally.rows} rows with ${tally.checksum}. Check the disk, then archive again.`,
+    );
+  await rename(draft, join(folder, file));
+  return {
+    trueward_archive: 1,
+    table: week.table,
+    week: new Date(week.fromMs).toISOString().slice(0, 10),
+    ...tally,
+    file,
+    bytes,
+    sha256,
+    migrations: migrationNames(),
+  };
+}
+
+/** Writes rows as gzipped JSON lines to a file that only its owner can read, and flushes it to disk. */
+async function writeRows(
+  path: string,
+  rows: AsyncIterable<string>,
+  onRows: (rows: number) => void,
+): Promise<void> {
+  const lines = async function* () {
+    let count = 0;
+    for await (const row of rows) {
+      count += 1;
+      onRows(count);
+      yield `${row}\n`;
+    }
+  };
+  await pipeline(
+    Readable.from(lines()),
+    createGzip(),
+    createWriteStream(path, { mode: 0o600, flush: true }),
+  );
+}
+
+/** Reads an archive file. Returns its size, hash and row tally. */
+async function readArchive(
+  path: string,
+): Promise<Pick<Manifest, 'bytes' | 'sha256'> & { tally: Tally }> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  const tally = createTally();
+  tally.start('rows');
+  const compressedChunks = async function* () {
+    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      bytes += chunk.length;
+      yield chunk;
+    }
+  };
+  await pipeline(compressedChunks, createGunzip(), async (text: AsyncIterable<Buffer>) => {
+    const decoder = new TextDecoder();
+    let partialLine = '';
+    for await (const chunk of text) {
+      const lines = (partialLine + decoder.decode(chunk, { stream: true })).split('\n');
+      partialLine = lines.pop() ?? '';
+      for (const row of lines) tally.add('rows', row);
+    }
+  });
+  const { rows } = tally.result();
+  return { bytes, sha256: hash.digest('hex'), tally: rows ?? { rows: 0, checksum: '0' } };
+}
+
+async function isIntact(folder: string, manifest: Manifest): Promise<boolean> {
+  try {
+    return (await readArchive(join(folder, manifest.file))).sha256 === manifest.sha256;
+  } catch {
+    // The file is missing, or cannot be decompressed because it is truncated.
+    return false;
+  }
+}
+
+/** Writes a manifest atomically. Must be called after the archive file is complete. */
+async function writeManifest(path: string, manifest: Manifest): Promise<void> {
+  await writeFile(`${path}.part`, `${JSON.stringify(manifest, null, 2)}\n`, {
+    mode: 0o600,
+    flush: true,
+  });
+  await rename(`${path}.part`, path);
+}
+
+/** Reads a manifest. Returns undefined if the file does not exist or is not a manifest. */
+async function readManifest(path: string): Promise<Manifest | undefined> {
+  try {
+    const manifest = JSON.parse(await readFile(path, 'utf8')) as Manifest;
+    return manifest.trueward_archive === 1 ? manifest : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,203 @@
+import { serviceAccount } from '../access/secret-box.ts';
+import { firstIdAt } from '../platform/ids.ts';
+import { formatInstant } from '../platform/time.ts';
+import type { Database } from '../store/database.ts';
+
+/** How long data is kept, in milliseconds. Undefined means forever. */
+export interface Retention {
+  /** For decisions, their events, and webhook events. */
+  decisionsMs: number | undefined;
+  /** For audit records. */
+  auditMs: number | undefined;
+  /** The folder for archives of old weeks. If set, only archived weeks are dropped. */
+  archiveDirectory: string | undefined;
+}
+
+const dayMs = 86_400_000;
+
+/** How long idempotency keys and failed sign-ins are kept. */
+const shortLivedMs = dayMs;
+const rowsPerStatement = 1_000;
+
+interface Sweep {
+  table: string;
+  /** The primary-key columns, except the account. */
+  key: string;
+  /** The condition for the rows to delete. `$3` is `bound`. */
+  where: string;
+  bound: string;
+}
+
+/**
+ * Deletes old rows from all accounts. Each statement deletes up to a thousand rows, so that requests aren't blocked for
+ * long. Returns the number of deleted rows by table. Stops early when `stopping` aborts.
+ */
+export async function deleteOldRows(
+  database: Database,
+  nowMs: number,
+  retention: Retention,
+  stopping: AbortSignal,
+): Promise<Record<string, number>> {
+  const deleted: Record<string, number> = {};
+  const count = (table: string, rows: number): void => {
+    if (rows > 0) deleted[table] = (deleted[table] ?? 0) + rows;
+  };
+  const rows = await database.query<{ account_id: string }>('SELECT account_id FROM accounts');
+  for (const accountId of [serviceAccount, ...rows.map((row) => row.account_id)]) {
+    for (const sweep of listSweeps(nowMs, retention))
+      count(sweep.table, await runSweep(database, accountId, sweep, stopping));
+    count('viewers', await deleteOldViewers(database, accountId, nowMs, stopping));
+    if (retention.decisionsMs === undefined) continue;
+    const beforeMs = nowMs - retention.decisionsMs;
+    count('webhook_events', await deleteOldWebhookEvents(database, accountId, beforeMs, stopping));
+  }
+  return deleted;
+}
+
+function listSweeps(nowMs: number, { auditMs }: Retention): Sweep[] {
+  const now = formatInstant(nowMs);
+  const expiredBefore = formatInstant(nowMs - shortLivedMs);
+  return [
+    {
+      table: 'idempotency_keys',
+      key: 'environment, key',
+      where: 'created_at < $3::timestamptz',
+      bound: expiredBefore,
+    },
+    { table: 'sessions', key: 'hash', where: 'expires_at < $3::timestamptz', bound: now },
+    { table: 'user_links', key: 'hash', where: 'expires_at < $3::timestamptz', bound: now },
+    {
+      table: 'sign_in_attempts',
+      key: 'subject',
+      where: 'last_at < $3::timestamptz AND (known_until IS NULL OR known_until < $3::timestamptz)',
+      bound: expiredBefore,
+    },
+    {
+      table: 'live_tails',
+      key: 'process_id',
+      where: 'until < $3::timestamptz',
+      bound: expiredBefore,
+    },
+    {
+      table: 'live_lines',
+      key: 'process_id, position',
+      where: 'created_at < $3::timestamptz',
+      bound: expiredBefore,
+    },
+    {
+      table: 'limit_uses',
+      key: 'process_id, name',
+      where: 'seen_at < $3::timestamptz',
+      bound: expiredBefore,
+    },
+    ...(auditMs === undefined
+      ? []
+      : [
+          {
+            table: 'audit_entries',
+            key: 'id',
+            where: 'id < $3',
+            bound: firstIdAt('auditEntry', nowMs - auditMs),
+          },
+        ]),
+  ];
+}
+
+async function runSweep(
+  database: Database,
+  accountId: string,
+  { table, key, where, bound }: Sweep,
+  stopping: AbortSignal,
+): Promise<number> {
+  let deleted = 0;
+  for (;;) {
+    if (stopping.aborted) return deleted;
+    const rows = await database.query(
+      `DELETE FROM ${table} WHERE account_id = $1 AND (${key}) IN (
+        SELECT ${key} FROM ${table} WHERE account_id = $1 AND ${where} LIMIT $2) RETURNING account_id`,
+      [accountId, rowsPerStatement, bound],
+    );
+    deleted += rows.length;
+    if (rows.length < rowsPerStatement) return deleted;
+  }
+}
+
+/** How long an inactive player's row is kept. The player's next reward recreates it. */
+const viewerRetentionMs = 30 * dayMs;
+/** Number of rows to scan per statement. There is no index on `seen_at`, because it would slow down rewards. */
+const viewersPerScan = 10_000;
+
+/** Deletes the rows of players who have been inactive for 30 days. Returns the number of rows. */
+async function deleteOldViewers(
+  database: Database,
+  accountId: string,
+  nowMs: number,
+  stopping: AbortSignal,
+): Promise<number> {
+  let deleted = 0;
+  for (const environment of ['sandbox', 'live']) {
+    let lastViewer = '';
+    for (;;) {
+      if (stopping.aborted) return deleted;
+      const [last] = await database.query<{ viewer: string }>(
+        `SELECT viewer FROM viewers WHERE account_id = $1 AND environment = $2 AND viewer > $3
+          ORDER BY viewer OFFSET $4 LIMIT 1`,
+        [accountId, environment, lastViewer, viewersPerScan - 1],
+      );
+      const rows = await database.query(
+        `DELETE FROM viewers WHERE account_id = $1 AND environment = $2 AND viewer > $3
+          AND ($4::text IS NULL OR viewer <= $4) AND seen_at < $5 RETURNING account_id`,
+        [
+          accountId,
+          environment,
+          lastViewer,
+          last?.viewer ?? null,
+          new Date(nowMs - viewerRetentionMs),
+        ],
+      );
+      deleted += rows.length;
+      if (!last) break;
+      lastViewer = last.viewer;
+    }
+  }
+  return deleted;
+}
+
+const eventsPerTransaction = 500;
+const inIds = `IN (SELECT jsonb_array_elements_text($2::text::jsonb))`;
+
+/**
+ * Deletes webhook events older than `beforeMs` with their deliveries and attempts. Returns the number of events. Keeps
+ * events with a pending delivery, because an operator has redelivered them.
+ */
+async function deleteOldWebhookEvents(
+  database: Database,
+  accountId: string,
+  beforeMs: number,
+  stopping: AbortSignal,
+): Promise<number> {
+  let deleted = 0;
+  for (;;) {
+    if (stopping.aborted) return deleted;
+    const events = await database.transaction(async (queries) => {
+      const rows = await queries.query<{ id: string }>(
+        `SELECT id FROM webhook_events e WHERE account_id = $1 AND id < $2
+          AND NOT EXISTS (SELECT 1 FROM deliveries d
+            WHERE d.account_id = e.account_id AND d.event_id = e.id AND d.state = 'pending')
+          ORDER BY id LIMIT $3`,
+        [accountId, firstIdAt('webhookEvent', beforeMs), eventsPerTransaction],
+      );
+      const ids = JSON.stringify(rows.map(({ id }) => id));
+      for (const statement of [
+        `DELETE FROM delivery_attempts WHERE account_id = $1 AND delivery_id IN (
+          SELECT id FROM deliveries WHERE account_id = $1 AND event_id ${inIds})`,
+        `DELETE FROM deliveries WHERE account_id = $1 AND event_id ${inIds}`,
+        `DELETE FROM webhook_events WHERE account_id = $1 AND id ${inIds}`,
+      ])
+        await queries.query(statement, [accountId, ids]);
+      return rows.length;
+    });
+    deleted += events;
+    if (events < eventsPerTransaction) return deleted;
+  }
+}

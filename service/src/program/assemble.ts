@@ -1,0 +1,313 @@
+import { startKeyUsage, createLeakRecorder } from '../access/key-store.ts';
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import { createApp } from '../http/app.ts';
+import { createAuditLog } from '../store/audit-log.ts';
+import type { Config } from './config/config.ts';
+import { createDecisionMaker, createPseudonymizer } from '../decision/decision-service.ts';
+import { createDecisionLanes } from '../decision/record-decisions.ts';
+import type { ExternalDeps } from '../decision/external-ads.ts';
+import { createDecisionTokens } from '../decision/token.ts';
+import { createDryRun, createTrialRunner } from '../decision/dry-run.ts';
+import { createCheckSource, type Demand, startDemand } from '../demand/index.ts';
+import { createDropLog } from '../reward/dropped-events.ts';
+import { createEventIngester } from '../reward/ingest-events.ts';
+import { createEventLanes } from '../reward/record-events.ts';
+import { createCountry } from '../http/authentication/identify-player.ts';
+import { createRunOperation } from '../http/operations.ts';
+import {
+  addStateMetrics,
+  createServiceMetrics,
+  type ServiceMetrics,
+} from '../http/monitoring/metrics.ts';
+import { openRateLimits } from '../http/limits/open-rate-limits.ts';
+import { createLiveTail } from '../inspect/live-tail.ts';
+import { createTailRelay } from '../inspect/tail-relay.ts';
+import { openMedia } from '../media/uploads.ts';
+import { createKeyManager } from '../access/key-manager.ts';
+import { openSecretBox, readServiceSecret } from '../access/secret-box.ts';
+import { createUserTokens } from '../access/user-tokens.ts';
+import type { Clock } from '../platform/time.ts';
+import { createIds, type MakeId } from '../platform/ids.ts';
+import { rejectShortRetention } from '../resource/check-document.ts';
+import {
+  createIsKilled,
+  openConfiguration,
+  type Configuration,
+} from '../decision/configuration.ts';
+import { createRequestHeaders } from '../resource/request-headers.ts';
+import { createResourceManager } from '../resource/resource-manager.ts';
+import { createLaneDeps } from '../store/lanes.ts';
+import { incrementConfigVersion } from '../store/config-version.ts';
+import { createResourceStore, type ResourceStore } from '../resource/resource-store.ts';
+import { startExpiry } from '../reward/expire-rewards.ts';
+import { makeReceiptKey, readReceiptKeys, createReceipts } from '../reward/receipt.ts';
+import { createRewardChanges } from '../reward/reward-changes.ts';
+import { createReadReward } from '../reward/reward-status.ts';
+import type { Database } from '../store/database.ts';
+import { openDatabase, openServiceDatabase } from '../store/open-database.ts';
+import { openTracing, type Tracing } from '../trace/tracing.ts';
+import { startUpkeep } from '../history/start-upkeep.ts';
+import { createPasswords, type Passwords } from '../access/credentials.ts';
+import { createUsers, type Users } from '../access/create-users.ts';
+import { releaseAll } from '../webhook/delivery-store.ts';
+import { createEventBodies, createEventWriter } from '../webhook/event-writer.ts';
+import { createRedelivery } from '../webhook/redelivery.ts';
+import { startDeliveries } from '../webhook/start-deliveries.ts';
+import { createWebhookService } from '../webhook/webhook-service.ts';
+
+/** A running service. */
+export interface Service {
+  app: FastifyInstance;
+  database: Database;
+  configuration: Configuration;
+  resources: ResourceStore;
+  makeId: MakeId;
+  users: Users;
+  intake: Demand['intake'];
+  /** Sets the URL that the service listens on. Returns the service's public URL. */
+  setListenUrl(url: string): string;
+  /** Makes `/readyz` fail, so that no new traffic is routed to this process. Requests are still served. */
+  drain(): void;
+  /** Stops the service. Resolves once everything that the service has acknowledged is committed to the database. */
+  stop(): Promise<void>;
+}
+
+/** How long open connections may take to finish during shutdown before they are closed. */
+const closeConnectionsAfterMs = 3_000;
+
+/** Opens the database, then creates and connects all components. */
+export async function assemble(
+  config: Config,
+  clock: Clock,
+  log: Logger,
+  open: typeof openDatabase = openDatabase,
+  passwords: Passwords = createPasswords(),
+): Promise<Service> {
+  const metrics = createServiceMetrics();
+  const tracing = await openTracing(config.traces, log);
+  const database = await openServiceDatabase(config, log, metrics.observeDatabase, open);
+  try {
+    return await wire(config, clock, log, { database, metrics, tracing }, passwords);
+  } catch (error) {
+    await tracing.stop();
+    await database.close();
+    throw error;
+  }
+}
+
+async function wire(
+  config: Config,
+  clock: Clock,
+  log: Logger,
+  { database, metrics, tracing }: { database: Database; metrics: ServiceMetrics; tracing: Tracing },
+  passwords: Passwords,
+): Promise<Service> {
+  const retentionMs = config.retention.decisionsMs;
+  await rejectShortRetention(database, retentionMs);
+  const box = openSecretBox(config);
+  const makeId = createIds(clock, randomBytes);
+  const resources = createResourceStore(clock, makeId);
+  const tokens = createDecisionTokens(
+    await readServiceSecret(database, box, clock, 'decision_token'),
+  );
+  const pseudonym = createPseudonymizer(await readServiceSecret(database, box, clock, 'pseudonym'));
+  const configuration = await openConfiguration({ database, clock, log });
+  const bodies = createEventBodies(box);
+  const writeEvents = createEventWriter({
+    clock,
+    makeId,
+    bodies,
+    subscriptions: (scope) => configuration.snapshot(scope),
+  });
+  if (config.databaseUrl === undefined) await releaseAll(database);
+  const audit = createAuditLog(clock, makeId);
+  const { development } = config;
+  const checkSource = createCheckSource(development);
+  const resourceManager = createResourceManager({
+    resources,
+    audit,
+    writeEvents,
+    retentionMs,
+    checkSource,
+  });
+  const requestHeaders = createRequestHeaders(database, box, clock);
+  const webhooks = createWebhookService({ resourceManager, box, clock, development });
+  const { poolSize } = config.databaseLimits;
+  const laneDeps = createLaneDeps({ database, tracing, clock, log, poolSize });
+  const demandMetrics = metrics.demand;
+  const deps = { database, configuration, box, clock, log, tracing, development, demandMetrics };
+  const deliveries = startDeliveries({
+    ...deps,
+    resources,
+    webhooks,
+    bodies,
+    makeId,
+    lanes: laneDeps('deliveries'),
+    onAttempt: metrics.observeDelivery,
+  });
+
+  const [draining, stopping] = [new AbortController(), new AbortController()];
+  let publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
+  const media = openMedia({ config, database, clock, log, tracing });
+  const demand = startDemand({
+    ...deps,
+    resourceManager,
+    audit,
+    mediaStore: media.store,
+    mediaDirectory: config.mediaDirectory,
+    uploads: media.uploads,
+    publicUrl: () => publicUrl,
+    wake: deliveries.wake,
+    unofferedRetentionMs: config.unofferedRetentionMs,
+    lanes: laneDeps('trackers'),
+    isKilled: createIsKilled(configuration, clock),
+    readHeaders: requestHeaders.read,
+    stopping: stopping.signal,
+  });
+  await readServiceSecret(database, box, clock, 'receipt_key', makeReceiptKey);
+  const receipts = await createReceipts({
+    readKeys: () => readReceiptKeys(database, box, clock),
+    issuer: () => publicUrl,
+    log,
+  });
+  const changes = createRewardChanges({ database, log });
+  const eventLane = createEventLanes({
+    database,
+    snapshot: configuration.snapshot,
+    receipts,
+    writeEvents,
+    box,
+    nowMs: clock.nowMs,
+    lanes: laneDeps('events'),
+    onChange: changes.announce,
+    onDeliveries: deliveries.wake,
+    onTrackers: demand.wakeTrackers,
+  });
+  const upkeep = await startUpkeep({ database, clock, log, tracing, retention: config.retention });
+  const expiry = startExpiry({ database, clock, log, tracing, onChange: changes.announce });
+  const decisionLane = createDecisionLanes({
+    database,
+    writeEvents,
+    onDeliveries: deliveries.wake,
+    onTrackers: demand.wakeTrackers,
+    lanes: laneDeps('decisions'),
+  });
+  const evaluateDeps = { database, configuration, pseudonym, clock, makeId, random: Math.random };
+  // Set only if several processes can share the database. The embedded database allows only one process.
+  const processId = config.databaseUrl === undefined ? undefined : randomUUID();
+  const tailRelay =
+    processId === undefined ? undefined : createTailRelay({ database, log, processId });
+  const rateLimitDeps = { database, box, clock, log, processId };
+  const rateLimits = await openRateLimits(config.rateLimits, rateLimitDeps);
+  const ceiling = config.rateLimits?.keyCeiling;
+  const liveTail = createLiveTail(tailRelay);
+  const users = createUsers({ database, box, clock, makeId, audit, passwords });
+  const keyUse = startKeyUsage(database, clock, log);
+  addStateMetrics(metrics.registry, {
+    database,
+    configuration,
+    lanes: { decisions: decisionLane, events: eventLane },
+    heldRequests: changes.waiting,
+    intake: demand.intake,
+    clock,
+  });
+  const externalDeps: ExternalDeps = {
+    requestOffer: demand.requestOffer,
+    ...demand.intake,
+    clock,
+    budgetMs: config.demandBudgetMs,
+  };
+  const decisionDeps = { ...evaluateDeps, externalDeps, makeUuid: randomUUID, development };
+  const app = await createApp({
+    database,
+    configuration,
+    resources,
+    makeDecision: liveTail.watchDecisions(
+      createDecisionMaker({ ...decisionDeps, lane: decisionLane, tokens }),
+    ),
+    liveTail,
+    dryRun: createDryRun(evaluateDeps),
+    trySource: createTrialRunner(decisionDeps),
+    openHosts: demand.openHosts,
+    userTokens: createUserTokens({ database, box, clock }),
+    ingestEvents: liveTail.watchEvents(
+      createEventIngester({ tokens, pseudonym, clock, lane: eventLane }),
+    ),
+    recordDropped: createDropLog(log, clock),
+    readReward: createReadReward({ database, changes, clock, receipts }),
+    tokens,
+    receipts,
+    webhooks,
+    users,
+    publicUrl: () => publicUrl,
+    eventBodies: bodies,
+    redelivery: createRedelivery({ clock, makeId, resources, audit }),
+    resourceManager,
+    requestHeaders,
+    keyManager: createKeyManager({ clock, makeId, audit, ceiling, incrementConfigVersion }),
+    runOperation: createRunOperation({
+      database,
+      configuration,
+      box,
+      clock,
+      wake: deliveries.wake,
+    }),
+    limiter: rateLimits.limiter,
+    metrics,
+    metricsToken: config.metricsToken,
+    tracing,
+    onUse: keyUse.touch,
+    onLeak: createLeakRecorder(database, audit, clock),
+    trustedProxies: config.trustedProxies,
+    country: createCountry(config.countryHeader, config.trustedProxies),
+    mediaDirectory: config.mediaDirectory,
+    mediaStore: media.store,
+    uploads: media.uploads,
+    audit,
+    draining: draining.signal,
+    stopping: stopping.signal,
+    clock,
+    log,
+  });
+
+  return {
+    app,
+    database,
+    configuration,
+    resources,
+    makeId,
+    users,
+    intake: demand.intake,
+    setListenUrl(url) {
+      publicUrl = config.publicUrl ?? url;
+      return publicUrl;
+    },
+    drain: () => draining.abort(),
+    async stop() {
+      draining.abort();
+      stopping.abort();
+      expiry.stop();
+      receipts.stop();
+      changes.stop();
+      const closeTimer = setTimeout(
+        () => app.server.closeAllConnections(),
+        closeConnectionsAfterMs,
+      );
+      await Promise.all([app.close(), deliveries.stop()]);
+      clearTimeout(closeTimer);
+      await Promise.all([
+        decisionLane.drain(),
+        eventLane.drain(),
+        tailRelay?.drain(),
+        keyUse.stop(),
+        upkeep.stop(),
+        demand.stop(),
+        media.stop(),
+        rateLimits.stop(),
+      ]);
+      await Promise.all([tracing.stop(), configuration.stop().then(() => database.close())]);
+    },
+  };
+}

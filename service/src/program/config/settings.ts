@@ -1,0 +1,314 @@
+import { listHostUrls } from '../../platform/list-host-urls.ts';
+import ipaddr from 'ipaddr.js';
+import { parseHeaders, samplerNames } from '../../trace/tracing.ts';
+
+/** A setting that configures the service. */
+export interface Setting {
+  /** The text for `--help`. */
+  description: string;
+  /** A description of valid values, for error messages. */
+  expected: string;
+  isValid(text: string): boolean;
+  /** The default, used when the variable is unset or empty. */
+  fallback?: string;
+  /** Keeps the value out of messages, the log and `trueward-service config`. */
+  secret?: true;
+}
+
+const hasProtocol =
+  (...protocols: string[]) =>
+  (text: string): boolean =>
+    URL.canParse(text) && protocols.includes(new URL(text).protocol);
+
+/** Whether the text is an http or https URL that is safe to publish, because it contains no credentials. */
+const isPublicUrl = (text: string): boolean =>
+  hasProtocol('http:', 'https:')(text) && new URL(text).username + new URL(text).password === '';
+
+const acceptAny = (): boolean => true;
+
+const oneOf = (...allowed: string[]): Pick<Setting, 'expected' | 'isValid'> => ({
+  expected: `${allowed.slice(0, -1).join(', ')} or ${allowed.at(-1)}`,
+  isValid: (text) => allowed.includes(text),
+});
+
+const wholeNumber = (min: number, max: number): Pick<Setting, 'expected' | 'isValid'> => ({
+  expected: `a whole number from ${min} to ${max}`,
+  isValid: (text) => /^\d+$/.test(text) && Number(text) >= min && Number(text) <= max,
+});
+
+const isNetwork = (text: string): boolean =>
+  ['loopback', 'linklocal', 'uniquelocal'].includes(text) ||
+  ipaddr.isValid(text) ||
+  ipaddr.isValidCIDR(text);
+
+const rateFormat = {
+  expected: 'requests per second and burst, such as 100/500, each from 1 to 1000000',
+  isValid: (text: string) =>
+    /^\d+\/\d+$/.test(text) &&
+    text.split('/').every((part) => Number(part) >= 1 && Number(part) <= 1_000_000),
+};
+
+/** Rate limits. */
+const limitSettings = {
+  RATE_LIMITS: {
+    description: 'off disables every rate limit below',
+    ...oneOf('on', 'off'),
+    fallback: 'on',
+  },
+  RATE_LIMIT_KEY_LIVE: {
+    description: 'requests per second and burst for a live key without a limit of its own',
+    ...rateFormat,
+    fallback: '2000/4000',
+  },
+  RATE_LIMIT_KEY_SANDBOX: {
+    description: 'requests per second and burst for a sandbox key without a limit of its own',
+    ...rateFormat,
+    fallback: '500/1000',
+  },
+  RATE_LIMIT_KEY_CEILING: {
+    description: 'the highest limit that can be set for a single key',
+    ...rateFormat,
+    fallback: '10000/20000',
+  },
+  RATE_LIMIT_ADDRESS: {
+    description: 'requests with publishable keys per IPv4 address or IPv6 /64',
+    ...rateFormat,
+    fallback: '100/500',
+  },
+  RATE_LIMIT_USER_LIVE: {
+    description: 'decisions per user in the live environment',
+    ...rateFormat,
+    fallback: '2/60',
+  },
+  RATE_LIMIT_USER_SANDBOX: {
+    description: 'decisions per user in the sandbox',
+    ...rateFormat,
+    fallback: '2/60',
+  },
+  WAITS_PER_KEY: {
+    description: 'concurrent long-polling requests (wait_s) per key and process',
+    ...wholeNumber(1, 10_000),
+    fallback: '5000',
+  },
+  WAITS_PER_ADDRESS: {
+    description:
+      'concurrent long-polling requests with publishable keys, per process and IPv4 address or IPv6 /64',
+    ...wholeNumber(1, 10_000),
+    fallback: '100',
+  },
+} as const satisfies Record<string, Setting>;
+
+/** All settings, in the order in which the help lists them. */
+export const settings = {
+  TRUEWARD_CONFIG: {
+    description: 'a JSON file with these variables; the environment takes precedence',
+    expected: 'a file',
+    isValid: acceptAny,
+  },
+  TRUEWARD_DATA_DIR: {
+    description: 'folder for the embedded database and master.key',
+    expected: 'a folder path',
+    isValid: acceptAny,
+    fallback: '.trueward',
+  },
+  DATABASE_URL: {
+    description: 'a PostgreSQL server instead of the embedded database',
+    expected:
+      'postgres://user:password@host/database, optionally with several comma-separated hosts',
+    isValid: (text) => listHostUrls(text).length > 0,
+    secret: true,
+  },
+  DATABASE_ADMIN_URL: {
+    description:
+      'server for schema changes, if different from DATABASE_URL, such as a Citus coordinator',
+    expected: 'postgres://user:password@host/database',
+    isValid: hasProtocol('postgres:', 'postgresql:'),
+    secret: true,
+  },
+  DATABASE_POOL_SIZE: {
+    description: 'maximum number of connections from this process to the server',
+    ...wholeNumber(2, 1_000),
+    fallback: '8',
+  },
+  DATABASE_TIMEOUT_S: {
+    description: 'timeout for running a statement and for acquiring a connection, in seconds',
+    ...wholeNumber(1, 600),
+    fallback: '10',
+  },
+  DATABASE_LOCK_TIMEOUT_MS: {
+    description: 'how long a statement waits for a locked row or table, in milliseconds',
+    ...wholeNumber(100, 60_000),
+    fallback: '2000',
+  },
+  DATABASE_POOLER: {
+    description: 'transaction if a pooler in transaction mode is in front of the server',
+    ...oneOf('none', 'transaction'),
+    fallback: 'none',
+  },
+  MIGRATION_WAIT_S: {
+    description: 'seconds that startup waits for sessions that block a migration',
+    ...wholeNumber(1, 86_400),
+    fallback: '60',
+  },
+  RETENTION_DAYS: {
+    description:
+      'days after which decisions and their events (whole weeks at a time) and webhook events are deleted; reports keep their totals; unset: never',
+    // Completions are accepted for one week, and disputes may arise after that.
+    ...wholeNumber(14, 3_650),
+  },
+  AUDIT_RETENTION_DAYS: {
+    description: 'days after which audit records are deleted; unset: never',
+    ...wholeNumber(30, 36_500),
+  },
+  UNOFFERED_CREATIVE_DAYS: {
+    description:
+      'an external source’s creative is archived this many days after the source last offered it; 0: never',
+    ...wholeNumber(0, 3_650),
+    fallback: '30',
+  },
+  ARCHIVE_DIR: {
+    description: 'target folder for the archive command; if set, only archived weeks are dropped',
+    expected: 'a folder',
+    isValid: acceptAny,
+  },
+  HOST: {
+    description: 'host name or IP to listen on',
+    expected: 'a host name or IP',
+    isValid: acceptAny,
+    fallback: '127.0.0.1',
+  },
+  PORT: {
+    description: 'port to listen on; 0: any free port',
+    ...wholeNumber(0, 65_535),
+    expected: 'a port from 0 to 65535',
+    fallback: '8700',
+  },
+  PUBLIC_URL: {
+    description: 'the URL at which clients reach the service',
+    expected: 'an http or https URL without credentials',
+    isValid: isPublicUrl,
+  },
+  TRUSTED_PROXIES: {
+    description:
+      'comma-separated proxies whose X-Forwarded-For is trusted; uniquelocal: private networks',
+    expected:
+      'comma-separated IPs, networks such as 10.0.0.0/8, loopback, linklocal or uniquelocal',
+    isValid: (text) => text.split(',').every((proxy) => isNetwork(proxy.trim())),
+  },
+  COUNTRY_HEADER: {
+    description:
+      'header in which TRUSTED_PROXIES send the client’s country, such as CF-IPCountry; required for country-based policies',
+    expected: 'a header name',
+    isValid: (text) => /^[\w-]+$/.test(text),
+  },
+  DRAIN_S: {
+    description: 'seconds after SIGTERM during which /readyz fails but requests are still accepted',
+    ...wholeNumber(0, 300),
+    fallback: '0',
+  },
+  DEMAND_BUDGET_MS: {
+    description: 'how long a decision’s external sources may take in total, in milliseconds',
+    ...wholeNumber(100, 10_000),
+    fallback: '1000',
+  },
+  TRUEWARD_MEDIA_DIR: {
+    description: 'folder with the files served under /media/',
+    expected: 'a folder',
+    isValid: acceptAny,
+    fallback: 'demo/creatives/dist',
+  },
+  MEDIA_S3_URL: {
+    description:
+      'an S3-compatible bucket for uploads; unset: uploads are stored in the data folder',
+    expected: 'an http or https URL with the bucket in its path and no credentials',
+    isValid: isPublicUrl,
+  },
+  MEDIA_S3_REGION: {
+    description: 'the bucket’s region',
+    expected: 'a region',
+    isValid: acceptAny,
+    fallback: 'us-east-1',
+  },
+  MEDIA_S3_KEY_ID: {
+    description: 'the access key id for the bucket',
+    expected: 'an access key',
+    isValid: acceptAny,
+  },
+  MEDIA_S3_SECRET: {
+    description: 'the secret access key for the bucket',
+    expected: 'a secret',
+    isValid: acceptAny,
+    secret: true,
+  },
+  TRUEWARD_MASTER_KEY: {
+    description: 'the key that encrypts secrets at rest; unset: master.key in the data folder',
+    expected: '32 bytes in base64',
+    isValid: (text) => Buffer.from(text, 'base64').length === 32,
+    secret: true,
+  },
+  TRUEWARD_OTHER_MASTER_KEY: {
+    description: 'a second master key that can decrypt secrets during a rotation',
+    expected: '32 bytes in base64',
+    isValid: (text) => Buffer.from(text, 'base64').length === 32,
+    secret: true,
+  },
+  TRUEWARD_DEVELOPMENT: {
+    description:
+      '1: seed a demo account, print its keys, and allow sandbox webhooks to this machine',
+    ...oneOf('0', '1'),
+    fallback: '0',
+  },
+  TRUEWARD_TEST_CLOCK: {
+    description:
+      '1: the parent process controls the service’s clock; for tests, with TRUEWARD_DEVELOPMENT=1',
+    ...oneOf('0', '1'),
+    fallback: '0',
+  },
+  ...limitSettings,
+  METRICS_TOKEN: {
+    description: 'bearer token for /metrics; unset: only this machine may read it',
+    expected: '16 characters or more',
+    isValid: (text) => text.length >= 16,
+    secret: true,
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    description: 'an OpenTelemetry collector that accepts OTLP over HTTP; unset: tracing is off',
+    expected: 'an http or https URL such as http://127.0.0.1:4318',
+    isValid: hasProtocol('http:', 'https:'),
+    secret: true,
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    description: 'headers for the collector: comma-separated name=value pairs, percent-encoded',
+    expected: 'comma-separated name=value pairs',
+    isValid: (text) => parseHeaders(text) !== undefined,
+    secret: true,
+  },
+  OTEL_SERVICE_NAME: {
+    description: 'the service name in traces',
+    expected: 'a name',
+    isValid: acceptAny,
+    fallback: 'trueward',
+  },
+  OTEL_TRACES_SAMPLER: {
+    description:
+      'which traces are sampled; the parentbased samplers honor the client’s traceparent',
+    ...oneOf(...samplerNames),
+    fallback: 'parentbased_always_on',
+  },
+  OTEL_TRACES_SAMPLER_ARG: {
+    description: 'the fraction of traces that a traceidratio sampler keeps',
+    expected: 'a number from 0 to 1',
+    isValid: (text) => /^(0|1|[01]?\.\d+)$/.test(text) && Number(text) <= 1,
+    fallback: '1',
+  },
+  LOG_LEVEL: {
+    description: 'minimum severity to log; debug logs every request',
+    ...oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    fallback: 'info',
+  },
+} as const satisfies Record<string, Setting>;
+
+export type SettingName = keyof typeof settings;
+
+/** The settings as a list. */
+export const settingList = Object.entries(settings) as [SettingName, Setting][];

@@ -1,0 +1,89 @@
+import type { EventResult } from '@trueward/protocol/wire';
+import type { DecisionState, InvalidReason, RecordedEvent } from '../decision/decision-state.ts';
+import { isOutOfOrder, correctEventTime, smallestOffset } from './watch-time.ts';
+
+/** Grace period after a decision expires, during which impressions are accepted for an ad that has already started. */
+export const impressionGraceMs = 60_000;
+
+/**
+ * Returns the earliest time at which an event could have occurred, assuming that the device's clock isn't slow. The
+ * entire offset may be request latency, for example if the device was asleep.
+ */
+export const computeEarliest = ({ occurredAtMs, offsetMs }: RecordedEvent): number =>
+  occurredAtMs - Math.max(0, offsetMs);
+
+/** Types of events that are billed or rewarded. */
+const countedTypes: ReadonlySet<RecordedEvent['type']> = new Set([
+  'impression',
+  'viewable',
+  'complete',
+  'click',
+]);
+
+/**
+ * Returns why an event is rejected, or undefined if it is accepted. Events are rejected if they are late, if their ad
+ * has expired, if a kill switch stops the ad, or if the traffic is invalid. Only starts and impressions can be rejected
+ * because the ad has expired.
+ */
+export function checkArrival(
+  event: RecordedEvent,
+  decision: DecisionState,
+  killed: boolean,
+): NonNullable<EventResult['code']> | undefined {
+  if (event.receivedAtMs > decision.lateAtMs) return 'late';
+  const isBeginning = event.type === 'start' || event.type === 'impression';
+  if (
+    isBeginning &&
+    computeEarliest(event) > decision.expiresAtMs + (event.type === 'start' ? 0 : impressionGraceMs)
+  ) {
+    return 'expired';
+  }
+  if (!countedTypes.has(event.type)) return undefined;
+  if (decision.invalidReason !== null) return 'invalid_traffic';
+  return killed ? 'killed' : undefined;
+}
+
+/** Minimum visible fraction and duration of a viewable impression (MRC/IAB: 50% for 1 s, or 2 s for video). */
+const minimumRatio = 0.5;
+const minimumMs = { video: 2_000, image: 1_000, html: 1_000 } as const;
+
+/**
+ * Returns the time of the verified impression in Unix milliseconds, or undefined if there is none. The evidence is an
+ * `impression` or `viewable` event. The time between the decision and the event's arrival, measured by the service's
+ * clock, must be long enough for a viewable impression.
+ */
+export function checkImpression(
+  decision: Pick<DecisionState, 'mediaFormat' | 'issuedAtMs' | 'expiresAtMs'>,
+  events: readonly RecordedEvent[],
+): number | undefined {
+  const minimum = minimumMs[decision.mediaFormat];
+  const offsetMs = smallestOffset(events);
+  const times = events
+    .filter(({ type }) => type === 'impression' || type === 'viewable')
+    .filter(
+      (event) =>
+        computeEarliest(event) <= decision.expiresAtMs + impressionGraceMs &&
+        event.visible !== undefined &&
+        event.visible.ratio >= minimumRatio &&
+        event.visible.ms >= minimum &&
+        event.receivedAtMs - decision.issuedAtMs >= minimum,
+    )
+    .map((event) => correctEventTime(event, offsetMs, decision.issuedAtMs + minimum));
+  // If all requests were delayed, the corrected time can be later than the deadline even though the impression was on
+  // time.
+  return times.length === 0
+    ? undefined
+    : Math.min(...times, decision.expiresAtMs + impressionGraceMs);
+}
+
+/**
+ * Returns why the events can't have come from a real player, or undefined if they could have.
+ *
+ * The number of ad requests is not considered. Anyone with the publishable key can request ads for any player, and
+ * banners below the fold are never seen.
+ */
+export const checkTraffic = (
+  requiredMs: number | null,
+  events: readonly RecordedEvent[],
+): InvalidReason | undefined =>
+  isOutOfOrder(events, requiredMs ?? 0) ? 'impossible_order' : undefined;

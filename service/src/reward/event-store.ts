@@ -1,0 +1,212 @@
+import { servedWithinMs } from '../decision/caps.ts';
+import { firstIdAt } from '../platform/ids.ts';
+import { formatInstant } from '../platform/time.ts';
+import type { Queries, Scope } from '../store/database.ts';
+import { forAccount } from '../store/unnest.ts';
+import type { AdView } from './watch-time.ts';
+import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
+import { type Evidence, parseTimeline } from './timeline.ts';
+
+const dayMs = 86_400_000;
+/** Maximum time from a decision to the end of its ad view. Events are accepted for at most seven days. */
+const adViewEndsWithinMs = 8 * dayMs;
+
+/**
+ * Locks the players' rows, so that only one transaction at a time decides on a player's rewards. `ON CONFLICT` locks a
+ * row even if its WHERE clause prevents the update. Each row is updated at most once a day, because every update writes
+ * a new row version.
+ */
+export async function lockViewers(
+  queries: Queries,
+  { accountId, environment }: Scope,
+  viewers: string[],
+  nowMs: number,
+): Promise<void> {
+  if (viewers.length === 0) return;
+  await queries.execute(
+    `INSERT INTO viewers (account_id, environment, viewer, seen_at)
+      ${forAccount('$2, unnest($3::text[]), $4::timestamptz')}
+      ON CONFLICT (account_id, environment, viewer) DO UPDATE SET seen_at = excluded.seen_at
+        WHERE viewers.seen_at < $5::timestamptz`,
+    // Locks are acquired in the same order everywhere, to avoid deadlocks.
+    [
+      accountId,
+      environment,
+      viewers.toSorted(),
+      formatInstant(nowMs),
+      formatInstant(nowMs - dayMs),
+    ],
+  );
+}
+
+/*
+ * Lookups by id are prepared statements, whose plans are cached. For a list of ids, a plan cached at the start of a
+ * week, when the partition is nearly empty, would still scan all of the account's rows later in that week. Therefore,
+ * these statements look up one id at a time (LATERAL; OFFSET 0 prevents flattening). Their plans use the index
+ * regardless of the table's size.
+ */
+
+/** Selects a time as Unix milliseconds, which are cheaper to format and parse than a date. */
+const selectMs = (column: string, name: string): string =>
+  `round(date_part('epoch', ${column}) * 1000) AS "${name}"`;
+const selectMsProperty = (column: string, name: string): string =>
+  `'${name}', round(date_part('epoch', ${column}) * 1000)`;
+
+const selectDecision = `SELECT id, placement, format, media_format AS "mediaFormat", creative_id AS "creativeId",
+    advertiser_id AS "advertiserId", source_id AS "sourceId", house_ad_id AS "houseAdId",
+    user_ref AS "userRef", viewer, custom_data AS "customData", reward, required_ms AS "requiredMs",
+    simulate, invalid_reason AS "invalidReason", reward_state AS "rewardState",
+    reward_reason AS "rewardReason", ${selectMs('issued_at', 'issuedAtMs')},
+    ${selectMs('expires_at', 'expiresAtMs')}, ${selectMs('late_at', 'lateAtMs')},
+    ${selectMs('served_at', 'servedAtMs')}, ${selectMs('settled_at', 'settledAtMs')}
+  FROM decisions WHERE account_id = $1 AND environment = $2 AND status = 'filled' AND id = requested.requested_id
+  OFFSET 0`;
+const lookUpEach = (ids: string, query: string): string =>
+  `SELECT one.* FROM unnest(${ids}::text[]) AS requested(requested_id) CROSS JOIN LATERAL (${query}) AS one`;
+const selectDecisions = lookUpEach('$3', selectDecision);
+const selectDecisionsForUpdate = lookUpEach('$3', `${selectDecision} FOR UPDATE`);
+
+/** Reads filled decisions. If `lock` is set, locks them until the transaction ends. */
+export async function readDecisions(
+  queries: Queries,
+  { accountId, environment }: Scope,
+  ids: string[],
+  { lock }: { lock: boolean },
+): Promise<DecisionState[]> {
+  if (ids.length === 0) return [];
+  // Locks are acquired in the same order everywhere, to avoid deadlocks.
+  const params = [accountId, environment, ids.toSorted()];
+  return queries.execute<DecisionState>(lock ? selectDecisionsForUpdate : selectDecisions, params);
+}
+
+/** A row in `ad_events`, the table to which the previous release writes events. */
+interface EventRow {
+  id: string;
+  type: RecordedEvent['type'];
+  occurredAtMs: number;
+  receivedAtMs: number;
+  offsetMs: number;
+  clamped: boolean;
+  watchedMs: number | null;
+  ratio: number | null;
+  visibleMs: number | null;
+  detail: string | null;
+}
+
+interface EvidenceRow {
+  decisionId: string;
+  timeline: string | null;
+  rows: EventRow[] | null;
+}
+
+const selectEvidence = `SELECT requested_id AS "decisionId",
+    (SELECT events FROM timelines WHERE account_id = $1 AND decision_id = requested.requested_id) AS timeline,
+    (SELECT json_agg(json_build_object('id', id, 'type', type, ${selectMsProperty('occurred_at', 'occurredAtMs')},
+        ${selectMsProperty('received_at', 'receivedAtMs')}, 'offsetMs', coalesce(offset_ms, 0), 'clamped', clamped,
+        'watchedMs', watched_ms, 'ratio', visible_ratio, 'visibleMs', visible_ms, 'detail', detail))
+      FROM ad_events WHERE account_id = $1 AND decision_id = requested.requested_id) AS rows
+  FROM unnest($2::text[]) AS requested(requested_id)`;
+
+/**
+ * Reads the events recorded for decisions. This evidence determines which impressions count and which rewards are
+ * earned. It is also used to detect duplicates.
+ *
+ * @throws TimelineError if a stored timeline is malformed.
+ */
+export async function readEvidence(
+  queries: Queries,
+  accountId: string,
+  decisionIds: string[],
+): Promise<Evidence> {
+  const recordedEvents = new Map<string, RecordedEvent[]>();
+  const timelines = new Map<string, RecordedEvent[]>();
+  if (decisionIds.length === 0) return { recordedEvents, timelines };
+  const params = [accountId, decisionIds];
+  const evidence = await queries.execute<EvidenceRow>(selectEvidence, params);
+  for (const { decisionId, timeline, rows } of evidence) {
+    const events = timeline === null ? [] : parseTimeline(decisionId, timeline);
+    timelines.set(decisionId, events);
+    recordedEvents.set(decisionId, [
+      ...(rows ?? []).map((row) => toEvent(decisionId, row)),
+      ...events,
+    ]);
+  }
+  return { recordedEvents, timelines };
+}
+
+const toEvent = (
+  decisionId: string,
+  { watchedMs, ratio, visibleMs, detail, ...row }: EventRow,
+): RecordedEvent => ({
+  ...row,
+  decisionId,
+  ...(watchedMs === null ? {} : { watchedMs }),
+  ...(ratio === null || visibleMs === null ? {} : { visible: { ratio, ms: visibleMs } }),
+  ...(detail === null ? {} : { detail }),
+});
+
+/** An ad view that earned a reward. */
+export interface RewardedAdView extends AdView {
+  viewer: string;
+  decisionId: string;
+}
+
+/*
+ * Queries by player are not prepared, so they are planned on each call. Whether the index on ids or the index on
+ * players is faster depends on the number of rows in the week's partition.
+ */
+
+/** Reads the ad views since `sinceMs` that earned these players a reward. */
+export async function readAdViews(
+  queries: Queries,
+  { accountId, environment }: Scope,
+  viewers: string[],
+  sinceMs: number,
+): Promise<RewardedAdView[]> {
+  if (viewers.length === 0) return [];
+  return queries.query<RewardedAdView>(
+    `SELECT viewer, id AS "decisionId", ${selectMs('watch_from', 'fromMs')}, ${selectMs('watch_to', 'toMs')},
+        ${selectMs('issued_at', 'issuedAtMs')}, ${selectMs('settled_at', 'receivedAtMs')}, required_ms AS "requiredMs",
+        coalesce(watch_offset_ms, 0) AS "offsetMs"
+      FROM decisions WHERE account_id = $1 AND environment = $2 AND viewer = ANY($3::text[])
+        AND watch_to > $4 AND id >= $5`,
+    [
+      accountId,
+      environment,
+      viewers,
+      formatInstant(sinceMs),
+      firstIdAt('decision', sinceMs - adViewEndsWithinMs),
+    ],
+  );
+}
+
+/** An ad that earned a reward. */
+export interface RewardedAd {
+  decisionId: string;
+  viewer: string;
+  placement: string;
+  atMs: number;
+}
+
+/** Reads the players' rewarded ads with a verified impression between `fromMs` and `toMs`. */
+export async function readRewardedAds(
+  queries: Queries,
+  { accountId, environment }: Scope,
+  viewers: string[],
+  [fromMs, toMs]: [number, number],
+): Promise<RewardedAd[]> {
+  if (viewers.length === 0) return [];
+  return queries.query<RewardedAd>(
+    `SELECT id AS "decisionId", viewer, placement, ${selectMs('served_at', 'atMs')} FROM decisions
+      WHERE account_id = $1 AND environment = $2 AND viewer = ANY($3::text[])
+        AND served_at > $4 AND served_at < $5 AND id >= $6 AND reward_state = 'earned'`,
+    [
+      accountId,
+      environment,
+      viewers,
+      formatInstant(fromMs),
+      formatInstant(toMs),
+      firstIdAt('decision', fromMs - servedWithinMs),
+    ],
+  );
+}

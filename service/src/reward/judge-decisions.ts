@@ -1,0 +1,118 @@
+import { capWindowMs, exceedsCaps } from '../decision/caps.ts';
+import { isKilled, type Snapshot } from '../decision/snapshot.ts';
+import { checkReward, type RewardVerdict } from './check-reward.ts';
+import { checkImpression, checkTraffic } from './check-events.ts';
+import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
+import type { Transition } from './transitions.ts';
+import type { ViewerHistory } from './viewer-history.ts';
+
+interface JudgeInput {
+  snapshot: Snapshot;
+  nowMs: number;
+  /** Recorded events by decision. */
+  evidence: ReadonlyMap<string, RecordedEvent[]>;
+  history: ViewerHistory;
+  /** Reward verdicts for decisions whose completion event was rejected, by decision. */
+  rejectedCompletions: ReadonlyMap<string, RewardVerdict>;
+}
+
+/** Whether a kill switch stops this decision's ad. */
+export function isDecisionKilled(
+  snapshot: Snapshot,
+  decision: DecisionState,
+  nowMs: number,
+): boolean {
+  const { placement, advertiserId, sourceId } = decision;
+  const placementId = snapshot.placements.get(placement)?.placement.id;
+  const target = {
+    placement,
+    advertiserId,
+    sourceId,
+    ...(placementId === undefined ? {} : { placementId }),
+  };
+  return isKilled(snapshot, target, nowMs);
+}
+
+/**
+ * For decisions with new evidence, decides whether the impression counts and the reward is earned. Returns the state
+ * changes. Decisions are judged sequentially, because each verdict becomes part of the history for the next decision.
+ */
+export function judgeDecisions(
+  input: JudgeInput,
+  decisions: readonly DecisionState[],
+): Transition[] {
+  return decisions.flatMap((decision) => {
+    const transition = judge(input, decision);
+    if (!hasChanged(transition)) return [];
+    input.history.add(transition);
+    return [transition];
+  });
+}
+
+const hasChanged = ({ before, after }: Transition): boolean =>
+  after.invalidReason !== before.invalidReason ||
+  after.servedAtMs !== before.servedAtMs ||
+  after.rewardState !== before.rewardState;
+
+function judge(input: JudgeInput, before: DecisionState): Transition {
+  const events = input.evidence.get(before.id) ?? [];
+  const invalidReason = before.invalidReason ?? checkTraffic(before.requiredMs, events) ?? null;
+  const isInvalid = invalidReason !== null;
+  const servedAtMs =
+    before.servedAtMs ?? (isInvalid ? null : (checkImpression(before, events) ?? null));
+  // On Node 20, `Object.assign` is ten times as fast as object spread.
+  const decisionWithImpression = Object.assign({}, before, { invalidReason, servedAtMs });
+  const verdict = judgeReward(input, decisionWithImpression, events);
+  // If a reward is still pending but for a different reason, its state has not changed.
+  if (!verdict || verdict.state === before.rewardState)
+    return { before, after: decisionWithImpression };
+  const after = Object.assign({}, decisionWithImpression, {
+    rewardState: verdict.state,
+    rewardReason: verdict.reason ?? null,
+    // This process's clock may lag behind the clock of the process that issued the decision.
+    settledAtMs: verdict.state === 'pending' ? null : Math.max(input.nowMs, before.issuedAtMs),
+  });
+  return { before, after, ...(verdict.adView ? { adView: verdict.adView } : {}) };
+}
+
+function judgeReward(
+  input: JudgeInput,
+  decision: DecisionState,
+  events: RecordedEvent[],
+): RewardVerdict | undefined {
+  const { rewardState, format, id, servedAtMs, invalidReason } = decision;
+  if (rewardState !== 'none' && rewardState !== 'pending') return undefined;
+  const rejection = format === 'rewarded' ? input.rejectedCompletions.get(id) : undefined;
+  return (
+    rejection ??
+    checkReward({
+      decision,
+      events,
+      servedAtMs: servedAtMs ?? undefined,
+      invalid: invalidReason !== null,
+      killed: isDecisionKilled(input.snapshot, decision, input.nowMs),
+      otherAdViews: input.history.otherAdViews(decision),
+      capped: servedAtMs !== null && isCapped(input, decision, servedAtMs),
+    })
+  );
+}
+
+/**
+ * Rechecks the caps when an ad is completed. Otherwise, a player could evade the caps by requesting many ads in
+ * advance. Only ads that earned a reward count. If two ads play in two tabs at the same time, the ad that is completed
+ * first is rewarded.
+ */
+function isCapped(
+  { snapshot, history }: JudgeInput,
+  decision: DecisionState,
+  servedAtMs: number,
+): boolean {
+  const placement = snapshot.placements.get(decision.placement)?.placement;
+  const windowMs = placement ? capWindowMs(placement) : 0;
+  if (!placement || windowMs === 0) return false;
+  return exceedsCaps(
+    placement,
+    history.rewardTimesNear(decision, servedAtMs, windowMs),
+    servedAtMs,
+  );
+}

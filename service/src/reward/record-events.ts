@@ -1,0 +1,344 @@
+import type { EventBatchResult, EventResult } from '@trueward/protocol/wire';
+import {
+  type DecisionState,
+  type RecordedEvent,
+  isEvidence,
+  makeEventKey,
+} from '../decision/decision-state.ts';
+import type { Snapshot } from '../decision/snapshot.ts';
+import type { Client } from '../demand/index.ts';
+import type { SecretBox } from '../access/secret-box.ts';
+import { addToRollups } from '../history/rollup.ts';
+import type { WriteEvents } from '../resource/change-events.ts';
+import type { RewardVerdict } from './check-reward.ts';
+import type { Receipts } from './receipt.ts';
+import { describeReward } from './reward-status.ts';
+import type { Database, Queries, Scope, TransactionOptions } from '../store/database.ts';
+import { type Lane, retryLockTimeoutMs } from '../store/group-commit.ts';
+import { type LaneDeps, createScopedLanes } from '../store/lanes.ts';
+import { checkArrival } from './check-events.ts';
+import {
+  countEvents,
+  countInvalid,
+  type Transition,
+  draftEvents,
+  countTransitions,
+  writeTransitions,
+} from './transitions.ts';
+import { lockViewers, readDecisions, readEvidence } from './event-store.ts';
+import { isDecisionKilled, judgeDecisions } from './judge-decisions.ts';
+import { requestTrackers } from './request-trackers.ts';
+import { appendEvents, type Evidence } from './timeline.ts';
+import { readHistory } from './viewer-history.ts';
+
+/** The events with valid tokens from one request. */
+export interface EventBatch {
+  scope: Scope;
+  events: RecordedEvent[];
+  /** User references by decision, from the tokens. */
+  userRefs: ReadonlyMap<string, string>;
+  /** Pseudonyms of players who completed an ad and may earn a reward. */
+  viewers: string[];
+  /** Keys of events sent by bots. */
+  botEvents: ReadonlySet<string>;
+  /** Returns the client that sent a decision's events. */
+  findClient(decisionId: string): Client | undefined;
+}
+
+interface Deps {
+  database: Database;
+  snapshot(scope: Scope): Snapshot;
+  receipts: Receipts;
+  writeEvents: WriteEvents;
+  box: Pick<SecretBox, 'seal'>;
+  nowMs(): number;
+  lanes: LaneDeps;
+  /** Called after the commit with the decisions that changed. */
+  onChange(decisionIds: string[]): void;
+  /** Called after the commit if webhook deliveries were queued. */
+  onDeliveries(): void;
+  /** Called after the commit if tracker requests were stored. */
+  onTrackers(accountId: string): void;
+}
+
+/**
+ * Maximum number of events per transaction. Must be at least 500, because a single request can contain that many. A
+ * larger transaction would block the account's other devices for longer.
+ */
+const maxEventsPerBatch = 1_000;
+
+/** Creates lanes, each of which group-commits events for one account and environment. */
+export function createEventLanes(deps: Deps): Lane<EventBatch, EventBatchResult> {
+  return createScopedLanes(deps.lanes, {
+    async commit(batches, { isRetry }) {
+      const [first, ...others] = batches;
+      if (!first) return [];
+      const options = isRetry ? { lockTimeoutMs: retryLockTimeoutMs } : {};
+      const responses = await recordMergedBatch(deps, mergeBatches([first, ...others]), options);
+      return batches.map((batch) => responses.next(batch));
+    },
+    maxBatch: 100,
+    measureWeight: ({ events }) => events.length,
+    maxWeight: maxEventsPerBatch,
+    gatherMs: deps.database.gatherMs,
+  });
+}
+
+/** Merges requests for one account and environment. */
+const mergeBatches = (group: [EventBatch, ...EventBatch[]]): EventBatch => ({
+  scope: group[0].scope,
+  events: group.flatMap(({ events }) => events),
+  userRefs: new Map(group.flatMap(({ userRefs }) => [...userRefs])),
+  viewers: [...new Set(group.flatMap(({ viewers }) => viewers))],
+  botEvents: new Set(group.flatMap(({ botEvents }) => [...botEvents])),
+  findClient: (id) =>
+    group.find(({ events }) => events.some(({ decisionId }) => decisionId === id))?.findClient(id),
+});
+
+/**
+ * Records the events from merged requests. The returned `next()` must be called once per request, in order; each call
+ * returns that request's response.
+ */
+async function recordMergedBatch(
+  deps: Deps,
+  mergedBatch: EventBatch,
+  options: TransactionOptions,
+): Promise<{ next(batch: EventBatch): EventBatchResult }> {
+  const { response, changedIds, hasDeliveries, hasRequests } = await recordWithRetry(
+    deps,
+    mergedBatch,
+    options,
+  );
+  if (changedIds.length > 0) deps.onChange(changedIds);
+  if (hasDeliveries) deps.onDeliveries();
+  if (hasRequests) deps.onTrackers(mergedBatch.scope.accountId);
+  const rewards = new Map(response.decisions.map((reward) => [reward.id, reward]));
+  let position = 0;
+  return {
+    next({ events }) {
+      const ids = new Set(events.map(({ decisionId }) => decisionId));
+      const results = response.results.slice(position, (position += events.length));
+      return { results, decisions: [...ids].flatMap((id) => rewards.get(id) ?? []) };
+    },
+  };
+}
+
+/** Records the events. If more players must be locked, starts over in a new transaction that locks them first. */
+async function recordWithRetry(
+  deps: Deps,
+  batch: EventBatch,
+  options: TransactionOptions,
+): Promise<RecordResult> {
+  try {
+    return await deps.database.transaction((queries) => recordInTransaction(queries, deps, batch), {
+      ...options,
+      hasLeadingReads: true,
+      preferIndexes: true,
+    });
+  } catch (error) {
+    if (!(error instanceof ViewersNotLockedError)) throw error;
+    const viewers = [...batch.viewers, ...error.viewers];
+    return recordWithRetry(deps, { ...batch, viewers }, options);
+  }
+}
+
+interface RecordResult {
+  response: EventBatchResult;
+  /** Ids of changed decisions. */
+  changedIds: string[];
+  hasDeliveries: boolean;
+  /** Whether tracker requests were stored. */
+  hasRequests: boolean;
+}
+
+async function recordInTransaction(
+  queries: Queries,
+  deps: Deps,
+  batch: EventBatch,
+): Promise<RecordResult> {
+  const { scope, events, userRefs } = batch;
+  const nowMs = deps.nowMs();
+  const snapshot = deps.snapshot(scope);
+  const { decisions, evidence } = await lockAndRead(queries, batch, nowMs);
+  const codes = findRejectionCodes(batch, decisions, snapshot, nowMs);
+  const acceptableEvents = events.filter((_, index) => codes[index] === undefined);
+  const rejectedCompletions = collectRejectedCompletions(events, codes);
+  const candidates = selectAffected([...decisions.values()], acceptableEvents, rejectedCompletions);
+  const { recordedEvents } = evidence;
+  requireLockedViewers(batch.viewers, candidates, recordedEvents);
+  const { outcomes, written } = appendEvents(queries, scope.accountId, acceptableEvents, evidence);
+  const results = buildResults(events, codes, outcomes);
+  const acceptedEvents = events.filter((_, index) => results[index]?.status === 'accepted');
+  for (const event of acceptedEvents) recordedEvents.get(event.decisionId)?.push(event);
+
+  const affectedDecisions = selectAffected(candidates, acceptedEvents, rejectedCompletions);
+  const [transitions] = await Promise.all([
+    judge(queries, scope, affectedDecisions, {
+      evidence: recordedEvents,
+      snapshot,
+      nowMs,
+      rejectedCompletions,
+    }),
+    written,
+  ]);
+  const invalidEvents = events.filter((_, index) => codes[index] === 'invalid_traffic');
+  const trackerResult = await requestTrackers(queries, deps.box, {
+    scope,
+    snapshot,
+    nowMs,
+    decisions,
+    acceptedEvents: new Set(acceptedEvents),
+    events: recordedEvents,
+    transitions,
+    findClient: batch.findClient,
+  });
+  const [hasDeliveries] = await Promise.all([
+    deps.writeEvents(queries, scope, draftEvents(transitions, userRefs)),
+    writeTransitions(queries, scope.accountId, transitions),
+    addToRollups(queries, scope.accountId, [
+      ...countTransitions(scope, transitions, nowMs),
+      ...countEvents(scope, acceptedEvents, decisions),
+      ...countInvalid(scope, invalidEvents, decisions),
+      ...trackerResult.counts,
+    ]),
+  ]);
+
+  for (const { after } of transitions) decisions.set(after.id, after);
+  const statuses = [...decisions.values()].map((decision) =>
+    describeReward(deps.receipts, scope, decision, userRefs.get(decision.id)),
+  );
+  return {
+    response: { results, decisions: statuses },
+    changedIds: transitions.map(({ after }) => after.id),
+    hasDeliveries,
+    hasRequests: trackerResult.hasRequests,
+  };
+}
+
+/** Returns the decisions affected by these events or by rejected completions. */
+function selectAffected(
+  decisions: readonly DecisionState[],
+  events: readonly RecordedEvent[],
+  rejectedCompletions: ReadonlyMap<string, RewardVerdict>,
+): DecisionState[] {
+  const affectedIds = new Set(events.filter(isEvidence).map(({ decisionId }) => decisionId));
+  return decisions.filter(({ id }) => affectedIds.has(id) || rejectedCompletions.has(id));
+}
+
+interface JudgeInput {
+  evidence: ReadonlyMap<string, RecordedEvent[]>;
+  snapshot: Snapshot;
+  nowMs: number;
+  rejectedCompletions: ReadonlyMap<string, RewardVerdict>;
+}
+
+/** Judges the affected decisions. */
+async function judge(
+  queries: Queries,
+  scope: Scope,
+  decisions: readonly DecisionState[],
+  { evidence, snapshot, nowMs, rejectedCompletions }: JudgeInput,
+): Promise<Transition[]> {
+  if (decisions.length === 0) return [];
+  const history = await readHistory(queries, scope, snapshot, decisions, evidence);
+  return judgeDecisions({ snapshot, nowMs, evidence, history, rejectedCompletions }, decisions);
+}
+
+/**
+ * Locks the players who completed an ad, then the events' decisions, and then reads the recorded events. Events are
+ * appended to a decision only while it is locked, so reading after locking returns all of them. The statements are
+ * pipelined, and the server executes them in this order.
+ */
+async function lockAndRead(
+  queries: Queries,
+  { scope, events, viewers }: EventBatch,
+  nowMs: number,
+): Promise<{ decisions: Map<string, DecisionState>; evidence: Evidence }> {
+  const ids = [...new Set(events.map(({ decisionId }) => decisionId))];
+  const [, decisions, evidence] = await Promise.all([
+    lockViewers(queries, scope, viewers, nowMs),
+    readDecisions(queries, scope, ids, { lock: true }),
+    readEvidence(queries, scope.accountId, ids),
+  ]);
+  return { decisions: new Map(decisions.map((decision) => [decision.id, decision])), evidence };
+}
+
+/** Returns why each event is rejected, or undefined for an accepted event. */
+function findRejectionCodes(
+  { events, botEvents }: EventBatch,
+  decisions: ReadonlyMap<string, DecisionState>,
+  snapshot: Snapshot,
+  nowMs: number,
+): EventResult['code'][] {
+  const killedIds = new Set(
+    [...decisions.values()]
+      .filter((decision) => isDecisionKilled(snapshot, decision, nowMs))
+      .map(({ id }) => id),
+  );
+  return events.map((event) => {
+    const decision = decisions.get(event.decisionId);
+    if (!decision) return 'decision_mismatch';
+    if (botEvents.size > 0 && botEvents.has(makeEventKey(event))) return 'invalid_traffic';
+    return checkArrival(event, decision, killedIds.has(decision.id));
+  });
+}
+
+function buildResults(
+  events: RecordedEvent[],
+  codes: EventResult['code'][],
+  outcomes: ReturnType<typeof appendEvents>['outcomes'],
+): EventResult[] {
+  return events.map((event, index) => {
+    const { id } = event;
+    const code = codes[index];
+    if (code !== undefined) return { id, status: 'rejected', code };
+    const outcome = outcomes.get(event);
+    if (outcome === 'too_many') return { id, status: 'rejected', code: 'invalid_event' };
+    return { id, status: outcome === 'new' ? 'accepted' : 'duplicate' };
+  });
+}
+
+/** Returns the reward verdicts that result from rejected completions, by decision. */
+function collectRejectedCompletions(
+  events: RecordedEvent[],
+  codes: EventResult['code'][],
+): Map<string, RewardVerdict> {
+  const rejectedCompletions = new Map<string, RewardVerdict>();
+  events.forEach(({ type, decisionId }, index) => {
+    const code = codes[index];
+    if (type !== 'complete') return;
+    if (code === 'killed' || code === 'invalid_traffic')
+      rejectedCompletions.set(decisionId, { state: 'denied', reason: code });
+    if (code === 'late') rejectedCompletions.set(decisionId, { state: 'expired', reason: code });
+  });
+  return rejectedCompletions;
+}
+
+/** Thrown when a decision is locked but its player is not. Players must be locked before decisions. */
+class ViewersNotLockedError extends Error {
+  readonly viewers: string[];
+  constructor(viewers: string[]) {
+    super(`${viewers.length} players must be locked before their decisions.`);
+    this.viewers = viewers;
+  }
+}
+
+/**
+ * Makes sure that every player who may earn a reward is locked. Usually, the completion arrives last, and its request
+ * identifies the player to lock. If other evidence arrives after the completion, the player is not locked yet.
+ *
+ * @param viewers the locked players
+ * @throws ViewersNotLockedError when a player is not locked.
+ */
+function requireLockedViewers(
+  viewers: readonly string[],
+  decisions: readonly DecisionState[],
+  recordedEvents: ReadonlyMap<string, readonly RecordedEvent[]>,
+): void {
+  const missingViewers = decisions.flatMap(({ id, viewer, rewardState }) => {
+    const isUnsettled = rewardState === 'none' || rewardState === 'pending';
+    const isCompleted = recordedEvents.get(id)?.some(({ type }) => type === 'complete') === true;
+    return viewer !== null && isUnsettled && isCompleted && !viewers.includes(viewer) ? viewer : [];
+  });
+  if (missingViewers.length > 0) throw new ViewersNotLockedError([...new Set(missingViewers)]);
+}
