@@ -1,7 +1,7 @@
 /** The lint rules. Those that restrict imports between parts (see ARCHITECTURE.md) are generated from tables. */
 const parts = ['decision', 'outbox', 'reward', 'creative', 'engine'];
 const entryPoints = ['index', 'phaser', 'cocos', 'script-tag', 'ad-placement', 'server'];
-const composition = ['ads', 'create-ads', 'requests', 'lazy-requests', ...entryPoints];
+const composition = ['ads', 'create-ads', ...entryPoints];
 /** Forbids imports whose path matches. */
 const forbid = (regex, message) => ({ regex, message });
 /** Like {@link forbid}, but allows `import type`. */

@@ -16,7 +16,8 @@ them; \`npm test\` runs it in Chromium. The browsers must be installed:
   apt-get install --no-install-recommends webkit2gtk-driver libwebkit2gtk-4.1-0 \\
     gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav xvfb xauth
 
-With \`pages\`, runs test/e2e/true-rewards in Firefox: complete pages with the real service.
+With \`pages\`, runs test/e2e/true-rewards in Firefox (complete pages with the real service), and
+test/e2e/break/lazy-files.
 
 Tests that need a sound device are skipped, with a message, unless pulseaudio is installed.
 

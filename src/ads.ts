@@ -1,6 +1,8 @@
 import type { Decision } from '../protocol/wire.ts';
-import type { BreakKind } from './ad-break/run-ad-break.ts';
+import { type BreakDeps, type BreakKind, runAdBreak } from './ad-break/run-ad-break.ts';
+import { showBanner } from './ad-break/show-banner.ts';
 import type { Recorder } from './debug/recorder.ts';
+import type { Decisions } from './decision/decisions.ts';
 import {
   type ConsentOptions,
   findCallError,
@@ -12,9 +14,8 @@ import type { Outbox } from './outbox/outbox.ts';
 import type { OutboxDiagnostics } from './outbox/storage.ts';
 import type { Availability, RewardReport, ShowResult } from './outcome.ts';
 import type { Emitter } from './platform/emitter.ts';
-import { reportUncaught } from './platform/guard.ts';
 import { linkSignals } from './platform/clock.ts';
-import type { Requests } from './requests.ts';
+import { loadPart } from './platform/load-part.ts';
 import type { RewardDiagnostics, Rewards } from './reward/rewards.ts';
 import type { RewardHandler } from './reward/delivery.ts';
 
@@ -190,7 +191,11 @@ export interface Ads {
 /** The dependencies of {@link assembleAds}, created by `createAds()`. */
 export interface AdsDeps {
   environment: 'sandbox' | 'live';
-  requests: Requests;
+  /** Ends when the ads are destroyed. */
+  lifetime: AbortController;
+  decisions: Pick<Decisions, 'availability' | 'preload'>;
+  /** What ad breaks and banners need. */
+  breakDeps: BreakDeps;
   rewards: Rewards;
   outbox: Outbox;
   events: Emitter<AdsListeners>;
@@ -205,8 +210,7 @@ export interface AdsDeps {
 
 /** Assembles the public `Ads` object from its dependencies. */
 export function assembleAds(deps: AdsDeps): Ads {
-  const { onChange, events, outbox, record, requests, rewards } = deps;
-  const destroyController = new AbortController();
+  const { breakDeps, decisions, events, lifetime, onChange, outbox, record, rewards } = deps;
   /**
    * The call whose ad is being requested or is on the screen. Undefined once the ad has closed, even if the reward is
    * still pending.
@@ -242,7 +246,7 @@ export function assembleAds(deps: AdsDeps): Ads {
     kind: BreakKind,
     options: ShowOptions = {},
   ): Promise<ShowResult> {
-    if (destroyController.signal.aborted) return { outcome: 'aborted', reason: 'destroyed' };
+    if (lifetime.signal.aborted) return { outcome: 'aborted', reason: 'destroyed' };
     const error = findCallError(options);
     if (error) return { outcome: 'error', reason: 'option_invalid', detail: error };
     if (showing)
@@ -250,7 +254,7 @@ export function assembleAds(deps: AdsDeps): Ads {
         outcome: 'already_showing',
         detail: `The ad for ${showing.placement} has not ended.`,
       };
-    const call = linkSignals(options.signal, destroyController.signal);
+    const call = linkSignals(options.signal, lifetime.signal);
     const show = { placement };
     const resumeGame = (): void => {
       if (showing === show) showing = undefined;
@@ -258,28 +262,27 @@ export function assembleAds(deps: AdsDeps): Ads {
     showing = show;
     onChange();
     record.note('begin');
-    const result = await requests
-      .runBreak({
-        ...options,
-        placement,
-        kind,
-        signal: call.signal,
-        onOpen() {
-          record.note('open');
-          emit('open', placement);
-          options.onOpen?.();
-        },
-        onStart() {
-          emit('start', placement);
-        },
-        onClose() {
-          record.note('released');
-          resumeGame();
-          emit('close', placement);
-          onChange();
-          options.onClose?.();
-        },
-      })
+    const result = await runAdBreak(breakDeps, {
+      ...options,
+      placement,
+      kind,
+      signal: call.signal,
+      onOpen() {
+        record.note('open');
+        emit('open', placement);
+        options.onOpen?.();
+      },
+      onStart() {
+        emit('start', placement);
+      },
+      onClose() {
+        record.note('released');
+        resumeGame();
+        emit('close', placement);
+        onChange();
+        options.onClose?.();
+      },
+    })
       // Even a bug in the SDK must not leave the game paused.
       .catch((error: unknown): ShowResult => ({
         outcome: 'error',
@@ -302,7 +305,7 @@ export function assembleAds(deps: AdsDeps): Ads {
   });
 
   const availability = (placement: string): Availability =>
-    showing ? { available: false, reason: 'already_showing' } : requests.availability(placement);
+    showing ? { available: false, reason: 'already_showing' } : decisions.availability(placement);
 
   const listen =
     (method: 'on' | 'once'): Ads['on'] =>
@@ -315,15 +318,15 @@ export function assembleAds(deps: AdsDeps): Ads {
       };
     };
 
-  const panel = { record, diagnostics, rewards: rewards.list, signal: destroyController.signal };
+  const panel = { record, diagnostics, rewards: rewards.list, signal: lifetime.signal };
 
   return {
     canShow: (placement) => availability(placement).available,
     availability,
     preload: async (placement, options = {}) => {
       if (findCallError(options)) return { available: false, reason: 'error' };
-      const call = linkSignals(options.signal, destroyController.signal);
-      const preloaded = await requests.preload(placement, call.signal, options);
+      const call = linkSignals(options.signal, lifetime.signal);
+      const preloaded = await decisions.preload(placement, call.signal, options);
       call.abort();
       onChange();
       return preloaded;
@@ -331,9 +334,9 @@ export function assembleAds(deps: AdsDeps): Ads {
     showRewarded: (placement, options) => show(placement, 'rewarded', options),
     showInterstitial: (placement, options) => show(placement, 'interstitial', options),
     mountBanner(placement, element) {
-      const bannerController = linkSignals(destroyController.signal);
+      const bannerController = linkSignals(lifetime.signal);
       return {
-        result: requests.showBanner(placement, element, bannerController.signal),
+        result: showBanner(breakDeps, placement, element, bannerController.signal),
         remove: () => bannerController.abort(),
       };
     },
@@ -350,14 +353,17 @@ export function assembleAds(deps: AdsDeps): Ads {
     simulate: deps.setSimulation,
     diagnostics,
     toggleDebugPanel() {
-      import('./debug/open-panel.ts').then(
-        ({ togglePanel }) => togglePanel(panel),
-        () => reportUncaught(new Error('trueward: chunk_not_loaded: the debug panel')),
+      const { clock } = breakDeps;
+      const importPart = () => import('./debug/debug-tools.ts');
+      loadPart(importPart, 'togglePanel', { clock, signal: lifetime.signal }).then(
+        (togglePanel) => togglePanel(panel),
+        // The ads were destroyed, so there is nothing to show.
+        () => undefined,
       );
     },
     destroy() {
-      if (destroyController.signal.aborted) return;
-      destroyController.abort();
+      if (lifetime.signal.aborted) return;
+      lifetime.abort();
       ended = true;
       syncRewardClaims();
       deps.destroy();

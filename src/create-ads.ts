@@ -1,13 +1,15 @@
-import { type Ads, type AdsListeners, assembleAds } from './ads.ts';
+import { type Ads, type AdsDeps, type AdsListeners, assembleAds } from './ads.ts';
 import {
   connectivityWhenConsentKnown,
   createPlayerContext,
   fetchWhenConsentKnown,
 } from './player-context.ts';
-import { createRecorder, lazyLog, loggedFetch } from './debug/recorder.ts';
+import { loadCreative } from './creative/load-creative.ts';
+import { loadText } from './creative/strings.ts';
+import { createRecorder, loadLog, loggedFetch } from './debug/recorder.ts';
+import { createDecisions } from './decision/decisions.ts';
 import { createFrameQueue } from './engine/frame-queue.ts';
 import { noEngine } from './engine/engine-driver.ts';
-import { lazyRequests } from './lazy-requests.ts';
 import {
   type AdsOptions,
   checkConsent,
@@ -30,10 +32,10 @@ import { adsWithoutPage } from './unavailable-ads.ts';
 /** Timeout for one request, in milliseconds. The load timeout may end a request earlier. */
 const requestTimeoutMs = 10_000;
 /**
- * How long to wait before looking for data stored under an earlier key, in milliseconds. The delay gives the game time
- * to start first.
+ * How long an ad may wait for its translation, in milliseconds after the start. Usually, it has loaded long before the
+ * first ad.
  */
-const adoptDelayMs = 3_000;
+const translationWaitMs = 2_000;
 
 /**
  * Initializes ads for one game. Doesn’t request any ads yet, but sends queued events and resumes processing rewards left
@@ -62,9 +64,11 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   const name = `trueward:${validOptions.environment}_${publishableKey.slice(-12)}@${new URL(serviceUrl).host}`;
   const engine = validOptions.engine ?? noEngine();
   const player = createPlayerContext(validOptions, systemClock);
-  const log = validOptions.debug ? lazyLog() : undefined;
-  const recorder = createRecorder(systemClock, log);
   let ended = false;
+  const lifetime = new AbortController();
+  const { signal } = lifetime;
+  const log = validOptions.debug ? loadLog({ clock: systemClock, signal }) : undefined;
+  const recorder = createRecorder(systemClock, log);
   /** Emits `change`, except after `destroy()`. */
   const emitChange = (): void => {
     if (!ended) events.emit('change');
@@ -113,59 +117,51 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   });
   player.onIdentified(() => void rewards.refresh().then(emitChange));
   outbox.onRewards((statuses) => void rewards.settle(statuses));
-  const requests = lazyRequests({
+  const decisions = createDecisions({
     ...ports,
     ...validOptions,
     client,
-    engine,
-    rewards,
     isConsentKnown: player.isConsentKnown,
-    retryConsent: player.retryConsent,
     isOnline: browserConnectivity.isOnline,
     // Any response shows that the host is reachable, so CORS is not needed.
-    reach: (signal) => fetch(`${serviceUrl}/healthz`, { mode: 'no-cors', signal }),
+    reach: (reachSignal) =>
+      fetch(`${serviceUrl}/healthz`, { mode: 'no-cors', signal: reachSignal }),
     profile: player.current,
     onResponse: recorder.onResponse,
     onChange: emitChange,
+    loadCreative: (decision, loadSignal) =>
+      loadCreative(decision, { clock: systemClock, signal: loadSignal, locale }),
+  });
+  const breakDeps: AdsDeps['breakDeps'] = {
+    ...validOptions,
+    clock: systemClock,
+    take: decisions.take,
+    engine,
+    rewards,
     enqueue(event, after) {
       recorder.note(event.type);
       return outbox.enqueue(event, after);
     },
-    loadShowAd: async () => {
-      // Loaded in parallel, because show-ad.ts needs these strings next.
-      if (!/^en\b/i.test(locale)) import('./creative/languages.ts').catch(() => undefined);
-      const { createShowAd } = await import('./ad-break/show-ad.ts');
-      return createShowAd(locale, validOptions.strings);
-    },
-  });
+    text: loadText({
+      locale,
+      overrides: validOptions.strings,
+      waitMs: Math.min(translationWaitMs, validOptions.loadTimeoutMs / 2),
+      clock: systemClock,
+      signal,
+    }),
+  };
   // An ad requested with the previous options must not be shown.
   player.onChange(() => {
-    requests.forget();
+    decisions.forget();
     emitChange();
   });
   const stopListening = [browserConnectivity.onOnline(emitChange), onOffline(emitChange)];
 
-  /**
-   * Adopts data stored under an earlier publishable key. The code is loaded only if a database may belong to such a
-   * key.
-   */
-  const adoptEarlierData = async (): Promise<void> => {
-    const databases = await indexedDB.databases();
-    const isOtherDatabase = ({ name: databaseName = '' }: IDBDatabaseInfo): boolean =>
-      databaseName.startsWith('trueward:') && !databaseName.startsWith(name);
-    if (ended || !databases.some(isOtherDatabase)) return;
-    const { adoptStorage } = await import('./adopt-storage.ts');
-    if (!ended)
-      stopListening.push(adoptStorage({ ...ports, client, outbox, rewards, onChange: emitChange }));
-  };
-  // In browsers that can't list databases (Firefox before 126), nothing is adopted.
-  stopListening.push(
-    systemClock.after(adoptDelayMs, () => void adoptEarlierData().catch(() => undefined)),
-  );
-
   const ads = assembleAds({
     environment: validOptions.environment,
-    requests,
+    lifetime,
+    decisions,
+    breakDeps,
     rewards,
     outbox,
     events,
@@ -189,16 +185,12 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       ended = true;
       for (const stop of stopListening) stop();
       player.destroy();
-      requests.destroy();
+      decisions.destroy();
       rewards.destroy();
       outbox.destroy();
       frames.destroy();
     },
   });
-  // Prefetches the rest of the code that the first ad needs. Unlike bundled code, it does not delay the game's startup.
-  requests.prefetch();
-  outbox.prefetch();
-  rewards.prefetch();
   if (new URLSearchParams(globalThis.location?.search).has('trueward-debug'))
     ads.toggleDebugPanel();
   return ads;

@@ -109,7 +109,6 @@ export type OptionErrorCode =
  * A stable code that explains an outcome: a reason or problem code from the service, or one of these SDK codes.
  *
  * - `consent_unknown`: the player has not made a privacy choice yet.
- * - `chunk_not_loaded`: part of the SDK could not be fetched.
  * - `network`, `blocked`, `timeout`, `unexpected_response`, `incomplete_response`: the service could not be reached. An
  *   unexpected response comes from something other than the service, such as a captive portal.
  * - `load_failed`, `load_timeout`: the ad's media failed to load or took too long.
@@ -130,7 +129,6 @@ export type Reason =
   | OptionErrorCode
   | 'aborted'
   | 'blocked'
-  | 'chunk_not_loaded'
   | 'consent_unknown'
   | 'decision_malformed'
   | 'destroyed'

@@ -2,6 +2,7 @@ import type { DecisionRequest } from '../protocol/wire.ts';
 import type { CheckedOptions, ConsentOptions, UserOptions, UserToken } from './options.ts';
 import type { Clock } from './platform/clock.ts';
 import { newRandomId } from './platform/ids.ts';
+import { loadPart } from './platform/load-part.ts';
 import { browserPageLifecycle, type Connectivity } from './platform/page.ts';
 
 /** The player's data, as sent in requests. */
@@ -35,8 +36,6 @@ export interface PlayerContext {
   current(): Profile;
   /** Whether the page’s consent is known. Until then, nothing may be sent. */
   isConsentKnown(): boolean;
-  /** Retries loading the code that reads the page’s consent, if it failed to load. Returns whether it had failed. */
-  retryConsent(): boolean;
   /** Calls `listener` when `current()` changes, for example when consent becomes known. */
   onChange(listener: () => void): () => void;
   player(): Player;
@@ -83,8 +82,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
   let user: UserOptions;
   let player: Player;
   let childRef: string;
-  /** Stops following the page’s consent. Set to undefined once it has been called. */
-  let unfollow: (() => void) | undefined = () => {};
+  const followController = new AbortController();
   const listeners = new Set<() => void>();
   let onIdentified = (): void => {};
 
@@ -95,11 +93,6 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
   function setConsent(next: ConsentOptions): void {
     consent = next;
     notify();
-  }
-
-  function stopFollowing(): void {
-    unfollow?.();
-    unfollow = undefined;
   }
 
   /** Wraps the game's function so that each token it returns identifies the player. */
@@ -140,17 +133,16 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
   }
   setUser(options);
 
-  let consentFailed = false;
-  function followPage(): void {
-    import('./platform/page-consent.ts').then(
-      ({ followPageConsent }) => {
-        if (unfollow) unfollow = followPageConsent(clock, setConsent, browserPageLifecycle);
-      },
-      // If the code that reads consent fails to load, consent stays unknown and nothing is sent.
-      () => (consentFailed = true),
-    );
+  // Until this code has loaded, consent stays unknown and nothing is sent.
+  async function followPage(): Promise<void> {
+    const { signal } = followController;
+    const importPart = () => import('./platform/page-consent.ts');
+    const followPageConsent = await loadPart(importPart, 'followPageConsent', { clock, signal });
+    const unfollow = followPageConsent(clock, setConsent, browserPageLifecycle);
+    signal.addEventListener('abort', unfollow);
   }
-  if (followsPage) followPage();
+  // Rejects only if the page’s consent is no longer needed.
+  if (followsPage) followPage().catch(() => undefined);
 
   return {
     current: () => ({
@@ -173,12 +165,6 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
       onIdentified = listener;
     },
     isConsentKnown: () => !followsPage || consent !== undefined,
-    retryConsent() {
-      const failed = consentFailed;
-      consentFailed = false;
-      if (failed) followPage();
-      return failed;
-    },
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -189,14 +175,14 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
     },
     setConsent(next) {
       // The game's own consent setting overrides the page's.
-      stopFollowing();
+      followController.abort();
       setConsent(next);
     },
     setSimulation(outcome) {
       simulate = outcome;
       notify();
     },
-    destroy: stopFollowing,
+    destroy: () => followController.abort(),
   };
 }
 

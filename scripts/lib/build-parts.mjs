@@ -9,8 +9,6 @@ const vite = (/** @type {string[]} */ ...args) => [
   'warn',
   ...args,
 ];
-const viteSdk = (/** @type {string[]} */ ...args) =>
-  vite('--config', 'scripts/vite.config.ts', ...args);
 
 /**
  * The parts of the build, with their sources and outputs.
@@ -23,7 +21,7 @@ export const buildParts = [
     sources: [
       'src',
       'protocol',
-      'scripts/vite.config.ts',
+      'vite.config.ts',
       'scripts/tsconfig.base.json',
       'package-lock.json',
       'scripts/roll-up-types.mjs',
@@ -38,11 +36,11 @@ export const buildParts = [
       '.cache/api-reports/index.api.md',
     ],
     commands: [
-      viteSdk(),
-      viteSdk('--mode', 'trueward'),
-      viteSdk('--mode', 'trueward-ad-placement'),
-      viteSdk('--mode', 'trueward-cocos'),
-      viteSdk('--mode', 'trueward-phaser'),
+      vite(),
+      vite('--mode', 'trueward'),
+      vite('--mode', 'trueward-ad-placement'),
+      vite('--mode', 'trueward-cocos'),
+      vite('--mode', 'trueward-phaser'),
       [...tool('typescript', 'tsc'), '--build', 'src', 'src/server'],
       [process.execPath, 'scripts/roll-up-types.mjs'],
     ],

@@ -1,3 +1,5 @@
+import { releasePresses } from './release-presses.ts';
+
 const keyEvents = ['keydown', 'keypress', 'keyup'] as const;
 const pressEvents = ['click', 'dblclick', 'contextmenu', 'wheel'].concat(
   ['pointerdown', 'pointermove', 'pointerup', 'pointercancel'],
@@ -48,9 +50,6 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
       return;
     } else if (/up$|end$|cancel$/.test(type)) {
       missedPointerReleases.push(event);
-      // Most ads never need this code, so it is loaded only after the game has missed a pointer release. If loading
-      // fails, it is retried when the ad ends.
-      loadReleasePresses().catch(() => undefined);
       // Otherwise, lifting the finger would click the ad underneath it.
       if (type === 'touchend' && event.cancelable) event.preventDefault();
       withhold(event);
@@ -94,20 +93,11 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
     const game = canvas ?? document.body;
     for (const event of missedKeyReleases) game.dispatchEvent(new KeyboardEvent('keyup', event));
     if (keysInAd.size > 0) withholdUntilReleased(keysInAd);
-    if (missedPointerReleases.length > 0)
-      loadReleasePresses().then(
-        ({ releasePresses }) => releasePresses(game, missedPointerReleases),
-        () => undefined,
-      );
+    releasePresses(game, missedPointerReleases);
   };
 }
 
-const loadReleasePresses = () => import('./release-presses.ts');
-
-/**
- * Withholds auto-repeat and release events for the pressed keys from the game. This code is not loaded on demand,
- * because the key that closed the ad may be released immediately.
- */
+/** Withholds auto-repeat and release events for the pressed keys from the game. */
 function withholdUntilReleased(pressedKeys: Set<string>): void {
   const holdController = new AbortController();
   const { signal } = holdController;

@@ -2,7 +2,7 @@ import { mountBanner } from '../creative/banner.ts';
 import type { NewAdEvent } from '../outbox/outbox.ts';
 import type { ShowResult } from '../outcome.ts';
 import { reportUncaught } from '../platform/guard.ts';
-import { type AdSource, obtainAd } from './run-ad-break.ts';
+import { type AdSource, obtainAd } from './obtain-ad.ts';
 
 export interface BannerDeps extends AdSource {
   enqueue(event: NewAdEvent): Promise<void>;
@@ -16,7 +16,7 @@ export async function showBanner(
   signal: AbortSignal,
 ): Promise<ShowResult> {
   const request = { format: 'banner', placement, signal };
-  const ad = await obtainAd(deps, request, Promise.resolve());
+  const ad = await obtainAd(deps, request);
   if (!('creative' in ad)) return ad;
   const { creative, decision } = ad;
   let result: ShowResult = { outcome: 'completed', decisionId: decision.id };

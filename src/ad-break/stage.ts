@@ -82,9 +82,9 @@ export function openStage(
     cancelFocusCheck = clock.after(focusLossMs, () => document.hasFocus() && dispatchVisibility());
   }
 
-  const { element, externalAd } = creative;
+  const { element } = creative;
   const overlay: Overlay = openOverlay(
-    { element, externalAd, creative: decision.creative, strings, reward: decision.reward },
+    { element, creative: decision.creative, strings, reward: decision.reward },
     {
       closeRequested: () => dispatch({ type: 'closeRequested' }),
       closeConfirmed: () => dispatch({ type: 'closeConfirmed' }),

@@ -1,5 +1,4 @@
-import { createAds } from '../create-ads.ts';
-import { type AdsOptions, OptionError } from '../options.ts';
+import { type AdsOptions, createAds, OptionError } from '../index.ts';
 import type { EarnedReward } from '../outcome.ts';
 import { type GameAds, unavailableAds } from '../unavailable-ads.ts';
 import { cocosDriver } from './cocos-driver.ts';

@@ -32,19 +32,9 @@ export function createIcon(path: string): SVGSVGElement {
   return svg;
 }
 
-/** Adds the elements that an ad from an external source requires. Returns a callback to call with the ad's progress. */
-type Decorate = (
-  creative: OverlayContent['creative'],
-  parts: OverlayParts,
-  strings: OverlayStrings,
-  hooks: OverlayHooks,
-) => (watchedMs: number) => void;
-
 export interface OverlayContent {
   /** The creative; see `LoadedCreative.element`. */
   element: HTMLElement;
-  /** See `LoadedCreative.externalAd`. */
-  externalAd?: { decorate: Decorate } | undefined;
   /** `alt` also serves as the title of an ad without a reward, and as the end card's text. */
   creative: Omit<DecisionCreative, 'id' | 'media'>;
   strings: OverlayStrings;

@@ -1,3 +1,4 @@
+import { decorate } from './external-ad.ts';
 import {
   buildOverlay,
   createIcon,
@@ -40,7 +41,10 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
   const root = host.attachShadow({ mode: 'open' });
   root.adoptedStyleSheets = [overlayStyle()];
   root.append(dialog);
-  const onProgress = content.externalAd?.decorate(content.creative, parts, strings, hooks);
+  const onProgress =
+    content.creative.advertiser === undefined
+      ? undefined
+      : decorate(content.creative, parts, strings, hooks);
   if (content.element.parentElement !== host) host.append(content.element);
   if (!host.isConnected) document.body.append(host);
   try {

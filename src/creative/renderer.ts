@@ -1,7 +1,6 @@
 import type { Reason } from '../outcome.ts';
 import type { DecisionCreative } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
-import type * as externalAd from './external-ad.ts';
 
 /** An event that a renderer reports about its creative. */
 export type RendererEvent =
@@ -32,8 +31,6 @@ export interface LoadedCreative {
   readonly element: HTMLElement;
   /** Duration of the creative, in milliseconds. */
   readonly durationMs: number;
-  /** The module for ads with an `advertiser`. It is not loaded for other ads. */
-  readonly externalAd?: typeof externalAd | undefined;
   /** Starts playback and reporting. Called once, after `element` is in the page. */
   start(listener: (event: RendererEvent) => void): void;
   pause(): void;
@@ -57,41 +54,4 @@ export interface RenderOptions {
   clock: Clock;
   /** Aborts when loading is canceled or times out. */
   signal: AbortSignal;
-}
-
-/** Each renderer is a separate chunk, so that a game loads only the formats that it shows. */
-const renderers: Record<DecisionCreative['media']['format'], () => Promise<Renderer>> = {
-  video: async () => (await import('./video.ts')).renderVideo,
-  image: async () => (await import('./image.ts')).renderImage,
-  html: async () => (await import('./html.ts')).renderHtml,
-};
-
-/** How long an image or HTML creative is shown if the decision does not specify a watch time, in milliseconds. */
-const defaultMinWatchMs = 5_000;
-
-/**
- * Loads a decision's creative so that it can be shown immediately.
- *
- * @throws The signal's reason if the signal aborts. Otherwise, an `Error` whose message is a stable code.
- */
-export async function loadCreative(
-  decision: { creative: DecisionCreative; min_watch_ms?: number },
-  options: { clock: Clock; signal: AbortSignal; locale?: string },
-): Promise<LoadedCreative> {
-  const { creative } = decision;
-  const load = renderers[creative.media.format];
-  if (load === undefined) throw new Error('format_unknown');
-  const [render, externalAd] = await Promise.all([
-    load(),
-    creative.advertiser === undefined ? undefined : import('./external-ad.ts'),
-  ]).catch(() => {
-    throw new Error('chunk_not_loaded');
-  });
-  options.signal.throwIfAborted();
-  const loaded = await render(creative, {
-    minWatchMs: decision.min_watch_ms ?? defaultMinWatchMs,
-    locale: navigator.language,
-    ...options,
-  });
-  return { ...loaded, externalAd };
 }

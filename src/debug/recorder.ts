@@ -1,20 +1,20 @@
 import type { Decision } from '../../protocol/wire.ts';
 import type { ShowResult } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
-import { reportUncaught } from '../platform/guard.ts';
+import { loadPart } from '../platform/load-part.ts';
 import type { ServiceResult } from '../transport/service-client.ts';
 import type { LogEntry } from './write-log.ts';
 
-/** A console logger that is loaded on demand. */
+/** Writes an entry to the console. */
 export type Log = (entry: LogEntry) => void;
 
-export function lazyLog(): Log {
-  const loading = import('./write-log.ts');
-  loading.catch(() => reportUncaught(new Error('trueward: chunk_not_loaded: the log')));
+/** Loads the log's code. Entries wait until it has loaded, or are discarded once `signal` has aborted. */
+export function loadLog(options: { clock: Clock; signal: AbortSignal }): Log {
+  const loading = loadPart(() => import('./debug-tools.ts'), 'writeLog', options);
   // A promise runs its callbacks in order, so the lines appear in the order in which the events occurred.
   return (entry) =>
     void loading.then(
-      ({ writeLog }) => writeLog(entry),
+      (writeLog) => writeLog(entry),
       () => undefined,
     );
 }

@@ -36,8 +36,6 @@ export interface Decisions {
 export interface DecisionsDeps extends RequestAdDeps {
   /** Whether consent is known. Until then, no requests are made. */
   isConsentKnown(): boolean;
-  /** If the code that reads the page’s consent failed to load, retries loading it. Returns whether it had failed. */
-  retryConsent(): boolean;
   /** Called when a no-fill has expired, because `availability()` may now return a different result. */
   onChange(): void;
   lifecycle: Pick<PageLifecycle, 'onTransition'>;
@@ -50,7 +48,6 @@ export interface DecisionsDeps extends RequestAdDeps {
 const maxCheckIntervalMs = 30_000;
 
 const notReady: NoAd = { outcome: 'not_ready', reason: 'consent_unknown' };
-const notLoaded: NoAd = { outcome: 'error', reason: 'chunk_not_loaded' };
 
 /** An ad request in flight. */
 interface InFlightRequest {
@@ -207,7 +204,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   const ensureReady = async (call: Call): Promise<NoAd | undefined> => {
     const { placement, signal, options, decision } = call;
     if (destroyed || signal.aborted) return { outcome: 'aborted' };
-    if (!deps.isConsentKnown()) return deps.retryConsent() ? notLoaded : notReady;
+    if (!deps.isConsentKnown()) return notReady;
     // A decision from the game's server replaces the ad that is loaded or being requested.
     if (decision) forget(placement);
     const slot = getOrCreateSlot(placement);

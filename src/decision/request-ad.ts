@@ -223,9 +223,7 @@ export async function loadMedia(
     case 'timeout':
       return { outcome: 'timeout', reason: 'load_timeout', decisionId };
     case 'failed':
-      return detail === 'chunk_not_loaded'
-        ? { outcome: 'error', reason: detail, decisionId }
-        : { outcome: 'error', reason: 'load_failed', detail, decisionId };
+      return { outcome: 'error', reason: 'load_failed', detail, decisionId };
     default:
       return result;
   }

@@ -35,7 +35,7 @@ export interface DrainDeps {
   client: ServiceClient;
   clock: Clock;
   random: () => number;
-  /** Default: the Web Locks election, which is imported here, in a lazy chunk, so that it does not delay game startup. */
+  /** Default: Web Locks. */
   locks?: Locks;
   /** Whether this tab may send other tabs' events. */
   mayLead(): boolean;

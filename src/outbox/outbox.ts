@@ -10,7 +10,7 @@ import type {
 } from '../platform/page.ts';
 import { type ServiceClient, toJson } from '../transport/service-client.ts';
 import { type OutboxDiagnostics, createCounts, createStorage, adjustSize } from './storage.ts';
-import type { Pause, createDrain, Drain, DrainDeps } from './drain.ts';
+import { createDrain, type Pause } from './drain.ts';
 import {
   createMemoryStore,
   createRecentEvents,
@@ -37,8 +37,6 @@ export type NewAdEvent = Omit<AdEvent, 'id' | 'occurred_at'>;
 
 /** A durable queue of events. It stores events on the device and sends them until the service acknowledges them. */
 export interface Outbox {
-  /** Loads the code that sends events, so that the first event does not wait for it. */
-  prefetch(): void;
   /**
    * Stores an event with the current time as its timestamp. If `after` is given, waits for it before storing. Resolves
    * when the event is stored or dropped. Stored events survive closing the page or the browser. `diagnostics()` counts
@@ -91,8 +89,6 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const channel = deps.openTabChannel<TabMessage>(name);
   const counts = createCounts();
   const { diagnostics } = counts;
-  let loading: Promise<{ createDrain: typeof createDrain }> | undefined;
-  let drain: Drain | undefined;
   let group: Group | undefined;
   /** Events that are being written. */
   const unwritten = new Set<QueuedEvent[]>();
@@ -110,31 +106,13 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const clearRecentIfEmpty = (): void => {
     if (!isWaiting()) recent.clear();
   };
-  /**
-   * Loads the code that sends events, if necessary, and runs `work` with it. If loading fails, the next call tries
-   * again.
-   */
-  const withDrain = async (work: (drain: Drain) => unknown): Promise<void> => {
-    try {
-      const code = await (loading ??= import('./drain.ts'));
-      if (destroyed) return;
-      drain ??= code.createDrain(drainDeps);
-      await work(drain);
-    } catch (error) {
-      loading = undefined;
-      onError(error);
-    }
-  };
-  const prefetch = (): void => void withDrain(() => undefined);
-  const wake = (): void => void withDrain((loaded) => loaded.wake());
-  const nudge = (): Promise<void> => withDrain((loaded) => loaded.nudge());
   const onTabMessage = (message: TabMessage): void => {
     const { events = 0, bytes = 0, rewards = [], pause } = message;
     adjustSize(counts.shared, events, bytes);
     clearRecentIfEmpty();
     if (rewards.length > 0) for (const listener of listeners) listener(rewards);
-    if (pause) void withDrain((loaded) => loaded.pause(pause));
-    if (events > 0) wake();
+    if (pause) drain.pause(pause);
+    if (events > 0) drain.wake();
   };
   const broadcast = (message: TabMessage): void => {
     if (!destroyed) channel.send(message);
@@ -143,10 +121,10 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     if (source === store) broadcast({ events, bytes });
     adjustSize(source === store ? counts.shared : counts.local, events, bytes);
     clearRecentIfEmpty();
-    if (events > 0) wake();
+    if (events > 0) drain.wake();
   };
 
-  const drainDeps: DrainDeps = {
+  const drain = createDrain({
     ...deps,
     name,
     mayLead: () => !isSuspending,
@@ -169,7 +147,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       if (events > 0) onResize(source, -events, -bytes);
     },
     onPause: (pause) => broadcast({ pause }),
-  };
+  });
   const storage = createStorage({
     store,
     memory,
@@ -181,8 +159,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   });
 
   /** Sends events before they are stored. Each event has its final id, so it is not sent again once it is stored. */
-  const sendDirectly = (events: QueuedEvent[]): void =>
-    void withDrain((loaded) => loaded.sendDirectly(events, false));
+  const sendDirectly = (events: QueuedEvent[]): void => drain.sendDirectly(events, false);
   store.onSlow?.((slow) => {
     isSlow = slow;
     if (slow) sendDirectly(Array.from(unwritten).flat());
@@ -210,8 +187,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 
   const resumeSending = async (): Promise<void> => {
     // While this tab is draining the store, its counters are accurate already.
-    if (!drain?.isRunning()) await storage.recount();
-    if (isWaiting()) await nudge();
+    if (!drain.isRunning()) await storage.recount();
+    if (isWaiting()) drain.nudge();
   };
 
   const onTransition = (pageTransition: PageTransition): void => {
@@ -219,22 +196,21 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     if (pageTransition === 'visible' || pageTransition === 'returned') return void resumeSending();
     if (!isWaiting()) return;
     // Sent synchronously, because the page may not run again after this task.
-    drain?.sendDirectly(recent.list(), true);
+    drain.sendDirectly(recent.list(), true);
     // From here on, the browser may suspend the page at any time.
-    drain?.resign();
+    drain.resign();
     // If this tab keeps running, it may become the leader again.
-    wake();
+    drain.wake();
   };
 
   const disposers = [
     lifecycle.onTransition(onTransition),
-    deps.connectivity.onOnline(() => isWaiting() && void nudge()),
+    deps.connectivity.onOnline(() => isWaiting() && drain.nudge()),
   ];
   channel.onMessage(onTabMessage);
   void resumeSending();
 
   return {
-    prefetch,
     enqueue(event, after) {
       const id = deps.newId();
       const occurredAt = new Date(clock.now()).toISOString();
@@ -245,13 +221,12 @@ export function createOutbox(deps: OutboxDeps): Outbox {
         return Promise.resolve();
       }
       recent.add(queuedEvent);
-      prefetch();
       return after ? after.then(() => write(queuedEvent)) : write(queuedEvent);
     },
     async flush() {
       await group?.stored;
-      await nudge();
-      await drain?.finished();
+      drain.nudge();
+      await drain.finished();
     },
     onRewards(listener) {
       listeners.add(listener);
@@ -262,7 +237,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       if (destroyed) return;
       destroyed = true;
       for (const dispose of disposers) dispose();
-      drain?.stop();
+      drain.stop();
       listeners.clear();
       channel.close();
       // Events that were enqueued in this task must be written first.

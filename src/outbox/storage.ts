@@ -10,7 +10,7 @@ import {
   type Size,
   smallBatch,
 } from './event-store.ts';
-import type { evict } from './evict.ts';
+import { evict } from './evict.ts';
 
 /** Why events were dropped. `unreadable` counts records, because it is unknown how many events they contained. */
 export type DropReason = 'too_many' | 'too_large' | 'unreadable';
@@ -100,12 +100,6 @@ export interface Storage {
   recount(): Promise<void>;
 }
 
-/**
- * The queue size at which the eviction code is loaded, as a fraction of the bounds. Loading it early makes it available
- * offline.
- */
-const prefetchShare = 0.05;
-
 /** Splits the events from one task into records, each of which fits in a single request. */
 function groupEvents(events: QueuedEvent[]): string[][] {
   const groups: string[][] = [];
@@ -140,36 +134,17 @@ async function measureStore(store: EventStore): Promise<Size> {
 export function createStorage(deps: StorageDeps): Storage {
   const { bounds, counts, memory, onError, store } = deps;
   const { diagnostics, shared } = counts;
-  let evictImport: Promise<typeof evict> | undefined;
   /** Whether the last eviction failed to free enough space. */
   let quotaExhausted = false;
 
   const getSize = (source: EventStore): Size => (source === store ? shared : counts.local);
-  const loadEvict = (): Promise<typeof evict> => {
-    evictImport ??= import('./evict.ts').then(
-      (code) => code.evict,
-      (error: unknown) => {
-        // The next event retries the import.
-        evictImport = undefined;
-        throw error;
-      },
-    );
-    return evictImport;
-  };
-  const makeRoom = async (source: EventStore, target: Size): Promise<void> => {
-    const evictEvents = await loadEvict();
-    await evictEvents(source, target, (events) => {
+  const makeRoom = (source: EventStore, target: Size): Promise<void> =>
+    evict(source, target, (events) => {
       counts.drop('too_many', events.length);
       deps.onResize(source, -events.length, -measureLength(events));
     });
-  };
   const keepWithinBounds = async (source: EventStore): Promise<void> => {
-    const size = getSize(source);
-    if (exceeds(size, bounds)) await makeRoom(source, bounds).catch(onError);
-    else if (
-      exceeds(size, { events: bounds.events * prefetchShare, bytes: bounds.bytes * prefetchShare })
-    )
-      loadEvict().catch(onError);
+    if (exceeds(getSize(source), bounds)) await makeRoom(source, bounds).catch(onError);
   };
 
   const appendToStore = async (records: EventRecord[]): Promise<void> => {

@@ -1,6 +1,8 @@
 import type * as Phaser from 'phaser';
 import type { Ads } from '../ads.ts';
 import type { Availability, ShowResult } from '../outcome.ts';
+import { systemClock } from '../platform/clock.ts';
+import { loadPart } from '../platform/load-part.ts';
 import { type ButtonView, english, formatLabel, nextUpdateMs, idleView } from './button-view.ts';
 
 /** Options for `addRewardedButton()`. */
@@ -182,15 +184,17 @@ export function addRewardedButton(
   });
   void load();
   if (!label) {
-    void import('./button-strings.ts')
-      .then(({ getButtonStrings }) => {
+    const { signal } = destroyController;
+    const importPart = () => import('./button-strings.ts');
+    void loadPart(importPart, 'getButtonStrings', { clock: systemClock, signal })
+      .then((getButtonStrings) => {
         const translated = getButtonStrings(locale);
         if (!translated) return;
         ({ prepareText, strings } = translated);
         fallback.setLanguage(translated.language);
         refresh();
       })
-      // If the translations fail to load or the locale is invalid, the label stays in English.
+      // If the locale is invalid, the label stays in English.
       .catch(() => undefined);
   }
   return buttonView.container;

@@ -15,7 +15,7 @@ import {
   OptionError,
   type Simulation,
   type UserOptions,
-} from '../options.ts';
+} from '../index.ts';
 import type { Availability, RewardReport, ShowResult } from '../outcome.ts';
 import { createEmitter } from '../platform/emitter.ts';
 import { phaserDriver } from './phaser-driver.ts';

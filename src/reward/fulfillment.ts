@@ -8,14 +8,14 @@ import type { ServiceResult, ServiceClient } from '../transport/service-client.t
 import { createDelivery, type Delivery, type DeliveryDeps } from './delivery.ts';
 import { isOpen, isFinal, type LedgerEntry, type StatusUpdate } from './reward-machine.ts';
 
-/** Confirms and delivers rewards. A page without pending or undelivered rewards does not load this code. */
+/** Confirms and delivers rewards. */
 export interface Fulfillment {
   confirmation: Confirmation;
   delivery: Delivery;
   /** Assigns rewards to players who have since been identified, and removes these rewards from `unassigned`. */
   assign(unassigned: Map<string, Player>): Promise<void>;
-  /** Transfers one player’s undelivered rewards to another player. Resolves to true. */
-  transfer(oldRef: string, newRef: string): Promise<boolean>;
+  /** Transfers one player’s undelivered rewards to another player. */
+  transfer(oldRef: string, newRef: string): Promise<void>;
 }
 
 /**
@@ -57,7 +57,6 @@ export function fulfillRewards(deps: ConfirmationDeps & DeliveryDeps): Fulfillme
             transferEntry(current, oldRef, newRef),
           );
       }
-      return true;
     },
   };
 }

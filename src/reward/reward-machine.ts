@@ -25,12 +25,6 @@ export interface LedgerEntry extends RewardReport {
   claimedAt?: number;
   /** Whether every handler has finished. */
   delivered: boolean;
-  /**
-   * Set when the entry is moved from one publishable key's ledger to another's. The reward is not delivered while this
-   * is set. The new ledger's copy is first stored as `arriving`. Then the old ledger's copy becomes `gone`, which commits
-   * the move, and remains as a tombstone. Finally, `arriving` is removed.
-   */
-  moved?: 'arriving' | 'gone';
 }
 
 /** How long a claim lasts, in milliseconds. */
@@ -86,11 +80,10 @@ function applyStatus(entry: LedgerEntry, status: StatusUpdate, at: number): Ledg
 }
 
 /** Whether the reward is earned but not delivered yet. */
-export const isDue = (entry: LedgerEntry): boolean =>
-  entry.state === 'earned' && !entry.delivered && !entry.moved;
+export const isDue = (entry: LedgerEntry): boolean => entry.state === 'earned' && !entry.delivered;
 
 /** Whether the reward is still awaiting confirmation. */
-export const isPending = (entry: LedgerEntry): boolean => entry.state === 'pending' && !entry.moved;
+export const isPending = (entry: LedgerEntry): boolean => entry.state === 'pending';
 
 /** Whether the reward is pending, or earned but not delivered yet. */
 export const isOpen = (entry: LedgerEntry): boolean => isPending(entry) || isDue(entry);

@@ -6,7 +6,7 @@ import type { Player, PlayerContext } from '../player-context.ts';
 import type { ServiceClient } from '../transport/service-client.ts';
 import type { RewardHandler } from './delivery.ts';
 import type { Ledger } from './ledger.ts';
-import type { Fulfillment } from './fulfillment.ts';
+import { fulfillRewards } from './fulfillment.ts';
 import {
   advance,
   isOpen,
@@ -54,8 +54,6 @@ export interface Rewards {
    * Reads the ledger again. Call it after other code has written to the ledger, or when the player has been identified.
    */
   refresh(): Promise<void>;
-  /** Loads the code that confirms and delivers rewards, before it is needed. */
-  prefetch(): void;
   diagnostics(): RewardDiagnostics;
   destroy(): void;
 }
@@ -113,9 +111,9 @@ export function createRewards(deps: RewardsDeps): Rewards {
     const previousState = find(decisionId)?.state;
     const entry = await ledger.change(decisionId, (current) => advance(current, event));
     if (!entry || destroyed) return;
-    fulfillment?.confirmation.refresh();
-    if (entry.state === 'pending' && previousState !== 'pending') fulfillment?.confirmation.wake();
-    wake();
+    confirmation.refresh();
+    if (entry.state === 'pending' && previousState !== 'pending') confirmation.wake();
+    delivery.wake();
   };
   const settle = async (statuses: StatusUpdate[]): Promise<void> => {
     for (const status of statuses) {
@@ -124,18 +122,9 @@ export function createRewards(deps: RewardsDeps): Rewards {
       if (entry ? !isFinal(entry.state) : status.state !== 'none')
         await change(status.id, { type: 'status', status, at: clock.now() });
     }
-    fulfillment?.confirmation.prune();
+    confirmation.prune();
   };
-  let fulfillment: Fulfillment | undefined;
-  /** Loads the code that confirms and delivers rewards. If loading fails, the next call tries again. */
-  const loadFulfillment = (): Promise<void> =>
-    import('./fulfillment.ts').then(
-      ({ fulfillRewards }) => {
-        if (!destroyed) fulfillment ??= fulfillRewards(fulfillmentDeps);
-      },
-      () => undefined,
-    );
-  const fulfillmentDeps = {
+  const { assign, confirmation, delivery, transfer } = fulfillRewards({
     ...deps,
     pending,
     report,
@@ -146,15 +135,10 @@ export function createRewards(deps: RewardsDeps): Rewards {
       handlerErrors += 1;
       lastError = String(error);
     },
-  };
-  const wake = (): void => {
-    if (fulfillment) fulfillment.delivery.wake();
-    else if (getPlayerEntries().some(isOpen)) void loadFulfillment();
-  };
+  });
   const resume = (): void => {
-    fulfillment?.confirmation.wake();
-    fulfillment?.delivery.retry();
-    wake();
+    confirmation.wake();
+    delivery.retry();
   };
 
   /** Reads the ledger again when the player returns, because other tabs also write to it. */
@@ -169,15 +153,10 @@ export function createRewards(deps: RewardsDeps): Rewards {
     const oldRef = transferFrom;
     const newRef = player.player().ref;
     if (newRef === undefined || (oldRef === undefined && unassigned.size === 0)) return;
-    // If the code fails to load, the rewards remain unchanged until the player returns.
-    if (!fulfillment) await loadFulfillment();
-    await fulfillment?.assign(unassigned);
-    if (
-      oldRef !== undefined &&
-      (await fulfillment?.transfer(oldRef, newRef)) &&
-      transferFrom === oldRef
-    )
-      transferFrom = undefined;
+    await assign(unassigned);
+    if (oldRef === undefined) return;
+    await transfer(oldRef, newRef);
+    if (transferFrom === oldRef) transferFrom = undefined;
   };
   const refresh = (): Promise<void> => (loading = reload());
   let loading = reload();
@@ -185,15 +164,13 @@ export function createRewards(deps: RewardsDeps): Rewards {
     deps.connectivity.onOnline(resume),
     lifecycle.onTransition((pageTransition) => {
       if (pageTransition === 'visible' || pageTransition === 'returned') void refresh();
-      else fulfillment?.delivery.releaseClaims();
+      else delivery.releaseClaims();
     }),
   ];
 
   return {
     async track(decision, owner = player.player()) {
       if (!decision.reward || decision.token === undefined) return;
-      // Prefetched, because this code is needed when the ad ends.
-      if (!fulfillment) void loadFulfillment();
       const { ref } = owner;
       if (ref === undefined) {
         unassigned.set(decision.id, owner);
@@ -223,18 +200,12 @@ export function createRewards(deps: RewardsDeps): Rewards {
       await loading;
       await settle(statuses);
     },
-    async confirmation(decisionId, withinMs) {
-      if (!fulfillment) await loadFulfillment();
-      return (await fulfillment?.confirmation.outcome(decisionId, withinMs)) ?? report(decisionId);
-    },
+    confirmation: confirmation.outcome,
     async status(decisionId) {
       await loading;
       const entry = find(decisionId);
       if (entry && !isForCurrentPlayer(entry)) return { decisionId, state: 'none' };
-      if (entry && !isFinal(entry.state) && !destroyed) {
-        if (!fulfillment) await loadFulfillment();
-        await fulfillment?.confirmation.poll(entry);
-      }
+      if (entry && !isFinal(entry.state) && !destroyed) await confirmation.poll(entry);
       return report(decisionId);
     },
     async list() {
@@ -243,15 +214,14 @@ export function createRewards(deps: RewardsDeps): Rewards {
     },
     setPlayer(oldRef) {
       transferFrom = oldRef;
-      fulfillment?.delivery.releaseClaims();
-      fulfillment?.confirmation.prune();
+      delivery.releaseClaims();
+      confirmation.prune();
       return refresh();
     },
     refresh,
-    prefetch: () => void loadFulfillment(),
     onReward(handler) {
       handlers.add(handler);
-      wake();
+      delivery.wake();
       return () => handlers.delete(handler);
     },
     diagnostics: () => ({
@@ -265,8 +235,8 @@ export function createRewards(deps: RewardsDeps): Rewards {
       if (destroyed) return;
       destroyed = true;
       for (const dispose of disposers) dispose();
-      fulfillment?.confirmation.stop();
-      fulfillment?.delivery.stop();
+      confirmation.stop();
+      delivery.stop();
       ledger.close();
     },
   };

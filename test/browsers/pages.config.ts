@@ -14,6 +14,6 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } },
     testTimeout: 90_000,
     hookTimeout: 120_000,
-    include: ['test/e2e/true-rewards.test.ts'],
+    include: ['test/e2e/true-rewards.test.ts', 'test/e2e/break/lazy-files.test.ts'],
   },
 });

@@ -56,7 +56,6 @@ export function createTestPage(): PageLifecycle & { emit(transition: PageTransit
 export const decisionPorts = (clock: Clock) => ({
   clock,
   isConsentKnown: () => true,
-  retryConsent: () => false,
   lifecycle: createTestPage(),
   isOnline: () => true,
   onChange: () => {},

@@ -1,12 +1,12 @@
 import { expect, it, vi } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import { runAdBreak } from '../../../src/ad-break/run-ad-break.ts';
-import { createShowAd } from '../../../src/ad-break/show-ad.ts';
 import { noEngine } from '../../../src/engine/engine-driver.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { passTime } from './pass-time.ts';
 import {
   decide,
+  englishText,
   restoredState,
   html,
   image,
@@ -337,7 +337,7 @@ it('shows the first frame of a loaded ad without waiting for storage or requests
       rewards: { track: never, setWatched: never, confirmation: never },
       engine: noEngine(stage.canvas),
       clock: systemClock,
-      loadShowAd: () => createShowAd('en'),
+      text: englishText,
       confirmationTimeoutMs: 100,
       loadTimeoutMs: 5000,
     },
@@ -346,13 +346,4 @@ it('shows the first frame of a loaded ad without waiting for storage or requests
   );
   expect(result.outcome).toBe('aborted');
   expect(requests).not.toHaveBeenCalled();
-});
-
-it('returns an error and has no other effect if the chunk that shows ads cannot be loaded', async () => {
-  const stage = setStage();
-  stage.failChunkLoad();
-  const result = await stage.run(decide(image));
-  expect(result).toMatchObject({ outcome: 'error', reason: 'chunk_not_loaded' });
-  expect(stage.log).toEqual([]);
-  expect(stage.readPageState()).toEqual(restoredState);
 });

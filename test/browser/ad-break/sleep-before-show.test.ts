@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Decision, DecisionCreative } from '../../../protocol/wire.ts';
 import { createDecisions } from '../../../src/decision/decisions.ts';
-import { loadCreative } from '../../../src/creative/renderer.ts';
+import { loadCreative } from '../../../src/creative/load-creative.ts';
 import type { ServiceResult, Guard } from '../../../src/transport/service-client.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { decisionPorts } from '../../support/ports.ts';

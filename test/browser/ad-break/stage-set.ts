@@ -4,9 +4,9 @@ import {
   type BreakDeps,
   type BreakRequest,
 } from '../../../src/ad-break/run-ad-break.ts';
-import { createShowAd } from '../../../src/ad-break/show-ad.ts';
-import { loadCreative } from '../../../src/creative/renderer.ts';
+import { loadCreative } from '../../../src/creative/load-creative.ts';
 import type { FilledDecision, ReadyAd } from '../../../src/decision/request-ad.ts';
+import { english } from '../../../src/creative/strings.ts';
 import { noEngine } from '../../../src/engine/engine-driver.ts';
 import type { NewAdEvent } from '../../../src/outbox/outbox.ts';
 import type { RewardReport } from '../../../src/outcome.ts';
@@ -84,6 +84,9 @@ export async function load(
   return { decision, creative: await loadCreative(decision, options), expiry };
 }
 
+/** The overlay's strings, in English. */
+export const englishText: BreakDeps['text'] = { strings: () => english, ready: Promise.resolve() };
+
 /** Sets up a page with a game in which a test can run ad breaks. */
 export function setStage() {
   const canvas = document.createElement('canvas');
@@ -93,7 +96,6 @@ export function setStage() {
   canvas.focus();
   const log: string[] = [];
   const events: NewAdEvent[] = [];
-  let loadShowAd = () => createShowAd('en');
   let confirmed: RewardReport['state'] = 'earned';
 
   async function take(decision: FilledDecision, signal: AbortSignal, clock: Clock) {
@@ -142,7 +144,7 @@ export function setStage() {
           },
         },
         clock,
-        loadShowAd,
+        text: englishText,
         confirmationTimeoutMs: 1000,
         loadTimeoutMs: 8000,
         ...more,
@@ -162,7 +164,6 @@ export function setStage() {
     log,
     events,
     run,
-    failChunkLoad: () => (loadShowAd = () => Promise.reject(new TypeError('Failed to fetch'))),
     confirmAs: (state: RewardReport['state']) => (confirmed = state),
     count: (name: string) => log.filter((entry) => entry === name).length,
     /**

@@ -162,26 +162,6 @@ it.each([
   expect(requests).toMatchObject([{ user_ref: 'ann' }]);
 });
 
-it('adopts rewards left under an earlier publishable key and delivers them once', async () => {
-  const { service, start } = game();
-  let revoked = true;
-  const respond = service.fetch;
-  service.fetch = (input, init) =>
-    revoked && input === 'https://rotation.test/v1/events'
-      ? Promise.resolve(Response.json({ code: 'key_revoked', status: 401 }, { status: 401 }))
-      : respond(input, init);
-  const serviceUrl = 'https://rotation.test';
-  const oldGame = start({ userRef: 'ann', serviceUrl, confirmationTimeoutMs: 0 });
-  const { outcome, decisionId } = await oldGame.ads.showRewarded('revive');
-  expect(outcome).toBe('pending');
-  oldGame.ads.destroy();
-  revoked = false;
-  const newGame = start({ userRef: 'ann', serviceUrl, publishableKey: createPublishableKey() });
-  newGame.listen();
-  await eventually(() => expect(newGame.received).toMatchObject([{ decisionId, userRef: 'ann' }]));
-  expect(service.events.map(({ type }) => type)).toContain('complete');
-});
-
 it('rejects a user token if a later token names another player', async () => {
   const { requests, start } = game();
   const slowToken = createDeferred<string>();

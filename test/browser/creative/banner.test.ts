@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { mountBanner } from '../../../src/creative/banner.ts';
-import { loadCreative } from '../../../src/creative/renderer.ts';
+import { loadCreative } from '../../../src/creative/load-creative.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { decide, image } from '../ad-break/stage-set.ts';
 import { eventually } from '../../support/eventually.ts';

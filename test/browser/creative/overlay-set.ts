@@ -1,7 +1,7 @@
-import { loadCreative } from '../../../src/creative/renderer.ts';
+import { loadCreative } from '../../../src/creative/load-creative.ts';
 import { openOverlay } from '../../../src/creative/overlay.ts';
 import type { OverlayContent } from '../../../src/creative/overlay-parts.ts';
-import { loadStrings } from '../../../src/creative/strings.ts';
+import { english, findTranslation, type OverlayStrings } from '../../../src/creative/strings.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import type { DecisionCreative } from '../../../protocol/wire.ts';
 import { adChoices, decide, html, image, overlay, video } from '../ad-break/stage-set.ts';
@@ -75,9 +75,8 @@ export async function openInState(
   const adOverlay = openOverlay(
     {
       element: loaded.element,
-      externalAd: loaded.externalAd,
       creative,
-      strings: await loadStrings(locale),
+      strings: ((await findTranslation(locale)?.())?.default ?? english) as OverlayStrings,
       reward: reward ?? decision.reward,
     },
     {

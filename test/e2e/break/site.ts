@@ -9,6 +9,10 @@ import { respondAsService } from './faulty-service.ts';
 /** A page with a bundled game, and a faulty service on another origin. */
 export interface Site {
   serviceUrl: string;
+  /** The names of the page's script and of the files that it loads. */
+  files: string[];
+  /** Whether the request for one of these files fails with a 503. Called once per request. */
+  isDown(fileName: string): boolean;
   /** Returns the URL of a page that shows an ad for `placement`. `faulty-service.ts` defines the placements. */
   pageFor(placement: string, more?: Record<string, string>): string;
   stop(): Promise<void>;
@@ -45,6 +49,7 @@ export async function startSite(policy: Policy = 'none'): Promise<Site> {
     const body =
       scripts.get(name) ?? (await readFile(join(folder, 'page', name)).catch(() => undefined));
     if (body === undefined) return void response.writeHead(404).end();
+    if (scripts.has(name) && site.isDown(name)) return void response.writeHead(503).end();
     response.setHeader('content-type', types[extname(name)] ?? 'text/plain');
     if (policy !== 'none') response.setHeader('content-security-policy', policyHeader);
     response.end(body);
@@ -52,14 +57,17 @@ export async function startSite(policy: Policy = 'none'): Promise<Site> {
   const pages = createServer((request, response) => void respond(request, response));
   const pageUrl = await listen(pages);
 
-  return {
+  const site: Site = {
     serviceUrl,
+    files: Array.from(scripts.keys()),
+    isDown: () => false,
     pageFor: (placement, more = {}) =>
       `${pageUrl}/?${new URLSearchParams({ key, service: serviceUrl, placement, ...more })}`,
     async stop() {
       await Promise.all([close(service), close(pages)]);
     },
   };
+  return site;
 }
 
 /** Bundles the page's script. Returns the script and its chunks, keyed by file name. */

@@ -1,5 +1,3 @@
-// Loads the chunk in advance, so that the outbox's dynamic import resolves immediately.
-import '../../../src/outbox/drain.ts';
 import { createMemoryStore, type EventStore } from '../../../src/outbox/event-store.ts';
 import { createOutbox, type OutboxDeps } from '../../../src/outbox/outbox.ts';
 import { createEventService } from '../../support/event-service.ts';

@@ -1,7 +1,8 @@
 import { mountBanner } from '../../../../src/creative/banner.ts';
+import { loadCreative } from '../../../../src/creative/load-creative.ts';
 import { openOverlay } from '../../../../src/creative/overlay.ts';
-import { type LoadedCreative, loadCreative } from '../../../../src/creative/renderer.ts';
-import { loadStrings } from '../../../../src/creative/strings.ts';
+import type { LoadedCreative } from '../../../../src/creative/renderer.ts';
+import { english } from '../../../../src/creative/strings.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import type { PreviewReply, PreviewMessage } from './preview-message.ts';
 
@@ -33,7 +34,7 @@ async function show({ creative, format, reward }: PreviewMessage): Promise<void>
   dispose =
     format === 'banner'
       ? showBanner(loadedCreative, creative)
-      : await showOverlay(loadedCreative, creative, reward);
+      : showOverlay(loadedCreative, creative, reward);
   reply({ trueward: 'shown' });
 }
 
@@ -48,18 +49,16 @@ function showBanner(
   });
 }
 
-async function showOverlay(
+function showOverlay(
   loadedCreative: LoadedCreative,
   creative: PreviewMessage['creative'],
   reward: PreviewMessage['reward'],
-): Promise<() => void> {
-  const strings = await loadStrings('en');
+): () => void {
   const overlay = openOverlay(
     {
       element: loadedCreative.element,
-      externalAd: loadedCreative.externalAd,
       creative,
-      strings,
+      strings: english,
       reward,
     },
     {

@@ -1,8 +1,20 @@
-import { type Ads, createAds, noEngine, type ShowResult } from '../../../../src/index.ts';
+import {
+  type Ads,
+  type AdsOptions,
+  createAds,
+  noEngine,
+  type ShowResult,
+} from '../../../../src/index.ts';
 
 declare global {
   interface Window {
-    breakPage: { ads: Ads; lastResult?: Promise<ShowResult>; violations: string[] };
+    breakPage: {
+      ads: Ads;
+      /** Ads whose consent the game has passed. */
+      createWithConsent(): Ads;
+      lastResult?: Promise<ShowResult>;
+      violations: string[];
+    };
   }
 }
 
@@ -12,16 +24,22 @@ const violations: string[] = [];
 document.addEventListener('securitypolicyviolation', ({ blockedURI, violatedDirective }) =>
   violations.push(`${violatedDirective} ${blockedURI}`),
 );
-const locale = query.get('locale');
-const ads = createAds({
-  publishableKey: query.get('key') ?? '',
-  serviceUrl: query.get('service') ?? '',
-  userRef: 'player-1',
-  engine: noEngine(canvas),
-  ...(locale === null ? {} : { locale }),
-  ...(query.has('page-consent') && { consent: 'page' }),
-});
-window.breakPage = { ads, violations };
+const createWith = (locale: string | undefined, options: Partial<AdsOptions>): Ads =>
+  createAds({
+    publishableKey: query.get('key') ?? '',
+    serviceUrl: query.get('service') ?? '',
+    userRef: 'player-1',
+    engine: noEngine(canvas),
+    ...(locale !== undefined && { locale }),
+    ...(query.has('debug') && { debug: true }),
+    ...options,
+  });
+// Each further locale belongs to another instance.
+const [locale, ...otherLocales] = query.getAll('locale');
+const ads = createWith(locale, query.has('page-consent') ? { consent: 'page' } : {});
+for (const otherLocale of otherLocales) createWith(otherLocale, {});
+const createWithConsent = () => createWith(locale, { consent: { status: 'granted' } });
+window.breakPage = { ads, createWithConsent, violations };
 
 function show(): void {
   window.breakPage.lastResult = ads.showRewarded(query.get('placement') ?? 'video');

@@ -2,8 +2,9 @@
  * The SDK's build. By default, it builds the ES modules; with `--mode <name>`, it builds the script-tag bundle of that
  * name.
  */
+import { join } from 'node:path';
 import { defineConfig } from 'vite';
-import { entryPoints } from './lib/public-api.mjs';
+import { entryPoints } from './scripts/lib/public-api.mjs';
 
 /** The script-tag bundles are built separately, because an IIFE build supports only one entry. */
 const scriptTags: Record<string, string> = {
@@ -13,10 +14,24 @@ const scriptTags: Record<string, string> = {
   'trueward-phaser': 'src/script-tag/phaser.ts',
 };
 
+/** In a script-tag file, replaces the module that loads separate files. */
+const loadIncludedPart = 'src/script-tag/load-part.ts';
+
 export default defineConfig(({ mode }) => {
   const scriptTag = scriptTags[mode];
   return {
-    resolve: { tsconfigPaths: true },
+    resolve: {
+      tsconfigPaths: true,
+      alias:
+        scriptTag === undefined
+          ? []
+          : [
+              {
+                find: /^.*\/load-part\.ts$/,
+                replacement: join(import.meta.dirname, loadIncludedPart),
+              },
+            ],
+    },
     publicDir: false,
     // Exports each translation only as a default export, without a named export for each string.
     json: { namedExports: false },
@@ -38,6 +53,8 @@ export default defineConfig(({ mode }) => {
               fileName: () => `${mode}.js`,
             },
       rolldownOptions: {
+        // Puts all of the core into index.js, in one request. The engine adapters import it from there.
+        preserveEntrySignatures: 'allow-extension',
         external: scriptTag === undefined ? ['eventemitter3', 'idb-keyval', 'phaser'] : ['phaser'],
       },
     },

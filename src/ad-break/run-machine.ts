@@ -1,33 +1,57 @@
-import { type OverlayStrings, loadStrings } from '../creative/strings.ts';
+import type { OverlayStrings } from '../creative/strings.ts';
 import type { ReadyAd } from '../decision/request-ad.ts';
+import type { EngineDriver } from '../engine/engine-driver.ts';
+import type { NewAdEvent } from '../outbox/outbox.ts';
 import type { ShowResult } from '../outcome.ts';
+import type { Clock } from '../platform/clock.ts';
 import { callGuarded, reportUncaught } from '../platform/guard.ts';
+import type { Rewards } from '../reward/rewards.ts';
 import { holdInput } from './hold-input.ts';
 import {
   begin,
   type BreakEffect,
   type BreakEvent,
+  type BreakKind,
   type BreakState,
   transition,
 } from './machine.ts';
-import type { BreakRequest, ShowAd, ShowDeps } from './run-ad-break.ts';
 import { openStage, type Stage } from './stage.ts';
 
-/**
- * Creates the function that shows ads. Loads the overlay's strings in the player's language; the game's own strings
- * override them.
- */
-export async function createShowAd(
-  locale: string,
-  overrides: Partial<OverlayStrings> = {},
-): Promise<ShowAd> {
-  const strings = { ...(await loadStrings(locale)), ...overrides };
-  return (deps, request, ad) => {
-    if (!request.signal?.aborted)
-      return new Promise((resolve) => showAd({ ...deps, strings }, request, ad, resolve));
-    ad.creative.destroy();
-    return Promise.resolve({ outcome: 'aborted', decisionId: ad.decision.id });
-  };
+/** How to show an ad. */
+export interface ShowRequest {
+  kind: BreakKind;
+  /** Whether the ad starts without sound. */
+  muted?: boolean | undefined;
+  /** Aborting this signal, at any time, ends the ad break with the outcome `aborted`. */
+  signal?: AbortSignal;
+  /** Called when the game is paused and the ad is about to cover it. */
+  onOpen?: () => void;
+  /** Called when the ad's first frame is on the screen. */
+  onStart?: () => void;
+  /** Called when the ad has closed and the game has resumed. */
+  onClose?: () => void;
+}
+
+export interface MachineDeps {
+  clock: Clock;
+  strings: OverlayStrings;
+  enqueue(event: NewAdEvent, after?: Promise<unknown>): Promise<void>;
+  rewards: Pick<Rewards, 'track' | 'setWatched' | 'confirmation'>;
+  engine: EngineDriver;
+  /** How long to wait for a reward's confirmation, in milliseconds. */
+  confirmationTimeoutMs: number;
+}
+
+/** Shows a loaded ad. Resolves with the result once the game has resumed and the reward's state is known. */
+export function runMachine(
+  deps: MachineDeps,
+  request: ShowRequest,
+  ad: ReadyAd,
+): Promise<ShowResult> {
+  if (!request.signal?.aborted)
+    return new Promise((resolve) => performEffects(deps, request, ad, resolve));
+  ad.creative.destroy();
+  return Promise.resolve({ outcome: 'aborted', decisionId: ad.decision.id });
 }
 
 /**
@@ -35,9 +59,9 @@ export async function createShowAd(
  * if it fails later, its reward is confirmed as usual; if it is aborted later, the result is `pending` and the reward
  * follows as an event.
  */
-function showAd(
-  deps: ShowDeps & { strings: OverlayStrings },
-  request: BreakRequest,
+function performEffects(
+  deps: MachineDeps,
+  request: ShowRequest,
   ad: ReadyAd,
   settle: (result: ShowResult) => void,
 ): void {
