@@ -112,6 +112,8 @@ export type OptionErrorCode =
  * - `network`, `blocked`, `timeout`, `unexpected_response`, `incomplete_response`: the service could not be reached. An
  *   unexpected response comes from something other than the service, such as a captive portal.
  * - `load_failed`, `load_timeout`: the ad's media failed to load or took too long.
+ * - `media_duration`: the media is shorter or longer than its creative declares. `ended_early`: the media ended before all
+ *   of it had played, because its data was cut off or its position was moved.
  * - `expired`: the ad expired before it was viewable.
  * - `wrong_format`: the placement's format does not match the call.
  * - `wrong_placement`, `decision_malformed`, `incomplete_decision`: the decision's ad cannot be shown.
@@ -132,6 +134,7 @@ export type Reason =
   | 'consent_unknown'
   | 'decision_malformed'
   | 'destroyed'
+  | 'ended_early'
   | 'expired'
   | 'incomplete_decision'
   | 'incomplete_response'
@@ -139,6 +142,7 @@ export type Reason =
   | 'load_timeout'
   | 'media_aborted'
   | 'media_decode'
+  | 'media_duration'
   | 'media_failed'
   | 'media_network'
   | 'media_not_supported'

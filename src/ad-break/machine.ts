@@ -25,6 +25,8 @@ export interface ShowingState {
   /** Number of quartiles reported so far. */
   quartiles: number;
   watchedMs: number;
+  /** The creative's duration, in milliseconds. Zero until it is known. */
+  durationMs: number;
 }
 
 /** The state of one ad break, from opening the ad to the result. */
@@ -101,6 +103,7 @@ export function begin(
     prompting: false,
     quartiles: 0,
     watchedMs: 0,
+    durationMs: 0,
   };
   return transitionTo(state, { type: 'open' }, ...(ad.hidden ? [{ type: 'pause' } as const] : []));
 }
@@ -200,7 +203,8 @@ function transitionPlaying(
   const effects: BreakEffect[] = quartileEvents
     .slice(state.quartiles, reachedQuartiles)
     .map((event) => ({ type: 'report', event, watchedMs }));
-  const next = { ...state, watchedMs, quartiles: Math.max(state.quartiles, reachedQuartiles) };
+  const quartiles = Math.max(state.quartiles, reachedQuartiles);
+  const next = { ...state, watchedMs, durationMs, quartiles };
   if (next.completed || watchedMs < state.minWatchMs) return transitionTo(next, ...effects);
   const completion = complete(next);
   effects.push(...completion.effects);
@@ -223,7 +227,17 @@ function complete<State extends OnScreenState>(
   return { state: { ...state, completed: true, closable: true, prompting: false }, effects };
 }
 
+/**
+ * Fraction of its time for which an ad must have been watched when it ends. For rewards, the service requires the same
+ * (`service/src/reward/watch-time.ts`).
+ */
+const watchedShare = 0.95;
+
 function endPlayback(state: ShowingState): Transition {
+  // The file was shorter than declared, its data was cut off, or its position was moved.
+  const neededMs = state.kind === 'rewarded' ? state.minWatchMs : state.durationMs;
+  if (!state.completed && state.watchedMs < neededMs * watchedShare)
+    return failAd(state, { outcome: 'error', reason: 'ended_early' }, 'ended_early');
   const completion = complete(state);
   if (state.endCard) {
     return transitionTo({ ...completion.state, phase: 'endCard' }, ...completion.effects, {

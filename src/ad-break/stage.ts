@@ -1,5 +1,5 @@
 import { openOverlay, type Overlay } from '../creative/overlay.ts';
-import type { RendererEvent } from '../creative/renderer.ts';
+import type { Playback, RendererEvent } from '../creative/renderer.ts';
 import type { OverlayStrings } from '../creative/strings.ts';
 import { watchViewability } from '../creative/viewability.ts';
 import type { ReadyAd } from '../decision/request-ad.ts';
@@ -62,9 +62,11 @@ export function openStage(
   let ended = false;
   let paused = false;
   let prompted = false;
+  let playback: Playback = 'held';
   /** How long the ad may continue after it expires, in milliseconds. */
   let graceMs = 0;
   let cancelTimeout: (() => void) | undefined;
+  let cancelTapTimeout: (() => void) | undefined;
   let cancelFocusCheck: (() => void) | undefined;
 
   /**
@@ -95,11 +97,7 @@ export function openStage(
       },
       pageOpened: onPageOpened,
       muteToggled: () => creative.setMuted(!muted),
-      tapped() {
-        cancelTimeout?.();
-        overlay.setTapPrompt(false);
-        resume();
-      },
+      tapped: () => resume(),
     },
   );
   const watchdog = createStallWatchdog(clock, stallMs, () => dispatch({ type: 'stalled' }));
@@ -129,11 +127,24 @@ export function openStage(
     cancelTimeout = clock.after(ms, () => dispatch(event));
   }
 
+  /** Everything that depends on whether the media plays follows from this state. */
+  function setPlayback(state: Playback): void {
+    playback = state;
+    cancelTapTimeout?.();
+    overlay.setTapPrompt(state === 'blocked');
+    viewability.setPlaying(state === 'playing');
+    if (state === 'playing' || state === 'waiting') return watchdog.reset();
+    watchdog.stop();
+    if (state === 'blocked')
+      cancelTapTimeout = clock.after(promptTimeoutMs, () => dispatch({ type: 'stalled' }));
+  }
+
   function onProgress(): void {
     // Progress events may arrive after a pause.
-    if (paused) return;
-    watchdog.reset();
-    viewability.setPlaying(true);
+    if (paused || playback === 'blocked') return;
+    // Only videos report what they are doing.
+    if (playback === 'held') setPlayback('playing');
+    else watchdog.reset();
   }
 
   let watchedMs = -1;
@@ -161,17 +172,12 @@ export function openStage(
         muted = event.muted;
         overlay.setMuted(muted);
         break;
-      case 'tapNeeded':
-        watchdog.stop();
-        overlay.setTapPrompt(true);
-        dispatchAfter(promptTimeoutMs, { type: 'stalled' });
+      case 'playback':
+        setPlayback(event.state);
         break;
       case 'closeRequested':
         // Prompts only once. Otherwise, a creative that keeps asking to be closed would block the ad.
         if (!prompted) dispatchUnlessExpired(event);
-        break;
-      case 'waiting':
-        viewability.setPlaying(false);
         break;
       default:
         dispatchUnlessExpired(event);
@@ -198,8 +204,7 @@ export function openStage(
     pause() {
       paused = true;
       cancelTimeout?.();
-      watchdog.stop();
-      viewability.setPlaying(false);
+      setPlayback('held');
       creative.pause();
     },
     resume,
@@ -217,7 +222,8 @@ export function openStage(
     showEndCard() {
       ended = true;
       cancelTimeout?.();
-      watchdog.stop();
+      setPlayback('held');
+      creative.pause();
       overlay.showEndCard();
       if (!document.hidden) resume();
     },
@@ -228,6 +234,7 @@ export function openStage(
       cancelFocusCheck?.();
       cancelCloseTimer();
       cancelTimeout?.();
+      cancelTapTimeout?.();
       watchdog.stop();
       viewability.destroy();
       overlay.close();

@@ -123,10 +123,16 @@ function createControls(
       mute.replaceChildren(createIcon(muted ? icons.soundOff : icons.soundOn));
     },
     setTapPrompt(open) {
-      play.hidden = !open;
+      if (play.hidden === !open) return;
       if (open) {
+        play.hidden = false;
         live.textContent = strings.play;
         focus(play);
+      } else {
+        const hadFocus = play.matches(':focus');
+        play.hidden = true;
+        live.textContent = '';
+        if (hadFocus) focus(frame);
       }
     },
     setClosePrompt(open) {

@@ -16,11 +16,20 @@ export type RendererEvent =
   | { type: 'closeRequested' }
   /** Whether sound is off. Creatives with sound report this at the start and whenever it changes. */
   | { type: 'muted'; muted: boolean }
-  /** The player has to tap, because the browser blocked muted playback or the system paused the video. */
-  | { type: 'tapNeeded' }
-  /** Playback has stalled. */
-  | { type: 'waiting' }
+  /** What the media is doing. Videos report every change, whoever caused it. */
+  | { type: 'playback'; state: Playback }
   | { type: 'failed'; reason: Reason };
+
+/**
+ * What a creative's media is doing.
+ *
+ * - `playing`: it advances.
+ * - `waiting`: it plays, but its data has not arrived.
+ * - `blocked`: it should play, but the browser didn't let it start, or the system or a media key paused it. Only the
+ *   player can resume it.
+ * - `held`: it has not started, this code paused it, or it has ended.
+ */
+export type Playback = 'playing' | 'waiting' | 'blocked' | 'held';
 
 /** A creative that is loaded and can be shown immediately. */
 export interface LoadedCreative {

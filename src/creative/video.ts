@@ -1,7 +1,7 @@
 import type { VideoMedia } from '../../protocol/wire.ts';
 import type { Reason } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { LoadedCreative, Renderer, RendererEvent } from './renderer.ts';
+import type { LoadedCreative, Playback, Renderer, RendererEvent } from './renderer.ts';
 import { afterPaint, chooseFile, screenWidth } from './screen.ts';
 
 /** Measures how long media actually played. */
@@ -63,12 +63,29 @@ export const renderVideo: Renderer = async (creative, { clock, locale, signal })
   video.src = file.url;
   try {
     await waitUntilBuffered(video, clock, signal);
+    if (Number.isFinite(video.duration) && !hasDeclaredLength(video.duration * 1_000, media))
+      throw new Error('media_duration');
   } catch (error) {
     unload(video);
     throw error;
   }
   return createLoadedVideo(video, media, clock);
 };
+
+/**
+ * Tolerance for a file's length, as a fraction. The service accepts a reward if 95% of the declared length was watched,
+ * so nobody could earn the reward of a file that is shorter than that.
+ */
+const lengthTolerance = 0.05;
+/** How much longer a file may also be, in milliseconds. Encoders round up to whole frames and audio packets. */
+const extraLengthMs = 500;
+
+const isTooShort = (lengthMs: number, { duration_ms: declaredMs }: VideoMedia): boolean =>
+  lengthMs < declaredMs * (1 - lengthTolerance);
+const isTooLong = (lengthMs: number, { duration_ms: declaredMs }: VideoMedia): boolean =>
+  lengthMs > declaredMs * (1 + lengthTolerance) + extraLengthMs;
+const hasDeclaredLength = (lengthMs: number, media: VideoMedia): boolean =>
+  !isTooShort(lengthMs, media) && !isTooLong(lengthMs, media);
 
 /** Shows captions in the player's language, or the first track if there are none in that language. */
 function addCaptions(video: HTMLVideoElement, { captions = [] }: VideoMedia, locale: string): void {
@@ -146,65 +163,98 @@ function createLoadedVideo(
   const durationMs = Number.isFinite(video.duration)
     ? Math.round(video.duration * 1000)
     : media.duration_ms;
+  const watchedTime = createWatchedTime(clock);
   let listener: ((event: RendererEvent) => void) | undefined;
   let shouldPlay = false;
+  let playback: Playback = 'held';
+  /** Whether the page has been visible since the last call of `sample`. */
+  let visible = !document.hidden;
   let cancelPaint: (() => void) | undefined;
 
   const emit = (event: RendererEvent) => listener?.(event);
 
   function setMuted(muted: boolean): void {
     video.muted = muted;
-    emit({ type: 'muted', muted });
+    if (!muted && video.volume === 0) video.volume = 1;
+  }
+
+  const reportSound = () => emit({ type: 'muted', muted: video.muted || video.volume === 0 });
+
+  /** Reports what the element is doing. Its own state is the only evidence, because anyone may have changed it. */
+  function update(): void {
+    const isBuffered = video.readyState >= HTMLMediaElement.HAVE_FUTURE_DATA;
+    const next =
+      !shouldPlay || video.ended
+        ? 'held'
+        : video.paused
+          ? 'blocked'
+          : isBuffered
+            ? 'playing'
+            : 'waiting';
+    if (next === playback) return;
+    playback = next;
+    emit({ type: 'playback', state: next });
+  }
+
+  /** Counts the time since the last call as watched if the page was visible all the time. */
+  function sample(): void {
+    watchedTime.moveTo(video.currentTime * 1000, visible);
+    visible = !document.hidden;
   }
 
   async function play(): Promise<void> {
     shouldPlay = true;
     try {
       await video.play();
+      update();
     } catch (error) {
       const name = error instanceof DOMException ? error.name : '';
+      if (!shouldPlay || destroyController.signal.aborted) return;
       // `play()` also rejects if the video is paused or unloaded before playback starts. That is not a failure.
-      if (!shouldPlay || destroyController.signal.aborted || name === 'AbortError') return;
-      if (name !== 'NotAllowedError') {
-        emit({ type: 'failed', reason: 'play_refused' });
-      } else if (video.muted) {
-        emit({ type: 'tapNeeded' });
-      } else {
+      if (name === 'AbortError' || (name === 'NotAllowedError' && video.muted)) {
+        update();
+      } else if (name === 'NotAllowedError') {
         setMuted(true);
         await play();
+      } else {
+        emit({ type: 'failed', reason: 'play_refused' });
       }
     }
   }
 
   function listen(): void {
-    const watchedTime = createWatchedTime(clock);
     let reportedAt = -Infinity;
+    const { signal } = destroyController;
     const on = (type: string, handler: () => void) =>
-      video.addEventListener(type, handler, { signal: destroyController.signal });
+      video.addEventListener(type, handler, { signal });
+    const fail = (reason: Reason) => emit({ type: 'failed', reason });
     const progress = (always: boolean) => {
-      watchedTime.moveTo(video.currentTime * 1000, !document.hidden);
+      update();
+      sample();
       const now = clock.monotonic();
       if (!always && now - reportedAt < minProgressIntervalMs) return;
       reportedAt = now;
       emit({ type: 'progress', watchedMs: watchedTime.ms, durationMs });
+      // The length of a live recording is known only at its end.
+      if (isTooLong(video.currentTime * 1_000, media)) fail('media_duration');
     };
+    for (const type of ['play', 'playing', 'pause', 'waiting', 'stalled', 'canplay'])
+      on(type, update);
+    on('volumechange', reportSound);
     on('timeupdate', () => progress(false));
-    on('waiting', () => emit({ type: 'waiting' }));
-    on('error', () => emit({ type: 'failed', reason: findErrorCode(video) }));
+    on('error', () => fail(findErrorCode(video)));
     on('ended', () => {
       progress(true);
       emit({ type: 'ended' });
     });
-    // If a media key or the system paused the video, only the player can resume it.
-    on('pause', () => {
-      if (shouldPlay && video.paused && !video.ended) emit({ type: 'tapNeeded' });
-    });
+    // Browsers fire no `timeupdate` at that moment, so up to 250 ms before it would be lost.
+    document.addEventListener('visibilitychange', sample, { signal });
     // When `playing` fires, the first frame is already decoded. `requestVideoFrameCallback` would report the second
     // frame.
     const onPlaying = (): void => {
       cancelPaint = afterPaint(() => emit({ type: 'painted' }));
     };
-    video.addEventListener('playing', onPlaying, { once: true, signal: destroyController.signal });
+    video.addEventListener('playing', onPlaying, { once: true, signal });
   }
 
   return {
@@ -212,13 +262,15 @@ function createLoadedVideo(
     durationMs,
     start(onEvent) {
       listener = onEvent;
+      visible = !document.hidden;
       listen();
-      emit({ type: 'muted', muted: video.muted });
+      reportSound();
       void play();
     },
     pause() {
       shouldPlay = false;
       video.pause();
+      update();
     },
     resume: () => void play(),
     setMuted,

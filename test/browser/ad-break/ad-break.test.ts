@@ -68,16 +68,16 @@ for (const [name, media] of [
   });
 }
 
-it('counts only a video’s actual playback time as watched', async () => {
+it('ends a video that was moved to its end with an error, not with a completion', async () => {
   const stage = setStage();
   const running = stage.run(decide(video, { min_watch_ms: 2700 }));
   await waitForElement('dialog');
   await eventually(() => expect(stage.count('start')).toBe(1));
   const element = document.querySelector('video');
   if (element) element.currentTime = 2.5;
-  await running;
-  const complete = stage.events.find(({ type }) => type === 'complete');
-  expect(complete?.watched_ms).toBeLessThan(1500);
+  expect(await running).toMatchObject({ outcome: 'error', reason: 'ended_early' });
+  expect(stage.count('complete')).toBe(0);
+  expect(stage.readPageState()).toEqual(restoredState);
 });
 
 it('asks for confirmation before the player loses a reward', async () => {

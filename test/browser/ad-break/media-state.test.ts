@@ -1,0 +1,171 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { VideoMedia } from '../../../protocol/wire.ts';
+import { eventually } from '../../support/eventually.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+import { passTime } from './pass-time.ts';
+import { decide, overlay, restoredState, setStage, video } from './stage-set.ts';
+
+const tapPrompt = () => overlay().findVisible('button.play');
+const findVideo = async (): Promise<HTMLVideoElement> => {
+  await eventually(() => expect(document.querySelector('video')?.paused).toBe(false));
+  const element = document.querySelector('video');
+  if (!element) throw new Error('There is no video.');
+  return element;
+};
+
+const setHidden = (hidden: boolean): void => {
+  vi.spyOn(document, 'hidden', 'get').mockReturnValue(hidden);
+  document.dispatchEvent(new Event('visibilitychange'));
+};
+
+describe('an ad whose video is paused by the system', () => {
+  /** Starts an ad, and pauses its video as a media key, a phone call or another audio session does. */
+  async function interrupt() {
+    const stage = setStage();
+    const clock = createManualClock();
+    const time = passTime(clock);
+    const running = stage.run(decide(video, { min_watch_ms: 3000 }), {}, { clock });
+    const element = await findVideo();
+    await eventually(() => expect(stage.count('start')).toBe(1));
+    element.pause();
+    await eventually(() => expect(tapPrompt()).toBeDefined());
+    return { stage, clock, time, running, element };
+  }
+
+  it.each<[string, (element: HTMLVideoElement) => unknown]>([
+    ['the system resumes it', (element) => element.play()],
+    [
+      'the system resumes it after a second interruption',
+      async (element) => {
+        await element.play();
+        await eventually(() => expect(tapPrompt()).toBeUndefined());
+        element.pause();
+        await eventually(() => expect(tapPrompt()).toBeDefined());
+        await element.play();
+      },
+    ],
+    ['the player taps the prompt', () => tapPrompt()?.click()],
+    [
+      'the player leaves the page and returns',
+      async (element) => {
+        setHidden(true);
+        await eventually(() => expect(tapPrompt()).toBeUndefined());
+        element.pause();
+        setHidden(false);
+      },
+    ],
+  ])('goes on without a prompt when %s', async (_way, act) => {
+    const { stage, clock, time, running, element } = await interrupt();
+    await act(element);
+    await eventually(() => expect(element.paused).toBe(false));
+    await eventually(() => expect(tapPrompt()).toBeUndefined());
+    // The prompt would have ended the ad after 20 s.
+    await clock.advance(7_000);
+    time.start();
+    expect(await running).toMatchObject({ outcome: 'rewarded' });
+    expect(stage.count('complete')).toBe(1);
+    expect(stage.readPageState()).toEqual(restoredState);
+  });
+
+  it('ends after 20 s if nobody resumes it', async () => {
+    const { clock, running } = await interrupt();
+    await clock.advance(20_000);
+    expect(await running).toMatchObject({ outcome: 'stalled' });
+  });
+});
+
+it('shows whether the sound is on, whoever changed it', async () => {
+  const stage = setStage();
+  const abort = new AbortController();
+  const running = stage.run(decide(video, { min_watch_ms: 3000 }), { signal: abort.signal });
+  const element = await findVideo();
+  const label = () => overlay().findVisible('button.mute')?.ariaLabel;
+  for (const [change, expected] of [
+    [() => (element.muted = true), 'Turn sound on'],
+    [() => (element.muted = false), 'Turn sound off'],
+    [() => (element.volume = 0), 'Turn sound on'],
+    [() => overlay().findVisible('button.mute')?.click(), 'Turn sound off'],
+  ] as const) {
+    change();
+    await eventually(() => expect(label()).toBe(expected));
+  }
+  expect(element.volume).toBe(1);
+  abort.abort();
+  await running;
+});
+
+it('counts the time until the player leaves the page, however often that is', async () => {
+  const stage = setStage();
+  const clock = createManualClock();
+  const time = passTime(clock);
+  const running = stage.run(decide(video, { min_watch_ms: 2990 }), {}, { clock });
+  const element = await findVideo();
+  await eventually(() => expect(stage.count('start')).toBe(1));
+  time.start();
+  for (const position of [0.4, 0.8, 1.2, 1.6, 2]) {
+    await eventually(() => expect(element.currentTime).toBeGreaterThan(position));
+    setHidden(true);
+    setHidden(false);
+  }
+  expect(await running).toMatchObject({ outcome: 'rewarded' });
+});
+
+describe('a file that is not as long as its creative declares', () => {
+  afterEach(() => document.body.replaceChildren());
+  const declare = (durationMs: number, files = (video as VideoMedia).files): VideoMedia => ({
+    format: 'video',
+    files,
+    duration_ms: durationMs,
+  });
+
+  it.each([12_000, 3_300, 2_000])(
+    'is not shown if %i ms are declared for 3 s',
+    async (declaredMs) => {
+      const stage = setStage();
+      const result = await stage.run(decide(declare(declaredMs), { min_watch_ms: declaredMs }));
+      expect(result).toMatchObject({ outcome: 'error', reason: 'load_failed' });
+      expect(result.detail).toContain('media_duration');
+      expect(stage.log).toEqual([]);
+    },
+  );
+
+  it.each([2_900, 3_100])('is shown if the difference is small: %i ms', async (declaredMs) => {
+    const stage = setStage();
+    expect(await stage.run(decide(declare(declaredMs)))).toMatchObject({ outcome: 'rewarded' });
+  });
+
+  /** Returns the test's WebM file, changed. */
+  async function change(edit: (bytes: Uint8Array) => Uint8Array): Promise<VideoMedia['files']> {
+    const [, webm] = (video as VideoMedia).files;
+    if (!webm) throw new Error('There is no WebM file.');
+    const bytes = new Uint8Array(await (await fetch(webm.url)).arrayBuffer());
+    const blob = new Blob([edit(bytes).slice()], { type: webm.mime });
+    return [{ ...webm, url: URL.createObjectURL(blob) }];
+  }
+  /** Replaces the header's duration with padding, as in a live recording. */
+  function removeDuration(bytes: Uint8Array): Uint8Array {
+    const at = bytes.findIndex((_byte, index) =>
+      [0x44, 0x89, 0x88].every((expected, offset) => bytes[index + offset] === expected),
+    );
+    bytes.set([0xec, 0x40, 0x08], at);
+    return bytes;
+  }
+  const cutInHalf = (bytes: Uint8Array): Uint8Array => bytes.subarray(0, bytes.length / 2);
+
+  it.each([
+    ['rewarded', 'is cut short', 3_000, cutInHalf],
+    ['interstitial', 'is cut short', 3_000, cutInHalf],
+    ['rewarded', 'has no length and is shorter', 6_000, removeDuration],
+    ['interstitial', 'has no length and is shorter', 6_000, removeDuration],
+    ['interstitial', 'has no length and is longer', 1_000, removeDuration],
+  ] as const)('ends %s with an error if its file %s', async (kind, way, declaredMs, edit) => {
+    const stage = setStage();
+    const media = declare(declaredMs, await change(edit));
+    const more = { format: kind, min_watch_ms: declaredMs, close_after_ms: 60_000 };
+    const result = await stage.run(decide(media, more), { kind });
+    expect(result.outcome).toBe('error');
+    expect(result.reason).toBe(/longer/.test(way) ? 'media_duration' : 'ended_early');
+    expect(stage.count('complete')).toBe(0);
+    expect(stage.readPageState()).toEqual(restoredState);
+  });
+});
