@@ -41,8 +41,7 @@ export interface RewardVerdict {
  */
 export function checkReward(input: RewardInput): RewardVerdict | undefined {
   const { decision, events } = input;
-  const complete = findFirst(events, 'complete');
-  if (decision.format !== 'rewarded' || !complete) return undefined;
+  if (decision.format !== 'rewarded' || !findFirst(events, 'complete')) return undefined;
   if (decision.reward === null) return deny('not_rewarded_placement');
   if (decision.simulate === 'reward_denied') return deny('simulated');
   if (decision.simulate === 'reward_pending') return keepPending('simulated');
@@ -51,18 +50,25 @@ export function checkReward(input: RewardInput): RewardVerdict | undefined {
 
   const { issuedAtMs } = decision;
   const requiredMs = decision.requiredMs ?? 0;
-  if ((complete.watchedMs ?? 0) < requiredMs * watchedShare) return deny('watched_too_little');
-  if (isImpossible({ issuedAtMs, requiredMs }, events)) return deny('impossible_timing');
+  // A file that is shorter than declared ends early for an honest player. A completion that claims so little is no claim
+  // to the reward, so its time proves nothing either.
+  const claims = events.filter((event) => !claimsTooLittle(event, requiredMs));
+  const complete = findFirst(claims, 'complete');
+  if (!complete) return keepPending('watched_too_little');
+  if (isImpossible({ issuedAtMs, requiredMs }, claims)) return deny('impossible_timing');
 
   // The impression may still arrive, because requests can arrive out of order.
   if (input.servedAtMs === undefined) return keepPending('no_impression');
   const adView = deriveAdView({ issuedAtMs, requiredMs }, events, complete);
   if (isOverbooked(adView, input.otherAdViews)) return deny('overlapping_watch');
   if (input.capped) return deny('frequency_capped');
-  if (isContradicted(requiredMs, events)) return keepPending('impossible_timing');
+  if (isContradicted(requiredMs, claims)) return keepPending('impossible_timing');
   if (overlaps(adView, input.otherAdViews)) return keepPending('overlapping_watch');
   return { state: 'earned', adView };
 }
+
+const claimsTooLittle = ({ type, watchedMs = 0 }: RecordedEvent, requiredMs: number): boolean =>
+  type === 'complete' && watchedMs < requiredMs * watchedShare;
 
 const deny = (reason: NonNullable<RewardStatus['reason']>): RewardVerdict => ({
   state: 'denied',

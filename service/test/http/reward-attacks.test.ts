@@ -224,9 +224,13 @@ describe('time', () => {
       game.createImpression(decision),
       game.createEvent(decision, 'complete', { watched_ms: 900 }),
     );
-    expect(await game.readRewardStatus(decision.id)).toMatchObject(
-      createDenial('watched_too_little'),
-    );
+    expect(await game.readRewardStatus(decision.id)).toMatchObject({
+      state: 'pending',
+      reason: 'watched_too_little',
+    });
+    game.advance(86_400_001);
+    await game.expire();
+    expect(await game.readRewardStatus(decision.id)).toMatchObject({ state: 'expired' });
   });
 
   test('an ad without an impression is not rewarded', async () => {

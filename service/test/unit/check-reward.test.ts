@@ -80,21 +80,6 @@ describe('a reward', () => {
       undefined,
     ],
     [
-      'less than 95% was watched',
-      {
-        events: [
-          createEvent('start', 1_000),
-          createEvent('complete', 11_000, { watchedMs: 9_499 }),
-        ],
-      },
-      'watched_too_little',
-    ],
-    [
-      'no watch time is reported',
-      { events: [createEvent('complete', 11_000)] },
-      'watched_too_little',
-    ],
-    [
       'the completion is earlier than possible',
       { events: [createEvent('complete', 9_499, { watchedMs: 10_000 })] },
       'impossible_timing',
@@ -130,6 +115,30 @@ describe('a reward', () => {
 
   test.each<[string, Partial<RewardInput>, string]>([
     ['an impression', { servedAtMs: undefined }, 'no_impression'],
+    [
+      'evidence that 95% was watched',
+      {
+        events: [
+          createEvent('start', 1_000),
+          createEvent('complete', 11_000, { watchedMs: 9_499 }),
+        ],
+      },
+      'watched_too_little',
+    ],
+    ['a watch time', { events: [createEvent('complete', 11_000)] }, 'watched_too_little'],
+    [
+      'evidence that more than a file that is too short was watched',
+      {
+        events: [
+          createEvent('start', 500),
+          createEvent('first_quartile', 1_500, { watchedMs: 1_000 }),
+          createEvent('midpoint', 2_500, { watchedMs: 2_000 }),
+          createEvent('third_quartile', 3_500, { watchedMs: 3_000 }),
+          createEvent('complete', 4_500, { watchedMs: 4_000 }),
+        ],
+      },
+      'watched_too_little',
+    ],
     [
       'evidence that the ad was watched from the start',
       { events: [createEvent('start', 5_000), complete] },
@@ -168,6 +177,13 @@ describe('a reward', () => {
         ],
       }),
     ).toEqual({ state: 'pending', reason: 'impossible_timing' });
+  });
+
+  test('is earned by a completion that follows one with too little watch time', () => {
+    const tooLittle = createEvent('complete', 4_500, { watchedMs: 4_000 });
+    expect(
+      evaluateReward({ events: [createEvent('start', 1_000), tooLittle, complete] }),
+    ).toMatchObject({ state: 'earned' });
   });
 
   test('is based on the earliest completion', () => {

@@ -75,7 +75,7 @@ function showOverlay(
   loadedCreative.start((event) => {
     if (event.type === 'progress') overlay.progress(event.watchedMs, loadedCreative.durationMs);
     else if (event.type === 'muted') overlay.setMuted(event.muted);
-    else if (event.type === 'tapNeeded') overlay.setTapPrompt(true);
+    else if (event.type === 'playback') overlay.setTapPrompt(event.state === 'blocked');
     else if (event.type === 'ended') overlay.showEndCard();
     else if (event.type === 'failed') fail(event.reason);
   });
