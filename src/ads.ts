@@ -11,7 +11,7 @@ import {
   type UserOptions,
 } from './options.ts';
 import type { Outbox } from './outbox/outbox.ts';
-import type { OutboxDiagnostics } from './outbox/storage.ts';
+import type { OutboxDiagnostics } from './outbox/state.ts';
 import type { Availability, RewardReport, ShowResult } from './outcome.ts';
 import type { Emitter } from './platform/emitter.ts';
 import { linkSignals } from './platform/clock.ts';
@@ -93,7 +93,8 @@ export interface AdsListeners {
 
 /** The SDK’s state, for support requests and debug screens. */
 export interface Diagnostics {
-  environment: 'sandbox' | 'live';
+  /** The publishable key’s environment. Null if the options are invalid. */
+  environment: 'sandbox' | 'live' | null;
   /** The placement whose ad is being requested or is on the screen. */
   showing: string | null;
   outbox: OutboxDiagnostics;

@@ -8,7 +8,7 @@ import { loadCreative } from './creative/load-creative.ts';
 import { loadText } from './creative/strings.ts';
 import { createRecorder, loadLog, loggedFetch } from './debug/recorder.ts';
 import { createDecisions } from './decision/decisions.ts';
-import { createFrameQueue } from './engine/frame-queue.ts';
+import { callInNextFrame } from './engine/next-frame.ts';
 import { noEngine } from './engine/engine-driver.ts';
 import {
   type AdsOptions,
@@ -26,8 +26,8 @@ import { newRandomId } from './platform/ids.ts';
 import { browserTabChannel } from './platform/page.ts';
 import { createLedger } from './reward/ledger.ts';
 import { createRewards } from './reward/rewards.ts';
-import { createServiceClient } from './transport/service-client.ts';
-import { adsWithoutPage } from './unavailable-ads.ts';
+import { createServiceClient, withNonce } from './transport/service-client.ts';
+import { unavailableAds } from './unavailable-ads.ts';
 
 /** Timeout for one request, in milliseconds. The load timeout may end a request earlier. */
 const requestTimeoutMs = 10_000;
@@ -57,7 +57,8 @@ export function createAds(options: AdsOptions): Ads {
 export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ads {
   const validOptions = checkOptions(options);
   // There is no document during server-side rendering.
-  if (typeof document === 'undefined') return adsWithoutPage(validOptions.environment, events);
+  if (typeof document === 'undefined')
+    return unavailableAds('no_dom', events, validOptions.environment);
   const { publishableKey, serviceUrl, locale } = validOptions;
   // The name is derived from the key and the service, so all of a game's tabs share it, and other games use different
   // names.
@@ -97,7 +98,6 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     client,
     store: createIndexedDbStore({ ...ports, name: `${name}:outbox` }),
   });
-  const frames = createFrameQueue(engine, systemClock);
   const ledger = createLedger({ ...ports, name: `${name}:rewards` });
   const rewards = createRewards({
     ...ports,
@@ -113,7 +113,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       },
     },
     player,
-    deliver: (callback) => frames.push(callback),
+    deliver: (callback) => callInNextFrame(engine, callback),
   });
   player.onIdentified(() => void rewards.refresh().then(emitChange));
   outbox.onRewards((statuses) => void rewards.settle(statuses));
@@ -125,7 +125,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     isOnline: browserConnectivity.isOnline,
     // Any response shows that the host is reachable, so CORS is not needed.
     reach: (reachSignal) =>
-      fetch(`${serviceUrl}/healthz`, { mode: 'no-cors', signal: reachSignal }),
+      fetch(withNonce(`${serviceUrl}/healthz`), { mode: 'no-cors', signal: reachSignal }),
     profile: player.current,
     onResponse: recorder.onResponse,
     onChange: emitChange,
@@ -188,7 +188,6 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       decisions.destroy();
       rewards.destroy();
       outbox.destroy();
-      frames.destroy();
     },
   });
   if (new URLSearchParams(globalThis.location?.search).has('trueward-debug'))

@@ -25,7 +25,7 @@ export {
   type UserOptions,
   type UserToken,
 } from './options.ts';
-export type { DropReason, OutboxDiagnostics } from './outbox/storage.ts';
+export type { DropReason, OutboxDiagnostics } from './outbox/state.ts';
 export type { RewardDiagnostics } from './reward/rewards.ts';
 export type { RewardHandler } from './reward/delivery.ts';
 export type {

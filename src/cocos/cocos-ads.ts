@@ -1,6 +1,6 @@
-import { type AdsOptions, createAds, OptionError } from '../index.ts';
+import { type Ads, type AdsOptions, createAds, OptionError } from '../index.ts';
 import type { EarnedReward } from '../outcome.ts';
-import { type GameAds, unavailableAds } from '../unavailable-ads.ts';
+import { unavailableAds } from '../unavailable-ads.ts';
 import { cocosDriver } from './cocos-driver.ts';
 import type { CocosComponentModule, CocosModule } from './cocos-module.ts';
 
@@ -20,7 +20,7 @@ export type CocosAdsOptions = Omit<AdsOptions, 'engine'>;
  * const ads = createCocosAds(cc, { publishableKey, serviceUrl, userRef });
  * const { outcome } = await ads.showRewarded('revive');
  */
-export function createCocosAds(cc: CocosModule, options: CocosAdsOptions): GameAds {
+export function createCocosAds(cc: CocosModule, options: CocosAdsOptions): Ads {
   if (!hasPage()) return unavailableAds('no_dom');
   return createAds({ ...options, engine: cocosDriver(cc) });
 }
@@ -36,7 +36,7 @@ function hasPage(): boolean {
  */
 export declare abstract class TruewardComponent {
   /** The ads client. Created on first access or in `onLoad()`, whichever comes first. */
-  get ads(): GameAds;
+  get ads(): Ads;
   /** Override this method to return the options, usually from properties of your component. */
   adsOptions(): CocosAdsOptions;
   /**
@@ -82,12 +82,12 @@ export function createTruewardComponent<Node, Component extends { node: Node }>(
   const Base: new () => { node: Node } = cc.Component;
 
   class Trueward extends Base {
-    #ads: GameAds | undefined;
+    #ads: Ads | undefined;
     #stopRewards: (() => void) | undefined;
 
     onReward?(reward: EarnedReward): void | Promise<void>;
 
-    get ads(): GameAds {
+    get ads(): Ads {
       return (this.#ads ??= startAds(cc, () => this.adsOptions()));
     }
 
@@ -129,10 +129,7 @@ function makeCallable<Class extends new () => object>(Class: Class): Class {
   });
 }
 
-function startAds(
-  cc: Parameters<typeof createCocosAds>[0],
-  options: () => CocosAdsOptions,
-): GameAds {
+function startAds(cc: Parameters<typeof createCocosAds>[0], options: () => CocosAdsOptions): Ads {
   try {
     return createCocosAds(cc, options());
   } catch (error) {

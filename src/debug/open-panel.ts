@@ -1,5 +1,7 @@
 import type { Diagnostics } from '../ads.ts';
 import type { RewardReport } from '../outcome.ts';
+import type { OutboxDiagnostics } from '../outbox/state.ts';
+import { describeResponse, describeReward, joinParts } from './describe.ts';
 import type { AdsRecord } from './recorder.ts';
 
 const css = `
@@ -114,57 +116,48 @@ async function describe(source: PanelSource): Promise<[string, Row[]][]> {
       timeline.map(({ at, step }) => [`${Math.round(at - startedAt)} ms`, step]),
     ],
     ['Requests', requests.flatMap(formatRequest)],
-    [
-      'Queue',
-      [
-        ['waiting', String(outbox.stored)],
-        ['sent', String(outbox.sent)],
-        ['stored in', outbox.storage],
-        ...Object.entries(outbox.dropped).map(([reason, count]): Row => [
-          `dropped: ${reason}`,
-          String(count),
-        ]),
-        ...Object.entries(outbox.rejected).map(([reason, count]): Row => [
-          `rejected: ${reason}`,
-          String(count),
-        ]),
-        ...(outbox.lastError === undefined ? [] : [['last error', outbox.lastError] as const]),
-      ],
-    ],
-    [
-      'Rewards',
-      [
-        ...(await source.rewards()).map(({ decisionId, reason = '', reward, state }): Row => [
-          decisionId,
-          `${state} ${reason} ${reward ? `${reward.amount} ${reward.type}` : ''}`,
-        ]),
-        ...(rewards.lastError === undefined ? [] : [['last error', rewards.lastError] as const]),
-      ],
-    ],
+    ['Queue', describeQueue(outbox)],
+    ['Rewards', (await source.rewards()).map(describeRewardRow).concat(errorRows(rewards))],
   ];
 }
 
-function formatRequest({ response, at, placement }: AdsRecord['requests'][number]): Row[] {
-  const time = new Date(at).toLocaleTimeString();
-  if (response.kind !== 'ok') {
-    const reason =
-      response.kind === 'refused'
-        ? response.problem.code
-        : response.kind === 'retry'
-          ? String(response.status)
-          : response.cause;
-    return [[`${time} ${placement}`, `${response.kind}: ${reason}`]];
-  }
-  const { creative, explain = [], id, reason = '', status } = response.body;
-  return [
-    [`${time} ${placement}`, [status, reason, creative?.media.format ?? '', id].join(' ')],
-    ...explain.map((candidate): Row => ['·', describeCandidate(candidate)]),
+const describeQueue = (outbox: OutboxDiagnostics): Row[] => {
+  const rows: Row[] = [
+    ['waiting', String(outbox.stored)],
+    ['sent', String(outbox.sent)],
+    ['stored in', outbox.storage],
   ];
+  return rows.concat(
+    countRows('dropped', outbox.dropped),
+    countRows('rejected', outbox.rejected),
+    errorRows(outbox),
+  );
+};
+
+const describeRewardRow = (report: RewardReport): Row => [
+  report.decisionId,
+  describeReward(report),
+];
+
+const countRows = (name: string, counts: Record<string, number>): Row[] =>
+  Object.entries(counts).map(([reason, count]) => [`${name}: ${reason}`, String(count)]);
+
+const errorRows = ({ lastError }: { lastError?: string }): Row[] =>
+  lastError === undefined ? [] : [['last error', lastError]];
+
+function formatRequest({ response, at, placement }: AdsRecord['requests'][number]): Row[] {
+  const explain = response.kind === 'ok' ? (response.body.explain ?? []) : [];
+  const row: Row = [
+    `${new Date(at).toLocaleTimeString()} ${placement}`,
+    describeResponse(response),
+  ];
+  return [row].concat(explain.map((candidate): Row => ['·', describeCandidate(candidate)]));
 }
 
 /** Returns a one-line summary of a candidate. */
-function describeCandidate(candidate: object): string {
-  return Object.entries(candidate)
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(', ');
-}
+const describeCandidate = (candidate: object): string =>
+  joinParts(
+    ...Object.entries(candidate).map(
+      ([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    ),
+  );

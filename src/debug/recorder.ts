@@ -36,7 +36,7 @@ export interface AdsRecord {
     placement: string;
     response: ServiceResult<Decision>;
   }[];
-  /** The steps in the last ad break, oldest first. `at` is the monotonic time in milliseconds. */
+  /** The latest steps in the last ad break, oldest first. `at` is the monotonic time in milliseconds. */
   readonly timeline: readonly { at: number; step: string }[];
 }
 
@@ -51,11 +51,17 @@ export interface Recorder extends AdsRecord {
 }
 
 const maxRequests = 10;
+/** Maximum number of steps. An ad break has about 15, but banners add steps without ever beginning a break. */
+const maxSteps = 100;
 
 /** Creates a {@link Recorder}, which also passes everything to `log`. */
 export function createRecorder(clock: Clock, log?: Log): Recorder {
   const requests: { at: number; placement: string; response: ServiceResult<Decision> }[] = [];
   const timeline: { at: number; step: string }[] = [];
+  const addStep = (step: string): void => {
+    timeline.push({ at: clock.monotonic(), step });
+    if (timeline.length > maxSteps) timeline.shift();
+  };
   return {
     requests,
     timeline,
@@ -66,11 +72,11 @@ export function createRecorder(clock: Clock, log?: Log): Recorder {
     },
     note(step) {
       if (step === 'begin') timeline.length = 0;
-      timeline.push({ at: clock.monotonic(), step });
+      addStep(step);
       log?.({ type: 'step', step });
     },
     onResult(placement, result) {
-      timeline.push({ at: clock.monotonic(), step: result.outcome });
+      addStep(result.outcome);
       log?.({ type: 'result', placement, result });
     },
   };

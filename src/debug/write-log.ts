@@ -1,6 +1,7 @@
 import type { Decision } from '../../protocol/wire.ts';
 import type { RewardReport, ShowResult } from '../outcome.ts';
 import type { ServiceResult } from '../transport/service-client.ts';
+import { describeResponse, describeReward, joinParts } from './describe.ts';
 
 /** An entry for the debug log. */
 export type LogEntry =
@@ -27,7 +28,7 @@ export function writeLog(entry: LogEntry): void {
     case 'result':
       return write(`result for ${entry.placement}:`, describeResult(entry.result));
     case 'reward':
-      return write(`reward for ${entry.entry.decisionId}:`, describeReward(entry.entry));
+      return write(`reward for ${entry.entry.decisionId}:`, describeEntry(entry.entry));
   }
 }
 
@@ -58,42 +59,12 @@ async function writeRequest({
 const retryNote = (pathname: string): string =>
   pathname.endsWith('/events') ? '(the events stay queued and will be sent again)' : '';
 
-function describeResponse(response: ServiceResult<Decision>): string {
-  switch (response.kind) {
-    case 'ok': {
-      const { creative, id, reason, retry_at: retryAt, status } = response.body;
-      return joinParts(
-        status,
-        reason,
-        creative?.media.format,
-        retryAt && `not before ${retryAt}`,
-        id,
-      );
-    }
-    case 'refused':
-      return joinParts('refused', response.problem.code, response.problem.detail);
-    case 'retry':
-      return joinParts(`HTTP ${response.status}`);
-    case 'unreachable':
-      return joinParts(response.cause);
-  }
-}
-
 const describeResult = ({ decisionId, detail, outcome, reason, retryAt }: ShowResult): string =>
   joinParts(outcome, reason, detail, retryAt && `not before ${retryAt.toISOString()}`, decisionId);
 
-const describeReward = ({
-  delivered,
-  reason,
-  reward,
-  state,
-}: RewardReport & { delivered: boolean }): string =>
+const describeEntry = (entry: RewardReport & { delivered: boolean }): string =>
   joinParts(
-    state,
-    reason,
-    reward && `${reward.amount} ${reward.type}`,
-    state === 'earned' && (delivered ? 'delivered to the game' : 'waiting for delivery'),
+    describeReward(entry),
+    entry.state === 'earned' &&
+      (entry.delivered ? 'delivered to the game' : 'waiting for delivery'),
   );
-
-const joinParts = (...parts: (string | false | undefined)[]): string =>
-  parts.filter((part) => part !== undefined && part !== false && part !== '').join(', ');

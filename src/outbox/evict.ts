@@ -1,10 +1,10 @@
-import { readInPages } from '../platform/database.ts';
 import {
   type EventRecord,
   type EventStore,
   exceeds,
   isEventRecord,
   measureLength,
+  readAll,
   type Size,
   type StoredRecord,
 } from './event-store.ts';
@@ -62,9 +62,7 @@ export async function evict(
   bounds: Size,
   onEvicted: (events: string[]) => void,
 ): Promise<void> {
-  const storedRecords: StoredRecord[] = [];
-  await readInPages(store.read, (records) => storedRecords.push(...records));
-  const changes = planEvictions(storedRecords, bounds);
+  const changes = planEvictions(await readAll(store), bounds);
   // Deletes whole records first, because on a full disk, only deletes may succeed.
   for (const wholeRecords of [true, false]) {
     const batch = changes.filter(({ record }) => (record.events.length === 0) === wholeRecords);

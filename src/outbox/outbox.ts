@@ -1,25 +1,19 @@
 import type { AdEvent, RewardStatus } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
-import type { Locks } from '../platform/locks.ts';
+import { browserLocks, type Locks } from '../platform/locks.ts';
 import type {
   Connectivity,
   OpenTabChannel,
   PageLifecycle,
   PageTransition,
 } from '../platform/page.ts';
+import type { Pause } from '../transport/back-off.ts';
 import { type ServiceClient, toJson } from '../transport/service-client.ts';
-import { type OutboxDiagnostics, createCounts, createStorage, adjustSize } from './storage.ts';
-import { createDrain, type Pause } from './drain.ts';
-import {
-  createMemoryStore,
-  createRecentEvents,
-  type EventStore,
-  keepaliveBytes,
-  type QueuedEvent,
-  type Size,
-  smallBatch,
-} from './event-store.ts';
+import { createDrain, keepaliveBytes } from './drain.ts';
+import { type EventStore, measureEvents, type QueuedEvent, type Size } from './event-store.ts';
+import { countDrops, createState, type OutboxDiagnostics, type Queue, report } from './state.ts';
+import { createStorage, maxRecordBytes } from './storage.ts';
 
 /**
  * A message to the other tabs. It reports that the shared store's size has changed, that rewards were confirmed, or
@@ -46,10 +40,10 @@ export interface Outbox {
   /** Sends stored events. Resolves when the queue is empty or sending has failed. */
   flush(): Promise<void>;
   /**
-   * Subscribes to the rewards in the service's acknowledgments, including acknowledgments that another tab received.
-   * Returns a function that unsubscribes.
+   * Sets the function that is called with the rewards in the service's acknowledgments, including acknowledgments that
+   * another tab received.
    */
-  onRewards(listener: (rewards: RewardStatus[]) => void): () => void;
+  onRewards(listener: (rewards: RewardStatus[]) => void): void;
   diagnostics(): OutboxDiagnostics;
   /** Stops sending. Later events are stored for the next page load. */
   destroy(): void;
@@ -81,18 +75,15 @@ interface Group {
 
 /** Creates the {@link Outbox}, and opens its store immediately, so that the first event does not wait. */
 export function createOutbox(deps: OutboxDeps): Outbox {
-  const { clock, lifecycle, store } = deps;
+  const { bounds = { events: 20_000, bytes: 16_000_000 }, clock, lifecycle, store } = deps;
   const name = `${deps.name}:outbox`;
-  const memory = createMemoryStore();
-  const recent = createRecentEvents(keepaliveBytes);
-  const listeners = new Set<(rewards: RewardStatus[]) => void>();
   const channel = deps.openTabChannel<TabMessage>(name);
-  const counts = createCounts();
-  const { diagnostics } = counts;
+  const state = createState(store);
+  const { diagnostics, local, shared } = state;
+  let onRewards = (_rewards: RewardStatus[]): void => undefined;
   let group: Group | undefined;
   /** Events that are being written. */
   const unwritten = new Set<QueuedEvent[]>();
-  let isSlow = false;
   /** Whether the page is being frozen or unloaded. It may never run again. */
   let isSuspending = false;
   let destroyed = false;
@@ -101,75 +92,58 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     diagnostics.lastError = String(error);
   };
   const isWaiting = (): boolean =>
-    counts.shared.events + counts.local.events + unwritten.size > 0 || group !== undefined;
-  /** Clears the recent events if nothing is queued, because another tab may have sent them. */
-  const clearRecentIfEmpty = (): void => {
-    if (!isWaiting()) recent.clear();
-  };
-  const onTabMessage = (message: TabMessage): void => {
-    const { events = 0, bytes = 0, rewards = [], pause } = message;
-    adjustSize(counts.shared, events, bytes);
-    clearRecentIfEmpty();
-    if (rewards.length > 0) for (const listener of listeners) listener(rewards);
-    if (pause) drain.pause(pause);
-    if (events > 0) drain.wake();
-  };
+    shared.size.events + local.size.events + unwritten.size > 0 || group !== undefined;
   const broadcast = (message: TabMessage): void => {
     if (!destroyed) channel.send(message);
   };
-  const onResize = (source: EventStore, events: number, bytes: number): void => {
-    if (source === store) broadcast({ events, bytes });
-    adjustSize(source === store ? counts.shared : counts.local, events, bytes);
-    clearRecentIfEmpty();
+  /** Adjusts a queue's size. Clamps it at zero, because messages from other tabs may arrive late. */
+  const resize = (queue: Queue, events: number, bytes: number): void => {
+    queue.size = {
+      events: Math.max(0, queue.size.events + events),
+      bytes: Math.max(0, queue.size.bytes + bytes),
+    };
+    forgetSentEvents();
     if (events > 0) drain.wake();
   };
+  /** Forgets the sent events if nothing is queued. Another tab may have removed them from the store. */
+  const forgetSentEvents = (): void => {
+    if (isWaiting()) return;
+    state.recent = [];
+    state.handled.clear();
+  };
+  const onResize = (queue: Queue, events: number, bytes: number): void => {
+    if (queue === shared) broadcast({ events, bytes });
+    resize(queue, events, bytes);
+  };
 
+  const storage = createStorage({ state, bounds, onResize, onError });
   const drain = createDrain({
+    locks: browserLocks(),
     ...deps,
     name,
+    state,
     mayLead: () => !isSuspending,
-    counts,
-    recent,
-    memory,
     onError,
+    onResize,
     onRewards(rewards) {
       broadcast({ rewards });
-      onTabMessage({ rewards });
-    },
-    onRemoved(source, batch) {
-      counts.drop('unreadable', batch.unreadable.length);
-      onResize(source, -batch.events.length, -batch.bytes);
-    },
-    onEmpty(source) {
-      // If the count is still above zero, something else deleted the events. For example, the player cleared the site
-      // data.
-      const { events, bytes } = source === store ? counts.shared : counts.local;
-      if (events > 0) onResize(source, -events, -bytes);
+      onRewards(rewards);
     },
     onPause: (pause) => broadcast({ pause }),
   });
-  const storage = createStorage({
-    store,
-    memory,
-    bounds: deps.bounds ?? { events: 20_000, bytes: 16_000_000 },
-    counts,
-    nowMs: clock.now,
-    onResize,
-    onError,
+  // Each event already has its final id, so it is not sent again once it is stored.
+  store.onSlow?.(() => drain.sendDirectly(Array.from(unwritten).flat(), false));
+  channel.onMessage(({ events = 0, bytes = 0, rewards = [], pause }) => {
+    if (events !== 0 || bytes !== 0) resize(shared, events, bytes);
+    if (rewards.length > 0) onRewards(rewards);
+    if (pause) drain.pause(pause);
   });
 
-  /** Sends events before they are stored. Each event has its final id, so it is not sent again once it is stored. */
-  const sendDirectly = (events: QueuedEvent[]): void => drain.sendDirectly(events, false);
-  store.onSlow?.((slow) => {
-    isSlow = slow;
-    if (slow) sendDirectly(Array.from(unwritten).flat());
-  });
   const append = async (events: QueuedEvent[]): Promise<void> => {
     unwritten.add(events);
-    if (isSlow) sendDirectly(events);
     await storage.append(events);
     unwritten.delete(events);
-    clearRecentIfEmpty();
+    forgetSentEvents();
   };
   /** Starts a group of events. It is written in a microtask, so that it includes every event from the current task. */
   const openGroup = (events: QueuedEvent[] = []): Group => ({
@@ -196,7 +170,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     if (pageTransition === 'visible' || pageTransition === 'returned') return void resumeSending();
     if (!isWaiting()) return;
     // Sent synchronously, because the page may not run again after this task.
-    drain.sendDirectly(recent.list(), true);
+    drain.sendDirectly(state.recent, true);
     // From here on, the browser may suspend the page at any time.
     drain.resign();
     // If this tab keeps running, it may become the leader again.
@@ -207,7 +181,6 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     lifecycle.onTransition(onTransition),
     deps.connectivity.onOnline(() => isWaiting() && drain.nudge()),
   ];
-  channel.onMessage(onTabMessage);
   void resumeSending();
 
   return {
@@ -216,11 +189,12 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       const occurredAt = new Date(clock.now()).toISOString();
       const adEvent: AdEvent = { ...event, id, occurred_at: occurredAt };
       const queuedEvent = { id, json: toJson(adEvent) };
-      if (queuedEvent.json.length > smallBatch.bytes) {
-        counts.drop('too_large', 1);
+      if (queuedEvent.json.length > maxRecordBytes) {
+        countDrops(state, 'too_large', 1);
         return Promise.resolve();
       }
-      recent.add(queuedEvent);
+      state.recent.push(queuedEvent);
+      while (measureEvents(state.recent) > keepaliveBytes) state.recent.shift();
       return after ? after.then(() => write(queuedEvent)) : write(queuedEvent);
     },
     async flush() {
@@ -229,16 +203,15 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       await drain.finished();
     },
     onRewards(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
+      onRewards = listener;
     },
-    diagnostics: counts.report,
+    diagnostics: () => report(state),
     destroy() {
       if (destroyed) return;
       destroyed = true;
       for (const dispose of disposers) dispose();
       drain.stop();
-      listeners.clear();
+      onRewards = () => undefined;
       channel.close();
       // Events that were enqueued in this task must be written first.
       void Promise.resolve(group?.stored).finally(() => store.close());

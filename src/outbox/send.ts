@@ -12,12 +12,10 @@ import type { QueuedEvent } from './event-store.ts';
 /** The result of sending events. */
 export interface Delivery {
   /** Ids of acknowledged and rejected events, which don't need to be sent again. */
-  settled: string[];
-  /** Events that the service will never accept. */
-  rejections: { event: QueuedEvent; code: string }[];
+  settled: Set<string>;
+  /** One error code per event that the service will never accept. */
+  rejections: string[];
   rewards: RewardStatus[];
-  /** Whether the service rejected a whole request because of its size or one of its events. */
-  split: boolean;
   /** Why the remaining events have to be sent again. */
   failure: Failure | undefined;
 }
@@ -48,15 +46,14 @@ export async function sendEvents(
   keepalive: boolean,
 ): Promise<Delivery> {
   const delivery: Delivery = {
-    settled: [],
+    settled: new Set(),
     rejections: [],
     rewards: [],
-    split: false,
     failure: undefined,
   };
-  const settle = (event: QueuedEvent, rejection?: string): void => {
-    delivery.settled.push(event.id);
-    if (rejection !== undefined) delivery.rejections.push({ event, code: rejection });
+  const settle = ({ id }: QueuedEvent, rejection?: string): void => {
+    delivery.settled.add(id);
+    if (rejection !== undefined) delivery.rejections.push(rejection);
   };
   const droppedField = Object.keys(dropped).length > 0 ? `,"dropped":${toJson(dropped)}` : '';
   const unsentParts = [events];
@@ -85,7 +82,6 @@ export async function sendEvents(
       const retryAfterMs = response.kind === 'retry' ? response.retryAfterMs : undefined;
       delivery.failure = { reason, retryAfterMs };
     } else if (part.length > 1) {
-      delivery.split = true;
       const half = part.length >> 1;
       unsentParts.push(part.slice(half), part.slice(0, half));
     } else if (first) settle(first, reason);

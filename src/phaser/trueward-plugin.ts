@@ -20,7 +20,7 @@ import type { Availability, RewardReport, ShowResult } from '../outcome.ts';
 import { createEmitter } from '../platform/emitter.ts';
 import { phaserDriver } from './phaser-driver.ts';
 import { addRewardedButton, type RewardedButtonOptions } from './rewarded-button.ts';
-import { type GameAds, unavailableAds } from '../unavailable-ads.ts';
+import { unavailableAds } from '../unavailable-ads.ts';
 
 /** The plugin’s `data`: the `createAds()` options, without `engine`. */
 export type TruewardPluginData = Omit<AdsOptions, 'engine'>;
@@ -43,12 +43,12 @@ export type TruewardPluginData = Omit<AdsOptions, 'engine'>;
  * // in a scene
  * const { outcome } = await this.ads.showRewarded('revive');
  */
-export class TruewardPlugin implements GameAds {
+export class TruewardPlugin implements Ads {
   readonly #game: Phaser.Game;
   #data: TruewardPluginData | undefined;
   /** The handlers belong to the plugin. They may be added before `start()` and outlive `stop()`. */
   readonly #events = createEmitter<AdsListeners>();
-  #ads: GameAds = unavailableAds('not_started', this.#events);
+  #ads: Ads = unavailableAds('not_started', this.#events);
   #running: Ads | undefined;
 
   /**
@@ -220,13 +220,13 @@ export class TruewardPlugin implements GameAds {
     this.#ads.simulate(outcome);
   }
 
-  /** See {@link Ads.toggleDebugPanel}. Has no effect if the options were rejected. */
+  /** See {@link Ads.toggleDebugPanel}. */
   toggleDebugPanel(): void {
-    this.#running?.toggleDebugPanel();
+    this.#ads.toggleDebugPanel();
   }
 
-  /** See {@link Ads.diagnostics}. Returns `undefined` if the options were rejected. */
-  diagnostics(): Diagnostics | undefined {
-    return this.#running?.diagnostics();
+  /** See {@link Ads.diagnostics}. */
+  diagnostics(): Diagnostics {
+    return this.#ads.diagnostics();
   }
 }

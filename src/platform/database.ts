@@ -15,8 +15,8 @@ export interface DatabaseOptions {
   stores: Record<string, { autoIncrement: boolean }>;
   clock: Clock;
   indexedDB?: IDBFactory | undefined;
-  /** Called when an operation becomes slow (over half a second), and when no operation is slow any longer. */
-  onSlow?(isSlow: boolean): void;
+  /** Called every half second while an operation takes longer than that. */
+  onSlow?(): void;
 }
 
 /**
@@ -29,8 +29,6 @@ const operationTimeoutMs = 5_000;
  * write would account for a tenth of the cost per event.
  */
 const checkIntervalMs = 500;
-/** An operation counts as slow at its second check, after 500 to 1,000 ms. */
-const checksUntilSlow = 2;
 
 /** Resolves when the transaction is committed. Rejects with the cause if it is aborted. */
 export const waitForCommit = (transaction: IDBTransaction): Promise<void> =>
@@ -38,48 +36,6 @@ export const waitForCommit = (transaction: IDBTransaction): Promise<void> =>
     transaction.oncomplete = () => resolve();
     transaction.onabort = () => reject(transaction.error ?? new Error('The database aborted.'));
   });
-
-/** A value as read from a store, and its key. */
-export interface StoredValue<Key> {
-  key: Key;
-  /** Not validated. Another release may have written the value. */
-  value: unknown;
-}
-
-/** Reads up to `limit` values after a key, in key order. */
-export type ReadPage<Key> = (afterKey: Key | number, limit: number) => Promise<StoredValue<Key>[]>;
-
-/**
- * Creates a function that reads a store page by page. idb-keyval can't read ranges, and its `entries()` reads
- * everything at once.
- */
-export const createPageReader =
-  <Key extends IDBValidKey>(use: UseStore): ReadPage<Key> =>
-  (afterKey, limit) =>
-    use('readonly', async (store) => {
-      const range = IDBKeyRange.lowerBound(afterKey, true);
-      const [keys, values] = await Promise.all([
-        promisifyRequest(store.getAllKeys(range, limit)),
-        promisifyRequest<unknown[]>(store.getAll(range, limit)),
-      ]);
-      return keys.map((key, index) => ({ key: key as Key, value: values[index] }));
-    });
-
-/** Maximum number of values per page. Reading a thousand values blocks the main thread for 7 ms. */
-const pageSize = 250;
-
-/** Reads a whole store in pages that do not block the main thread. */
-export async function readInPages<Key extends IDBValidKey>(
-  read: ReadPage<Key>,
-  onPage: (page: StoredValue<Key>[]) => void,
-): Promise<void> {
-  // -1 sorts before every key in use, because numbers sort before strings.
-  for (let lastKey: Key | number | undefined = -1; lastKey !== undefined;) {
-    const page: StoredValue<Key>[] = await read(lastKey, pageSize);
-    onPage(page);
-    lastKey = page[pageSize - 1]?.key;
-  }
-}
 
 /**
  * Creates a {@link Database} without opening it. This replaces idb-keyval's `createStore()`, which doesn't support
@@ -90,9 +46,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   let connection: IDBDatabase | undefined;
   let opening: Promise<IDBDatabase> | undefined;
   let closed = false;
-  const pending = new Set<{ checks: number; fail(error: Error): void }>();
-  /** Number of slow operations. */
-  let slowCount = 0;
+  const pending = new Set<{ checks: number; fail(): void }>();
   let cancelCheck: (() => void) | undefined;
 
   const discardConnection = (database: IDBDatabase): void => {
@@ -114,34 +68,25 @@ export function createDatabase(options: DatabaseOptions): Database {
       cancelCheck = undefined;
       for (const operation of pending) {
         operation.checks += 1;
-        if (operation.checks === checksUntilSlow) setSlowCount(slowCount + 1);
-        if (operation.checks > operationTimeoutMs / checkIntervalMs)
-          operation.fail(new Error('The database is not responding.'));
+        if (operation.checks > operationTimeoutMs / checkIntervalMs) operation.fail();
       }
+      // An operation is slow at its second check, after 500 to 1,000 ms.
+      if (Array.from(pending).some(({ checks }) => checks > 1)) options.onSlow?.();
       if (pending.size > 0) scheduleCheck();
     });
   };
-  const setSlowCount = (count: number): void => {
-    slowCount = count;
-    options.onSlow?.(slowCount > 0);
-  };
-
   const withTimeout = <T>(result: Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
-      const settled = (): void => {
-        if (pending.delete(operation) && operation.checks >= checksUntilSlow)
-          setSlowCount(slowCount - 1);
-      };
       const operation = {
         checks: 0,
-        fail(error: Error) {
-          settled();
-          reject(error);
+        fail() {
+          pending.delete(operation);
+          reject(new Error('The database is not responding.'));
         },
       };
       pending.add(operation);
       scheduleCheck();
-      result.finally(settled).then(resolve, reject);
+      result.finally(() => pending.delete(operation)).then(resolve, reject);
     });
 
   const open = async (): Promise<IDBDatabase> => {

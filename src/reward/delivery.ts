@@ -1,7 +1,7 @@
 import type { EarnedReward } from '../outcome.ts';
 import { runWithTimeout, type Clock, createDeadline } from '../platform/clock.ts';
 import type { PageLifecycle } from '../platform/page.ts';
-import { createBackOff } from '../transport/back-off.ts';
+import { type BackOff, createBackOff } from '../transport/back-off.ts';
 import type { Ledger } from './ledger.ts';
 import { advance, claimMs, type LedgerEntry, type RewardEvent } from './reward-machine.ts';
 
@@ -15,18 +15,19 @@ export interface DeliveryDeps {
   ledger: Ledger;
   clock: Clock;
   random: () => number;
-  handlers: Set<RewardHandler>;
+  /** Returns the game's handler. Undefined while there is none. */
+  handler(): RewardHandler | undefined;
   /** Whether the entry may be delivered to the current player. */
   isDue(entry: LedgerEntry): boolean;
-  /** Calls `callback` in the engine’s next frame. */
-  deliver(callback: () => void): void;
+  /** Calls `callback` in the engine’s next frame. Returns a function that cancels the call. */
+  deliver(callback: () => void): () => void;
   lifecycle: Pick<PageLifecycle, 'isVisible'>;
   onError(error: unknown): void;
 }
 
 /**
- * Delivers earned rewards to the game's handlers, in order. If a handler fails or hangs, later rewards are still
- * delivered. A claim in the ledger prevents two tabs from delivering the same reward.
+ * Delivers earned rewards to the game's handler, in order. A failed or hanging call delays only its own reward. A claim
+ * in the ledger prevents two tabs from delivering the same reward.
  */
 export interface Delivery {
   /** Delivers the rewards that are due. */
@@ -60,23 +61,24 @@ const toEarnedReward = ({
 
 /** Creates the {@link Delivery}. */
 export function createDelivery(deps: DeliveryDeps): Delivery {
-  const { clock, handlers, isDue, ledger } = deps;
+  const { clock, isDue, ledger } = deps;
   /**
-   * Rewards that are waiting for a frame or a handler in this tab. They are tracked, so that no handler is called twice
-   * for the same reward.
+   * Rewards that are waiting for a frame or the handler in this tab. They are tracked, so that the handler is not called
+   * twice for the same reward.
    */
   const deliveringIds = new Set<string>();
-  /** Rewards that failed or that another tab has claimed. */
-  const backingOffIds = new Set<string>();
+  /** The back-offs of rewards that failed or that another tab has claimed. */
+  const backOffs = new Map<string, BackOff>();
   /** Functions that cancel the callbacks waiting for a frame. */
   const cancelFrames = new Set<() => void>();
   let running = false;
   let runAgain = false;
   const stopController = new AbortController();
-  const backOff = createBackOff(deps, () => retry());
   const scheduleRetry = (decisionId: string): void => {
-    backingOffIds.add(decisionId);
-    if (!stopController.signal.aborted) backOff.fail();
+    if (stopController.signal.aborted) return;
+    const backOff = backOffs.get(decisionId) ?? createBackOff(deps, () => wake());
+    backOffs.set(decisionId, backOff);
+    backOff.fail();
   };
 
   const change = async (decisionId: string, event: RewardEvent): Promise<boolean> => {
@@ -89,26 +91,25 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     return changed;
   };
 
-  /**
-   * Calls the handlers in the game's next frame. Resolves to false if the frame came too late or the call was canceled.
-   */
-  const callHandlers = (entry: LedgerEntry): Promise<boolean> =>
+  /** Calls the handler in the game's next frame. Resolves to false if the frame came too late or was canceled. */
+  const callHandler = (entry: LedgerEntry): Promise<boolean> =>
     new Promise((resolve, reject) => {
       const claimExpiry = createDeadline(clock, claimMs);
+      const cancelFrame = deps.deliver(() => {
+        cancelFrames.delete(cancel);
+        const handler = deps.handler();
+        // If the claim has expired, another tab may have delivered the reward.
+        if (claimExpiry.passed() || !handler || !isDue(entry)) return resolve(false);
+        // With `async`, a handler that throws behaves like a handler that rejects.
+        const call = async (): Promise<void> => handler(toEarnedReward(entry));
+        call().then(() => resolve(true), reject);
+      });
       const cancel = (): void => {
+        cancelFrame();
         cancelFrames.delete(cancel);
         resolve(false);
       };
       cancelFrames.add(cancel);
-      deps.deliver(() => {
-        // If the claim has expired, another tab may have delivered the reward.
-        const isLate = !cancelFrames.delete(cancel) || claimExpiry.passed();
-        if (isLate || handlers.size === 0 || !isDue(entry)) return resolve(false);
-        const earnedReward = toEarnedReward(entry);
-        // With `async`, a handler that throws behaves like a handler that rejects.
-        const calls = Array.from(handlers, async (handler) => handler(earnedReward));
-        Promise.all(calls).then(() => resolve(true), reject);
-      });
     });
 
   /** Delivers a claimed reward. Resolves when the reward is delivered or its claim is released. */
@@ -116,10 +117,10 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     const { decisionId } = entry;
     deliveringIds.add(decisionId);
     try {
-      const delivered = await callHandlers(entry);
+      const delivered = await callHandler(entry);
       await change(decisionId, delivered ? { type: 'delivered' } : { type: 'released', at });
       deliveringIds.delete(decisionId);
-      if (delivered) backOff.reset();
+      if (delivered) backOffs.delete(decisionId);
       else wake();
     } catch (error) {
       deps.onError(error);
@@ -136,9 +137,9 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
       for (const entry of (await ledger.readAll()).filter(isDue).sort(compareByEarnedAt)) {
         const { decisionId } = entry;
         if (!isReady()) break;
-        if (deliveringIds.has(decisionId) || backingOffIds.has(decisionId)) continue;
+        if (deliveringIds.has(decisionId) || backOffs.get(decisionId)?.isWaiting()) continue;
         const at = clock.now();
-        // If a handler outlasts the claim, the loop stops waiting for it and goes on to the next reward.
+        // If the handler outlasts the claim, the loop stops waiting for it and goes on to the next reward.
         if (await change(decisionId, { type: 'claimed', at }))
           await runWithTimeout(clock, claimMs, stopController.signal, () =>
             deliverClaimed(entry, at),
@@ -151,7 +152,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   };
   const isReady = (): boolean =>
     !stopController.signal.aborted &&
-    handlers.size > 0 &&
+    deps.handler() !== undefined &&
     deps.lifecycle.isVisible() &&
     ledger.cached().some(isDue);
   const wake = (): void => {
@@ -161,21 +162,22 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     running = true;
     void run();
   };
-  const retry = (): void => {
-    backingOffIds.clear();
-    backOff.cancel();
-    wake();
+  const cancelBackOffs = (): void => {
+    for (const backOff of backOffs.values()) backOff.cancel();
   };
 
   return {
     wake,
-    retry,
+    retry() {
+      cancelBackOffs();
+      wake();
+    },
     releaseClaims() {
       for (const cancel of cancelFrames) cancel();
     },
     stop() {
       stopController.abort();
-      backOff.cancel();
+      cancelBackOffs();
       for (const cancel of cancelFrames) cancel();
     },
   };

@@ -1,6 +1,6 @@
-import { delMany, update } from 'idb-keyval';
+import { delMany, update, values } from 'idb-keyval';
 import type { Clock } from '../platform/clock.ts';
-import { createDatabase, createPageReader, readInPages } from '../platform/database.ts';
+import { createDatabase } from '../platform/database.ts';
 import { isEntry, type LedgerEntry, progress } from './reward-machine.ts';
 
 /** Stores rewards on the device. Falls back to memory while the browser's database is failing. */
@@ -75,9 +75,9 @@ export function createLedger(options: {
 
   const cached = (): LedgerEntry[] => Array.from(cache.values());
   const readAll = async (): Promise<LedgerEntry[]> => {
-    const reading = readInPages(createPageReader<string>(rewards), (page) => {
-      for (const { key, value } of page)
-        if (isEntry(value) && !unsavedIds.has(key)) cache.set(key, value);
+    const reading = values<unknown>(rewards).then((stored) => {
+      for (const entry of stored.filter(isEntry))
+        if (!unsavedIds.has(entry.decisionId)) cache.set(entry.decisionId, entry);
     });
     await recordHealth(reading);
     return cached();

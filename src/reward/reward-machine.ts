@@ -23,7 +23,7 @@ export interface LedgerEntry extends RewardReport {
    * claimMs}.
    */
   claimedAt?: number;
-  /** Whether every handler has finished. */
+  /** Whether the game's handler has finished. */
   delivered: boolean;
 }
 
@@ -99,6 +99,15 @@ export const isEntry = (value: unknown): value is LedgerEntry =>
 /** Whether the reward may be delivered to this player. An entry without a player may be delivered to any player. */
 export const isHeldFor = ({ heldFor }: LedgerEntry, player: string | undefined): boolean =>
   player !== undefined && (heldFor ?? player) === player;
+
+/**
+ * Returns the entry, transferred to `newRef` if it is held for `oldRef` and its reward can still be delivered. Entries
+ * in state `none` are included, because their ads may still be on the screen.
+ */
+export const transferEntry = (entry: LedgerEntry, oldRef: string, newRef: string): LedgerEntry =>
+  entry.heldFor === oldRef && (entry.state === 'none' || isOpen(entry))
+    ? { ...entry, heldFor: newRef }
+    : entry;
 
 /** Returns the part of an entry that is reported to the game. */
 export const toReport = ({

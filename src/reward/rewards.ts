@@ -4,9 +4,9 @@ import type { Clock } from '../platform/clock.ts';
 import type { Connectivity, PageLifecycle } from '../platform/page.ts';
 import type { Player, PlayerContext } from '../player-context.ts';
 import type { ServiceClient } from '../transport/service-client.ts';
-import type { RewardHandler } from './delivery.ts';
+import { createConfirmation } from './confirmation.ts';
+import { createDelivery, type RewardHandler } from './delivery.ts';
 import type { Ledger } from './ledger.ts';
-import { fulfillRewards } from './fulfillment.ts';
 import {
   advance,
   isOpen,
@@ -16,6 +16,7 @@ import {
   isPending,
   type LedgerEntry,
   toReport,
+  transferEntry,
   type RewardEvent,
   type StatusUpdate,
 } from './reward-machine.ts';
@@ -40,10 +41,7 @@ export interface Rewards {
   status(decisionId: string): Promise<RewardReport>;
   /** Returns the player’s pending rewards, and the earned rewards that have not been delivered. */
   list(): Promise<RewardReport[]>;
-  /**
-   * Adds a handler. A reward counts as delivered when every handler has finished. Returns a function that removes the
-   * handler.
-   */
+  /** Sets the handler that receives earned rewards. Returns a function that removes it. */
   onReward(handler: RewardHandler): () => void;
   /**
    * Switches to another player. Deliveries in progress run to completion. All other rewards are held for their own
@@ -78,14 +76,17 @@ export interface RewardsDeps {
   connectivity: Connectivity;
   lifecycle: PageLifecycle;
   player: Pick<PlayerContext, 'player' | 'identify'>;
-  /** Calls `callback` in the engine’s next frame. */
-  deliver(callback: () => void): void;
+  /** Calls `callback` in the engine’s next frame. Returns a function that cancels the call. */
+  deliver(callback: () => void): () => void;
 }
+
+/** How long entries are kept for support requests, in milliseconds. The longest late window is 7 days. */
+const retentionMs = 30 * 86_400_000;
 
 /** Creates the {@link Rewards} for this device, and resumes rewards that an earlier page load left unfinished. */
 export function createRewards(deps: RewardsDeps): Rewards {
   const { clock, ledger, lifecycle, player } = deps;
-  const handlers = new Set<RewardHandler>();
+  let handler: RewardHandler | undefined;
   let handlerErrors = 0;
   let lastError: string | undefined;
   let destroyed = false;
@@ -110,7 +111,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
   const change = async (decisionId: string, event: RewardEvent): Promise<void> => {
     const previousState = find(decisionId)?.state;
     const entry = await ledger.change(decisionId, (current) => advance(current, event));
-    if (!entry || destroyed) return;
+    if (!entry) return;
     confirmation.refresh();
     if (entry.state === 'pending' && previousState !== 'pending') confirmation.wake();
     delivery.wake();
@@ -124,14 +125,12 @@ export function createRewards(deps: RewardsDeps): Rewards {
     }
     confirmation.prune();
   };
-  const { assign, confirmation, delivery, transfer } = fulfillRewards({
+  const confirmation = createConfirmation({ ...deps, pending, report, settle });
+  const delivery = createDelivery({
     ...deps,
-    pending,
-    report,
-    settle,
-    handlers,
-    isDue: (entry: LedgerEntry) => isDue(entry) && isForCurrentPlayer(entry),
-    onError(error: unknown) {
+    handler: () => handler,
+    isDue: (entry) => isDue(entry) && isForCurrentPlayer(entry),
+    onError(error) {
       handlerErrors += 1;
       lastError = String(error);
     },
@@ -149,17 +148,32 @@ export function createRewards(deps: RewardsDeps): Rewards {
     await assignOwners();
     resume();
   };
+  /** Assigns rewards to players who have since been identified, and transfers rewards to the current player. */
   const assignOwners = async (): Promise<void> => {
+    for (const [decisionId, { ref }] of unassigned) {
+      if (ref === undefined) continue;
+      const assign = (entry: LedgerEntry) => ({ ...entry, earnedBy: ref, heldFor: ref });
+      // If the entry is still being added, the next call assigns it.
+      if (await ledger.change(decisionId, assign)) unassigned.delete(decisionId);
+    }
     const oldRef = transferFrom;
     const newRef = player.player().ref;
-    if (newRef === undefined || (oldRef === undefined && unassigned.size === 0)) return;
-    await assign(unassigned);
-    if (oldRef === undefined) return;
-    await transfer(oldRef, newRef);
+    if (oldRef === undefined || newRef === undefined) return;
+    for (const entry of ledger.cached()) {
+      // Other tabs may be changing the entry too, so the transfer is applied to its latest version.
+      if (transferEntry(entry, oldRef, newRef) !== entry)
+        await ledger.change(entry.decisionId, (current) => transferEntry(current, oldRef, newRef));
+    }
     if (transferFrom === oldRef) transferFrom = undefined;
+  };
+  const removeOldEntries = async (): Promise<void> => {
+    const cutoff = clock.now() - retentionMs;
+    const old = ledger.cached().filter((entry) => !isOpen(entry) && entry.trackedAt < cutoff);
+    if (old.length > 0) await ledger.remove(old.map(({ decisionId }) => decisionId));
   };
   const refresh = (): Promise<void> => (loading = reload());
   let loading = reload();
+  void loading.then(removeOldEntries);
   const disposers = [
     deps.connectivity.onOnline(resume),
     lifecycle.onTransition((pageTransition) => {
@@ -205,7 +219,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
       await loading;
       const entry = find(decisionId);
       if (entry && !isForCurrentPlayer(entry)) return { decisionId, state: 'none' };
-      if (entry && !isFinal(entry.state) && !destroyed) await confirmation.poll(entry);
+      if (entry && !isFinal(entry.state)) await confirmation.poll(entry);
       return report(decisionId);
     },
     async list() {
@@ -219,10 +233,12 @@ export function createRewards(deps: RewardsDeps): Rewards {
       return refresh();
     },
     refresh,
-    onReward(handler) {
-      handlers.add(handler);
+    onReward(next) {
+      handler = next;
       delivery.wake();
-      return () => handlers.delete(handler);
+      return () => {
+        if (handler === next) handler = undefined;
+      };
     },
     diagnostics: () => ({
       pending: pending().length,

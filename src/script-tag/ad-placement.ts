@@ -1,6 +1,6 @@
 import { createAdPlacement, installAdsbygoogle } from '../ad-placement/index.ts';
-import { OptionError } from '../index.ts';
-import { type GameAds, unavailableAds } from '../unavailable-ads.ts';
+import { type Ads, OptionError } from '../index.ts';
+import { unavailableAds } from '../unavailable-ads.ts';
 import { extendGlobal, startTag } from './start-tag.ts';
 
 declare global {
@@ -25,7 +25,7 @@ const readPlacements = (script: Element): Record<string, string> =>
 
 function start(script: Element | null): void {
   const placements = script ? readPlacements(script) : {};
-  const install = (ads: GameAds): void => {
+  const install = (ads: Ads): void => {
     if (Object.keys(placements).length === 0) {
       reportError(
         new TypeError(

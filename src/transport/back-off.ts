@@ -11,19 +11,25 @@ const maxDelayMs = 300_000;
 export const backOffMs = (failures: number, random: () => number, retryAfterMs = 0): number =>
   retryAfterMs + random() * Math.min(maxDelayMs, initialDelayMs * 2 ** (failures - 1));
 
+/** A delay before a retry. */
+export interface Pause {
+  ms: number;
+  /** Number of consecutive failures. It determines the next delay. */
+  failures: number;
+  /** Whether the service requested the delay with `Retry-After`. */
+  demanded: boolean;
+}
+
 /** The delays between one operation's retries. */
 export interface BackOff {
-  /** Number of consecutive failures. */
-  failures(): number;
   /** Whether the delay before a retry has yet to elapse. Time spent asleep counts toward the delay. */
   isWaiting(): boolean;
-  /** Counts a failure and schedules a retry; see {@link backOffMs}. Returns the delay in milliseconds. */
-  fail(retryAfterMs?: number): number;
-  /**
-   * Schedules a retry in exactly `ms` milliseconds. `failures` is the number of consecutive failures that another tab
-   * has counted.
-   */
-  pause(ms: number, failures?: number): void;
+  /** Counts a failure and schedules a retry; see {@link backOffMs}. */
+  fail(retryAfterMs?: number): Pause;
+  /** Schedules a retry. Replaces the delay and the failure count. */
+  pause(pause: Pause): void;
+  /** Cancels the scheduled retry unless the service requested the delay. */
+  hurry(): void;
   /** Resets the failure count. Call it after a success. */
   reset(): void;
   /** Cancels the scheduled retry. */
@@ -36,31 +42,35 @@ export function createBackOff(
   retry: () => void,
 ): BackOff {
   let failures = 0;
+  let demanded = false;
   let cancelTimer: (() => void) | undefined;
   let deadline: Deadline | undefined;
   const cancel = (): void => {
     cancelTimer?.();
     deadline = undefined;
   };
-  const pause = (ms: number, failureCount = failures): void => {
-    failures = failureCount;
+  const pause = (next: Pause): void => {
+    ({ demanded, failures } = next);
     cancel();
-    deadline = createDeadline(deps.clock, ms);
-    cancelTimer = deps.clock.after(ms, () => {
+    deadline = createDeadline(deps.clock, next.ms);
+    cancelTimer = deps.clock.after(next.ms, () => {
       cancel();
       retry();
     });
   };
   return {
-    failures: () => failures,
     isWaiting: () => deadline?.passed() === false,
     fail(retryAfterMs) {
-      failures += 1;
-      const ms = backOffMs(failures, deps.random, retryAfterMs);
-      pause(ms);
-      return ms;
+      const count = failures + 1;
+      const ms = backOffMs(count, deps.random, retryAfterMs);
+      const next = { ms, failures: count, demanded: retryAfterMs !== undefined };
+      pause(next);
+      return next;
     },
     pause,
+    hurry() {
+      if (!demanded) cancel();
+    },
     reset() {
       failures = 0;
     },

@@ -1,5 +1,6 @@
 import type { Problem } from '../../protocol/wire.ts';
 import { runWithTimeout, type Clock } from '../platform/clock.ts';
+import { newRandomId } from '../platform/ids.ts';
 
 /**
  * The result of a request, classified by what the caller can do about it. A request never rejects.
@@ -64,7 +65,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
         timeoutMs + waitMs,
         callerSignal,
         async (signal) => {
-          const response = await fetch(serviceUrl + path, {
+          const response = await fetch(serviceUrl + (body ? path : withNonce(path)), {
             method: body ? 'POST' : 'GET',
             headers: {
               authorization: `Bearer ${publishableKey}`,
@@ -89,6 +90,13 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     },
   };
 }
+
+/**
+ * Makes a URL unique. A game's service worker may answer any `GET` request from its own cache, whatever the request's
+ * cache mode.
+ */
+export const withNonce = (url: string): string =>
+  `${url}${url.includes('?') ? '&' : '?'}nonce=${newRandomId()}`;
 
 /**
  * Serializes plain data like `JSON.stringify()`, but does not call `toJSON()`. Prototype.js up to 1.6 adds a `toJSON()`

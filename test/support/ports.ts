@@ -6,29 +6,34 @@ import type {
   PageTransition,
   OpenTabChannel,
 } from '../../src/platform/page.ts';
-import type { Locks } from '../../src/platform/locks.ts';
 
-/** Creates locks that a test's simulated tabs share. */
-export function createSharedLocks(): Locks {
-  const queues = new Map<string, { start(): void; onLost?: (() => void) | undefined }[]>();
-  return {
-    acquire(name, begin, { steal = false, onLost } = {}) {
+/** Creates a lock manager that a test's simulated tabs share. */
+export function createSharedLockManager(): LockManager {
+  const queues = new Map<string, (() => void)[]>();
+  const request = (
+    name: string,
+    { signal }: LockOptions,
+    grant: LockGrantedCallback<unknown>,
+  ): Promise<unknown> =>
+    new Promise((resolve, reject) => {
       const queue = queues.get(name) ?? [];
       queues.set(name, queue);
-      const request = { start: () => queueMicrotask(begin), onLost };
-      if (steal) {
-        queue.shift()?.onLost?.();
-        queue.unshift(request);
-      } else queue.push(request);
-      if (queue[0] === request) request.start();
-      return () => {
-        const place = queue.indexOf(request);
-        if (place < 0) return;
-        queue.splice(place, 1);
-        if (place === 0) queue[0]?.start();
+      const start = async (): Promise<void> => {
+        resolve(await grant(null));
+        queue.shift();
+        queue[0]?.();
       };
-    },
-  };
+      const take = (): void => void start();
+      queue.push(take);
+      if (queue.length === 1) queueMicrotask(take);
+      signal?.addEventListener('abort', () => {
+        const place = queue.indexOf(take);
+        if (place <= 0) return;
+        queue.splice(place, 1);
+        reject(signal.reason);
+      });
+    });
+  return { request, query: async () => ({}) } as unknown as LockManager;
 }
 
 /** Creates a page whose lifecycle the test controls. */

@@ -58,7 +58,7 @@ export function createStrip(ads: TruewardPlugin, network: SwitchableNetwork): St
       writeValue('device-pending', count('pending'));
       writeValue('device-earned', count('earned'));
       writeValue('device-delivered', deliveredIds.size);
-      writeValue('device-queued', ads.diagnostics()?.outbox.stored ?? 0);
+      writeValue('device-queued', ads.diagnostics().outbox.stored);
     },
   };
 }

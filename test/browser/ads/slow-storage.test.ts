@@ -64,7 +64,7 @@ it.each([
   expect(findEventTime('midpoint') - findEventTime('start')).toBeGreaterThan(600);
   expect(findEventTime('complete') - findEventTime('start')).toBeGreaterThan(1_300);
   // Events that occur before the storage has opened are sent without waiting for it.
-  expect(arrivals).toContainEqual({ type: 'third_quartile', beforeOpening: true });
+  expect(arrivals).toContainEqual({ type: 'midpoint', beforeOpening: true });
   await eventually(() => expect(ads.diagnostics().outbox).toMatchObject({ storage, stored: 0 }));
   const ids = service.events.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);

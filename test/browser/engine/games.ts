@@ -4,13 +4,13 @@ import { createCocosAds } from '../../../src/cocos/cocos-ads.ts';
 import { noEngine } from '../../../src/engine/engine-driver.ts';
 import type { AdsOptions } from '../../../src/options.ts';
 import { TruewardPlugin } from '../../../src/phaser/index.ts';
-import type { GameAds } from '../../../src/unavailable-ads.ts';
+import type { Ads } from '../../../src/ads.ts';
 import { createCocosEngine } from '../../fakes/cocos-engine.ts';
 import { bootGame, phaserVersions } from '../phaser/phaser-games.ts';
 
 /** A running game with ads, in any engine. */
 export interface GameWithAds {
-  ads: GameAds;
+  ads: Ads;
   canvas: HTMLCanvasElement;
   /** Number of frames that the game has run so far. The game must not run frames during an ad. */
   frames(): number;

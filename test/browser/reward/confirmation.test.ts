@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { RewardStatus } from '../../../protocol/wire.ts';
 import type { EarnedReward } from '../../../src/outcome.ts';
 import type { Rewards } from '../../../src/reward/rewards.ts';
@@ -12,8 +12,6 @@ test('confirmation() resolves when the reward is final or after a timeout', asyn
   const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   await watch(rewards, 'dec_1');
   const lateConfirmation = rewards.confirmation('dec_1', 1_000);
-  // The timers for the confirmation and the first poll start after their chunk has loaded.
-  await eventually(() => expect(clock.timers()).toBe(2));
   await clock.advance(1_000);
   expect(await lateConfirmation).toMatchObject({ state: 'pending' });
   const nextConfirmation = rewards.confirmation('dec_1', 1_000);
@@ -108,6 +106,31 @@ test('destroy() settles all promises and leaves no timers running', async () => 
   expect(clock.timers()).toBe(0);
 });
 
+test('after destroy(), nothing is requested, delivered or identified', async () => {
+  const clock = createManualClock();
+  const { rewards, requests, network, page, identifyCalls } = openTab(
+    clock,
+    undefined,
+    withoutDatabaseTimeouts(clock),
+  );
+  const handler = vi.fn();
+  rewards.onReward(handler);
+  await watch(rewards, 'dec_1');
+  const reading = rewards.refresh();
+  rewards.destroy();
+  await reading;
+  const identified = identifyCalls();
+  await rewards.settle([earnedStatus('dec_1')]);
+  rewards.onReward(handler);
+  await watch(rewards, 'dec_2');
+  network.reconnect();
+  page.emit('visible');
+  expect(await rewards.status('dec_2')).toMatchObject({ state: 'pending' });
+  await clock.advance(60_000);
+  expect([requests.length, handler.mock.calls.length, clock.timers()]).toEqual([0, 0, 0]);
+  expect(identifyCalls()).toBe(identified);
+});
+
 test.each([
   [
     'while waiting for its confirmation',
@@ -127,24 +150,30 @@ test.each([
   expect(clock.timers()).toBe(0);
 });
 
-test.each<ServiceResult<RewardStatus>>([
-  { kind: 'refused', problem: { code: 'not_found' } },
-  { kind: 'refused', problem: { code: 'key_revoked' } },
-  { kind: 'refused', problem: { code: 'token_invalid' } },
-  { kind: 'unreachable', cause: 'unexpected_response' },
-  { kind: 'retry', status: 503 },
-])('a pending reward stays pending after `$kind`, even a year later', async (response) => {
-  const clock = createManualClock();
-  const { rewards, responses, requests } = openTab(
-    clock,
-    undefined,
-    withoutDatabaseTimeouts(clock),
-  );
-  await watch(rewards, 'dec_1');
-  await eventually(() => expect(clock.timers()).toBe(1));
-  clock.setWallTime(clock.now() + 400 * 86_400_000);
-  responses.push(response);
-  await clock.advance(1_500);
-  await eventually(() => expect(requests).toHaveLength(1));
-  expect(await rewards.list()).toMatchObject([{ decisionId: 'dec_1', state: 'pending' }]);
-});
+test.each<[ServiceResult<RewardStatus>, isPolledAgain: boolean]>([
+  [{ kind: 'refused', problem: { code: 'not_found' } }, false],
+  [{ kind: 'refused', problem: { code: 'key_revoked' } }, false],
+  [{ kind: 'refused', problem: { code: 'token_invalid' } }, false],
+  [{ kind: 'unreachable', cause: 'unexpected_response' }, true],
+  [{ kind: 'retry', status: 503 }, true],
+])(
+  'after $kind, a reward stays pending even a year later; polled again: %s',
+  async (response, isPolledAgain) => {
+    const clock = createManualClock();
+    const { rewards, responses, requests } = openTab(
+      clock,
+      undefined,
+      withoutDatabaseTimeouts(clock),
+    );
+    await watch(rewards, 'dec_1');
+    await eventually(() => expect(clock.timers()).toBe(1));
+    clock.setWallTime(clock.now() + 400 * 86_400_000);
+    responses.push(response);
+    await clock.advance(1_500);
+    await eventually(() => expect(requests).toHaveLength(1));
+    expect(await rewards.list()).toMatchObject([{ decisionId: 'dec_1', state: 'pending' }]);
+    await eventually(() => expect(clock.timers()).toBe(isPolledAgain ? 1 : 0));
+    await clock.advance(60_000);
+    expect(requests.length > 1).toBe(isPolledAgain);
+  },
+);

@@ -63,6 +63,26 @@ test('a handler that fails does not delay later rewards', async () => {
   expect(received).toEqual(['dec_2', 'dec_1']);
 });
 
+test('rewards that fail together are all retried after their own first back-off', async () => {
+  const clock = createManualClock();
+  const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
+  const ids = Array.from({ length: 10 }, (_, index) => `dec_${index}`);
+  const calls: string[] = [];
+  rewards.onReward(({ decisionId }) => {
+    calls.push(decisionId);
+    // One outage of the game's server fails every reward once.
+    if (calls.length <= ids.length) throw new Error('HTTP 503');
+  });
+  for (const id of ids) await watch(rewards, id);
+  await rewards.settle(ids.map(earnedStatus));
+  await eventually(() => expect(rewards.diagnostics().handlerErrors).toBe(10));
+  await eventually(() => expect(clock.timers()).toBe(10));
+  await clock.advance(1_000);
+  await eventually(() => expect(rewards.diagnostics().undelivered).toBe(0));
+  expect(calls.slice(10).sort()).toEqual(ids);
+  await eventually(() => expect(clock.timers()).toBe(0));
+});
+
 test('a handler that never settles does not block other rewards after its timeout', async () => {
   const clock = createManualClock();
   const { rewards, page } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));

@@ -64,7 +64,15 @@ export function openTabWithLedger(
     connectivity: network,
     player: { player: () => player, identify: () => void (identifyCalls += 1) },
     ledger: createLedger({ name: ledgerName, clock: ledgerClock, indexedDB }),
-    deliver: (callback) => (running ? queueMicrotask(callback) : frames.push(callback)),
+    deliver(callback) {
+      let canceled = false;
+      const call = (): void => {
+        if (!canceled) callback();
+      };
+      if (running) queueMicrotask(call);
+      else frames.push(call);
+      return () => (canceled = true);
+    },
     client: {
       async call<T>(path: string, _guard: Guard<T>, { signal }: Call) {
         const { pathname, searchParams } = new URL(path, 'https://ads.test');

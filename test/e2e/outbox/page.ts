@@ -1,7 +1,7 @@
 /** The page that these tests open. Its outbox uses real browser APIs. Tests control the outbox through `window.game`. */
 import { createOutbox, type NewAdEvent } from '../../../src/outbox/outbox.ts';
-import type { OutboxDiagnostics } from '../../../src/outbox/storage.ts';
-import { createIndexedDbStore } from '../../../src/outbox/event-store.ts';
+import type { OutboxDiagnostics } from '../../../src/outbox/state.ts';
+import { createIndexedDbStore, readAll } from '../../../src/outbox/event-store.ts';
 import { type Clock, systemClock } from '../../../src/platform/clock.ts';
 import { browserConnectivity, browserPageLifecycle } from '../../../src/platform/page.ts';
 import { newRandomId } from '../../../src/platform/ids.ts';
@@ -135,7 +135,7 @@ window.game = {
   },
   resolved,
   diagnostics: () => outbox.diagnostics(),
-  countRecords: async () => (await indexedDbStore.read(-1, 1e6)).length,
+  countRecords: async () => (await readAll(indexedDbStore)).length,
   timers: () => pendingTimers.size,
   flush: () => outbox.flush(),
   shiftClock: (ms) => (clockOffsetMs += ms),

@@ -50,7 +50,10 @@ export function createDevice(
       lifecycle: page,
       connectivity: createTestNetwork(),
       ledger: createSharedLedger(disk, () => alive),
-      deliver: (callback) => setImmediate(callback),
+      deliver(callback) {
+        const immediate = setImmediate(callback);
+        return () => clearImmediate(immediate);
+      },
       player: { player: () => ({ ref: '' }), identify() {} },
       client: {
         async call<T>(path: string, _guard: Guard<T>, { headers = {} }: Call) {

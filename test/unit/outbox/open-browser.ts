@@ -1,9 +1,10 @@
-import { createMemoryStore, type EventStore } from '../../../src/outbox/event-store.ts';
+import { createMemoryStore, type EventStore, readAll } from '../../../src/outbox/event-store.ts';
 import { createOutbox, type OutboxDeps } from '../../../src/outbox/outbox.ts';
+import { browserLocks } from '../../../src/platform/locks.ts';
 import { createEventService } from '../../support/event-service.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import {
-  createSharedLocks,
+  createSharedLockManager,
   createSharedTabChannel,
   createTestNetwork,
   createTestPage,
@@ -14,7 +15,7 @@ export function openBrowser() {
   const clock = createManualClock();
   const service = createEventService();
   const store = createMemoryStore();
-  const locks = createSharedLocks();
+  const locks = browserLocks(createSharedLockManager(), clock);
   const openTabChannel = createSharedTabChannel();
   let ids = 0;
   const openTab = (deps: Partial<OutboxDeps> = {}) => {
@@ -38,4 +39,4 @@ export function openBrowser() {
   return { clock, service, store, openTab, openTabChannel };
 }
 export const countRecords = async (store: EventStore): Promise<number> =>
-  (await store.read(-1, 1e6)).length;
+  (await readAll(store)).length;

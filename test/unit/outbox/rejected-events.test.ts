@@ -113,9 +113,9 @@ test.each(['unexpected_response', 'network', 'timeout'] as const)(
 test('retries if a back-off ends while the store is being read', async () => {
   const { clock, service, store, openTab } = openBrowser();
   const storeReady = createDeferred();
-  const read: typeof store.read = async (after, limit) => {
+  const read: typeof store.read = async (after) => {
     if (after > 0) await storeReady.promise;
-    return store.read(after, limit);
+    return store.read(after);
   };
   const { outbox } = openTab({ store: { ...store, read, close: () => undefined } });
   service.faults.push(async () => ({ kind: 'retry', status: 429 }));

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { createDeferred } from '../../support/deferred.ts';
 import { createAdEvent, type EventService } from '../../support/event-service.ts';
 import { runPendingWork } from '../../support/manual-clock.ts';
+import { readAll } from '../../../src/outbox/event-store.ts';
 import { openBrowser, countRecords } from './open-browser.ts';
 
 test('sends the events from one task in one request and then empties the store', async () => {
@@ -17,35 +18,21 @@ test('sends the events from one task in one request and then empties the store',
   expect(outbox.diagnostics()).toMatchObject({ stored: 0, sent: 3, dropped: {}, rejected: {} });
 });
 
-test('emits the rewards in a response until the listener is removed', async () => {
-  const { openTab } = openBrowser();
-  const { outbox } = openTab();
-  const received: unknown[] = [];
-  const unsubscribe = outbox.onRewards((rewards) => received.push(rewards));
-  await outbox.enqueue(createAdEvent());
-  await runPendingWork();
-  unsubscribe();
-  await outbox.enqueue(createAdEvent());
-  await runPendingWork();
-  expect(received).toEqual([[{ id: 'dec_1', state: 'pending' }]]);
-});
-
 const batchSizes = ({ requests }: EventService): number[] =>
   requests.map(({ batch }) => batch.events.length);
 const storedEvent = (id: string, detail?: string) => ({
   v: 1 as const,
-  at: 0,
   events: [JSON.stringify({ ...createAdEvent('start', detail), id })],
 });
 
-test('sends a large backlog in increasingly large requests', async () => {
+test('sends a large backlog in few requests', async () => {
   const { service, store, openTab } = openBrowser();
   await store.append(Array.from({ length: 2_000 }, (_, index) => storedEvent(`old-${index}`)));
   const { outbox } = openTab();
   await outbox.flush();
   await outbox.enqueue(createAdEvent());
   await runPendingWork();
-  expect(batchSizes(service)).toEqual([100, 200, 400, 500, 500, 300, 1]);
+  expect(batchSizes(service)).toEqual([500, 500, 500, 500, 1]);
   expect(new Set(service.counted).size).toBe(2_001);
 });
 
@@ -62,41 +49,14 @@ test('sends at most 250,000 characters of events per request', async () => {
   expect(Math.max(...lengths)).toBeLessThan(252_000);
 });
 
-test.each([
-  [413, 'body_too_large'],
-  [422, 'invalid_request'],
-] as const)(
-  'after rejecting a large request with %d, the service receives only small ones',
-  async (status, code) => {
-    const { service, store, openTab } = openBrowser();
-    await store.append(Array.from({ length: 2_000 }, (_, index) => storedEvent(`old-${index}`)));
-    const accept = service.sendEvents.bind(service);
-    service.sendEvents = async (body, options) => {
-      const response = await accept(body, options);
-      if ((service.requests.at(-1)?.batch.events.length ?? 0) <= 100) return response;
-      service.counted.length -= service.requests.at(-1)?.batch.events.length ?? 0;
-      return {
-        kind: 'refused',
-        problem: { type: '', title: '', status, detail: '', code, request_id: '' },
-      };
-    };
-    const { outbox } = openTab();
-    await outbox.flush();
-    await runPendingWork();
-    expect(batchSizes(service)).toEqual([100, 200, ...Array.from({ length: 19 }, () => 100)]);
-    expect(service.counted).toHaveLength(2_000);
-    expect(outbox.diagnostics()).toMatchObject({ stored: 0, sent: 2_000, rejected: {} });
-  },
-);
-
 test('the first request after a failure contains few events', async () => {
   const { clock, service, store, openTab } = openBrowser();
-  await store.append(Array.from({ length: 400 }, (_, index) => storedEvent(`old-${index}`)));
+  await store.append(Array.from({ length: 1_200 }, (_, index) => storedEvent(`old-${index}`)));
   service.faults.push(undefined, async () => ({ kind: 'unreachable', cause: 'network' }));
   openTab();
   await clock.advance(1_000);
-  expect(batchSizes(service)).toEqual([100, 200, 25, 50, 100, 125]);
-  expect(service.counted).toHaveLength(400);
+  expect(batchSizes(service)).toEqual([500, 500, 25, 500, 175]);
+  expect(service.counted).toHaveLength(1_200);
 });
 
 test('sends a batch again with the same event ids if its response was lost', async () => {
@@ -119,43 +79,17 @@ test('sends a batch again with the same event ids if its response was lost', asy
 
 test('reads the next records while a batch is in flight', async () => {
   const { service, store, openTab } = openBrowser();
-  await store.append(Array.from({ length: 250 }, (_, index) => storedEvent(`old-${index}`)));
+  await store.append(Array.from({ length: 600 }, (_, index) => storedEvent(`old-${index}`)));
   const reads: { after: number; requests: number }[] = [];
-  const read: typeof store.read = (after, limit) => {
+  const read: typeof store.read = (after) => {
     reads.push({ after, requests: service.requests.length });
-    return store.read(after, limit);
+    return store.read(after);
   };
   openTab({ store: { ...store, read, close: () => undefined } });
   await runPendingWork();
-  expect(service.counted).toHaveLength(250);
-  expect(batchSizes(service)).toEqual([100, 150]);
+  expect(batchSizes(service)).toEqual([500, 100]);
   // The first request is in flight.
-  expect(reads).toContainEqual({ after: 200, requests: 1 });
-});
-
-test('reads ahead by at most a few requests’ worth of events', async () => {
-  const { service, store, openTab } = openBrowser();
-  const json = JSON.stringify(createAdEvent());
-  const records = Array.from({ length: 100 }, (_, index) => ({
-    v: 1 as const,
-    at: 0,
-    events: Array.from({ length: 50 }, (__, eventIndex) =>
-      json.replace('{', `{"id":"${index}-${eventIndex}",`),
-    ),
-  }));
-  await store.append(records);
-  const limits: number[] = [];
-  const read: typeof store.read = (after, limit) => {
-    limits.push(limit);
-    return store.read(after, limit);
-  };
-  openTab({ store: { ...store, read, close: () => undefined } });
-  // The initial count also reads every record, but separately.
-  await runPendingWork();
-  expect(service.counted).toHaveLength(5_000);
-  const [, , ...drainLimits] = limits;
-  // Each record has 50 events. The outbox learns that from the first read.
-  expect(Math.max(...drainLimits)).toBeLessThanOrEqual(25);
+  expect(reads).toContainEqual({ after: 500, requests: 1 });
 });
 
 test('when the page is closed, sends recent events in a keepalive request within the keepalive quota', async () => {
@@ -197,6 +131,50 @@ test('destroy() leaves no timers running', async () => {
   outbox.destroy();
   await outbox.enqueue(createAdEvent());
   expect(clock.timers()).toBe(0);
+});
+
+test('after destroy(), events are stored but nothing is sent', async () => {
+  const { clock, service, store, openTab } = openBrowser();
+  const { outbox, lifecycle, connectivity } = openTab();
+  await runPendingWork();
+  outbox.destroy();
+  await outbox.enqueue(createAdEvent());
+  await outbox.flush();
+  lifecycle.emit('leaving');
+  lifecycle.emit('visible');
+  connectivity.reconnect();
+  await clock.advance(60_000);
+  expect(service.requests).toEqual([]);
+  expect(await countRecords(store)).toBe(1);
+});
+
+test('after destroy(), a failed request is not retried and rewards are not reported', async () => {
+  const { clock, service, openTab } = openBrowser();
+  const answered = createDeferred();
+  service.faults.push(async () => {
+    await answered.promise;
+    return { kind: 'retry', status: 503 };
+  });
+  const { outbox } = openTab();
+  await outbox.enqueue(createAdEvent());
+  await runPendingWork();
+  outbox.destroy();
+  answered.resolve();
+  await clock.advance(60_000);
+  expect([service.requests.length, clock.timers()]).toEqual([1, 0]);
+});
+
+test('splits a burst of 100 kB into records that each fit in a request', async () => {
+  const { service, store, openTab } = openBrowser();
+  service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
+  const { outbox } = openTab();
+  const detail = 'x'.repeat(2_000);
+  await Promise.all(
+    Array.from({ length: 50 }, () => outbox.enqueue(createAdEvent('error', detail))),
+  );
+  const lengths = (await readAll(store)).map(({ value }) => JSON.stringify(value).length);
+  expect(lengths).toHaveLength(2);
+  expect(Math.max(...lengths)).toBeLessThan(64_000);
 });
 
 test('drops and reports an event that is too large for a request', async () => {

@@ -9,13 +9,20 @@ function openSlowBrowser() {
   const browser = openBrowser();
   const opened = createDeferred();
   const { store } = browser;
+  let onSlow = (): void => {};
   const openTab = () =>
     browser.openTab({
       store: {
         ...store,
-        onSlow: (listener) => void browser.clock.after(1_000, () => listener(true)),
-        append: (records) => opened.promise.then(() => store.append(records)),
-        read: (after, limit) => opened.promise.then(() => store.read(after, limit)),
+        onSlow: (listener) => (onSlow = listener),
+        append(records) {
+          const cancelCheck = browser.clock.after(1_000, () => onSlow());
+          return opened.promise.then(() => {
+            cancelCheck();
+            return store.append(records);
+          });
+        },
+        read: (after) => opened.promise.then(() => store.read(after)),
         close: () => undefined,
       },
     });

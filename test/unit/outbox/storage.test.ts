@@ -30,7 +30,7 @@ test('evicts quartiles first, then impressions, and completions last', async () 
   await runPendingWork();
   for (const type of ['midpoint', 'impression', 'complete'] as const)
     await Promise.all(Array.from({ length: 4 }, () => outbox.enqueue(createAdEvent(type))));
-  const remaining = (await store.read(-1, 100)).flatMap(
+  const remaining = (await store.read(-1)).flatMap(
     ({ value }) => (value as { events: string[] }).events,
   );
   expect(remaining.map((json) => (JSON.parse(json) as { type: string }).type).sort()).toEqual([
@@ -58,26 +58,64 @@ test('when the quota is exhausted, evicts old events and stores the new one', as
   const { storage, dropped } = outbox.diagnostics();
   expect(storage).toBe('indexeddb');
   expect(dropped.too_many).toBeGreaterThan(0);
-  const remaining = (await store.read(-1, 100)).map(({ value }) => JSON.stringify(value)).join();
+  const remaining = (await store.read(-1)).map(({ value }) => JSON.stringify(value)).join();
   expect(remaining).toContain('complete');
 });
 
-test('sets aside corrupt records and records from unknown releases', async () => {
+test('drops and counts corrupt records and records from unknown releases', async () => {
   const { store, service, openTab } = openBrowser();
   const corrupt = ['{broken', 'null', '{}'].map((json) => ({
     v: 1 as const,
-    at: 0,
     events: [json],
   }));
   await store.append([{ v: 9, things: [] } as never, ...corrupt]);
-  const setAsideEntries: unknown[] = [];
-  const setAside: typeof store.setAside = async (entries) => void setAsideEntries.push(...entries);
-  const { outbox } = openTab({ store: { ...store, setAside, close: () => undefined } });
+  const { outbox } = openTab();
   await outbox.enqueue(createAdEvent());
   await runPendingWork();
-  expect(setAsideEntries).toHaveLength(4);
+  expect(outbox.diagnostics().dropped).toEqual({ unreadable: 4 });
   expect(service.counted).toHaveLength(1);
   expect(await countRecords(store)).toBe(0);
+});
+
+test('evicting part of a record in memory keeps the rest', async () => {
+  const { clock, service, openTab } = openBrowser();
+  const broken = {
+    ...createMemoryStore(),
+    append: () => Promise.reject(new Error('no database here')),
+  };
+  service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
+  const { outbox } = openTab({ store: broken, bounds: { events: 10, bytes: 1e9 } });
+  const types = [
+    'midpoint',
+    'midpoint',
+    'midpoint',
+    ...Array.from({ length: 9 }, () => 'complete'),
+  ];
+  await Promise.all(types.map((type) => outbox.enqueue(createAdEvent(type as 'midpoint'))));
+  expect(outbox.diagnostics()).toMatchObject({ stored: 9, dropped: { too_many: 3 } });
+  await clock.advance(10_000);
+  const sent = service.requests.at(-1)?.batch.events.map(({ type }) => type);
+  expect(sent).toEqual(types.slice(3));
+  expect(outbox.diagnostics()).toMatchObject({ stored: 0, sent: 9 });
+});
+
+test('the last error is reported in the diagnostics, whichever operation fails', async () => {
+  const { store, openTab } = openBrowser();
+  const failing = (operation: 'append' | 'read' | 'remove' | 'rewrite') => ({
+    ...store,
+    close: () => undefined,
+    [operation]: () => Promise.reject(new Error(`${operation} failed`)),
+  });
+  for (const operation of ['append', 'read', 'remove', 'rewrite'] as const) {
+    const { outbox } = openTab({
+      store: failing(operation),
+      bounds: { events: operation === 'rewrite' ? 0 : 100, bytes: 1e9 },
+    });
+    await outbox.enqueue(createAdEvent());
+    await runPendingWork();
+    expect(outbox.diagnostics().lastError).toBe(`Error: ${operation} failed`);
+    outbox.destroy();
+  }
 });
 
 test('keeps an event, however old, until the service responds', async () => {

@@ -69,8 +69,8 @@ test('ignores unknown messages from another release in another tab', async () =>
 test('another tab sends if the leader’s store fails', async () => {
   const { service, store, openTab } = openBrowser();
   let isBroken = false;
-  const read: typeof store.read = (after, limit) =>
-    isBroken ? Promise.reject(new Error('closed for an upgrade')) : store.read(after, limit);
+  const read: typeof store.read = (after) =>
+    isBroken ? Promise.reject(new Error('closed for an upgrade')) : store.read(after);
   const first = openTab({ store: { ...store, read, close: () => undefined } });
   const second = openTab();
   await runPendingWork();

@@ -6,8 +6,8 @@ import {
   isDue,
   type LedgerEntry,
   type RewardEvent,
+  transferEntry,
 } from '../../../src/reward/reward-machine.ts';
-import { transferEntry } from '../../../src/reward/fulfillment.ts';
 
 const entry = (state: RewardState, delivered = false): LedgerEntry => ({
   v: 1,

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { DecisionRequest } from '../../../protocol/wire.ts';
 import { sendEvents } from '../../../src/outbox/send.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { createServiceClient } from '../../../src/transport/service-client.ts';
+import { createServiceClient, withNonce } from '../../../src/transport/service-client.ts';
 import { readReward } from '../../../src/transport/read-reward.ts';
 import { requestDecision } from '../../../src/decision/request-ad.ts';
 import { createDeferred } from '../../support/deferred.ts';
@@ -18,7 +18,12 @@ afterEach(() => {
   }
 });
 
-async function serve(listener: RequestListener, timeoutMs = 2_000, clock = systemClock) {
+async function serve(
+  listener: RequestListener,
+  timeoutMs = 2_000,
+  clock = systemClock,
+  fetch = globalThis.fetch,
+) {
   const server = createServer(listener);
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -38,6 +43,8 @@ async function serve(listener: RequestListener, timeoutMs = 2_000, clock = syste
     reach: (signal: AbortSignal) => fetch(`${serviceUrl}/healthz`, { mode: 'no-cors', signal }),
   };
   return {
+    client,
+    serviceUrl,
     sendEvent: () => sendEvents(parts, [{ id: '1', json: '{}' }], {}, false),
     readReward: (id: string, token: string, options: { waitS: number }) =>
       readReward(client, id, token, options),
@@ -82,7 +89,27 @@ test('requests a reward’s status with its decision token and the wait time', a
     respond(200, '{"id":"dec_1","state":"pending"}')(request, response);
   });
   await client.readReward('dec_1', 'signed', { waitS: 25 });
-  expect(received).toBe('GET /v1/decisions/dec_1?wait_s=25 signed');
+  expect(received).toMatch(/^GET \/v1\/decisions\/dec_1\?wait_s=25&nonce=[\d-]+ signed$/);
+});
+
+test('a cache-first service worker answers neither a status request nor a reachability check', async () => {
+  const cache = new Map<string, Response>();
+  const cacheFirst: typeof fetch = async (input, init) => {
+    const { url } = new Request(input);
+    const response = cache.get(url) ?? (await fetch(input, init));
+    if (init?.method !== 'POST') cache.set(url, response.clone());
+    return response.clone();
+  };
+  let state = 'pending';
+  const { client, serviceUrl } = await serve(
+    (request, response) => respond(200, JSON.stringify({ id: 'dec_1', state }))(request, response),
+    2_000,
+    systemClock,
+    cacheFirst,
+  );
+  for (state of ['pending', 'earned'])
+    expect(await readReward(client, 'dec_1', 'signed')).toMatchObject({ body: { state } });
+  expect(withNonce(`${serviceUrl}/healthz`)).not.toBe(withNonce(`${serviceUrl}/healthz`));
 });
 
 test.each([408, 425, 429, 500, 502, 503])('a %d is retryable', async (status) => {

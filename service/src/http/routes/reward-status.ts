@@ -57,6 +57,12 @@ export function addRewardRoutes(
               default: 0,
               description: 'How long to wait for the state to change, in seconds.',
             },
+            nonce: {
+              type: 'string',
+              maxLength: 64,
+              description:
+                'Ignored. With a different value per request, no cache between the player and the service answers.',
+            },
           },
         },
         response: { 200: { description: 'The reward.', $ref: 'RewardStatus#' } },

@@ -36,9 +36,9 @@ export const contenders = {
   },
   /** The worst case: the plugin delivers something in every frame. */
   truewardDelivering(game) {
-    const queue = Sdk.createFrameQueue(Sdk.phaserDriver(game), Sdk.systemClock);
+    const driver = Sdk.phaserDriver(game);
     return onEachStep(game, function pushOne() {
-      queue.push(takeReward);
+      Sdk.callInNextFrame(driver, takeReward);
     });
   },
   /** A permanent listener that does nothing. This is the minimum cost of polling. */

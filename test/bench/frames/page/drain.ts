@@ -23,7 +23,7 @@ export async function fillStorage(
     connectivity: Sdk.browserConnectivity,
     lifecycle: Sdk.browserPageLifecycle,
     openTabChannel: Sdk.browserTabChannel,
-    deliver: () => {},
+    deliver: () => () => {},
     player: { player: () => ({ ref: '' }), identify() {} },
   };
   const store = Sdk.createIndexedDbStore({ name: `${name}:outbox`, clock: Sdk.systemClock });

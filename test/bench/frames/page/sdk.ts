@@ -1,7 +1,7 @@
 /** The SDK as a separate script, so that a profile can distinguish its functions from the game's. */
 export { createOutbox } from '../../../../src/outbox/outbox.ts';
 export { createIndexedDbStore } from '../../../../src/outbox/event-store.ts';
-export { createFrameQueue } from '../../../../src/engine/frame-queue.ts';
+export { callInNextFrame } from '../../../../src/engine/next-frame.ts';
 export { phaserDriver, TruewardPlugin } from '../../../../src/phaser/index.ts';
 export { systemClock } from '../../../../src/platform/clock.ts';
 export { browserConnectivity } from '../../../../src/platform/page.ts';

@@ -1,72 +1,10 @@
 import type { RewardStatus } from '../../protocol/wire.ts';
 import type { RewardReport } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Player } from '../player-context.ts';
 import { createBackOff } from '../transport/back-off.ts';
 import { readReward } from '../transport/read-reward.ts';
 import type { ServiceResult, ServiceClient } from '../transport/service-client.ts';
-import { createDelivery, type Delivery, type DeliveryDeps } from './delivery.ts';
-import { isOpen, isFinal, type LedgerEntry, type StatusUpdate } from './reward-machine.ts';
-
-/** Confirms and delivers rewards. */
-export interface Fulfillment {
-  confirmation: Confirmation;
-  delivery: Delivery;
-  /** Assigns rewards to players who have since been identified, and removes these rewards from `unassigned`. */
-  assign(unassigned: Map<string, Player>): Promise<void>;
-  /** Transfers one player’s undelivered rewards to another player. */
-  transfer(oldRef: string, newRef: string): Promise<void>;
-}
-
-/**
- * Returns the entry, transferred to `newRef` if it is held for `oldRef` and its reward can still be delivered. Entries
- * in state `none` are included, because their ads may still be on the screen.
- */
-export const transferEntry = (entry: LedgerEntry, oldRef: string, newRef: string): LedgerEntry =>
-  entry.heldFor === oldRef && (entry.state === 'none' || isOpen(entry))
-    ? { ...entry, heldFor: newRef }
-    : entry;
-
-/** How long entries are kept for support requests, in milliseconds. The longest late window is 7 days. */
-const retentionMs = 30 * 86_400_000;
-
-/** Starts polling for pending rewards and delivering earned ones, and removes old entries. */
-export function fulfillRewards(deps: ConfirmationDeps & DeliveryDeps): Fulfillment {
-  const { ledger } = deps;
-  void removeOldEntries(deps);
-  const confirmation = createConfirmation(deps);
-  const delivery = createDelivery(deps);
-  confirmation.wake();
-  delivery.wake();
-  return {
-    confirmation,
-    delivery,
-    async assign(unassigned) {
-      for (const [decisionId, { ref }] of unassigned) {
-        if (ref === undefined) continue;
-        const assignOwner = (entry: LedgerEntry) => ({ ...entry, earnedBy: ref, heldFor: ref });
-        // If the entry is still being added, the next call assigns it.
-        if (await ledger.change(decisionId, assignOwner)) unassigned.delete(decisionId);
-      }
-    },
-    async transfer(oldRef, newRef) {
-      for (const entry of ledger.cached()) {
-        // Other tabs may be changing the entry too, so apply the transfer to its latest version.
-        if (transferEntry(entry, oldRef, newRef) !== entry)
-          await ledger.change(entry.decisionId, (current) =>
-            transferEntry(current, oldRef, newRef),
-          );
-      }
-    },
-  };
-}
-
-async function removeOldEntries({ clock, ledger }: DeliveryDeps): Promise<void> {
-  const cutoff = clock.now() - retentionMs;
-  const entries = await ledger.readAll();
-  const oldEntries = entries.filter((entry) => !isOpen(entry) && entry.trackedAt < cutoff);
-  if (oldEntries.length > 0) await ledger.remove(oldEntries.map(({ decisionId }) => decisionId));
-}
+import { isFinal, type StatusUpdate } from './reward-machine.ts';
 
 /** A reward whose confirmation is pending. */
 export interface PendingReward {
@@ -112,7 +50,7 @@ const maxWaitS = 25;
  * Creates the {@link Confirmation}. It sends one request at a time, because browsers allow only six connections per
  * host.
  */
-function createConfirmation(deps: ConfirmationDeps): Confirmation {
+export function createConfirmation(deps: ConfirmationDeps): Confirmation {
   /**
    * Decisions for which the service rejected a request, for example because the key was revoked. They are not polled
    * again until the page is reloaded.
@@ -171,8 +109,8 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
   return {
     wake() {
       const count = pending().length;
-      backOff.reset();
-      if (!request && count > 0) backOff.pause(firstPollDelayMs);
+      if (!request && count > 0)
+        backOff.pause({ ms: firstPollDelayMs, failures: 0, demanded: false });
       // A long poll waits for only one reward, so abort it. The next round polls for all rewards.
       else if (count > 1) request?.abort.abort();
     },
@@ -193,7 +131,7 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
     refresh,
     prune,
     async poll({ decisionId, token }) {
-      await apply(decisionId, await readReward(deps.client, decisionId, token));
+      if (!stopped) await apply(decisionId, await readReward(deps.client, decisionId, token));
     },
     stop() {
       stopped = true;
