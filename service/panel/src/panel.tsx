@@ -101,7 +101,6 @@ function SignedInPanel({ connection, session }: Props) {
             <Route path="/decisions" element={<pages.decisions />} />
             <Route path="/decisions/:id" element={<pages.decision />} />
             <Route path="/try" element={<TryRequestPage />} />
-            <Route path="/live-tail" element={<pages.liveTail />} />
             <Route path="/review" element={<pages.reviewQueue />} />
             <Route path="/account" element={<pages.account session={session} />} />
           </CustomRoutes>
@@ -134,7 +133,6 @@ const pages = {
   decision: lazy(async () => ({
     default: (await import('./activity/decision-page.tsx')).DecisionPage,
   })),
-  liveTail: lazy(async () => ({ default: (await import('./activity/live-tail.tsx')).LiveTail })),
   reviewQueue: lazy(async () => ({
     default: (await import('./creative/review-queue.tsx')).ReviewQueue,
   })),

@@ -16,7 +16,7 @@ export interface TokenClaims {
 }
 
 /**
- * Signs and verifies decision tokens: `<claims>.<HMAC-SHA256 in base64url>`. Claims are separated by `~`, and the user
+ * Signs and verifies decision tokens: `<version>~<claims>.<HMAC-SHA256 in base64url>`. Claims are separated by `~`, and the user
  * reference is percent-encoded. Therefore, tokens need no escaping in JSON or headers.
  */
 export interface DecisionTokens {
@@ -31,42 +31,27 @@ export interface DecisionTokens {
 
 /** Thrown for a token that has a valid signature, but a version that only newer releases can read. */
 export class UnsupportedTokenVersionError extends Error {
-  constructor(version: number) {
+  constructor(number: number) {
     super(
-      `The token is version ${version}; this release supports up to version ${newestVersion}. Upgrade this replica.`,
+      `The token is version ${number}; this release reads version ${version}. Upgrade this replica.`,
     );
     this.name = 'UnsupportedTokenVersionError';
   }
 }
 
-/** Defines how one token version formats its claims. */
-interface Version {
-  write(claims: TokenClaims): string;
-  read(body: string): TokenClaims;
-}
-
 /**
- * During a rolling upgrade, processes from two releases receive each other's tokens. Therefore, one release adds
- * support for reading a new version, and the next release starts to issue it. A version that is no longer issued stays
- * readable for one more release. It also stays readable for at least a week, because a placement's late window can last
- * that long.
+ * During a rolling upgrade, processes from two releases receive each other's tokens. Therefore, one release learns to
+ * read a new version, and the next release starts to issue it. A version that is no longer issued stays readable for one
+ * more release, and for at least a week, because a placement's late window can last that long. Most changes need no new
+ * version: optional claims have names, and unknown ones are skipped.
  */
-const versions: Readonly<Record<number, Version>> = {
-  1: { write: writePositionalClaims, read: readPositionalClaims },
-  2: { write: writeNamedClaims, read: readNamedClaims },
-};
-const newestVersion = 2;
+const version = 1;
 
-/** The version that this release issues. The previous release can read it too. */
-const issuedVersion = 1;
-
-/** @param version the version to issue; only tests override the default */
-export function createDecisionTokens(key: string, version: number = issuedVersion): DecisionTokens {
-  const { write } = findVersion(version);
+export function createDecisionTokens(key: string): DecisionTokens {
   const mac = createMac(key);
   return {
     sign(claims) {
-      const body = write(claims);
+      const body = writeClaims(claims);
       return `${body}.${mac(body)}`;
     },
     verify(token) {
@@ -78,68 +63,44 @@ export function createDecisionTokens(key: string, version: number = issuedVersio
       const signature = Buffer.from(token.slice(dot + 1));
       if (dot < 1 || signature.length !== expectedMac.length) return undefined;
       if (!timingSafeEqual(signature, Buffer.from(expectedMac))) return undefined;
-      // Version 1 has no version prefix: it starts with a decision id, which never starts with a digit.
-      const [, number] = /^(\d+)~/.exec(body) ?? [];
-      return findVersion(number === undefined ? 1 : Number(number)).read(body);
+      return readClaims(body);
     },
   };
 }
 
-function findVersion(number: number): Version {
-  const version = versions[number];
-  if (version === undefined) throw new UnsupportedTokenVersionError(number);
-  return version;
+/** Serializes claims. Placement names and ids contain no `~`. */
+function writeClaims(claims: TokenClaims): string {
+  const { userRef } = claims;
+  const required = [
+    version,
+    claims.decisionId,
+    claims.accountId,
+    claims.environment,
+    claims.placement,
+    claims.creativeId,
+    claims.issuedAtMs,
+    claims.expiresAtMs,
+  ].join('~');
+  return userRef === undefined
+    ? required
+    : `${required}~u=${encodeURIComponent(userRef).replaceAll('~', '%7E')}`;
 }
 
-/** Serializes the required claims. Placement names and ids contain no `~`. */
-const writeRequiredClaims = (claims: TokenClaims): string =>
-  `${claims.decisionId}~${claims.accountId}~${claims.environment}~${claims.placement}` +
-  `~${claims.creativeId}~${claims.issuedAtMs}~${claims.expiresAtMs}`;
-
-/** Parses the required claims. Also returns the segments that contain the optional claims. */
-function readRequiredClaims(
-  segments: readonly string[],
-): [claims: TokenClaims, optionalSegments: string[]] {
-  const [decisionId = '', accountId = '', environment, placement = '', creativeId = ''] = segments;
+function readClaims(body: string): TokenClaims {
+  const [number, decisionId = '', accountId = '', environment, placement = '', ...rest] =
+    body.split('~');
+  if (Number(number) !== version) throw new UnsupportedTokenVersionError(Number(number));
+  const [creativeId = '', issuedAtMs, expiresAtMs, ...optionalClaims] = rest;
   const claims: TokenClaims = {
     decisionId,
     accountId,
     environment: environment === 'live' ? 'live' : 'sandbox',
     placement,
     creativeId,
-    issuedAtMs: Number(segments[5]),
-    expiresAtMs: Number(segments[6]),
+    issuedAtMs: Number(issuedAtMs),
+    expiresAtMs: Number(expiresAtMs),
   };
-  return [claims, segments.slice(7)];
-}
-
-/** Version 1: the optional user reference comes last and may contain a `~`. */
-function writePositionalClaims(claims: TokenClaims): string {
-  const { userRef } = claims;
-  const requiredClaims = writeRequiredClaims(claims);
-  return userRef === undefined
-    ? requiredClaims
-    : `${requiredClaims}~${encodeURIComponent(userRef)}`;
-}
-
-function readPositionalClaims(body: string): TokenClaims {
-  const [claims, userRefParts] = readRequiredClaims(body.split('~'));
-  if (userRefParts.length > 0) claims.userRef = decodeURIComponent(userRefParts.join('~'));
-  return claims;
-}
-
-/** Version 2: optional claims have names, so that older releases can skip unknown claims. */
-function writeNamedClaims(claims: TokenClaims): string {
-  const { userRef } = claims;
-  const requiredClaims = `2~${writeRequiredClaims(claims)}`;
-  return userRef === undefined
-    ? requiredClaims
-    : `${requiredClaims}~u=${encodeURIComponent(userRef).replaceAll('~', '%7E')}`;
-}
-
-function readNamedClaims(body: string): TokenClaims {
-  const [claims, optionalSegments] = readRequiredClaims(body.split('~').slice(1));
-  const userRef = optionalSegments.find((segment) => segment.startsWith('u='));
+  const userRef = optionalClaims.find((claim) => claim.startsWith('u='));
   if (userRef !== undefined) claims.userRef = decodeURIComponent(userRef.slice(2));
   return claims;
 }

@@ -28,7 +28,7 @@ export class ArchiveError extends Error {
 /** The content of a manifest file, which describes an archive file. */
 interface Manifest extends Tally {
   trueward_archive: 1;
-  /** `decisions`, `ad_events` or `timelines`. */
+  /** The table, such as `decisions`. */
   table: string;
   /** The Monday on which the week begins (UTC). */
   week: string;

@@ -73,18 +73,6 @@ function listSweeps(nowMs: number, { auditMs }: Retention): Sweep[] {
       bound: expiredBefore,
     },
     {
-      table: 'live_tails',
-      key: 'process_id',
-      where: 'until < $3::timestamptz',
-      bound: expiredBefore,
-    },
-    {
-      table: 'live_lines',
-      key: 'process_id, position',
-      where: 'created_at < $3::timestamptz',
-      bound: expiredBefore,
-    },
-    {
       table: 'limit_uses',
       key: 'process_id, name',
       where: 'seen_at < $3::timestamptz',

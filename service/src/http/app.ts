@@ -8,7 +8,6 @@ import type { DryRun, TrySource } from '../decision/dry-run.ts';
 import type { DecisionTokens } from '../decision/token.ts';
 import type { RecordDropped } from '../reward/dropped-events.ts';
 import type { IngestEvents } from '../reward/ingest-events.ts';
-import type { LiveTail } from '../inspect/live-tail.ts';
 import type { KeyManager } from '../access/key-manager.ts';
 import type { KeyPrincipal } from '../access/principal.ts';
 import type { UserTokens } from '../access/user-tokens.ts';
@@ -69,7 +68,6 @@ interface AppDeps {
   receipts: Receipts;
   webhooks: WebhookService;
   users: Users;
-  liveTail: LiveTail;
   dryRun: DryRun;
   trySource: TrySource;
   /** Returns a source's hosts whose circuit breakers are open in this process. */

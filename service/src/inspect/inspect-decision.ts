@@ -173,6 +173,8 @@ interface ListedDecision {
   issued_at: Date;
   user_ref?: string;
   reward_state: string;
+  /** The type of the event that arrived last. */
+  last_event?: string;
 }
 
 /**
@@ -183,19 +185,16 @@ export async function listDecisions(
   { accountId, environment }: Scope,
   { limit, startingAfter }: { limit: number; startingAfter?: string },
 ): Promise<ListedDecision[]> {
-  type Row = Omit<ListedDecision, 'reason' | 'user_ref'> & {
-    reason: string | null;
-    user_ref: string | null;
-  };
+  type Row = Omit<ListedDecision, 'reason' | 'user_ref' | 'last_event'> &
+    Record<'reason' | 'user_ref' | 'last_event', string | null>;
   const rows = await queries.query<Row>(
-    `SELECT id, status, reason, placement, issued_at, user_ref, reward_state FROM decisions
-      WHERE account_id = $1 AND environment = $2 AND ($3::text IS NULL OR id < $3)
-      ORDER BY id DESC LIMIT $4`,
+    `SELECT page.*, (SELECT type FROM recorded_events
+          WHERE account_id = $1 AND decision_id = page.id ORDER BY received_at DESC, occurred_at DESC LIMIT 1) AS last_event
+      FROM (SELECT id, status, reason, placement, issued_at, user_ref, reward_state FROM decisions
+        WHERE account_id = $1 AND environment = $2 AND ($3::text IS NULL OR id < $3)
+        ORDER BY id DESC LIMIT $4) AS page
+      ORDER BY id DESC`,
     [accountId, environment, startingAfter ?? null, limit + 1],
   );
-  return rows.map(({ reason, user_ref, ...row }) => ({
-    ...row,
-    ...(reason === null ? {} : { reason }),
-    ...(user_ref === null ? {} : { user_ref }),
-  }));
+  return rows.map((row) => withoutNulls(row) as ListedDecision);
 }

@@ -22,8 +22,6 @@ import {
   type ServiceMetrics,
 } from '../http/monitoring/metrics.ts';
 import { openRateLimits } from '../http/limits/open-rate-limits.ts';
-import { createLiveTail } from '../inspect/live-tail.ts';
-import { createTailRelay } from '../inspect/tail-relay.ts';
 import { openMedia } from '../media/uploads.ts';
 import { createKeyManager } from '../access/key-manager.ts';
 import { openSecretBox, readServiceSecret } from '../access/secret-box.ts';
@@ -197,12 +195,9 @@ async function wire(
   const evaluateDeps = { database, configuration, pseudonym, clock, makeId, random: Math.random };
   // Set only if several processes can share the database. The embedded database allows only one process.
   const processId = config.databaseUrl === undefined ? undefined : randomUUID();
-  const tailRelay =
-    processId === undefined ? undefined : createTailRelay({ database, log, processId });
   const rateLimitDeps = { database, box, clock, log, processId };
   const rateLimits = await openRateLimits(config.rateLimits, rateLimitDeps);
   const ceiling = config.rateLimits?.keyCeiling;
-  const liveTail = createLiveTail(tailRelay);
   const users = createUsers({ database, box, clock, makeId, audit, passwords });
   const keyUse = startKeyUsage(database, clock, log);
   addStateMetrics(metrics.registry, {
@@ -224,17 +219,12 @@ async function wire(
     database,
     configuration,
     resources,
-    makeDecision: liveTail.watchDecisions(
-      createDecisionMaker({ ...decisionDeps, lane: decisionLane, tokens }),
-    ),
-    liveTail,
+    makeDecision: createDecisionMaker({ ...decisionDeps, lane: decisionLane, tokens }),
     dryRun: createDryRun(evaluateDeps),
     trySource: createTrialRunner(decisionDeps),
     openHosts: demand.openHosts,
     userTokens: createUserTokens({ database, box, clock }),
-    ingestEvents: liveTail.watchEvents(
-      createEventIngester({ tokens, pseudonym, clock, lane: eventLane }),
-    ),
+    ingestEvents: createEventIngester({ tokens, pseudonym, clock, lane: eventLane }),
     recordDropped: createDropLog(log, clock),
     readReward: createReadReward({ database, changes, clock, receipts }),
     tokens,
@@ -300,7 +290,6 @@ async function wire(
       await Promise.all([
         decisionLane.drain(),
         eventLane.drain(),
-        tailRelay?.drain(),
         keyUse.stop(),
         upkeep.stop(),
         demand.stop(),

@@ -5,7 +5,7 @@ import type { Queries, Scope } from '../store/database.ts';
 import { forAccount } from '../store/unnest.ts';
 import type { AdView } from './watch-time.ts';
 import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
-import { type Evidence, parseTimeline } from './timeline.ts';
+import { parseTimeline } from './timeline.ts';
 
 const dayMs = 86_400_000;
 /** Maximum time from a decision to the end of its ad view. Events are accepted for at most seven days. */
@@ -49,8 +49,6 @@ export async function lockViewers(
 /** Selects a time as Unix milliseconds, which are cheaper to format and parse than a date. */
 const selectMs = (column: string, name: string): string =>
   `round(date_part('epoch', ${column}) * 1000) AS "${name}"`;
-const selectMsProperty = (column: string, name: string): string =>
-  `'${name}', round(date_part('epoch', ${column}) * 1000)`;
 
 const selectDecision = `SELECT id, placement, format, media_format AS "mediaFormat", creative_id AS "creativeId",
     advertiser_id AS "advertiserId", source_id AS "sourceId", house_ad_id AS "houseAdId",
@@ -79,71 +77,33 @@ export async function readDecisions(
   return queries.execute<DecisionState>(lock ? selectDecisionsForUpdate : selectDecisions, params);
 }
 
-/** A row in `ad_events`, the table to which the previous release writes events. */
-interface EventRow {
-  id: string;
-  type: RecordedEvent['type'];
-  occurredAtMs: number;
-  receivedAtMs: number;
-  offsetMs: number;
-  clamped: boolean;
-  watchedMs: number | null;
-  ratio: number | null;
-  visibleMs: number | null;
-  detail: string | null;
-}
-
-interface EvidenceRow {
-  decisionId: string;
-  timeline: string | null;
-  rows: EventRow[] | null;
-}
-
-const selectEvidence = `SELECT requested_id AS "decisionId",
-    (SELECT events FROM timelines WHERE account_id = $1 AND decision_id = requested.requested_id) AS timeline,
-    (SELECT json_agg(json_build_object('id', id, 'type', type, ${selectMsProperty('occurred_at', 'occurredAtMs')},
-        ${selectMsProperty('received_at', 'receivedAtMs')}, 'offsetMs', coalesce(offset_ms, 0), 'clamped', clamped,
-        'watchedMs', watched_ms, 'ratio', visible_ratio, 'visibleMs', visible_ms, 'detail', detail))
-      FROM ad_events WHERE account_id = $1 AND decision_id = requested.requested_id) AS rows
-  FROM unnest($2::text[]) AS requested(requested_id)`;
+const selectTimelines = lookUpEach(
+  '$2',
+  `SELECT decision_id AS "decisionId", events FROM timelines
+    WHERE account_id = $1 AND decision_id = requested.requested_id OFFSET 0`,
+);
 
 /**
- * Reads the events recorded for decisions. This evidence determines which impressions count and which rewards are
- * earned. It is also used to detect duplicates.
+ * Reads the events recorded for decisions. They determine which impressions count and which rewards are earned, and
+ * which reported events are duplicates.
  *
  * @throws TimelineError if a stored timeline is malformed.
  */
-export async function readEvidence(
+export async function readEvents(
   queries: Queries,
   accountId: string,
   decisionIds: string[],
-): Promise<Evidence> {
-  const recordedEvents = new Map<string, RecordedEvent[]>();
-  const timelines = new Map<string, RecordedEvent[]>();
-  if (decisionIds.length === 0) return { recordedEvents, timelines };
-  const params = [accountId, decisionIds];
-  const evidence = await queries.execute<EvidenceRow>(selectEvidence, params);
-  for (const { decisionId, timeline, rows } of evidence) {
-    const events = timeline === null ? [] : parseTimeline(decisionId, timeline);
-    timelines.set(decisionId, events);
-    recordedEvents.set(decisionId, [
-      ...(rows ?? []).map((row) => toEvent(decisionId, row)),
-      ...events,
-    ]);
-  }
-  return { recordedEvents, timelines };
+): Promise<Map<string, RecordedEvent[]>> {
+  const recordedEvents = new Map<string, RecordedEvent[]>(decisionIds.map((id) => [id, []]));
+  if (decisionIds.length === 0) return recordedEvents;
+  const timelines = await queries.execute<{ decisionId: string; events: string }>(selectTimelines, [
+    accountId,
+    decisionIds,
+  ]);
+  for (const { decisionId, events } of timelines)
+    recordedEvents.set(decisionId, parseTimeline(decisionId, events));
+  return recordedEvents;
 }
-
-const toEvent = (
-  decisionId: string,
-  { watchedMs, ratio, visibleMs, detail, ...row }: EventRow,
-): RecordedEvent => ({
-  ...row,
-  decisionId,
-  ...(watchedMs === null ? {} : { watchedMs }),
-  ...(ratio === null || visibleMs === null ? {} : { visible: { ratio, ms: visibleMs } }),
-  ...(detail === null ? {} : { detail }),
-});
 
 /** An ad view that earned a reward. */
 export interface RewardedAdView extends AdView {

@@ -69,7 +69,7 @@ function expireBatch(
   return database.transaction(async (queries) => {
     const rows = await queries.query<ExpiredDecision>(
       `UPDATE decisions SET reward_state = 'expired', settled_at = $1
-        WHERE account_id = $2 AND id IN (SELECT jsonb_array_elements_text($3::text::jsonb))
+        WHERE account_id = $2 AND environment IN ('sandbox', 'live') AND id IN (SELECT jsonb_array_elements_text($3::text::jsonb))
           AND id BETWEEN $4 AND $5 AND reward_state = 'pending'
         RETURNING environment, id, placement, creative_id AS "creativeId", source_id AS "sourceId",
           advertiser_id AS "advertiserId", house_ad_id AS "houseAdId", reward_reason AS "rewardReason"`,

@@ -10,7 +10,7 @@ interface JudgeInput {
   snapshot: Snapshot;
   nowMs: number;
   /** Recorded events by decision. */
-  evidence: ReadonlyMap<string, RecordedEvent[]>;
+  recordedEvents: ReadonlyMap<string, RecordedEvent[]>;
   history: ViewerHistory;
   /** Reward verdicts for decisions whose completion event was rejected, by decision. */
   rejectedCompletions: ReadonlyMap<string, RewardVerdict>;
@@ -55,7 +55,7 @@ const hasChanged = ({ before, after }: Transition): boolean =>
   after.rewardState !== before.rewardState;
 
 function judge(input: JudgeInput, before: DecisionState): Transition {
-  const events = input.evidence.get(before.id) ?? [];
+  const events = input.recordedEvents.get(before.id) ?? [];
   const invalidReason = before.invalidReason ?? checkTraffic(before.requiredMs, events) ?? null;
   const isInvalid = invalidReason !== null;
   const servedAtMs =

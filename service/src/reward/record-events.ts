@@ -25,10 +25,10 @@ import {
   countTransitions,
   writeTransitions,
 } from './transitions.ts';
-import { lockViewers, readDecisions, readEvidence } from './event-store.ts';
+import { lockViewers, readDecisions, readEvents } from './event-store.ts';
 import { isDecisionKilled, judgeDecisions } from './judge-decisions.ts';
 import { requestTrackers } from './request-trackers.ts';
-import { appendEvents, type Evidence } from './timeline.ts';
+import { appendEvents } from './timeline.ts';
 import { readHistory } from './viewer-history.ts';
 
 /** The events with valid tokens from one request. */
@@ -159,22 +159,25 @@ async function recordInTransaction(
   const { scope, events, userRefs } = batch;
   const nowMs = deps.nowMs();
   const snapshot = deps.snapshot(scope);
-  const { decisions, evidence } = await lockAndRead(queries, batch, nowMs);
+  const { decisions, recordedEvents } = await lockAndRead(queries, batch, nowMs);
   const codes = findRejectionCodes(batch, decisions, snapshot, nowMs);
   const acceptableEvents = events.filter((_, index) => codes[index] === undefined);
   const rejectedCompletions = collectRejectedCompletions(events, codes);
   const candidates = selectAffected([...decisions.values()], acceptableEvents, rejectedCompletions);
-  const { recordedEvents } = evidence;
   requireLockedViewers(batch.viewers, candidates, recordedEvents);
-  const { outcomes, written } = appendEvents(queries, scope.accountId, acceptableEvents, evidence);
+  const { outcomes, written } = appendEvents(
+    queries,
+    scope.accountId,
+    acceptableEvents,
+    recordedEvents,
+  );
   const results = buildResults(events, codes, outcomes);
   const acceptedEvents = events.filter((_, index) => results[index]?.status === 'accepted');
-  for (const event of acceptedEvents) recordedEvents.get(event.decisionId)?.push(event);
 
   const affectedDecisions = selectAffected(candidates, acceptedEvents, rejectedCompletions);
   const [transitions] = await Promise.all([
     judge(queries, scope, affectedDecisions, {
-      evidence: recordedEvents,
+      recordedEvents,
       snapshot,
       nowMs,
       rejectedCompletions,
@@ -194,7 +197,7 @@ async function recordInTransaction(
   });
   const [hasDeliveries] = await Promise.all([
     deps.writeEvents(queries, scope, draftEvents(transitions, userRefs)),
-    writeTransitions(queries, scope.accountId, transitions),
+    writeTransitions(queries, scope, transitions),
     addToRollups(queries, scope.accountId, [
       ...countTransitions(scope, transitions, nowMs),
       ...countEvents(scope, acceptedEvents, decisions),
@@ -226,7 +229,7 @@ function selectAffected(
 }
 
 interface JudgeInput {
-  evidence: ReadonlyMap<string, RecordedEvent[]>;
+  recordedEvents: ReadonlyMap<string, RecordedEvent[]>;
   snapshot: Snapshot;
   nowMs: number;
   rejectedCompletions: ReadonlyMap<string, RewardVerdict>;
@@ -237,11 +240,14 @@ async function judge(
   queries: Queries,
   scope: Scope,
   decisions: readonly DecisionState[],
-  { evidence, snapshot, nowMs, rejectedCompletions }: JudgeInput,
+  { recordedEvents, snapshot, nowMs, rejectedCompletions }: JudgeInput,
 ): Promise<Transition[]> {
   if (decisions.length === 0) return [];
-  const history = await readHistory(queries, scope, snapshot, decisions, evidence);
-  return judgeDecisions({ snapshot, nowMs, evidence, history, rejectedCompletions }, decisions);
+  const history = await readHistory(queries, scope, snapshot, decisions, recordedEvents);
+  return judgeDecisions(
+    { snapshot, nowMs, recordedEvents, history, rejectedCompletions },
+    decisions,
+  );
 }
 
 /**
@@ -253,14 +259,14 @@ async function lockAndRead(
   queries: Queries,
   { scope, events, viewers }: EventBatch,
   nowMs: number,
-): Promise<{ decisions: Map<string, DecisionState>; evidence: Evidence }> {
+): Promise<{ decisions: Map<string, DecisionState>; recordedEvents: Map<string, RecordedEvent[]> }> {
   const ids = [...new Set(events.map(({ decisionId }) => decisionId))];
-  const [, decisions, evidence] = await Promise.all([
+  const [, decisions, recordedEvents] = await Promise.all([
     lockViewers(queries, scope, viewers, nowMs),
     readDecisions(queries, scope, ids, { lock: true }),
-    readEvidence(queries, scope.accountId, ids),
+    readEvents(queries, scope.accountId, ids),
   ]);
-  return { decisions: new Map(decisions.map((decision) => [decision.id, decision])), evidence };
+  return { decisions: new Map(decisions.map((decision) => [decision.id, decision])), recordedEvents };
 }
 
 /** Returns why each event is rejected, or undefined for an accepted event. */

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import type { Database } from '../store/database.ts';
+import type { Database, Scope } from '../store/database.ts';
 
 /** A reward for which a long-polling request is waiting. */
 interface AwaitedReward {
-  accountId: string;
+  scope: Scope;
   decisionId: string;
   /** The reward's state when it was last read. */
   state: string;
@@ -40,9 +40,10 @@ interface Deps {
  * With `LATERAL` and `OFFSET 0`, PostgreSQL looks up each decision by its primary key, no matter how many decisions
  * there are.
  */
-const findChanged = `SELECT awaited.id FROM unnest($1::text[], $2::text[], $3::text[]) AS awaited(account_id, id, state)
+const findChanged = `SELECT awaited.id
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS awaited(account_id, environment, id, state)
   CROSS JOIN LATERAL (SELECT reward_state FROM decisions
-    WHERE account_id = awaited.account_id AND id = awaited.id OFFSET 0) AS decision
+    WHERE account_id = awaited.account_id AND environment = awaited.environment AND id = awaited.id OFFSET 0) AS decision
   WHERE reward_state <> awaited.state`;
 
 /**
@@ -62,7 +63,8 @@ export function createRewardChanges({ database, log, pollMs = 1_000 }: Deps): Re
     try {
       if (allWaiters.length === 0) return;
       const changedDecisions = await database.query<{ id: string }>(findChanged, [
-        allWaiters.map(({ accountId }) => accountId),
+        allWaiters.map(({ scope }) => scope.accountId),
+        allWaiters.map(({ scope }) => scope.environment),
         allWaiters.map(({ decisionId }) => decisionId),
         allWaiters.map(({ state }) => state),
       ]);

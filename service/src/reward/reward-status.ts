@@ -49,9 +49,8 @@ export function createReadReward({ database, changes, clock, receipts }: Deps): 
     while (status && status.state === initial?.state && !isFinal(status) && !signal.aborted) {
       const remainingMs = deadlineMs - clock.monotonicMs();
       if (remainingMs <= 0) break;
-      const { accountId } = scope;
       const hasChanged = await changes.next(
-        { accountId, decisionId: id, state: status.state },
+        { scope, decisionId: id, state: status.state },
         remainingMs,
         signal,
       );

@@ -169,51 +169,39 @@ export const maxEvents = 200;
 /** The outcome of one event: new, already stored, or rejected because its decision has too many events. */
 type Outcome = 'new' | 'stored' | 'too_many';
 
-/** Recorded events by decision. */
-export interface Evidence {
-  /** All recorded events, including those written to `ad_events` by the previous release. */
-  recordedEvents: Map<string, RecordedEvent[]>;
-  /** Only the events stored in timelines. */
-  timelines: ReadonlyMap<string, readonly RecordedEvent[]>;
-}
-
 const appendStatement = `INSERT INTO timelines (account_id, decision_id, events)
     ${forAccount('unnest($2::text[]), unnest($3::text[])')}
   ON CONFLICT (account_id, decision_id) DO UPDATE SET events = excluded.events RETURNING 1`;
 
 /**
- * Appends events to their decisions' timelines in one statement. The decisions must have been locked before the
- * evidence was read. If several events have the same id, only the first one is stored. `written` settles when the
- * statement does.
+ * Appends events to their decisions' timelines in one statement, and to `recordedEvents`. The decisions must have been
+ * locked before `recordedEvents` was read. If several events have the same id, only the first one is stored. `written`
+ * settles when the statement does.
  */
 export function appendEvents(
   queries: Queries,
   accountId: string,
   events: readonly RecordedEvent[],
-  { recordedEvents, timelines }: Evidence,
+  recordedEvents: ReadonlyMap<string, RecordedEvent[]>,
 ): { outcomes: ReadonlyMap<RecordedEvent, Outcome>; written: Promise<unknown> } {
   const outcomes = new Map<RecordedEvent, Outcome>();
-  const addedEvents = new Map<string, RecordedEvent[]>();
+  const changedIds = new Set<string>();
   const keys = new Set([...recordedEvents.values()].flat().map(makeEventKey));
   for (const event of events) {
-    const { decisionId } = event;
-    const additions = addedEvents.get(decisionId) ?? [];
-    const isFull = (recordedEvents.get(decisionId)?.length ?? 0) + additions.length >= maxEvents;
+    const timeline = recordedEvents.get(event.decisionId) ?? [];
     const isStored = keys.has(makeEventKey(event));
-    if (isFull || isStored) {
+    if (isStored || timeline.length >= maxEvents) {
       outcomes.set(event, isStored ? 'stored' : 'too_many');
       continue;
     }
     outcomes.set(event, 'new');
     keys.add(makeEventKey(event));
-    additions.push(event);
-    addedEvents.set(decisionId, additions);
+    timeline.push(event);
+    changedIds.add(event.decisionId);
   }
-  if (addedEvents.size === 0) return { outcomes, written: Promise.resolve() };
-  const ids = [...addedEvents.keys()].toSorted();
-  const texts = ids.map((id) =>
-    formatTimeline([...(timelines.get(id) ?? []), ...(addedEvents.get(id) ?? [])]),
-  );
+  if (changedIds.size === 0) return { outcomes, written: Promise.resolve() };
+  const ids = [...changedIds].toSorted();
+  const texts = ids.map((id) => formatTimeline(recordedEvents.get(id) ?? []));
   const written = queries
     .execute(appendStatement, [accountId, ids, texts])
     .then((rows) => checkStored(accountId, rows.length, ids.length));

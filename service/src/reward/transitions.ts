@@ -25,7 +25,7 @@ const formatIfSet = (ms: number | null | undefined): string | null =>
  */
 export async function writeTransitions(
   queries: Queries,
-  accountId: string,
+  { accountId, environment }: Scope,
   transitions: readonly Transition[],
 ): Promise<void> {
   if (transitions.length === 0) return;
@@ -39,11 +39,11 @@ export async function writeTransitions(
       FROM jsonb_to_recordset($2::text::jsonb) AS move(id text, served_before timestamptz, reward_before text,
         invalid_reason text, served_at timestamptz, reward_state text, reward_reason text,
         watch_from timestamptz, watch_to timestamptz, watch_offset_ms bigint, settled_at timestamptz)
-      WHERE decisions.account_id = $1 AND decisions.id = move.id AND decisions.id = ANY($3::text[])
+      WHERE decisions.account_id = $1 AND decisions.environment = $4 AND decisions.id = move.id AND decisions.id = ANY($3::text[])
         AND decisions.reward_state = move.reward_before
         AND decisions.served_at IS NOT DISTINCT FROM move.served_before
       RETURNING decisions.id`,
-    [accountId, JSON.stringify(transitions.map(toRow)), ids],
+    [accountId, JSON.stringify(transitions.map(toRow)), ids, environment],
   );
   if (rows.length !== transitions.length) {
     throw new Error(`Updated ${rows.length} locked decisions; expected ${transitions.length}.`);

@@ -22,20 +22,20 @@ const adViewLookbackMs = 600_000;
 /**
  * Reads the history for all decisions with a completed ad and an unsettled reward. Executes at most two statements.
  *
- * @param evidence the recorded events by decision
+ * @param recordedEvents the recorded events by decision
  */
 export async function readHistory(
   queries: Queries,
   scope: Scope,
   snapshot: Snapshot,
   decisions: readonly DecisionState[],
-  evidence: ReadonlyMap<string, readonly RecordedEvent[]>,
+  recordedEvents: ReadonlyMap<string, readonly RecordedEvent[]>,
 ): Promise<ViewerHistory> {
   const openDecisions = decisions.filter(
     ({ id, viewer, rewardState }) =>
       viewer !== null &&
       (rewardState === 'none' || rewardState === 'pending') &&
-      evidence.get(id)?.some(({ type }) => type === 'complete'),
+      recordedEvents.get(id)?.some(({ type }) => type === 'complete'),
   );
   const computeCapWindow = (decision: DecisionState): number => {
     const placement = snapshot.placements.get(decision.placement)?.placement;

@@ -3,30 +3,6 @@ import { distributeTables, rejectWorker, type TablePlacement } from './citus.ts'
 import type { Database, Queries } from './database.ts';
 import { withMigrationLock } from './migration-lock.ts';
 import { initial } from './migrations/initial.ts';
-import {
-  keyLimits,
-  knownAddresses,
-  liveTail,
-  operators,
-  panel,
-  uploads,
-} from './migrations/operators.ts';
-import { creativeOrigins, lastOffers, trackers } from './migrations/external-demand.ts';
-import {
-  dailyReservations,
-  dailyReservationsIndex,
-  deliveries,
-  deliverySpace,
-  plausibleTimes,
-  rollupDeltas,
-  timelineIds,
-  timelines,
-  traffic,
-  upkeep,
-  watchOffset,
-  webhookProbes,
-} from './migrations/traffic.ts';
-
 /** An index that a migration adds. */
 interface Index {
   name: string;
@@ -52,34 +28,8 @@ interface AppliedMigration {
   checksum: string;
 }
 
-/**
- * All migrations, in order. Never change a released migration. To add a migration, define it in the file for its
- * subject and append it to this list.
- */
-export const allMigrations: readonly Migration[] = [
-  initial,
-  operators,
-  traffic,
-  panel,
-  upkeep,
-  liveTail,
-  uploads,
-  deliveries,
-  webhookProbes,
-  plausibleTimes,
-  watchOffset,
-  dailyReservations,
-  dailyReservationsIndex,
-  keyLimits,
-  knownAddresses,
-  rollupDeltas,
-  deliverySpace,
-  timelines,
-  timelineIds,
-  trackers,
-  creativeOrigins,
-  lastOffers,
-];
+/** All migrations, in order. Never change a released migration. Append new ones. */
+export const allMigrations: readonly Migration[] = [initial];
 
 export interface MigrateOptions {
   onApply?(name: string): void;
@@ -244,9 +194,10 @@ async function createMigrationTables(database: Database): Promise<void> {
 function compareApplied(applied: AppliedMigration[], migrations: readonly Migration[]): string[] {
   applied.slice(0, migrations.length).forEach(({ name, checksum: stored }, index) => {
     const migration = migrations[index];
-    if (migration?.name !== name || computeChecksum(migration) !== stored) {
-      throw new Error(`The database's migration ${name} differs from the one in this release.`);
-    }
+    if (migration?.name === name && computeChecksum(migration) === stored) return;
+    throw new Error(
+      `The database was created by a different build (its migration ${name} differs) and cannot be upgraded. Use an empty DATABASE_URL or a new TRUEWARD_DATA_DIR.`,
+    );
   });
   const newerNames = applied.slice(migrations.length).map(({ name }) => name);
   const breakingName = newerNames.find((name) => name.includes('breaking'));

@@ -10,7 +10,6 @@ const firstMondayMs = 4 * dayMs;
 /** The partitioned tables, with the partition key of each. */
 const tables = {
   decisions: 'id',
-  ad_events: 'decision_id',
   timelines: 'decision_id',
   decision_demand: 'decision_id',
   tracker_requests: 'decision_id',

@@ -19,17 +19,13 @@ const guide = readFileSync(new URL('../../../docs/backup.md', import.meta.url), 
 const oldWeekAtMs = Date.UTC(2026, 8, 30);
 const weekMs = 7 * 86_400_000;
 
-/** Stores one week's decisions. Each decision has one event in `ad_events` and one in `timelines`. */
+/** Stores one week's decisions. Each decision has one event. */
 async function storeWeek(database: Database, atMs: number, rows: number): Promise<void> {
   const id = `'${firstIdAt('decision', atMs).slice(0, 14)}' || lpad(n::text, 16, '0')`;
   await database.query(
     `INSERT INTO decisions (account_id, id, environment, status, placement, format, custom_data, issued_at, expires_at, reward_state)
       SELECT 'acc_1', ${id}, 'live', 'no_fill', 'revive', 'rewarded', E'line\\nbreak "quoted" \\\\ ünïcode ' || n,
         timestamptz '2026-01-02 03:04:05.123456+00', now(), 'none' FROM generate_series(1, ${rows}) AS n`,
-  );
-  await database.query(
-    `INSERT INTO ad_events (account_id, decision_id, id, type, occurred_at, received_at, clamped, visible_ratio)
-      SELECT 'acc_1', ${id}, 'e', 'impression', now(), now(), false, 1 / 3.0 FROM generate_series(1, ${rows}) AS n`,
   );
   await database.query(
     `INSERT INTO timelines (account_id, decision_id, events)
@@ -59,16 +55,14 @@ test.skipIf(!hasPostgres)(
     };
     const names = [
       'decisions_20260914',
-      'ad_events_20260914',
       'timelines_20260914',
       'decisions_20260928',
-      'ad_events_20260928',
       'timelines_20260928',
       'decision_demand_20260928',
       'tracker_requests_20260928',
     ];
     const interruptedArchive = startCommand(['archive', '--before', '2026-10-05'], env);
-    await interruptedArchive.waitForLine(/^1 of 8: decisions_20260914\.jsonl\.gz, 1500 rows$/);
+    await interruptedArchive.waitForLine(/^1 of 6: decisions_20260914\.jsonl\.gz, 1500 rows$/);
     await interruptedArchive.interrupt();
     const resumedArchive = await archive();
     expect(resumedArchive.map(({ file }) => file)).toEqual(names.map((name) => `${name}.jsonl.gz`));
@@ -99,7 +93,7 @@ test.skipIf(!hasPostgres)(
     expect(statSync(join(folder, 'decisions_20260928.jsonl.gz')).mode & 0o077).toBe(0);
 
     // Only truncated or outdated files are rewritten.
-    truncateSync(join(folder, 'ad_events_20260928.jsonl.gz'), 1_000);
+    truncateSync(join(folder, 'timelines_20260928.jsonl.gz'), 1_000);
     await database.query(
       `UPDATE decisions SET placement = 'late' WHERE id < '${firstIdAt('decision', oldWeekAtMs - weekMs)}' AND custom_data LIKE '%code 7'`,
     );
@@ -111,15 +105,14 @@ test.skipIf(!hasPostgres)(
         new AbortController().signal,
       );
     expect(await dropWeeks(oldWeekAtMs - weekMs)).toEqual({
-      dropped: ['ad_events_20260914', 'timelines_20260914'],
+      dropped: ['timelines_20260914'],
       kept: ['decisions_20260914'],
     });
     const repairedArchive = await archive();
     expect(repairedArchive.map(({ file, written }) => [file.split('.')[0], written])).toEqual([
       ['decisions_20260914', true],
       ['decisions_20260928', false],
-      ['ad_events_20260928', true],
-      ['timelines_20260928', false],
+      ['timelines_20260928', true],
       ['decision_demand_20260928', false],
       ['tracker_requests_20260928', false],
     ]);
@@ -127,14 +120,12 @@ test.skipIf(!hasPostgres)(
       dropped: [
         'decisions_20260914',
         'decisions_20260928',
-        'ad_events_20260928',
-        'timelines_20260928',
+          'timelines_20260928',
         'decision_demand_20260928',
         'tracker_requests_20260928',
       ],
       kept: [
         'decisions_20261005',
-        'ad_events_20261005',
         'timelines_20261005',
         'decision_demand_20261005',
         'tracker_requests_20261005',

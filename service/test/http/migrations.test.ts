@@ -107,6 +107,16 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     });
   });
 
+  test('a database of a different build is refused with one line', async () => {
+    await runInProcess(['migrate'], env());
+    await admin.query(`UPDATE migrations SET checksum = 'another'`);
+    for (const command of [['migrate'], ['start']])
+      expect(await runInProcess(command, env())).toMatchObject({
+        code: 1,
+        err: expect.stringMatching(/^[^\n]*created by a different build[^\n]*empty DATABASE_URL[^\n]*\n?$/) as string,
+      });
+  });
+
   test('the error for a blocked migration names the blocking session', async () => {
     await admin.query('CREATE TABLE migration_lock (account_id text PRIMARY KEY)');
     await admin.query(`SET application_name = 'a forgotten shell'`);

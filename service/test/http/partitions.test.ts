@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DecisionRecord, recordDecisions } from '../../src/decision/record-decisions.ts';
 import { appendEvents } from '../../src/reward/timeline.ts';
-import { readDecisions, readEvidence } from '../../src/reward/event-store.ts';
+import { readDecisions, readEvents } from '../../src/reward/event-store.ts';
 import { createIds } from '../../src/platform/ids.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
@@ -73,7 +73,7 @@ const reportEvent = async (decisionId: string, atMs: number): Promise<boolean> =
   const [occurredAtMs, receivedAtMs] = [atMs, atMs];
   const times = { occurredAtMs, receivedAtMs, offsetMs: 0, clamped: false };
   const event = { id: 'event-1', decisionId, type: 'start', ...times } as const;
-  const evidence = await readEvidence(database, scope.accountId, [decisionId]);
+  const evidence = await readEvents(database, scope.accountId, [decisionId]);
   const { outcomes, written } = appendEvents(database, scope.accountId, [event], evidence);
   await written;
   return outcomes.get(event) === 'new';
@@ -94,7 +94,6 @@ test.skipIf(!hasPostgres)(
     await migrate(postgres);
     await createPartitions(postgres, nowMs);
     await postgres.query('ANALYZE decisions');
-    await postgres.query('ANALYZE ad_events');
     await postgres.query('ANALYZE timelines');
     const ids = Array.from({ length: 50 }, (_, index) => `dec_${index}`);
     const plans = await postgres.transaction(
@@ -102,7 +101,7 @@ test.skipIf(!hasPostgres)(
         // From the sixth execution on, the server uses a cached generic plan.
         for (let attempt = 0; attempt < 6; attempt += 1) {
           await readDecisions(queries, scope, ids, { lock: true });
-          await readEvidence(queries, scope.accountId, ids);
+          await readEvents(queries, scope.accountId, ids);
         }
         const preparedStatements = await queries.query<{ name: string; parameters: number }>(
           `SELECT name, cardinality(parameter_types) AS parameters FROM pg_prepared_statements
@@ -162,7 +161,6 @@ test('dropping old weekly partitions does not change report sums', async () => {
     'decisions_20260427',
     'timelines_20260427',
     'decisions_20261026',
-    'ad_events_20261026',
     'timelines_20261026',
     'decision_demand_20261026',
     'tracker_requests_20261026',

@@ -16,7 +16,7 @@ async function recordStatements(work: () => Promise<unknown>): Promise<{
   const { database } = game.service;
   // Excludes statements from the background jobs that delete inactive players or poll for trackers.
   const isRelevant = (text: string) =>
-    /\b(decisions|ad_events|timelines)\b|INTO (viewers|rollup_deltas)/.test(text) &&
+    /\b(decisions|timelines)\b|INTO (viewers|rollup_deltas)/.test(text) &&
     !text.includes('tracker_requests');
   const standaloneStatements: string[] = [];
   const recordedTransactions: string[][] = [];

@@ -13,9 +13,7 @@ const manyRows = [
   `INSERT INTO audit_entries SELECT 'acc_1', 'aud_' || n, 'live', 'key_1', 'placement.updated', 'plc_' || n, NULL,
       jsonb_build_object('z', n / 7.0, 'a', E'line\\nbreak "quoted" \\\\ ünïcode'), NULL,
       timestamptz '2026-01-02 03:04:05.123456+00' + n * interval '1 second' FROM generate_series(1, 12000) AS n`,
-  `INSERT INTO ad_events (account_id, decision_id, id, type, occurred_at, received_at, clamped, visible_ratio, offset_ms)
-      SELECT 'acc_1', 'dec_' || n, 'e', 'impression', now(), now(), false, random(), -9007199254740991 FROM generate_series(1, 250) AS n`,
-  `INSERT INTO timelines SELECT 'acc_1', 'dec_' || n, '[1795255200000,["event-01","s",0,12,-3]]' FROM generate_series(1, 250) AS n`,
+  `INSERT INTO timelines SELECT 'acc_1', 'dec_' || n, '[1795255200000,["event-01","s",0,12,-3]]' FROM generate_series(1, 500) AS n`,
 ];
 
 test.skipIf(!hasPostgres)(

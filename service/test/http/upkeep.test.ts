@@ -63,8 +63,6 @@ const growingTables = [
   'user_links',
   'sign_in_attempts',
   'limit_uses',
-  'live_tails',
-  'live_lines',
   'audit_entries',
   'viewers',
   'webhook_events',
@@ -86,8 +84,6 @@ test('old rows are deleted in batches', async () => {
       `INSERT INTO user_links SELECT 'service', ${age} || '-' || n, NULL, ${daysAgo(age - 0.5)} FROM ${numbers}`,
       `INSERT INTO sign_in_attempts SELECT 'service', ${age} || '-' || n, 1, now(), ${daysAgo(age)} FROM ${numbers}`,
       `INSERT INTO limit_uses SELECT 'service', 'process', ${age} || '-' || n, 1, ${daysAgo(age)} FROM ${numbers}`,
-      `INSERT INTO live_tails SELECT 'acc_1', ${age} || '-' || n, ${daysAgo(age)} FROM ${numbers}`,
-      `INSERT INTO live_lines SELECT 'acc_1', 'process', ${age} * 10000 + n, 'e', 'd', ${daysAgo(age)} FROM ${numbers}`,
       `INSERT INTO audit_entries (account_id, id, environment, actor, action, target_id, created_at)
         SELECT 'acc_2', ${createIdExpression('auditEntry', age)}, 'live', 'a', 'placement.updated', 't', ${daysAgo(age)} FROM ${numbers}`,
       `INSERT INTO viewers SELECT 'acc_1', 'live', ${age} || '-' || n, ${daysAgo(age)} FROM ${numbers}`,
@@ -122,8 +118,6 @@ test('old rows are deleted in batches', async () => {
     user_links: 1_500,
     sign_in_attempts: 1_500,
     limit_uses: 1_500,
-    live_tails: 1_500,
-    live_lines: 1_500,
     viewers: 1_500,
   });
   expect(await deleteOld({ decisionsMs: 90 * dayMs, auditMs: 99 * dayMs })).toEqual({
@@ -147,7 +141,6 @@ test('every table has a defined retention period', async () => {
   );
   const weeklyTables = [
     'decisions',
-    'ad_events',
     'timelines',
     'decision_demand',
     'tracker_requests',

@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { recordDecisions, type DecisionRecord } from '../../src/decision/record-decisions.ts';
 import { appendEvents } from '../../src/reward/timeline.ts';
-import { lockViewers, readDecisions, readEvidence } from '../../src/reward/event-store.ts';
+import { lockViewers, readDecisions, readEvents } from '../../src/reward/event-store.ts';
 import { writeTransitions } from '../../src/reward/transitions.ts';
 import type { RecordedEvent } from '../../src/decision/decision-state.ts';
 import { createUsageStore } from '../../src/http/limits/open-rate-limits.ts';
 import { addStateMetrics } from '../../src/http/monitoring/metrics.ts';
-import { createTailStore } from '../../src/inspect/tail-relay.ts';
 import { systemClock } from '../../src/platform/time.ts';
 import { createIds } from '../../src/platform/ids.ts';
 import { expireRewards } from '../../src/reward/expire-rewards.ts';
@@ -104,8 +103,8 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       await lockViewers(queries, scope, ['probe'], nowMs);
       expectEqual((await readDecisions(queries, scope, [decisionId], { lock: true })).length, 1);
       for (const expected of ['new', 'stored']) {
-        const evidence = await readEvidence(queries, scope.accountId, [decisionId]);
-        const { outcomes, written } = appendEvents(queries, scope.accountId, [event], evidence);
+        const recordedEvents = await readEvents(queries, scope.accountId, [decisionId]);
+        const { outcomes, written } = appendEvents(queries, scope.accountId, [event], recordedEvents);
         await written;
         expectEqual(outcomes.get(event), expected);
       }
@@ -115,7 +114,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     if (!decision) throw new Error('the decision is missing');
     const changedDecision = { ...decision, rewardState: 'pending' as const };
     const write = () =>
-      writeTransitions(database, scope.accountId, [{ before: decision, after: changedDecision }]);
+      writeTransitions(database, scope, [{ before: decision, after: changedDecision }]);
     await write();
     const [repeatedWrite] = await Promise.allSettled([write()]);
     expectEqual(repeatedWrite?.status, 'rejected');
@@ -284,7 +283,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       [...Array<string>(5).fill('sign_in_failed'), 'locked'],
     );
   },
-  'processes share rate-limit usage and the live tail': async (database) => {
+  'processes share rate-limit usage': async (database) => {
     const [firstId, secondId] = [makeId('webhookEvent'), makeId('webhookEvent')];
     const [ownStore, otherStore] = [
       createUsageStore(database, firstId),
@@ -295,17 +294,6 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       { processId: firstId, name: firstId, uses: 5 },
     ]);
     await ownStore.remove();
-    const [watchingStore, writingStore] = [
-      createTailStore(database, firstId),
-      createTailStore(database, secondId),
-    ];
-    await watchingStore.announce(scope.accountId);
-    await watchingStore.announce(scope.accountId);
-    expectEqual(await writingStore.isWatched(scope.accountId), true);
-    await writingStore.write([
-      { account_id: scope.accountId, position: 1, event: 'decision', data: '{}' },
-    ]);
-    expectEqual((await watchingStore.read(scope.accountId)).length, 1);
   },
   'one process archives and drops old weeks and deletes old rows': async (database) => {
     const folder = mkdtempSync(join(tmpdir(), 'trueward-probe-'));

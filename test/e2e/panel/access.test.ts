@@ -62,7 +62,6 @@ const listScreens = (): [path: string, text: string | RegExp][] => [
   ['/try', 'Try it'],
   ['/decisions', 'revive'],
   [`/decisions/${decisionId}`, 'No webhook deliveries for this decision.'],
-  ['/live-tail', 'Connected'],
   ['/audit-entries', 'webhook created'],
   [`/webhooks/${firstIds['webhooks']}`, 'No deliveries.'],
   ['/keys', 'any origin'],

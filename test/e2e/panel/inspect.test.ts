@@ -145,31 +145,13 @@ test('finds a decision by id and shows its reasons, events and reward', async ()
     .waitFor();
 });
 
-test('the live tail shows requests and events as they happen', async () => {
-  const page = await site.open('/live-tail');
-  await page.getByText('Connected').waitFor();
+test('the list of decisions follows requests and events as they happen', async () => {
+  const page = await site.open('/decisions');
   const decision = await site.game.decideImage('player-8');
+  const row = page.getByRole('row').filter({ hasText: decision.id });
+  await row.filter({ hasText: /revive.*player-8.*filled–/ }).waitFor();
   await site.game.reportStart(decision);
-  const lines = page.getByRole('list', { name: 'Activity' }).getByRole('listitem');
-  await lines.nth(1).waitFor();
-  expect(await lines.allTextContents()).toEqual([
-    expect.stringMatching(new RegExp(`start.*${decision.id}`)),
-    expect.stringMatching(new RegExp(`decision filled.*${decision.id}.*revive`)),
-  ]);
-  await page.getByRole('button', { name: 'Pause' }).click();
-  await page.getByText('Paused').waitFor();
-  await site.game.decideImage('player-9');
-  await page.getByRole('button', { name: 'Resume' }).click();
-  await page.getByText('Connected').waitFor();
-  // Events that occurred during the pause are not shown. A rejected event is shown even though it doesn't belong to a
-  // decision.
-  await page.getByRole('button', { name: 'Clear' }).click();
-  await site.game.report({ id: 'broken' });
-  await lines.first().waitFor();
-  expect(await lines.allTextContents()).toEqual([
-    expect.stringMatching(/rejected.*invalid event$/),
-  ]);
-  expect(await lines.getByRole('link').count()).toBe(0);
+  await row.filter({ hasText: 'start' }).waitFor();
 });
 
 test('the overview shows totals and can be downloaded as CSV', async () => {

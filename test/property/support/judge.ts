@@ -69,7 +69,7 @@ export function judgePlayer(ads: readonly ServedAd[], arrivals: readonly Arrival
     const context = {
       snapshot,
       nowMs: arrival.receivedAtMs,
-      evidence,
+      recordedEvents: evidence,
       history,
       rejectedCompletions,
     };

@@ -20,7 +20,10 @@ import type { StoredDecision } from './stored-decision.ts';
 
 /** Looks up a decision by id, and lists the most recent decisions. */
 export const DecisionList = () => (
-  <Page title="Decisions" lead="Responses to ad requests and their outcomes.">
+  <Page
+    title="Decisions"
+    lead="Responses to ad requests and their outcomes. The list updates itself while your game runs."
+  >
     <DecisionLookUp />
     <PanelCard title="Newest decisions">
       <NewestDecisions />
@@ -56,10 +59,14 @@ function DecisionLookUp() {
   );
 }
 
+const refetchInterval = 2_000;
+
 function NewestDecisions() {
-  const { data, error } = useGetList<StoredDecision>('decisions', {
-    pagination: { page: 1, perPage: 25 },
-  });
+  const { data, error } = useGetList<StoredDecision>(
+    'decisions',
+    { pagination: { page: 1, perPage: 25 } },
+    { refetchInterval },
+  );
   if (error) return <Typography color="error">{error.message}</Typography>;
   if (data?.length === 0) return <Typography>No ad requests yet.</Typography>;
   return (
@@ -71,6 +78,8 @@ function NewestDecisions() {
             <TableCell>Placement</TableCell>
             <TableCell>Player</TableCell>
             <TableCell>Outcome</TableCell>
+            <TableCell>Last event</TableCell>
+            <TableCell>Reward</TableCell>
             <TableCell>Time</TableCell>
           </TableRow>
         </TableHead>
@@ -96,6 +105,14 @@ const Row = ({ decision }: { decision: StoredDecision }) => (
     <TableCell>
       {decision.status && <StatusChip status={decision.status} />}{' '}
       {decision.reason && humanize(decision.reason)}
+    </TableCell>
+    <TableCell>{decision.last_event ? humanize(decision.last_event) : '–'}</TableCell>
+    <TableCell>
+      {decision.reward_state === undefined || decision.reward_state === 'none' ? (
+        '–'
+      ) : (
+        <StatusChip status={decision.reward_state} />
+      )}
     </TableCell>
     <TableCell>
       <TimeText time={decision.issued_at} />

@@ -5,6 +5,9 @@ export type StoredDecision = Partial<Decision> & {
   id: string;
   user_ref?: string;
   custom_data?: string;
+  reward_state?: RewardStatus['state'];
+  /** The type of the event that arrived last. Only in lists. */
+  last_event?: AdEvent['type'];
 };
 
 /** A recorded event and its result. */

@@ -1,15 +1,12 @@
-import BugReportIcon from '@mui/icons-material/BugReport';
 import ManageSearchIcon from '@mui/icons-material/ManageSearch';
 import PlaylistAddCheckIcon from '@mui/icons-material/PlaylistAddCheck';
 import QuizIcon from '@mui/icons-material/Quiz';
 import { ListSubheader } from '@mui/material';
 import type { ReactNode } from 'react';
 import { Menu, useSidebarState } from 'react-admin';
-import { useEnvironment } from '../api/environment.ts';
 
 /** Links to all pages, in typical workflow order. */
 export function PanelMenu() {
-  const { environment } = useEnvironment();
   return (
     <Menu>
       <Menu.DashboardItem primaryText="Overview" />
@@ -26,9 +23,6 @@ export function PanelMenu() {
       <Menu.Item to="/try" primaryText="Try a request" leftIcon={<QuizIcon />} />
       <Heading>Activity</Heading>
       <Menu.Item to="/decisions" primaryText="Decisions" leftIcon={<ManageSearchIcon />} />
-      {environment === 'sandbox' && (
-        <Menu.Item to="/live-tail" primaryText="Live tail" leftIcon={<BugReportIcon />} />
-      )}
       <Menu.ResourceItem name="audit-entries" />
       <Heading>Access</Heading>
       <Menu.ResourceItem name="webhooks" />

@@ -134,7 +134,7 @@ const claim = `WITH RECURSIVE queues AS (
   LEFT JOIN LATERAL (SELECT demand FROM decision_demand
     WHERE account_id = $1 AND decision_id = leased.decision_id AND decision_id >= $2 OFFSET 0) AS demands ON true
   LEFT JOIN LATERAL (SELECT * FROM decisions
-    WHERE account_id = $1 AND id = leased.decision_id AND id >= $2 OFFSET 0) AS decisions ON true
+    WHERE account_id = $1 AND environment = leased.environment AND id = leased.decision_id AND id >= $2 OFFSET 0) AS decisions ON true
   ORDER BY leased.next_at, leased.decision_id, leased.place, leased.tracker`;
 
 export const claimRequests = (
@@ -271,7 +271,8 @@ const sweep = `WITH chosen AS (
         coalesce(creative_id, '') AS creative_id, coalesce(source_id, '') AS source_id,
         coalesce(advertiser_id, '') AS advertiser_id, ended.state, ended.reason
       FROM ended
-      LEFT JOIN decisions ON decisions.account_id = ended.account_id AND decisions.id = ended.decision_id
+      LEFT JOIN decisions ON decisions.account_id = ended.account_id AND decisions.environment = ended.environment
+        AND decisions.id = ended.decision_id
         AND decisions.id >= $1),
   counted AS (${countEnded}
     SELECT account_id, ${dimensions}, '', 'trackers_' || state, coalesce(reason, ''), count(*) FROM described

@@ -99,7 +99,7 @@ const oldestDue = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0):
 
 /** Reads at most one row from each table, so its cost does not depend on the size of the tables. */
 const defaultPartitionUsed = `SELECT (EXISTS (SELECT 1 FROM decisions_other)
-  OR EXISTS (SELECT 1 FROM ad_events_other) OR EXISTS (SELECT 1 FROM timelines_other)
+  OR EXISTS (SELECT 1 FROM timelines_other)
   OR EXISTS (SELECT 1 FROM decision_demand_other) OR EXISTS (SELECT 1 FROM tracker_requests_other))::integer AS value`;
 
 /** Adds metrics for the current state of the service and its database. */

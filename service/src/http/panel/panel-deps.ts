@@ -1,5 +1,4 @@
 import type { DryRun, TrySource } from '../../decision/dry-run.ts';
-import type { LiveTail } from '../../inspect/live-tail.ts';
 import { roles } from '../../access/principal.ts';
 import type { MediaStore } from '../../media/media-store.ts';
 import type { Uploads } from '../../media/uploads.ts';
@@ -32,9 +31,6 @@ export interface PanelDeps {
   openHosts(sourceId: string): string[];
   resources: ResourceStore;
   clock: Clock;
-  liveTail: LiveTail;
-  /** Aborts when the service stops. */
-  stopping: AbortSignal;
   /** The service's public URL. */
   publicUrl(): string;
 }

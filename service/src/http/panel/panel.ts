@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { addSessionCheck, type SessionAccess } from '../authentication/session-access.ts';
 import { addPanelFiles } from '../files.ts';
-import { addInspectionRoutes, addLiveRoute } from './inspection.ts';
+import { addInspectionRoutes } from './inspection.ts';
 import { addMediaUpload } from './media-upload.ts';
 import type { PanelDeps } from './panel-deps.ts';
 import { addResourceLists } from './resource-lists.ts';
@@ -25,7 +25,6 @@ export async function addPanel(
     addAccountRoutes(api, deps);
     addResourceLists(api, deps);
     addInspectionRoutes(api, deps);
-    addLiveRoute(api, deps);
     addSourceRoutes(api, deps);
     await addMediaUpload(api, deps);
   });
