@@ -47,8 +47,8 @@ export async function copyMigratedDatabase(directory: string): Promise<void> {
 function templateVersion(): string {
   const migrations = new URL('../src/store/migrations/', import.meta.url);
   const hash = createHash('sha256').update(service.dependencies['@electric-sql/pglite']);
-  for (const file of readdirSync(migrations).toSorted())
-    hash.update(readFileSync(new URL(file, migrations)));
+  for (const file of readdirSync(migrations, { recursive: true, encoding: 'utf8' }).toSorted())
+    if (file.endsWith('.ts')) hash.update(readFileSync(new URL(file, migrations)));
   hash.update(String(Math.floor(Date.now() / (7 * 86_400_000))));
   return hash.digest('hex').slice(0, 12);
 }

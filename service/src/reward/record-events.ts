@@ -259,14 +259,20 @@ async function lockAndRead(
   queries: Queries,
   { scope, events, viewers }: EventBatch,
   nowMs: number,
-): Promise<{ decisions: Map<string, DecisionState>; recordedEvents: Map<string, RecordedEvent[]> }> {
+): Promise<{
+  decisions: Map<string, DecisionState>;
+  recordedEvents: Map<string, RecordedEvent[]>;
+}> {
   const ids = [...new Set(events.map(({ decisionId }) => decisionId))];
   const [, decisions, recordedEvents] = await Promise.all([
     lockViewers(queries, scope, viewers, nowMs),
     readDecisions(queries, scope, ids, { lock: true }),
     readEvents(queries, scope.accountId, ids),
   ]);
-  return { decisions: new Map(decisions.map((decision) => [decision.id, decision])), recordedEvents };
+  return {
+    decisions: new Map(decisions.map((decision) => [decision.id, decision])),
+    recordedEvents,
+  };
 }
 
 /** Returns why each event is rejected, or undefined for an accepted event. */

@@ -31,6 +31,14 @@ interface AppliedMigration {
 /** All migrations, in order. Never change a released migration. Append new ones. */
 export const allMigrations: readonly Migration[] = [initial];
 
+/** Thrown when this release can't run on the database's schema. */
+export class SchemaError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'SchemaError';
+  }
+}
+
 export interface MigrateOptions {
   onApply?(name: string): void;
   /** Called before a table is distributed over a Citus cluster. */
@@ -50,8 +58,9 @@ export interface MigrateOptions {
  * same time, only one of them migrates. If the schema is up to date, the call does not acquire the migration lock
  * and needs no DDL privileges.
  *
- * @throws Error when the database has an unknown breaking migration or a migration that differs from this release's, or
- * when another session blocks the migration for too long.
+ * @throws SchemaError when the database has an unknown breaking migration, or a migration that differs from this
+ * release's.
+ * @throws Error when another session blocks the migration for too long.
  */
 export async function migrate(database: Database, options: MigrateOptions = {}): Promise<string[]> {
   const { onDistribute, onWait, waitMs = 60_000 } = options;
@@ -195,14 +204,14 @@ function compareApplied(applied: AppliedMigration[], migrations: readonly Migrat
   applied.slice(0, migrations.length).forEach(({ name, checksum: stored }, index) => {
     const migration = migrations[index];
     if (migration?.name === name && computeChecksum(migration) === stored) return;
-    throw new Error(
+    throw new SchemaError(
       `The database was created by a different build (its migration ${name} differs) and cannot be upgraded. Use an empty DATABASE_URL or a new TRUEWARD_DATA_DIR.`,
     );
   });
   const newerNames = applied.slice(migrations.length).map(({ name }) => name);
   const breakingName = newerNames.find((name) => name.includes('breaking'));
   if (breakingName === undefined) return newerNames;
-  throw new Error(
+  throw new SchemaError(
     `The database contains migration ${breakingName}, which this release does not support. Upgrade to a newer release.`,
   );
 }

@@ -120,7 +120,7 @@ test.skipIf(!hasPostgres)(
       dropped: [
         'decisions_20260914',
         'decisions_20260928',
-          'timelines_20260928',
+        'timelines_20260928',
         'decision_demand_20260928',
         'tracker_requests_20260928',
       ],

@@ -113,7 +113,9 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     for (const command of [['migrate'], ['start']])
       expect(await runInProcess(command, env())).toMatchObject({
         code: 1,
-        err: expect.stringMatching(/^[^\n]*created by a different build[^\n]*empty DATABASE_URL[^\n]*\n?$/) as string,
+        err: expect.stringMatching(
+          /^[^\n]*created by a different build[^\n]*empty DATABASE_URL[^\n]*\n?$/,
+        ) as string,
       });
   });
 

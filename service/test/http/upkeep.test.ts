@@ -139,12 +139,7 @@ test('every table has a defined retention period', async () => {
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
       AND relkind IN ('r', 'p') AND NOT relispartition`,
   );
-  const weeklyTables = [
-    'decisions',
-    'timelines',
-    'decision_demand',
-    'tracker_requests',
-  ];
+  const weeklyTables = ['decisions', 'timelines', 'decision_demand', 'tracker_requests'];
   // One row per hour, placement and creative. These rows are kept forever.
   const permanentTables = ['rollups'];
   // Rows that are folded into the roll-ups every ten seconds.

@@ -104,7 +104,12 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       expectEqual((await readDecisions(queries, scope, [decisionId], { lock: true })).length, 1);
       for (const expected of ['new', 'stored']) {
         const recordedEvents = await readEvents(queries, scope.accountId, [decisionId]);
-        const { outcomes, written } = appendEvents(queries, scope.accountId, [event], recordedEvents);
+        const { outcomes, written } = appendEvents(
+          queries,
+          scope.accountId,
+          [event],
+          recordedEvents,
+        );
         await written;
         expectEqual(outcomes.get(event), expected);
       }

@@ -6,6 +6,7 @@ import { MasterKeyError } from '../../access/secret-box.ts';
 import { DomainError } from '../../platform/domain-error.ts';
 import { RetentionError } from '../../resource/check-document.ts';
 import { DirectoryInUseError } from '../../store/directory-lock.ts';
+import { SchemaError } from '../../store/migrate.ts';
 import { DatabaseConnectionError } from '../../store/open-database.ts';
 import { TransferError } from '../../store/transfer/export-file.ts';
 
@@ -175,6 +176,7 @@ function describeError(error: unknown): string {
   const isFixable = [
     ConfigError,
     DatabaseConnectionError,
+    SchemaError,
     DirectoryInUseError,
     MasterKeyError,
     RetentionError,
