@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { cheats, playCheat } from './support/cheats.ts';
 import { playHonestly } from './support/honest.ts';
 import { judgePlayer, type JudgedAd } from './support/judge.ts';
@@ -8,11 +8,13 @@ import { createRandom } from './support/random.ts';
 const seed = Number(process.env['TRUEWARD_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 console.log(`Seed: ${seed}.`);
 const startAtMs = Date.UTC(2026, 5, 1, 12);
+const honestAdViews = inject('full') ? 10_000 : 2_000;
+const playersPerCheat = inject('full') ? 300 : 60;
 
-test('denies none of 10,000 honest ad views on slow devices, lossy networks and devices that sleep', () => {
+test(`denies none of ${honestAdViews} honest ad views on slow devices, lossy networks and devices that sleep`, () => {
   const outcomes = new Map<string, number>();
   let adViewCount = 0;
-  for (let player = 0; adViewCount < 10_000; player += 1) {
+  for (let player = 0; adViewCount < honestAdViews; player += 1) {
     const { ads, arrivals } = playHonestly(createRandom(seed + player), startAtMs);
     for (const judged of judgePlayer(ads, arrivals)) {
       const { rewardState, rewardReason, invalidReason } = judged;
@@ -30,7 +32,7 @@ test('denies none of 10,000 honest ad views on slow devices, lossy networks and 
 describe('a cheater who', () => {
   test.each(Object.keys(cheats))('%s earns no more than the elapsed time justifies', (name) => {
     let [claimed, earned] = [0, 0];
-    for (let player = 0; player < 300; player += 1) {
+    for (let player = 0; player < playersPerCheat; player += 1) {
       const random = createRandom(seed + player);
       const { ads, arrivals } = playCheat(random, name, startAtMs);
       const rewarded = judgePlayer(ads, arrivals).filter(
