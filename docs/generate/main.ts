@@ -14,13 +14,9 @@ const folder = join(import.meta.dirname, '..', 'reference');
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder);
 
-const [document, commandLine] = await Promise.all([
-  readDocument(),
-  renderCommandLinePage(),
-  writeSdkPages(),
-]);
+const [document] = await Promise.all([readDocument(), writeSdkPages()]);
 writeFileSync(join(folder, 'http.md'), renderHttpPage(document));
-writeFileSync(join(folder, 'cli.md'), commandLine);
+writeFileSync(join(folder, 'cli.md'), renderCommandLinePage());
 
 async function readDocument(): Promise<OpenApi> {
   const service = await startService();

@@ -149,10 +149,12 @@ export async function runCommand(
 const readGroup = (words: readonly string[]): string =>
   words[0] === undefined || words[0].startsWith('-') ? '' : words[0];
 
-const formatHelp = ({ name, summary, help }: Command): string =>
+/** Returns the text that `--help` prints for a command. */
+export const formatHelp = ({ name, summary, help }: Command): string =>
   `trueward-service ${name}: ${summary}.\n\n${help.trim()}\n`;
 
-function formatOverview(commands: readonly Command[], group: string): string {
+/** Returns the text that `--help` prints without a command, or for a group of commands such as `keys`. */
+export function formatOverview(commands: readonly Command[], group = ''): string {
   const groupCommands = commands.filter(({ name }) => name.startsWith(`${group} `));
   const listedCommands = groupCommands.length > 0 ? groupCommands : commands;
   const width = Math.max(...listedCommands.map(({ name }) => name.length)) + 2;
