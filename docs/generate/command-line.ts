@@ -1,5 +1,5 @@
-import { commands } from '../../service/src/cli/commands.ts';
-import { formatHelp, formatOverview } from '../../service/src/cli/command.ts';
+import { commands } from '../../service/src/program/cli/commands.ts';
+import { formatHelp, formatOverview } from '../../service/src/program/cli/command.ts';
 
 /** Generates the command-line reference page from the texts that `--help` prints. */
 export function renderCommandLinePage(): string {

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
 import { commands } from '../../src/program/cli/commands.ts';
 import { runCommand } from '../../src/program/cli/command.ts';
+import { startupOptions } from '../start-service.ts';
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
@@ -25,7 +26,7 @@ export interface RunningCommand {
 
 /** Starts `trueward-service` without inheriting any settings from this process. */
 export function startCommand(args: string[], env: Record<string, string>): RunningCommand {
-  const child = spawn(process.execPath, [main, ...args], {
+  const child = spawn(process.execPath, [...startupOptions, main, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'] ?? '', LOG_LEVEL: 'warn', ...env },
   });
