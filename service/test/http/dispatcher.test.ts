@@ -1,6 +1,6 @@
 import type { Webhook } from '@trueward/protocol/wire';
 import { pino } from 'pino';
-import { afterAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/platform/time.ts';
 import type { LaneDeps } from '../../src/store/lanes.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -20,7 +20,8 @@ beforeEach(async () => {
   database = await openEmptyDatabase();
   await migrate(database);
 });
-afterAll(() => database.close());
+// Returns the database to the pool, so that all tests use the same one.
+afterEach(() => database.close());
 
 const lanes: LaneDeps = {
   name: 'deliveries',
@@ -39,16 +40,18 @@ const createWebhook = (id: string): Webhook => ({
   updated_at: '2026-01-01T00:00:00Z',
 });
 
-/** Creates an endpoint with due deliveries. */
+/** Creates endpoints, each with `count` due deliveries. */
 async function createDeliveries(
   accountId: string,
-  webhookId: string,
+  webhookIds: string | string[],
   count: number,
 ): Promise<void> {
+  const ids = [webhookIds].flat();
   await database.query(
     `INSERT INTO resources (account_id, environment, kind, id, document, revision, created_at, updated_at)
-      VALUES ($1, 'live', 'webhook', $2, $3, 1, now(), now()) ON CONFLICT DO NOTHING`,
-    [accountId, webhookId, createWebhook(webhookId)],
+      SELECT $1, 'live', 'webhook', document->>'id', document, 1, now(), now()
+      FROM jsonb_array_elements($2::text::jsonb) AS document ON CONFLICT DO NOTHING`,
+    [accountId, JSON.stringify(ids.map(createWebhook))],
   );
   await database.query(
     `INSERT INTO webhook_events (account_id, id, environment, type, body, created_at)
@@ -57,8 +60,9 @@ async function createDeliveries(
   );
   await database.query(
     `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
-      SELECT $1, $2 || '_' || n, 'live', 'evt_1', $2, 'pending', 0, now(), now() FROM generate_series(1, $3::integer) AS n`,
-    [accountId, webhookId, count],
+      SELECT $1, id || '_' || n, 'live', 'evt_1', id, 'pending', 0, now(), now()
+      FROM unnest($2::text[]) AS id, generate_series(1, $3::integer) AS n`,
+    [accountId, ids, count],
   );
 }
 
@@ -203,7 +207,8 @@ test("one account's slow endpoints leave free slots for other accounts", () => {
 });
 
 test("one account's hanging endpoints use at most half of the slots", async () => {
-  for (let n = 1; n <= 260; n += 1) await createDeliveries('acc_1', `whk_${n}`, 4);
+  const hangingIds = Array.from({ length: 260 }, (_, index) => `whk_${index + 1}`);
+  await createDeliveries('acc_1', hangingIds, 4);
   const { dispatcher, requests } = start();
   await expect.poll(() => requests.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(500);
   await createDeliveries('acc_2', 'whk_other', 1);

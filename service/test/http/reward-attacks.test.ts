@@ -307,9 +307,8 @@ describe('concurrency', () => {
   });
 
   test('ads requested but never watched do not affect a later reward', async () => {
-    for (let count = 0; count < 61; count += 1) await game.decide('victim');
-    for (let count = 0; count < 61; count += 1)
-      await game.decide('victim', { placement: 'lobby', formats: ['image'] });
+    for (const placement of ['revive', 'lobby'])
+      await Promise.all(Array.from({ length: 61 }, () => game.decide('victim', { placement })));
     const ad = await game.decide('victim');
     await game.watch(ad);
     expect(await game.readRewardStatus(ad.id)).toMatchObject({ state: 'earned' });

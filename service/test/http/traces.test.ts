@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/platform/time.ts';
 import { createOtlpExporter } from '../../src/trace/otlp-tracing.ts';
 import { startInProcess } from '../in-process.ts';
+import { createDatabaseSettings } from '../postgres-database.ts';
 import { startService } from '../start-service.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { createClient } from './client.ts';
@@ -183,8 +184,10 @@ async function findUnusedUrl(): Promise<string> {
 }
 
 test('an unavailable collector does not affect requests', async () => {
-  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: await findUnusedUrl() };
-  const service = await startService({ env });
+  const OTEL_EXPORTER_OTLP_ENDPOINT = await findUnusedUrl();
+  const service = await startService({
+    env: { ...(await createDatabaseSettings()), OTEL_EXPORTER_OTLP_ENDPOINT },
+  });
   const { status } = await createClient(service).decide({
     placement: 'revive',
     user_ref: 'traced',
@@ -220,11 +223,12 @@ const hooks = `import { register } from 'node:module';
 const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(hooks)}`;
 
 test('without a collector, the OpenTelemetry packages are not loaded', async () => {
-  const service = await startService({ env: { NODE_OPTIONS } });
+  const settings = { ...(await createDatabaseSettings()), NODE_OPTIONS };
+  const service = await startService({ env: settings });
   expect(
     (await createClient(service).decide({ placement: 'revive', user_ref: 'traced' })).status,
   ).toBe(200);
   expect(await service.stop()).toBe(0);
-  const env = { NODE_OPTIONS, OTEL_EXPORTER_OTLP_ENDPOINT: await findUnusedUrl() };
+  const env = { ...settings, OTEL_EXPORTER_OTLP_ENDPOINT: await findUnusedUrl() };
   await expect(startService({ env })).rejects.toThrow('The service loads @opentelemetry/');
 });
