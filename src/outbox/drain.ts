@@ -124,8 +124,8 @@ export function createDrain(deps: DrainDeps): Drain {
     const { store } = queue;
     let records = await readAhead(store, -1, []);
     for (;;) {
-      // Events that are being sent directly would otherwise be sent twice.
-      await Promise.all(directSends);
+      // Events that are being sent directly must not be removed before their acknowledgment.
+      while (directSends.size > 0) await Promise.all(directSends);
       if (stopped || backOff.isWaiting() || signal?.aborted) return;
       const batch = pickBatch(records, batchLimits);
       if (!batch) break;

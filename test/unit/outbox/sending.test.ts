@@ -133,6 +133,26 @@ test('destroy() leaves no timers running', async () => {
   expect(clock.timers()).toBe(0);
 });
 
+test('an event that is being sent while the page is hidden stays stored until it is acknowledged', async () => {
+  const { clock, service, store, openTab } = openBrowser();
+  const answered = createDeferred();
+  const { outbox, lifecycle } = openTab();
+  await runPendingWork();
+  service.faults.push(async () => {
+    await answered.promise;
+    return { kind: 'unreachable', cause: 'network' };
+  });
+  const stored = outbox.enqueue(createAdEvent('complete'));
+  lifecycle.emit('hidden');
+  await stored;
+  await runPendingWork();
+  expect(await countRecords(store)).toBe(1);
+  answered.resolve();
+  await clock.advance(1_000);
+  expect(service.counted).toEqual(['event-0001']);
+  expect(await countRecords(store)).toBe(0);
+});
+
 test('after destroy(), events are stored but nothing is sent', async () => {
   const { clock, service, store, openTab } = openBrowser();
   const { outbox, lifecycle, connectivity } = openTab();
@@ -160,7 +180,7 @@ test('after destroy(), a failed request is not retried and rewards are not repor
   await runPendingWork();
   outbox.destroy();
   answered.resolve();
-  await clock.advance(60_000);
+  await runPendingWork();
   expect([service.requests.length, clock.timers()]).toEqual([1, 0]);
 });
 
