@@ -6,7 +6,9 @@ import { type Logger, pino } from 'pino';
 import { assemble, type Service } from '../src/program/assemble.ts';
 import { type Config, readConfig } from '../src/program/config/config.ts';
 import { type DevelopmentKeys, seedDevelopment } from '../src/program/development/seed.ts';
-import { type Clock, systemClock } from '../src/platform/time.ts';
+import type { Machine } from '../src/platform/steady-clock.ts';
+import type { Clock } from '../src/platform/time.ts';
+import { openDatabaseClock } from '../src/store/database-clock.ts';
 import { openDatabase } from '../src/store/open-database.ts';
 import { createPasswords } from '../src/access/credentials.ts';
 import { copyMigratedDatabase, openEmptyDatabase } from './empty-database.ts';
@@ -34,8 +36,10 @@ export interface InProcessService {
 }
 
 interface Options {
-  /** Default: the system clock. */
+  /** Default: the clock that the service opens itself. */
   clock?: Clock;
+  /** The machine's clocks, on which the service's own clock is based. */
+  machine?: Machine;
   /** The data folder. Default: a new folder, which is removed when the service stops. */
   dataDirectory?: string;
   /** Default: logs to standard output at `LOG_LEVEL`. */
@@ -54,7 +58,7 @@ interface Options {
  */
 export async function startInProcess(
   env: Record<string, string> = {},
-  { clock = systemClock, dataDirectory, log }: Options = {},
+  { clock, machine, dataDirectory, log: givenLog }: Options = {},
 ): Promise<InProcessService> {
   const folder = dataDirectory ?? mkdtempSync(join(tmpdir(), 'trueward-'));
   const { TRUEWARD_MASTER_KEY } = process.env;
@@ -72,10 +76,13 @@ export async function startInProcess(
   const isEmbedded = config.databaseUrl === undefined;
   if (isEmbedded && dataDirectory !== undefined)
     await copyMigratedDatabase(join(dataDirectory, 'database'));
+  const log = givenLog ?? pino({ level: config.logLevel });
   const service = await assemble(
     config,
-    clock,
-    log ?? pino({ level: config.logLevel }),
+    async (database) =>
+      clock ??
+      openDatabaseClock({ database, embedded: isEmbedded, log, ...(machine ? { machine } : {}) }),
+    log,
     isEmbedded && dataDirectory === undefined ? openEmptyDatabase : openDatabase,
     createPasswords({ N: 2 ** 10, r: 8, p: 1 }),
   );
@@ -83,10 +90,10 @@ export async function startInProcess(
   const { port } = service.app.server.address() as AddressInfo;
   return {
     url: `http://${config.host}:${port}`,
-    keys: await seedDevelopment(service, clock, folder, publicUrl),
+    keys: await seedDevelopment(service, service.clock, folder, publicUrl),
     service,
     config,
-    clock,
+    clock: service.clock,
     async stop() {
       await service.stop();
       if (dataDirectory === undefined) rmSync(folder, { recursive: true, force: true });

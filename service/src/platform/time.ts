@@ -1,15 +1,26 @@
-/** Wall-clock and monotonic time. Domain code never reads the system clocks directly. */
+/** The service's time. Only this file and `steady-clock.ts` read the machine's clocks; see `docs/clocks.md`. */
 export interface Clock {
-  /** Unix milliseconds, for stored times and comparisons between machines. May jump, even backward. */
+  /** Unix milliseconds, for stored times and comparisons between processes. Never goes back while the process runs. */
   nowMs(): number;
   /** Milliseconds since an arbitrary point in time, for measuring durations. Never jumps. */
   monotonicMs(): number;
+  /**
+   * Measures the clock anew. Resolves with the most by which it can differ from the other processes' clocks, in
+   * milliseconds. Absent from a clock that can't differ, as in tests.
+   *
+   * @throws Error when the clock can't be measured, because the database is unavailable.
+   */
+  confirm?(): Promise<number>;
 }
 
-export const systemClock: Clock = {
-  nowMs: () => Date.now(),
-  monotonicMs: () => performance.now(),
-};
+/** Milliseconds since an arbitrary point in time, for measuring durations within this process. */
+export const monotonicMs = (): number => performance.now();
+
+/**
+ * The machine's clock. It may be wrong and may jump, so its times must not be compared with times from elsewhere. The
+ * service and its commands use `store/database-clock.ts`.
+ */
+export const systemClock: Clock = { nowMs: () => Date.now(), monotonicMs };
 
 /** The period of a roll-up row. */
 export const hourMs = 3_600_000;

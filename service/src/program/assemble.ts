@@ -40,10 +40,11 @@ import { createLaneDeps } from '../store/lanes.ts';
 import { incrementConfigVersion } from '../store/config-version.ts';
 import { createResourceStore, type ResourceStore } from '../resource/resource-store.ts';
 import { startExpiry } from '../reward/expire-rewards.ts';
-import { makeReceiptKey, readReceiptKeys, createReceipts } from '../reward/receipt.ts';
+import { openReceipts } from '../reward/receipt.ts';
 import { createRewardChanges } from '../reward/reward-changes.ts';
 import { createReadReward } from '../reward/reward-status.ts';
 import type { Database } from '../store/database.ts';
+import type { DatabaseClock } from '../store/database-clock.ts';
 import { openDatabase, openServiceDatabase } from '../store/open-database.ts';
 import { openTracing, type Tracing } from '../trace/tracing.ts';
 import { startUpkeep } from '../history/start-upkeep.ts';
@@ -64,6 +65,7 @@ export interface Service {
   makeId: MakeId;
   users: Users;
   intake: Demand['intake'];
+  clock: Clock;
   /** Sets the URL that the service listens on. Returns the service's public URL. */
   setListenUrl(url: string): string;
   /** Makes `/readyz` fail, so that no new traffic is routed to this process. Requests are still served. */
@@ -75,10 +77,14 @@ export interface Service {
 /** How long open connections may take to finish during shutdown before they are closed. */
 const closeConnectionsAfterMs = 3_000;
 
-/** Opens the database, then creates and connects all components. */
+/**
+ * Opens the database and the clock, then creates and connects all components.
+ *
+ * @param openClock opens the service's clock, which follows the database's
+ */
 export async function assemble(
   config: Config,
-  clock: Clock,
+  openClock: (database: Database) => Promise<Clock & Partial<DatabaseClock>>,
   log: Logger,
   open: typeof openDatabase = openDatabase,
   passwords: Passwords = createPasswords(),
@@ -86,9 +92,12 @@ export async function assemble(
   const metrics = createServiceMetrics();
   const tracing = await openTracing(config.traces, log);
   const database = await openServiceDatabase(config, log, metrics.observeDatabase, open);
+  let clock: (Clock & Partial<DatabaseClock>) | undefined;
   try {
+    clock = await openClock(database);
     return await wire(config, clock, log, { database, metrics, tracing }, passwords);
   } catch (error) {
+    clock?.stop?.();
     await tracing.stop();
     await database.close();
     throw error;
@@ -97,7 +106,7 @@ export async function assemble(
 
 async function wire(
   config: Config,
-  clock: Clock,
+  clock: Clock & Partial<DatabaseClock>,
   log: Logger,
   { database, metrics, tracing }: { database: Database; metrics: ServiceMetrics; tracing: Tracing },
   passwords: Passwords,
@@ -123,13 +132,8 @@ async function wire(
   const audit = createAuditLog(clock, makeId);
   const { development } = config;
   const checkSource = createCheckSource(development);
-  const resourceManager = createResourceManager({
-    resources,
-    audit,
-    writeEvents,
-    retentionMs,
-    checkSource,
-  });
+  const managerDeps = { resources, audit, writeEvents, retentionMs, checkSource };
+  const resourceManager = createResourceManager(managerDeps);
   const requestHeaders = createRequestHeaders(database, box, clock);
   const webhooks = createWebhookService({ resourceManager, box, clock, development });
   const { poolSize } = config.databaseLimits;
@@ -164,12 +168,7 @@ async function wire(
     readHeaders: requestHeaders.read,
     stopping: stopping.signal,
   });
-  await readServiceSecret(database, box, clock, 'receipt_key', makeReceiptKey);
-  const receipts = await createReceipts({
-    readKeys: () => readReceiptKeys(database, box, clock),
-    issuer: () => publicUrl,
-    log,
-  });
+  const receipts = await openReceipts({ database, box, clock, issuer: () => publicUrl, log });
   const changes = createRewardChanges({ database, log });
   const eventLane = createEventLanes({
     database,
@@ -207,6 +206,7 @@ async function wire(
     heldRequests: changes.waiting,
     intake: demand.intake,
     clock,
+    clockState: clock.state,
   });
   const externalDeps: ExternalDeps = {
     requestOffer: demand.requestOffer,
@@ -270,6 +270,7 @@ async function wire(
     makeId,
     users,
     intake: demand.intake,
+    clock,
     setListenUrl(url) {
       publicUrl = config.publicUrl ?? url;
       return publicUrl;
@@ -296,6 +297,7 @@ async function wire(
         media.stop(),
         rateLimits.stop(),
       ]);
+      clock.stop?.();
       await Promise.all([tracing.stop(), configuration.stop().then(() => database.close())]);
     },
   };

@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject, randomBytes, sign } from 'node:crypto
 import type { Reward } from '@trueward/protocol/wire';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import type { Logger } from 'pino';
-import { type SecretBox, serviceAccount } from '../access/secret-box.ts';
+import { readServiceSecret, type SecretBox, serviceAccount } from '../access/secret-box.ts';
 import type { Clock } from '../platform/time.ts';
 import type { Database, Queries, Scope } from '../store/database.ts';
 
@@ -21,7 +21,7 @@ interface ReceiptKey {
 }
 
 /** Generates an Ed25519 private key as a JSON Web Key. */
-export async function makeReceiptKey(): Promise<string> {
+async function makeReceiptKey(): Promise<string> {
   const { privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true });
   return JSON.stringify(await exportJWK(privateKey));
 }
@@ -92,7 +92,9 @@ export interface Receipts {
 }
 
 interface Deps {
-  readKeys(): Promise<ReceiptKey[]>;
+  database: Database;
+  box: SecretBox;
+  clock: Clock;
   /** Returns the service's public URL. */
   issuer(): string;
   log: Logger;
@@ -103,7 +105,10 @@ const reloadIntervalMs = 60_000;
 /** Minimum time between reloads. Without it, anyone could trigger a reload with every request for the public keys. */
 const minReloadIntervalMs = 1_000;
 
-export async function createReceipts({ readKeys, issuer, log }: Deps): Promise<Receipts> {
+/** Opens the receipt keys, and creates the first one if there is none. */
+export async function openReceipts({ database, box, clock, issuer, log }: Deps): Promise<Receipts> {
+  await readServiceSecret(database, box, clock, 'receipt_key', makeReceiptKey);
+  const readKeys = () => readReceiptKeys(database, box, clock);
   let keys = await readKeys();
   let reloading: Promise<void> | undefined;
   const reload = async (): Promise<void> => {

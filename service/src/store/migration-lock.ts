@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { monotonicMs } from '../platform/time.ts';
 import { describeBlockers, isLockTimeout } from './database-errors.ts';
 import type { Database, Queries } from './database.ts';
 
@@ -25,7 +26,7 @@ export async function withMigrationLock<T>(
   { onWait, waitMs }: LockOptions,
   work: (queries: Queries) => Promise<T>,
 ): Promise<T> {
-  const startedAtMs = performance.now();
+  const startedAtMs = monotonicMs();
   for (;;) {
     const watch = createBlockerWatch(database);
     try {
@@ -44,7 +45,7 @@ export async function withMigrationLock<T>(
     } catch (error) {
       if (!isLockTimeout(error)) throw error;
       const blockers = await watch.blockers();
-      if (performance.now() - startedAtMs >= waitMs) throw createBlockedError(blockers, waitMs);
+      if (monotonicMs() - startedAtMs >= waitMs) throw createBlockedError(blockers, waitMs);
       onWait?.(`migration blocked by ${blockers}`);
     } finally {
       watch.stop();

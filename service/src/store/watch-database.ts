@@ -1,3 +1,4 @@
+import { monotonicMs } from '../platform/time.ts';
 import type { Database, Queries, Row, TransactionOptions } from './database.ts';
 import {
   DatabaseUnreachableError,
@@ -30,11 +31,11 @@ export const measureCalls = (
   observe: (kind: CallKind, seconds: number) => void,
 ): Database =>
   wrapCalls(database, async (kind, call) => {
-    const startedAtMs = performance.now();
+    const startedAtMs = monotonicMs();
     try {
       return await call();
     } finally {
-      observe(kind, (performance.now() - startedAtMs) / 1_000);
+      observe(kind, (monotonicMs() - startedAtMs) / 1_000);
     }
   });
 
@@ -66,7 +67,7 @@ export function watchDisk(database: Database, { onFull, onFree }: DiskNotices): 
       // The role may lack the privilege to create temporary tables. In that case, the next regular write shows whether
       // there is space.
     }
-    if (!closed && fullSinceMs !== undefined) onFree(performance.now() - fullSinceMs);
+    if (!closed && fullSinceMs !== undefined) onFree(monotonicMs() - fullSinceMs);
     fullSinceMs = undefined;
   };
   const probeLater = (): void => {
@@ -79,7 +80,7 @@ export function watchDisk(database: Database, { onFull, onFree }: DiskNotices): 
         return await call();
       } catch (error) {
         if (isDiskFull(error) && fullSinceMs === undefined) {
-          fullSinceMs = performance.now();
+          fullSinceMs = monotonicMs();
           onFull(error);
           probeLater();
         }
@@ -122,7 +123,7 @@ export function failFast(database: Database, { onOutage, onRecover }: OutageNoti
   let closed = false;
 
   const recover = (): void => {
-    if (outage && !closed) onRecover(performance.now() - outage.sinceMs);
+    if (outage && !closed) onRecover(monotonicMs() - outage.sinceMs);
     outage = undefined;
   };
   const probeLater = (): void => {
@@ -143,7 +144,7 @@ export function failFast(database: Database, { onOutage, onRecover }: OutageNoti
         return await call();
       } catch (error) {
         if (isUnreachable(error) && !outage && !closed) {
-          outage = { sinceMs: performance.now(), error };
+          outage = { sinceMs: monotonicMs(), error };
           onOutage(error);
           probe();
         }

@@ -46,7 +46,7 @@ export function createDemandMetrics(registry: Registry): DemandMetrics {
 export interface DemandSources {
   database: Pick<Queries, 'query'>;
   intake: Pick<Intake, 'jobs'>;
-  clock: Pick<Clock, 'nowMs'>;
+  clock: Clock;
 }
 
 /** Counts are capped here, because the exact number beyond this does not matter. */
@@ -87,14 +87,14 @@ export function addDemandState(
     help: `Tracker requests that have not been sent yet, cached for 15 s; ${maxCount + 1} means more than ${maxCount}.`,
     registers: [registry],
     async collect() {
-      if (performance.now() - readAtMs < cacheMs) return;
+      if (clock.monotonicMs() - readAtMs < cacheMs) return;
       try {
         const sinceId = firstIdAt('decision', Math.max(0, clock.nowMs() - maxDecisionAgeMs));
         const read = async (statement: string): Promise<number> =>
           (await database.query<{ value: number }>(statement, [sinceId]))[0]?.value ?? 0;
         this.set(await read(pendingRequests));
         overdue.set(await read(oldestDue));
-        readAtMs = performance.now();
+        readAtMs = clock.monotonicMs();
       } catch {
         this.reset(); // the database is unavailable, as trueward_database_up reports
         overdue.reset();

@@ -2,7 +2,9 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Configuration } from '../../decision/configuration.ts';
+import { monotonicMs } from '../../platform/time.ts';
 import type { Database } from '../../store/database.ts';
+import type { ClockState } from '../../store/database-clock.ts';
 import type { Lane } from '../../store/group-commit.ts';
 import { ProblemError } from '../problem.ts';
 import {
@@ -28,6 +30,8 @@ interface MetricSources extends DemandSources {
   configuration: Configuration;
   lanes: Record<string, Pick<Lane<never, unknown>, 'waiting'>>;
   heldRequests(): number;
+  /** Undefined for a test clock. */
+  clockState?: (() => ClockState) | undefined;
 }
 
 const shortBuckets = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
@@ -104,7 +108,7 @@ const defaultPartitionUsed = `SELECT (EXISTS (SELECT 1 FROM decisions_other)
 
 /** Adds metrics for the current state of the service and its database. */
 export function addStateMetrics(registry: Registry, sources: MetricSources): void {
-  const { database, configuration, lanes, heldRequests } = sources;
+  const { database, configuration, lanes, heldRequests, clockState } = sources;
   addLabeled(registry, 'trueward_queue_length', 'Writes waiting for the next commit.', () =>
     Object.entries(lanes).map(([lane, { waiting }]) => [lane, waiting()]),
   );
@@ -177,13 +181,29 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
     "Age of this process's copy of the configuration, including kill switches.",
     configuration.ageS,
   );
+  if (clockState === undefined) return;
+  addGauge(
+    'trueward_clock_offset_seconds',
+    "How far the service's time is ahead of this machine's wall clock.",
+    () => clockState().aheadOfMachineMs / 1_000,
+  );
+  addGauge(
+    'trueward_clock_behind_seconds',
+    "How far the database's clock is ahead of the service's time, which approaches it slowly.",
+    () => clockState().behindMs / 1_000,
+  );
+  addGauge(
+    'trueward_clock_uncertainty_seconds',
+    "The most by which the last measurement of the database's clock can be wrong by now.",
+    () => clockState().uncertaintyMs / 1_000,
+  );
 }
 
 /** Caches a value for `ms` milliseconds. */
 function cacheFor(ms: number, read: () => Promise<number>): () => Promise<number> {
   let cached: { value: number; readAtMs: number } | undefined;
   return async () => {
-    const nowMs = performance.now();
+    const nowMs = monotonicMs();
     if (!cached || nowMs - cached.readAtMs >= ms) cached = { value: await read(), readAtMs: nowMs };
     return cached.value;
   };

@@ -1,7 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { archiveWeek, ArchiveError } from '../../history/archive-week.ts';
 import { readConfig } from '../config/config.ts';
-import { systemClock } from '../../platform/time.ts';
 import { listWeeks } from '../../store/partitions.ts';
 import {
   type Command,
@@ -36,11 +35,12 @@ every night or after an interruption: it writes missing or outdated files and ve
 If ARCHIVE_DIR is set, weeks older than RETENTION_DAYS are dropped only if they have been archived.`,
   async run(args) {
     const { values } = readArguments(args, { before: { type: 'string' }, to: { type: 'string' } });
-    const beforeMs = readDate(values.before) ?? systemClock.nowMs() - settledAfterMs;
+    const givenMs = readDate(values.before);
     const folder = values.to ?? readConfig(process.env).retention.archiveDirectory;
     if (folder === undefined)
       throw new UsageError('No target folder: pass --to or set ARCHIVE_DIR.');
-    await withDatabase(async ({ database }) => {
+    await withDatabase(async ({ database, clock }) => {
+      const beforeMs = givenMs ?? clock.nowMs() - settledAfterMs;
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const weeks = await listWeeks(database, beforeMs);
       for (const [index, week] of weeks.entries()) {

@@ -4,7 +4,9 @@ import { ConfigError } from '../config/read-settings.ts';
 import { settingList } from '../config/settings.ts';
 import { MasterKeyError } from '../../access/secret-box.ts';
 import { DomainError } from '../../platform/domain-error.ts';
+import { monotonicMs } from '../../platform/time.ts';
 import { RetentionError } from '../../resource/check-document.ts';
+import { ClockError } from '../../store/database-clock.ts';
 import { DirectoryInUseError } from '../../store/directory-lock.ts';
 import { SchemaError } from '../../store/migrate.ts';
 import { DatabaseConnectionError } from '../../store/open-database.ts';
@@ -96,9 +98,9 @@ export const printResult = (result: object): void =>
 
 /** Returns a function that prints a long task's progress, at most once per `intervalMs`. */
 export function createProgress(describe: (count: number) => string, intervalMs = 1_000) {
-  let lastPrintedAtMs = performance.now();
+  let lastPrintedAtMs = monotonicMs();
   return (count: number): void => {
-    const nowMs = performance.now();
+    const nowMs = monotonicMs();
     if (nowMs - lastPrintedAtMs < intervalMs) return;
     lastPrintedAtMs = nowMs;
     printMessage(describe(count));
@@ -176,6 +178,7 @@ function describeError(error: unknown): string {
     return [error.message, ...fields].join('\n');
   }
   const isFixable = [
+    ClockError,
     ConfigError,
     DatabaseConnectionError,
     SchemaError,

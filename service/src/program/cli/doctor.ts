@@ -2,7 +2,7 @@ import type { Source } from '@trueward/protocol/wire';
 import { type Config, readConfig } from '../config/config.ts';
 import { ConfigError, findUnknownSettings } from '../config/read-settings.ts';
 import { MasterKeyError, openSecretBox } from '../../access/secret-box.ts';
-import { systemClock } from '../../platform/time.ts';
+import type { DatabaseClock } from '../../store/database-clock.ts';
 import { checkCitusNodes, readCitusRole } from '../../store/citus.ts';
 import type { Queries } from '../../store/database.ts';
 import { DirectoryInUseError } from '../../store/directory-lock.ts';
@@ -77,23 +77,26 @@ async function checkDatabase(): Promise<readonly Finding[]> {
   }
 }
 
-/** Maximum acceptable clock skew. Expiry checks compare times from several machines. */
-const maxClockSkewMs = 2_000;
+/** Machines that use NTP differ by a few milliseconds. */
+const maxClockSkewMs = 250;
 /** Deliveries are normally attempted within a second of becoming due. */
-const overdueInterval = '5 minutes';
+const overdueAfterMs = 300_000;
 
 /** Checks the database and its contents. */
 async function checkDatabaseContents({
   database,
+  clock,
   config,
   appliedMigrations,
 }: DatabaseContext): Promise<Finding[]> {
+  const now = new Date(clock.nowMs());
   const cluster = await checkCluster(database);
   // The other checks read all shards, so they would fail too.
   if (cluster.some(({ state }) => state === 'fail'))
     return [...(await checkServer(database)), ...cluster];
   return [
     ...(await checkServer(database)),
+    ...(config.databaseUrl === undefined ? [] : [checkClock(clock)]),
     ...cluster,
     ok(
       appliedMigrations.length === 0
@@ -101,12 +104,12 @@ async function checkDatabaseContents({
         : `the database schema was migrated: ${appliedMigrations.join(', ')}`,
     ),
     await checkMasterKey(database, config),
-    await checkKeys(database),
-    ...(await checkOpenOrigins(database)),
+    await checkKeys(database, now),
+    ...(await checkOpenOrigins(database, now)),
     ...(config.countryHeader === undefined ? await checkCountryPolicies(database) : []),
     ...(await checkWebhooks(database)),
     ...(await checkAdsTxt(database)),
-    await checkDeliveries(database),
+    await checkDeliveries(database, clock.nowMs()),
   ];
 }
 
@@ -128,20 +131,20 @@ async function checkAdsTxt(database: Queries): Promise<Finding[]> {
 }
 
 async function checkServer(database: Queries): Promise<Finding[]> {
-  const [row] = await database.query<{ version: string; now: Date }>(
-    `SELECT current_setting('server_version') AS version, clock_timestamp() AS now`,
+  const [row] = await database.query<{ version: string }>(
+    `SELECT current_setting('server_version') AS version`,
   );
-  const differenceMs = Math.abs((row?.now.getTime() ?? 0) - systemClock.nowMs());
-  return [
-    ok(`the database is available (PostgreSQL ${row?.version ?? '?'})`),
-    ...(differenceMs > maxClockSkewMs
-      ? [
-          fail(
-            `the database's clock and this machine's clock differ by ${Math.round(differenceMs / 1_000)} s: synchronize both with NTP`,
-          ),
-        ]
-      : []),
-  ];
+  return [ok(`the database is available (PostgreSQL ${row?.version ?? '?'})`)];
+}
+
+/** Compares this machine's clock with the database's, which the service follows. */
+function checkClock(clock: DatabaseClock): Finding {
+  const { aheadOfMachineMs, uncertaintyMs } = clock.state();
+  const differenceMs = Math.round(aheadOfMachineMs);
+  const text = `the database's clock is ${Math.abs(differenceMs)} ms ${differenceMs < 0 ? 'behind' : 'ahead of'} this machine's clock (± ${Math.ceil(uncertaintyMs)} ms)`;
+  return Math.abs(aheadOfMachineMs) > maxClockSkewMs
+    ? warn(`${text}: the service follows the database's clock, but synchronize both with NTP`)
+    : ok(text);
 }
 
 /** Checks a Citus cluster's nodes. Returns no findings for a plain PostgreSQL server. */
@@ -190,19 +193,21 @@ async function checkMasterKey(database: Queries, config: Config): Promise<Findin
   }
 }
 
-async function checkKeys(database: Queries): Promise<Finding> {
+async function checkKeys(database: Queries, now: Date): Promise<Finding> {
   const [row] = await database.query<{ accounts: number; keys: number }>(
     `SELECT (SELECT count(*) FROM accounts)::bigint AS accounts,
-      (SELECT count(*) FROM keys WHERE revoked_at IS NULL OR revoked_at > now())::bigint AS keys`,
+      (SELECT count(*) FROM keys WHERE revoked_at IS NULL OR revoked_at > $1)::bigint AS keys`,
+    [now],
   );
   const text = `accounts: ${row?.accounts ?? 0}, keys: ${row?.keys ?? 0}`;
   return row?.keys === 0 ? warn(`${text}: create one with keys create`) : ok(text);
 }
 
-async function checkOpenOrigins(database: Queries): Promise<Finding[]> {
+async function checkOpenOrigins(database: Queries, now: Date): Promise<Finding[]> {
   const rows = await database.query<{ id: string }>(
     `SELECT id FROM keys WHERE kind = 'pk' AND environment = 'live' AND allowed_origins @> '["*"]'::jsonb
-      AND (revoked_at IS NULL OR revoked_at > now()) ORDER BY id`,
+      AND (revoked_at IS NULL OR revoked_at > $1) ORDER BY id`,
+    [now],
   );
   return rows.map(({ id }) =>
     warn(`the live key ${id} works on any site: restrict its allowed_origins`),
@@ -234,12 +239,12 @@ async function checkWebhooks(database: Queries): Promise<Finding[]> {
   );
 }
 
-async function checkDeliveries(database: Queries): Promise<Finding> {
+async function checkDeliveries(database: Queries, nowMs: number): Promise<Finding> {
   const [row] = await database.query<{ pending: number; late: number }>(
     `SELECT count(*)::bigint AS pending,
-        count(*) FILTER (WHERE next_at < now() - $1::text::interval)::bigint AS late
+        count(*) FILTER (WHERE next_at < $1)::bigint AS late
       FROM deliveries WHERE state = 'pending'`,
-    [overdueInterval],
+    [new Date(nowMs - overdueAfterMs)],
   );
   const text = `deliveries pending: ${row?.pending ?? 0}, overdue: ${row?.late ?? 0}`;
   return (row?.late ?? 0) > 0 ? warn(`${text}; start the service to deliver them`) : ok(text);

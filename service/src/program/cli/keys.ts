@@ -2,7 +2,8 @@ import type { ApiKey } from '@trueward/protocol/wire';
 import { createAuditLog, type Operation } from '../../store/audit-log.ts';
 import { incrementConfigVersion } from '../../store/config-version.ts';
 import { createKeyManager, type KeyManager } from '../../access/key-manager.ts';
-import { systemClock } from '../../platform/time.ts';
+import type { Clock } from '../../platform/time.ts';
+import type { MakeId } from '../../platform/ids.ts';
 import type { Queries } from '../../store/database.ts';
 import {
   type Command,
@@ -46,10 +47,10 @@ Example
       const kind = oneOf('kind', values.kind, ['secret', 'publishable']);
       // Validated before the database is opened, so that an invalid argument has no side effects.
       const origins = values['allowed-origin']?.map(readOrigin);
-      await withDatabase(({ database, makeId }) =>
+      await withDatabase(({ database, clock, makeId }) =>
         database.transaction(async (queries) => {
-          const accountId = await chooseAccount(queries, makeId, values);
-          const keys = createKeyManager(createManagerDeps(makeId));
+          const accountId = await chooseAccount(queries, { clock, makeId }, values);
+          const keys = createKeyManager(createManagerDeps(clock, makeId));
           const newKey = await keys.create(makeOperation(queries, accountId, environment), {
             kind,
             ...(origins === undefined ? {} : { allowed_origins: origins }),
@@ -112,10 +113,10 @@ Running services on the same database reject the key within a second.`,
   },
 ];
 
-const createManagerDeps = (makeId: Parameters<typeof createAuditLog>[1]) => ({
-  clock: systemClock,
+const createManagerDeps = (clock: Clock, makeId: MakeId) => ({
+  clock,
   makeId,
-  audit: createAuditLog(systemClock, makeId),
+  audit: createAuditLog(clock, makeId),
   // These commands don't set rate limits.
   ceiling: undefined,
   incrementConfigVersion,
@@ -132,14 +133,14 @@ function withKey<T>(
   id: string,
   work: (keys: KeyManager, operation: Operation, id: string) => Promise<T>,
 ): Promise<T> {
-  return withDatabase(({ database, makeId }) =>
+  return withDatabase(({ database, clock, makeId }) =>
     database.transaction(async (queries) => {
       const [row] = await queries.query<{ account_id: string; environment: ApiKey['environment'] }>(
         'SELECT account_id, environment FROM keys WHERE id = $1',
         [id],
       );
       if (!row) throw new CommandError(`Key ${id} does not exist. Run keys list to see all ids.`);
-      const keys = createKeyManager(createManagerDeps(makeId));
+      const keys = createKeyManager(createManagerDeps(clock, makeId));
       return work(keys, makeOperation(queries, row.account_id, row.environment), id);
     }),
   );

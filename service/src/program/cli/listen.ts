@@ -13,6 +13,7 @@ import {
   UsageError,
   CommandError,
 } from './command.ts';
+import { monotonicMs, systemClock } from '../../platform/time.ts';
 import { linkSignal } from '../../platform/bounded-request.ts';
 
 const pollMs = 500;
@@ -70,20 +71,20 @@ doesn't need network access to this machine.`,
 /** Posts one signed event, and returns a description of the result. */
 async function forward(target: string, event: WebhookEvent, secret: string): Promise<string> {
   const body = JSON.stringify(event);
-  const startedAtMs = performance.now();
+  const startedAtMs = monotonicMs();
   try {
     const response = await fetch(target, {
       method: 'POST',
       redirect: 'manual',
       headers: {
         'content-type': 'application/json',
-        ...(await signWebhook(body, secret, Math.floor(Date.now() / 1_000), event.id)),
+        ...(await signWebhook(body, secret, Math.floor(systemClock.nowMs() / 1_000), event.id)),
       },
       body,
       signal: AbortSignal.timeout(timeoutMs),
     });
     await response.body?.cancel();
-    return `${response.status} in ${Math.round(performance.now() - startedAtMs)} ms`;
+    return `${response.status} in ${Math.round(monotonicMs() - startedAtMs)} ms`;
   } catch (error) {
     const cause = error instanceof Error ? (error.cause ?? error) : error;
     return cause instanceof Error ? cause.message || String(cause) : String(cause);

@@ -14,7 +14,6 @@ import {
   createProgress,
 } from './command.ts';
 import { withDatabase } from './with-database.ts';
-import { systemClock } from '../../platform/time.ts';
 import { readReceiptKeys, rotateReceiptKey } from '../../reward/receipt.ts';
 
 export const masterKeyCommands: Command[] = [
@@ -98,10 +97,10 @@ Running services on the same database start using the new key within a minute. T
 Prints one line of JSON with the ids of all valid keys; the first one signs new receipts.`,
   async run(args) {
     readArguments(args, {});
-    const kids = await withDatabase(async ({ database, config }) => {
+    const kids = await withDatabase(async ({ database, clock, config }) => {
       const box = openSecretBox(config);
-      await rotateReceiptKey(database, box, systemClock);
-      const keys = await readReceiptKeys(database, box, systemClock);
+      await rotateReceiptKey(database, box, clock);
+      const keys = await readReceiptKeys(database, box, clock);
       return keys.map(({ kid }) => kid);
     });
     printResult({ kids });

@@ -6,7 +6,7 @@ import { type Config, readConfig } from '../config/config.ts';
 import { findUnknownSettings } from '../config/read-settings.ts';
 import { seedDevelopment } from '../development/seed.ts';
 import { followParentClock } from '../development/test-clock.ts';
-import { type Clock, systemClock } from '../../platform/time.ts';
+import { openDatabaseClock } from '../../store/database-clock.ts';
 import { DatabaseUnreachableError, isDiskFull } from '../../store/database-errors.ts';
 import { CommandError } from './command.ts';
 
@@ -29,8 +29,13 @@ export async function runService(): Promise<void> {
   const log = createLog(config.logLevel, process.stderr);
   for (const name of findUnknownSettings(process.env))
     log.warn({ name }, 'ignoring an unknown setting in the environment');
-  const clock = config.testClock ? followParentClock() : systemClock;
-  const service = await assemble(config, clock, log);
+  const testClock = config.testClock ? followParentClock() : undefined;
+  const embedded = config.databaseUrl === undefined;
+  const service = await assemble(
+    config,
+    async (database) => testClock ?? openDatabaseClock({ database, embedded, log }),
+    log,
+  );
 
   let isStopping = false;
   const drainAndStop = async (): Promise<void> => {
@@ -55,7 +60,7 @@ export async function runService(): Promise<void> {
   process.on('SIGINT', stop);
 
   try {
-    await announce(service, config, clock, log);
+    await announce(service, config, log);
   } catch (error) {
     // The service may already be listening. If it were not stopped, the process would keep running without ever
     // becoming ready.
@@ -84,15 +89,10 @@ const listenRemedies: Record<string, string> = {
 };
 
 /** Starts listening and prints the ready line. */
-async function announce(
-  service: Service,
-  config: Config,
-  clock: Clock,
-  log: Logger,
-): Promise<void> {
+async function announce(service: Service, config: Config, log: Logger): Promise<void> {
   const url = service.setListenUrl(await listen(service, config));
   const keys = config.development
-    ? { keys: await seedDevelopment(service, clock, config.dataDirectory, url) }
+    ? { keys: await seedDevelopment(service, service.clock, config.dataDirectory, url) }
     : {};
   const panelUrl = `${url}/panel/`;
   const linkToken = await service.users.links.makeForFirstOwner();

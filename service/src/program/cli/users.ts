@@ -1,5 +1,5 @@
 import { createAuditLog, type Operation } from '../../store/audit-log.ts';
-import { systemClock } from '../../platform/time.ts';
+import type { Clock } from '../../platform/time.ts';
 import type { MakeId } from '../../platform/ids.ts';
 import type { Database } from '../../store/database.ts';
 import { createLinks } from '../../access/links.ts';
@@ -42,12 +42,13 @@ Example
     if (!/^[^\s@]+@[^\s@]+$/.test(email))
       throw new UsageError(`${JSON.stringify(email)} is not an e-mail address.`);
     const role = oneOf('role', values.role ?? 'viewer', roles);
-    await withDatabase(async ({ database, makeId, config }) => {
+    await withDatabase(async ({ database, clock, makeId, config }) => {
       const serviceUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
-      const userManager = openUserManager(database, makeId);
+      const userManager = openUserManager(database, clock, makeId);
       const { user, linkToken } = await database.transaction(async (queries) => {
         const existingUser = await findUserByEmail(queries, email);
-        const accountId = existingUser?.accountId ?? (await chooseAccount(queries, makeId, values));
+        const accountId =
+          existingUser?.accountId ?? (await chooseAccount(queries, { clock, makeId }, values));
         const operation: Operation = {
           queries,
           scope: { accountId, environment: 'live' },
@@ -69,8 +70,8 @@ Example
   },
 };
 
-function openUserManager(database: Database, makeId: MakeId) {
-  const [clock, audit] = [systemClock, createAuditLog(systemClock, makeId)];
+function openUserManager(database: Database, clock: Clock, makeId: MakeId) {
+  const audit = createAuditLog(clock, makeId);
   const sessions = createSessions(database, clock);
   const links = createLinks({
     database,

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type Config, readConfig } from '../config/config.ts';
-import { systemClock } from '../../platform/time.ts';
+import type { Clock } from '../../platform/time.ts';
 import { createIds, type MakeId } from '../../platform/ids.ts';
 import type { Database, Queries } from '../../store/database.ts';
+import { type DatabaseClock, openDatabaseClock } from '../../store/database-clock.ts';
 import { migrate } from '../../store/migrate.ts';
 import { CommandError, printMessage } from './command.ts';
 
@@ -10,6 +11,8 @@ import { CommandError, printMessage } from './command.ts';
 export interface DatabaseContext {
   database: Database;
   config: Config;
+  /** Follows the database's clock. */
+  clock: DatabaseClock;
   makeId: MakeId;
   /** Names of the migrations that were applied when the database was opened. */
   appliedMigrations: string[];
@@ -38,12 +41,17 @@ export async function withDatabase<T>(work: (context: DatabaseContext) => Promis
       onWait: printMessage,
       waitMs: config.migrationWaitMs,
     });
-    return await work({
+    const clock = await openDatabaseClock({
       database,
-      config,
-      makeId: createIds(systemClock, randomBytes),
-      appliedMigrations,
+      embedded: config.databaseUrl === undefined,
+      log: { warn: (_details: unknown, text?: string) => printMessage(text ?? '') },
     });
+    try {
+      const makeId = createIds(clock, randomBytes);
+      return await work({ database, config, clock, makeId, appliedMigrations });
+    } finally {
+      clock.stop();
+    }
   } finally {
     await database.close();
   }
@@ -60,7 +68,7 @@ interface AccountOptions {
  */
 export async function chooseAccount(
   queries: Queries,
-  makeId: MakeId,
+  { clock, makeId }: { clock: Clock; makeId: MakeId },
   { account, 'new-account': newName }: AccountOptions,
 ): Promise<string> {
   const rows = await queries.query<{ account_id: string; name: string }>(
@@ -81,7 +89,7 @@ export async function chooseAccount(
   await queries.query('INSERT INTO accounts (account_id, name, created_at) VALUES ($1, $2, $3)', [
     id,
     newName ?? 'Main',
-    new Date(systemClock.nowMs()),
+    new Date(clock.nowMs()),
   ]);
   return id;
 }
