@@ -13,7 +13,7 @@ export interface BreakRequest extends RequestOptions, ShowRequest {
 
 export interface BreakDeps extends AdSource, Omit<MachineDeps, 'strings'> {
   text: OverlayText;
-  /** Whether ads start muted unless the call overrides it. */
+  /** Whether ads start muted unless the call overrides it. Follows the player's last choice. */
   muted?: boolean;
 }
 
@@ -45,6 +45,7 @@ export async function runAdBreak(deps: BreakDeps, request: BreakRequest): Promis
     const showRequest: ShowRequest = {
       ...request,
       muted: request.muted ?? deps.muted,
+      onSoundChosen: (muted) => (deps.muted = muted),
       onClose() {
         release();
         request.onClose?.();

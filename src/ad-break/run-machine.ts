@@ -22,6 +22,8 @@ export interface ShowRequest {
   kind: BreakKind;
   /** Whether the ad starts without sound. */
   muted?: boolean | undefined;
+  /** Called when the player has turned the sound off or on. */
+  onSoundChosen?: (muted: boolean) => void;
   /** Aborting this signal, at any time, ends the ad break with the outcome `aborted`. */
   signal?: AbortSignal;
   /** Called when the game is paused and the ad is about to cover it. */
@@ -124,7 +126,8 @@ function performEffects(
       callGuarded(request.onOpen);
       // If the `onOpen` callback ended the ad break, an ad opened now would never close.
       if (released) return;
-      stage = openStage(ad, { ...deps, neededMs, muted: request.muted, dispatch });
+      const { muted, onSoundChosen } = request;
+      stage = openStage(ad, { ...deps, neededMs, muted, onSoundChosen, dispatch });
       releaseInput = holdInput(stage.element, engine.focusTarget());
       stage.start();
     } catch (error) {

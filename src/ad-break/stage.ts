@@ -52,6 +52,7 @@ export function openStage(
     strings: OverlayStrings;
     neededMs: number;
     muted: boolean | undefined;
+    onSoundChosen: ((muted: boolean) => void) | undefined;
     dispatch(event: BreakEvent): void;
   },
 ): Stage {
@@ -96,7 +97,10 @@ export function openStage(
         onPageOpened();
       },
       pageOpened: onPageOpened,
-      muteToggled: () => creative.setMuted(!muted),
+      muteToggled() {
+        options.onSoundChosen?.(!muted);
+        creative.setMuted(!muted);
+      },
       tapped: () => resume(),
     },
   );

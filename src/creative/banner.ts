@@ -1,6 +1,7 @@
 import type { Reason } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { LoadedCreative } from './renderer.ts';
+import { watchView } from './page-cover.ts';
+import type { LoadedCreative, RendererEvent } from './renderer.ts';
 import { watchViewability, type Visibility } from './viewability.ts';
 
 export interface BannerHooks {
@@ -11,15 +12,25 @@ export interface BannerHooks {
   failed(reason: Reason): void;
 }
 
-/** Inserts a loaded creative into `element`. Returns a function that removes it. */
+/** How long to wait before resuming a banner that the system paused, in milliseconds. */
+const resumeDelayMs = 2_000;
+
+/**
+ * Inserts a loaded creative into `element`. A banner is silent, because it has no sound control, and it plays only while
+ * it is in view. Returns a function that removes it.
+ */
 export function mountBanner(
   element: HTMLElement,
   creative: LoadedCreative,
   options: { clock: Clock; clickUrl?: string | undefined; hooks: BannerHooks },
 ): () => void {
   const { clickUrl, clock, hooks } = options;
+  const isVideo = creative.element.tagName === 'VIDEO';
   const link = document.createElement('a');
   let clicked = false;
+  let inView = true;
+  let blocked = false;
+  let cancelResume: (() => void) | undefined;
   // Other schemes, such as `javascript:`, could run a script in this page.
   if (clickUrl !== undefined && /^https?:/i.test(clickUrl)) link.href = clickUrl;
   link.target = '_blank';
@@ -37,16 +48,52 @@ export function mountBanner(
   element.append(link);
   const viewability = watchViewability(creative.element, {
     clock,
-    requiredMs: 1_000,
+    requiredMs: isVideo ? 2_000 : 1_000,
     onViewable: hooks.viewed,
   });
-  creative.start((event) => {
-    if (event.type === 'painted') hooks.painted();
-    else if (event.type === 'failed') hooks.failed(event.reason);
-    // The link itself handles a click on an image. A click inside an iframe does not reach the link.
-    else if (event.type === 'clicked' && creative.element.tagName === 'IFRAME') link.click();
+  if (isVideo) viewability.setPlaying(false);
+
+  /** Resumes a banner that the system paused or did not let start. There is no prompt for the player to tap. */
+  function resumeIfBlocked(): void {
+    if (blocked && inView) creative.resume();
+    scheduleResume();
+  }
+  function scheduleResume(): void {
+    cancelResume?.();
+    if (blocked && inView) cancelResume = clock.after(resumeDelayMs, resumeIfBlocked);
+  }
+  function onEvent(event: RendererEvent): void {
+    switch (event.type) {
+      case 'painted':
+        return hooks.painted();
+      case 'failed':
+        return hooks.failed(event.reason);
+      case 'clicked':
+        // The link itself handles a click on an image. A click inside an iframe does not reach the link.
+        return creative.element.tagName === 'IFRAME' ? link.click() : undefined;
+      case 'playback':
+        blocked = event.state === 'blocked';
+        viewability.setPlaying(event.state === 'playing');
+        return scheduleResume();
+      default:
+        return undefined;
+    }
+  }
+
+  creative.setMuted(true);
+  creative.start(onEvent);
+  const stopWatching = watchView(creative.element, (isInView) => {
+    inView = isInView;
+    if (inView) creative.resume();
+    else creative.pause();
+    scheduleResume();
   });
+  // Some browsers let even a silent video start only while the player touches the page.
+  window.addEventListener('pointerup', resumeIfBlocked, true);
   return () => {
+    window.removeEventListener('pointerup', resumeIfBlocked, true);
+    stopWatching();
+    cancelResume?.();
     viewability.destroy();
     creative.destroy();
     link.remove();

@@ -38,7 +38,7 @@ function trustMarkup(markup: string): string {
  * navigation, no pop-ups. The creative receives one `message` event with the data
  * `{trueward: 1, type: 'init', locale, reducedMotion}` and a `MessagePort`. It posts `{type}` messages to that port:
  * `ready`, `click` and `close`. The creative is not shown until it is `ready`; then it is shown for `minWatchMs` of
- * visible time.
+ * visible time. It receives `mute`, `viewable`, `pause` and `resume`, because only its own scripts can control its sound.
  */
 export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs, signal }) => {
   const { media } = creative;
@@ -56,6 +56,9 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   let exposure: Exposure | undefined;
   let listener: ((event: RendererEvent) => void) | undefined;
   let failure: 'message_flood' | undefined;
+  let hasSound = true;
+  let muted = false;
+  let paused = false;
   let messageCount = 0;
   let clickedAt = -Infinity;
   let ready: () => void;
@@ -83,10 +86,14 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
       listener?.({ type: 'failed', reason: failure });
       return;
     }
-    const type =
-      typeof message === 'object' && message !== null && 'type' in message && message.type;
-    if (type === 'ready') ready();
-    else if (type === 'click') click();
+    if (typeof message !== 'object' || message === null || !('type' in message)) return;
+    const { type } = message;
+    if (type === 'ready') {
+      hasSound = !('sound' in message && message.sound === false);
+      ready();
+      // The frame was moved within the page, which reloaded its document.
+      if (listener) announce();
+    } else if (type === 'click') click();
     else if (type === 'close') listener?.({ type: 'closeRequested' });
   }
 
@@ -106,6 +113,25 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
     ]);
     return true;
   }
+
+  const post = (message: object): void => port?.postMessage(message);
+
+  /** Tells the creative that it is on the screen, and in which state. */
+  function announce(): void {
+    post({ type: 'mute', muted });
+    post({ type: 'viewable', ratio: 1 });
+    if (paused) post({ type: 'pause' });
+  }
+
+  function setPaused(value: boolean): void {
+    if (paused === value) return;
+    paused = value;
+    if (listener) post({ type: paused ? 'pause' : 'resume' });
+  }
+
+  const reportSound = (): void => {
+    if (hasSound) listener?.({ type: 'muted', muted });
+  };
 
   function destroy(): void {
     listener = undefined;
@@ -139,12 +165,23 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
       listener = onEvent;
       passMouseThrough(frame);
       exposure = startExposure(clock, minWatchMs, onEvent);
-      port?.postMessage({ type: 'viewable', ratio: 1 });
+      reportSound();
+      announce();
       if (failure !== undefined) onEvent({ type: 'failed', reason: failure });
     },
-    pause: () => exposure?.pause(),
-    resume: () => exposure?.resume(),
-    setMuted: (muted) => port?.postMessage({ type: 'muted', muted }),
+    pause() {
+      exposure?.pause();
+      setPaused(true);
+    },
+    resume() {
+      exposure?.resume();
+      setPaused(false);
+    },
+    setMuted(value) {
+      muted = value;
+      if (listener) post({ type: 'mute', muted });
+      reportSound();
+    },
     destroy,
   };
 };

@@ -8,6 +8,7 @@ import {
   type OverlayParts,
 } from './overlay-parts.ts';
 import { overlayStyle } from './overlay-style.ts';
+import { coverPage } from './page-cover.ts';
 import { fillTemplate, type OverlayStrings } from './strings.ts';
 
 /** The dialog that shows an ad. Its methods only change what is visible; they never call a hook. */
@@ -56,6 +57,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
   }
 
   const releaseFocus = trapFocus(root);
+  const uncoverPage = coverPage();
   let open = true;
   dialog.oncancel = (event) => {
     event.preventDefault();
@@ -86,6 +88,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
       open = false;
       document.removeEventListener('fullscreenchange', bringToFront);
       releaseFocus();
+      uncoverPage();
       dialog.close();
       host.remove();
       // Forces a synchronous layout. Otherwise, WebKit would treat a button inside a canvas element as if it were still

@@ -203,6 +203,8 @@ function createLoadedVideo(
   }
 
   async function play(): Promise<void> {
+    // It would start again.
+    if (video.ended) return;
     shouldPlay = true;
     try {
       await video.play();

@@ -93,7 +93,7 @@ it('mutes an HTML creative before it is shown', async () => {
   const creative = html(`
     port.onmessage = ({ data }) => {
       document.body.append(JSON.stringify(data));
-      if (data.type === 'muted' && data.muted) port.postMessage({ type: 'close' });
+      if (data.type === 'mute' && data.muted) port.postMessage({ type: 'close' });
     };
     port.postMessage({ type: 'ready' });
   `);
