@@ -44,7 +44,7 @@ function renderScriptTags() {
   integrity="${computeIntegrity('trueward.js')}"
   crossorigin="anonymous"
   data-key="pk_sandbox_…"
-  data-service-url="https://ads.example.com"
+  data-service-url="https://play.example.com"
   data-user-ref="player-42"
 ></script>
 \`\`\`
@@ -52,8 +52,8 @@ function renderScriptTags() {
 If your page has a content security policy, add these sources:
 
 \`\`\`
-script-src ${cdn}; connect-src https://ads.example.com;
-img-src https://ads.example.com; media-src https://ads.example.com; frame-src https://ads.example.com
+script-src ${cdn}; connect-src https://play.example.com;
+img-src https://play.example.com; media-src https://play.example.com; frame-src https://play.example.com
 \`\`\`
 
 | File (version ${version}) | \`integrity\` |

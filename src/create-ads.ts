@@ -45,7 +45,7 @@ const translationWaitMs = 2_000;
  * @throws OptionError for a missing or invalid option, and for a secret key. Throws nothing else.
  *
  * @example
- * const ads = createAds({ publishableKey: 'pk_sandbox_…', serviceUrl: 'https://ads.example', userRef });
+ * const ads = createAds({ publishableKey: 'pk_sandbox_…', serviceUrl: 'https://play.example', userRef });
  * ads.on('reward', ({ decisionId, reward }) => save.addOnce(decisionId, reward));
  * const { outcome } = await ads.showRewarded('revive');
  */

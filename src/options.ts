@@ -31,7 +31,7 @@ export interface RequestOptions {
 export interface AdsOptions extends RequestOptions {
   /** `pk_sandbox_…` or `pk_live_…`. */
   publishableKey: string;
-  /** The URL of the service: `https://ads.example.com`. */
+  /** The URL of the service: `https://play.example.com`. */
   serviceUrl: string;
   /** Your own id for the player: 1 to 128 printable ASCII characters. Required for rewarded ads. */
   userRef?: string;

@@ -19,7 +19,7 @@ export function serveExample(
   response.end(
     readFileSync(file, 'utf8')
       .replace('pk_sandbox_…', publishableKey)
-      .replace('https://ads.example.com', serviceUrl),
+      .replace('https://play.example.com', serviceUrl),
   );
   return true;
 }

@@ -49,6 +49,9 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   frame.setAttribute('sandbox', 'allow-scripts');
   frame.allow = 'autoplay';
   frame.referrerPolicy = 'no-referrer';
+  // In a cross-origin isolated page, browsers without this attribute load only creatives with a
+  // `Cross-Origin-Embedder-Policy` header.
+  frame.setAttribute('credentialless', '');
   frame.title = creative.alt;
   frame.style.setProperty('--trueward-ratio', String(media.width / media.height || 1));
 

@@ -16,7 +16,7 @@ export function coverPage(): () => void {
   const covers = findCovers();
   const change = (step: number): void => {
     covers.count += step;
-    for (const listener of [...covers.listeners]) listener();
+    covers.listeners.forEach((listener) => listener());
   };
   change(1);
   let covered = true;

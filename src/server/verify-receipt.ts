@@ -47,7 +47,7 @@ export interface VerifyReceiptOptions extends EvidenceOptions {
  * @param keys - the key set’s URL, `https://…/.well-known/jwks.json`, or the set itself.
  * @throws ReceiptError with a `code` that says why the receipt was rejected.
  * @example
- * const receipt = await verifyReceipt(text, 'https://ads.example/.well-known/jwks.json', { accountId: 'acc_…' });
+ * const receipt = await verifyReceipt(text, 'https://play.example/.well-known/jwks.json', { accountId: 'acc_…' });
  * if (await used.claim(receipt)) await credit(receipt.userRef, receipt.reward);
  */
 export async function verifyReceipt(

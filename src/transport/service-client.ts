@@ -41,7 +41,7 @@ export interface ServiceClient {
 }
 
 export interface ServiceClientOptions {
-  /** The service's origin, such as `https://ads.example`. */
+  /** The service's origin, such as `https://play.example`. */
   serviceUrl: string;
   publishableKey: string;
   fetch: typeof globalThis.fetch;

@@ -130,7 +130,7 @@ import { type AdPlacementOptions, createAdPlacement } from 'trueward/ad-placemen
 import { createCocosAds, type CocosModule } from 'trueward/cocos';
 import { verifyWebhook, WebhookError, type WebhookEvent } from 'trueward/server';
 
-const options = { publishableKey: 'pk_sandbox_1', serviceUrl: 'https://ads.example.com' };
+const options = { publishableKey: 'pk_sandbox_1', serviceUrl: 'https://play.example.com' };
 const ads = createAds(options);
 declare const cc: CocosModule;
 declare const placements: AdPlacementOptions;

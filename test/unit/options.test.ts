@@ -8,7 +8,7 @@ const createKey = (prefix: string): string => {
 };
 const validOptions: AdsOptions = {
   publishableKey: createKey('pk_sandbox_'),
-  serviceUrl: 'https://ads.example/',
+  serviceUrl: 'https://play.example/',
 };
 
 const catchError = (options: unknown): OptionError => {
@@ -25,7 +25,7 @@ describe('checkOptions', () => {
   it('fills in the defaults and reads the environment from the key', () => {
     expect(checkOptions(validOptions)).toMatchObject({
       environment: 'sandbox',
-      serviceUrl: 'https://ads.example',
+      serviceUrl: 'https://play.example',
       loadTimeoutMs: 8_000,
       confirmationTimeoutMs: 3_000,
     });
@@ -54,7 +54,11 @@ describe('checkOptions', () => {
     [{}, 'option_missing', /publishableKey/],
     [{ publishableKey: validOptions.publishableKey }, 'option_missing', /serviceUrl/],
     [{ ...validOptions, userref: 'a' }, 'option_unknown', /userref.*userRef/],
-    [{ ...validOptions, serviceUrl: 'ads.example' }, 'option_invalid', /serviceUrl.*"ads.example"/],
+    [
+      { ...validOptions, serviceUrl: 'play.example' },
+      'option_invalid',
+      /serviceUrl.*"play.example"/,
+    ],
     [{ ...validOptions, serviceUrl: 'https://ads example' }, 'option_invalid', /serviceUrl/],
     [{ ...validOptions, serviceUrl: 'http://localhost:70000' }, 'option_invalid', /serviceUrl/],
     [{ ...validOptions, userRef: 'né' }, 'option_invalid', /printable ASCII/],

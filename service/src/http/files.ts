@@ -70,6 +70,8 @@ const servedExtensions: ReadonlySet<string> = new Set(
 const crossOriginHeaders = {
   'access-control-allow-origin': '*',
   'cross-origin-resource-policy': 'cross-origin',
+  // Shows the SDK whether a response arrived, so that it can tell a blocked file from a missing one.
+  'timing-allow-origin': '*',
 };
 
 /** Adds `/media/{file}`, which serves uploaded files and files in the configured folder to pages from any origin. */
@@ -147,6 +149,8 @@ const buildMediaHeaders = (name: string): Record<string, string> => ({
     ? 'public, max-age=31536000, immutable'
     : 'public, max-age=300',
   'content-security-policy': extname(name) === '.html' ? creativePolicy : staticPolicy,
+  // A cross-origin isolated page, as games with threads need, loads only frames that have this header too.
+  ...(extname(name) === '.html' ? { 'cross-origin-embedder-policy': 'require-corp' } : {}),
   ...crossOriginHeaders,
   'x-content-type-options': 'nosniff',
 });

@@ -258,8 +258,8 @@ test("`doctor` reports an installation's problems", async () => {
   await live.call('POST', '/v1/sources', live.secret, {
     name: 'Network',
     kind: 'vast',
-    tag_url: 'https://ads.example/v',
-    ads_txt: { domain: 'localhost', lines: ['ads.example, 1, DIRECT'] },
+    tag_url: 'https://play.example/v',
+    ads_txt: { domain: 'localhost', lines: ['play.example, 1, DIRECT'] },
   });
   await client.call('POST', `/v1/webhooks/${webhook.id}/test`, client.secret, {});
   let status: string;

@@ -105,7 +105,14 @@ describe.each([
       'x-content-type-options': 'nosniff',
       'access-control-allow-origin': '*',
       'cross-origin-resource-policy': 'cross-origin',
+      'timing-allow-origin': '*',
     });
+  });
+
+  test('a page can be embedded in a cross-origin isolated page', async () => {
+    const { headers } = await get('page.html');
+    expect(headers.get('cross-origin-embedder-policy')).toBe('require-corp');
+    expect(headers.get('cross-origin-resource-policy')).toBe('cross-origin');
   });
 
   test.each([

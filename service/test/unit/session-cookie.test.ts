@@ -16,7 +16,7 @@ async function exchangeCookies(publicUrl: string, cookie: string) {
 
 test('over HTTPS, the cookie is Secure, and a cookie set by a subdomain is ignored', async () => {
   const header = 'trueward_session=planted; other=1; __Host-trueward_session=ours';
-  expect(await exchangeCookies('https://ads.example', header)).toEqual({
+  expect(await exchangeCookies('https://play.example', header)).toEqual({
     set: '__Host-trueward_session=text; Path=/; HttpOnly; SameSite=Strict; Secure; Expires=Tue, 01 Jan 2030 00:00:00 GMT',
     read: 'ours',
   });

@@ -47,7 +47,7 @@ async function readReadme(): Promise<typeof readme> {
   const fillIn = (part: string): string =>
     part
       .replaceAll(/https:\/\/cdn\.jsdelivr\.net\/[^"\s;]*?\/dist\//g, `${host.url}/dist/`)
-      .replaceAll('https://ads.example.com', stack.serviceUrl)
+      .replaceAll('https://play.example.com', stack.serviceUrl)
       .replaceAll('pk_sandbox_…', stack.keys.sandbox.publishable);
   return { tag: fillIn(html), policy: fillIn(policy).replaceAll('\n', ' ') };
 }

@@ -4,7 +4,7 @@ const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toS
 export const issuedAtS = 1_800_000_000;
 
 export const claims = {
-  iss: 'https://ads.example',
+  iss: 'https://play.example',
   aud: 'acc_1',
   sub: 'player 1',
   jti: 'dec_1',

@@ -35,7 +35,7 @@ describe('verifyReceipt', () => {
       evidence: 'verified',
       environment: 'live',
       accountId: 'acc_1',
-      issuer: 'https://ads.example',
+      issuer: 'https://play.example',
       issuedAt: new Date(issuedAtS * 1_000),
       expiresAt: new Date((issuedAtS + 2_592_000) * 1_000),
     });
@@ -132,7 +132,7 @@ describe('verifyReceipt', () => {
     const verify = async (receipt: string) =>
       verifyReceipt(receipt, url, {
         accountId: 'acc_1',
-        issuer: 'https://ads.example',
+        issuer: 'https://play.example',
         now: () => nowS * 1_000,
       }).then(
         () => 'accepted',

@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Config } from '../config/config.ts';
+import { findBlockedNames } from './blocked-names.ts';
 
 /** The result of one check. For a warning or a failure, `text` also says how to fix it. */
 export interface Finding {
@@ -139,6 +140,11 @@ function checkNetwork({ publicUrl, development, host }: Config): Finding[] {
           ),
         ]
       : []),
+    ...findBlockedNames(publicUrl ?? '').map((name) =>
+      warn(
+        `PUBLIC_URL contains "${name}", so ad blockers block its videos and pages on every site: use a neutral name, such as https://play.example`,
+      ),
+    ),
     ...(publicUrl === undefined && !development
       ? [warn('PUBLIC_URL is not set: receipts contain the URL that the service listens on')]
       : []),
