@@ -56,13 +56,11 @@ export function createAds(options: AdsOptions): Ads {
 /** Like {@link createAds}, but uses an existing emitter, whose handlers outlive the returned instance. */
 export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ads {
   const validOptions = checkOptions(options);
+  const { environment, gameId, publishableKey, serviceUrl, locale } = validOptions;
   // There is no document during server-side rendering.
-  if (typeof document === 'undefined')
-    return unavailableAds('no_dom', events, validOptions.environment);
-  const { publishableKey, serviceUrl, locale } = validOptions;
-  // The name is derived from the key and the service, so all of a game's tabs share it, and other games use different
-  // names.
-  const name = `trueward:${validOptions.environment}_${publishableKey.slice(-12)}@${new URL(serviceUrl).host}`;
+  if (typeof document === 'undefined') return unavailableAds('no_dom', events, environment);
+  // All of a game's tabs share this name, also after its key was rolled. Other games use different names.
+  const name = `trueward:${environment}_${gameId}@${new URL(serviceUrl).host}`;
   const engine = validOptions.engine ?? noEngine();
   const player = createPlayerContext(validOptions, systemClock);
   let ended = false;
@@ -158,7 +156,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   const stopListening = [browserConnectivity.onOnline(emitChange), onOffline(emitChange)];
 
   const ads = assembleAds({
-    environment: validOptions.environment,
+    environment,
     lifetime,
     decisions,
     breakDeps,

@@ -2,7 +2,7 @@ import type { DecisionRequest } from '../protocol/wire.ts';
 import type { OverlayStrings } from './creative/strings.ts';
 import type { EngineDriver } from './engine/engine-driver.ts';
 import type { OptionErrorCode } from './outcome.ts';
-import { parseEnvironment } from './platform/key-format.ts';
+import { type KeyParts, parseKey } from './platform/key-format.ts';
 
 /** An outcome that can be simulated in the sandbox. */
 export type Simulation = NonNullable<DecisionRequest['simulate']>;
@@ -82,8 +82,7 @@ export interface AdsOptions extends RequestOptions {
 export type UserOptions = Pick<AdsOptions, 'userRef' | 'userToken' | 'customData' | 'segments'>;
 
 /** {@link AdsOptions} with its defaults filled in. */
-export interface CheckedOptions extends AdsOptions {
-  environment: 'sandbox' | 'live';
+export interface CheckedOptions extends AdsOptions, KeyParts {
   locale: string;
   loadTimeoutMs: number;
   confirmationTimeoutMs: number;
@@ -205,7 +204,7 @@ function throwIfInvalid(message: string | undefined): void {
   if (message) fail('option_invalid', message);
 }
 
-function checkKey(key: string): 'sandbox' | 'live' {
+function checkKey(key: string): KeyParts {
   if (/^(?:sk_|whsec_)/.test(key)) {
     fail(
       'secret_key_in_browser',
@@ -213,7 +212,7 @@ function checkKey(key: string): 'sandbox' | 'live' {
     );
   }
   return (
-    parseEnvironment(key) ??
+    parseKey(key) ??
     fail(
       'key_malformed',
       `not a valid publishable key: expected \`pk_sandbox_…\` or \`pk_live_…\`, got ${key.length} characters ` +
@@ -273,7 +272,7 @@ export function checkOptions(options: AdsOptions): CheckedOptions {
   return {
     ...options,
     serviceUrl: options.serviceUrl.replace(/\/+$/, ''),
-    environment: checkKey(options.publishableKey),
+    ...checkKey(options.publishableKey),
     locale: options.locale ?? globalThis.navigator?.language ?? 'en',
     loadTimeoutMs: options.loadTimeoutMs ?? 8_000,
     confirmationTimeoutMs: options.confirmationTimeoutMs ?? 3_000,

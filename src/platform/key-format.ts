@@ -1,4 +1,4 @@
-const keyPattern = /^(pk_(sandbox|live)_[0-9A-Za-z]{30})([0-9A-Za-z]{6})$/;
+const keyPattern = /^(pk_(sandbox|live)_([0-9A-Za-z]{10})_[0-9A-Za-z]{20})([0-9A-Za-z]{6})$/;
 
 /** Computes the CRC-32 (IEEE 802.3, reflected) of ASCII text. */
 const crc32 = (text: string): number => {
@@ -25,11 +25,20 @@ export const keyChecksum = (text: string): string => {
   return digits;
 };
 
+/** What a publishable key says about itself. */
+export interface KeyParts {
+  environment: 'sandbox' | 'live';
+  /** Identifies the game. A key that was rolled has the same id as the key that it replaces. */
+  gameId: string;
+}
+
 /**
- * Returns a publishable key's environment, or undefined if the key is malformed. A key consists of `pk_<environment>_`,
- * 30 random base62 characters and a checksum. The checksum detects typos before any request is sent.
+ * Parses a publishable key. Returns undefined if the key is malformed. A key consists of `pk_<environment>_<game id>_`,
+ * 20 random base62 characters and a checksum. The checksum detects typos before any request is sent.
  */
-export const parseEnvironment = (key: string): 'sandbox' | 'live' | undefined => {
-  const [, body = '', environment, checksum] = keyPattern.exec(key) ?? [];
-  return keyChecksum(body) === checksum ? (environment as 'sandbox' | 'live') : undefined;
+export const parseKey = (key: string): KeyParts | undefined => {
+  const [, body = '', environment, gameId = '', checksum] = keyPattern.exec(key) ?? [];
+  return keyChecksum(body) === checksum
+    ? { environment: environment as KeyParts['environment'], gameId }
+    : undefined;
 };

@@ -30,10 +30,12 @@ export const picture = (minWatchMs: number, file = 'picture.png'): Partial<Decis
 
 const mediaUrl = (file: string): string => new URL(`../media/${file}`, import.meta.url).href;
 
-/** Creates a new key. Each key has its own storage on the device, so tests with new keys don't affect each other. */
-export function createPublishableKey(): string {
-  const random = crypto.randomUUID().replaceAll('-', '').slice(0, 30);
-  const body = `pk_sandbox_${random}`;
+const createHex = (length: number): string =>
+  crypto.randomUUID().replaceAll('-', '').slice(0, length);
+
+/** Creates a new key. Each game has its own storage on the device, so tests with new games don't affect each other. */
+export function createPublishableKey(gameId = createHex(10)): string {
+  const body = `pk_sandbox_${gameId}_${createHex(20)}`;
   return body + keyChecksum(body);
 }
 

@@ -3,7 +3,7 @@ import { type AdsOptions, checkOptions, OptionError } from '../../src/options.ts
 import { keyChecksum } from '../../src/platform/key-format.ts';
 
 const createKey = (prefix: string): string => {
-  const unchecked = `${prefix}${'0aB'.repeat(10)}`;
+  const unchecked = `${prefix}0123456789_${'0aB9'.repeat(5)}`;
   return unchecked + keyChecksum(unchecked);
 };
 const validOptions: AdsOptions = {
@@ -45,7 +45,7 @@ describe('checkOptions', () => {
   );
 
   it('detects a single wrong character in a key', () => {
-    const typo = validOptions.publishableKey.replace('0aB0', '0aC0');
+    const typo = validOptions.publishableKey.replace('0aB9', '0aC9');
     expect(catchError({ ...validOptions, publishableKey: typo }).code).toBe('key_malformed');
   });
 

@@ -21,7 +21,10 @@ export interface KeyManager {
   /** Creates a key. Only the returned object contains the full key. */
   create(operation: Operation, request: ApiKeyRequest): Promise<ApiKey>;
   update(operation: Operation, id: string, changes: ApiKeyUpdate): Promise<ApiKey>;
-  /** Creates a key that replaces another. The old key is revoked after `overlapS` seconds. */
+  /**
+   * Creates a key that replaces another. The old key is revoked after `overlapS` seconds. A publishable key keeps the
+   * game's id.
+   */
   roll(operation: Operation, id: string, overlapS: number): Promise<ApiKey>;
   revoke(operation: Operation, id: string): Promise<void>;
 }
@@ -58,12 +61,14 @@ export function createKeyManager({
     kind: ApiKey['kind'],
     allowedOrigins: string[],
     rateLimit: ApiKey['rate_limit'],
+    replaces?: string,
   ): Promise<ApiKey> => {
     const { id, text } = await createKey(operation.queries, clock, makeId, {
       ...operation.scope,
       kind: kind === 'secret' ? 'sk' : 'pk',
       allowedOrigins,
       rateLimit,
+      ...(replaces === undefined ? {} : { replaces }),
     });
     return { ...(await finish(operation, 'key.created', id)), key: text };
   };
@@ -108,7 +113,7 @@ export function createKeyManager({
     async roll(operation, id, overlapS) {
       const before = await findActive(operation, id);
       const { kind, allowed_origins: origins, rate_limit: limit } = before;
-      const created = await createWithText(operation, kind, origins, limit);
+      const created = await createWithText(operation, kind, origins, limit, id);
       await revokeKey(operation.queries, operation.scope, id, clock.nowMs() + overlapS * 1_000);
       await finish(operation, 'key.rolled', id, before);
       return created;

@@ -15,13 +15,16 @@ interface KeyText {
 }
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const pattern = /^(sk|pk)_(sandbox|live)_[0-9A-Za-z]{36}$/;
+const pattern =
+  /^(?:sk_(?:sandbox|live)_[0-9A-Za-z]{36}|pk_(?:sandbox|live)_[0-9A-Za-z]{10}_[0-9A-Za-z]{26})$/;
+/** Length of the game's id in a publishable key. */
+const gameIdLength = 10;
 const checksumLength = 6;
 
 /**
  * Computes the checksum at the end of a key. It detects typos without a database lookup.
  *
- * 1. Take the part of the key before the checksum: a prefix such as `sk_live_` and the 30 random characters.
+ * 1. Take the part of the key before the checksum.
  * 2. Compute the CRC-32 (IEEE 802.3, as in zip and PNG) of its ASCII bytes, as an unsigned 32-bit number.
  * 3. Write this number in base 62 with the digits `0-9A-Za-z`, most significant digit first.
  * 4. Pad on the left with `0` to 6 characters.
@@ -36,27 +39,38 @@ function keyChecksum(body: string): string {
   return text;
 }
 
-/** Generates a new key. Its 30 random characters carry 178 bits of entropy. */
-export function makeKeyText(kind: KeyKind, environment: Environment): string {
-  const body = `${kind}_${environment}_${randomBase62(30)}`;
-  return body + keyChecksum(body);
+/** Generates a secret key. Its 30 random characters carry 178 bits of entropy. */
+export function makeSecretKeyText(environment: Environment): string {
+  return appendChecksum(`sk_${environment}_${randomBase62(30)}`);
 }
+
+/**
+ * Generates a publishable key. The SDK names the game's storage on players' devices after `gameId`, so the id is kept
+ * when the key is rolled, and events and rewards on the devices are not lost.
+ */
+export function makePublishableKeyText(environment: Environment, gameId: string): string {
+  return appendChecksum(`pk_${environment}_${gameId}_${randomBase62(20)}`);
+}
+
+const appendChecksum = (body: string): string => body + keyChecksum(body);
+
+/** Generates the id of a game that gets its first publishable key. */
+export const makeGameId = (): string => randomBase62(gameIdLength);
 
 /** Parses a key. Returns undefined if the text is not a valid key. */
 export function parseKeyText(text: string): KeyText | undefined {
-  const match = pattern.exec(text);
-  if (match === null) return undefined;
+  if (!pattern.test(text)) return undefined;
   const body = text.slice(0, -checksumLength);
   if (keyChecksum(body) !== text.slice(-checksumLength)) return undefined;
   return {
-    kind: match[1] === 'sk' ? 'sk' : 'pk',
-    environment: match[2] === 'live' ? 'live' : 'sandbox',
+    kind: text.startsWith('sk') ? 'sk' : 'pk',
+    environment: text.startsWith('live', 'sk_'.length) ? 'live' : 'sandbox',
   };
 }
 
 /**
- * Returns the hash that is stored instead of a key. A slow password hash isn't needed, because keys have 178 bits of
- * entropy.
+ * Returns the hash that is stored instead of a key. A slow password hash isn't needed, because secret keys have 178 bits
+ * of entropy.
  */
 export function hashKey(text: string): string {
   return createHash('sha256').update(text).digest('hex');
@@ -81,6 +95,8 @@ interface NewKey {
   allowedOrigins: string[];
   /** If absent, the service's default key limit applies. */
   rateLimit?: ApiKey['rate_limit'];
+  /** The id of the key that the new key replaces. A publishable key then belongs to the same game. */
+  replaces?: string;
 }
 
 /** Creates a key. Returns its id and the full key, of which only a hash is stored. */
@@ -90,11 +106,15 @@ export async function createKey(
   makeId: MakeId,
   key: NewKey,
 ): Promise<{ id: string; text: string }> {
-  const text = makeKeyText(key.kind, key.environment);
+  const gameId = key.kind === 'pk' ? await chooseGameId(queries, key) : undefined;
+  const text =
+    gameId === undefined
+      ? makeSecretKeyText(key.environment)
+      : makePublishableKeyText(key.environment, gameId);
   const id = makeId('key');
   await queries.query(
-    `INSERT INTO keys (account_id, id, environment, kind, hash, last_four, allowed_origins, rate_limit, created_at)
-      VALUES ($1, $2, $3, $4, $5, $6, $7::text::jsonb, $8::text::jsonb, $9)`,
+    `INSERT INTO keys (account_id, id, environment, kind, hash, last_four, allowed_origins, rate_limit, created_at, game_id)
+      VALUES ($1, $2, $3, $4, $5, $6, $7::text::jsonb, $8::text::jsonb, $9, $10)`,
     [
       key.accountId,
       id,
@@ -105,9 +125,23 @@ export async function createKey(
       JSON.stringify(key.allowedOrigins),
       key.rateLimit === undefined ? null : JSON.stringify(key.rateLimit),
       new Date(clock.nowMs()),
+      gameId ?? null,
     ],
   );
   return { id, text };
+}
+
+/** Returns the game of the key that is replaced, or a new id. */
+async function chooseGameId(
+  queries: Queries,
+  { accountId, environment, replaces }: NewKey,
+): Promise<string> {
+  if (replaces === undefined) return makeGameId();
+  const [row] = await queries.query<{ game_id: string | null }>(
+    'SELECT game_id FROM keys WHERE account_id = $1 AND environment = $2 AND id = $3',
+    [accountId, environment, replaces],
+  );
+  return row?.game_id ?? makeGameId();
 }
 
 interface KeyRow {

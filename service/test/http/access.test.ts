@@ -1,6 +1,6 @@
 import type { Decision, Placement, Problem } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeKeyText } from '../../src/access/key-store.ts';
+import { makeGameId, makePublishableKeyText } from '../../src/access/key-store.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
 
@@ -48,7 +48,7 @@ test.each([
     401,
     'key_malformed',
   ],
-  ['an unknown key', () => makeKeyText('pk', 'sandbox'), 401, 'key_unknown'],
+  ['an unknown key', () => makePublishableKeyText('sandbox', makeGameId()), 401, 'key_unknown'],
 ] as [string, () => string | undefined, number, string][])(
   'a request with %s is rejected',
   async (_name, key, status, code) => {

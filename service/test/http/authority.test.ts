@@ -2,7 +2,11 @@ import type { Problem } from '@trueward/protocol/wire';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createKey } from '../../src/access/key-store.ts';
-import { makeKeyText } from '../../src/access/key-store.ts';
+import {
+  makeGameId,
+  makePublishableKeyText,
+  makeSecretKeyText,
+} from '../../src/access/key-store.ts';
 import { systemClock } from '../../src/platform/time.ts';
 import { incrementConfigVersion } from '../../src/store/config-version.ts';
 import { createObjects } from '../fuzz/objects.ts';
@@ -101,7 +105,10 @@ test('every operation rejects a mistyped key', () =>
 
 test('every operation rejects an unknown key', () =>
   expectRejections(
-    (operation) => makeKeyText(requiredKeyKind(operation) === 'secret' ? 'sk' : 'pk', 'sandbox'),
+    (operation) =>
+      requiredKeyKind(operation) === 'secret'
+        ? makeSecretKeyText('sandbox')
+        : makePublishableKeyText('sandbox', makeGameId()),
     401,
     'key_unknown',
   ));

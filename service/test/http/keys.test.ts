@@ -1,5 +1,6 @@
 import type { ApiKey, AuditEntry, Problem } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseKey } from '../../../src/platform/key-format.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
 
@@ -45,6 +46,20 @@ test('a key can be created, rolled with an overlap and revoked', async () => {
     overlap_s: 0,
   });
   expect([repeatedRoll.status, repeatedRoll.body.code]).toEqual([409, 'conflict']);
+});
+
+test('a rolled publishable key keeps the id of its game; a new key and a secret key do not', async () => {
+  const roll = ({ id }: ApiKey) =>
+    client.call<ApiKey>('POST', `/v1/keys/${id}/roll`, client.secret, { overlap_s: 60 });
+  const gameOf = ({ body }: { body: ApiKey }) => parseKey(body.key ?? '')?.gameId;
+  const first = await createKey({ kind: 'publishable' });
+  const second = await roll(first.body);
+  const third = await roll(second.body);
+  expect(gameOf(first)).toMatch(/^\w{10}$/);
+  expect([gameOf(second), gameOf(third)]).toEqual([gameOf(first), gameOf(first)]);
+  expect(gameOf(await createKey({ kind: 'publishable' }))).not.toBe(gameOf(first));
+  const secret = await createKey({ kind: 'secret' });
+  expect((await roll(secret.body)).body.key).toMatch(/^sk_sandbox_[0-9A-Za-z]{36}$/);
 });
 
 test('rolling without an overlap revokes the old key immediately', async () => {

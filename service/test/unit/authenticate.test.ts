@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { createAdmitKey } from '../../src/http/authentication/authenticate.ts';
 import { createLimitBuckets, createRateLimiter } from '../../src/http/limits/rate-limits.ts';
-import { makeKeyText } from '../../src/access/key-store.ts';
+import { makeSecretKeyText } from '../../src/access/key-store.ts';
 
 test('requests with a leaked key are rate limited by IP during a database outage', async () => {
   const rate = { perS: 1, burst: 2 };
@@ -28,7 +28,7 @@ test('requests with a leaked key are rate limited by IP during a database outage
     onUse: () => undefined,
     onLeak: () => Promise.reject(new Error('The database is unavailable.')),
   });
-  const authorization = `Bearer ${makeKeyText('sk', 'live')}`;
+  const authorization = `Bearer ${makeSecretKeyText('live')}`;
   const request = {
     id: '1',
     ip: '198.51.100.7',

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
-import { hashKey, makeKeyText, parseKeyText } from '../../src/access/key-store.ts';
-import { parseEnvironment } from '../../../src/platform/key-format.ts';
+import {
+  hashKey,
+  makeGameId,
+  makePublishableKeyText,
+  makeSecretKeyText,
+  parseKeyText,
+} from '../../src/access/key-store.ts';
+import { parseKey } from '../../../src/platform/key-format.ts';
 
 test.each([
   ['sk', 'sandbox'],
@@ -11,15 +17,19 @@ test.each([
   'a generated %s_%s key is parsed by the service and by the SDK',
   (kind, environment) => {
     for (let round = 0; round < 50; round += 1) {
-      const text = makeKeyText(kind, environment);
+      const gameId = makeGameId();
+      const text =
+        kind === 'sk'
+          ? makeSecretKeyText(environment)
+          : makePublishableKeyText(environment, gameId);
       expect(parseKeyText(text)).toEqual({ kind, environment });
-      expect(parseEnvironment(text)).toBe(kind === 'pk' ? environment : undefined);
+      expect(parseKey(text)).toEqual(kind === 'pk' ? { environment, gameId } : undefined);
     }
   },
 );
 
 test('a key with a single mistyped character is invalid', () => {
-  const text = makeKeyText('sk', 'live');
+  const text = makeSecretKeyText('live');
   for (let position = 'sk_live_'.length; position < text.length; position += 1) {
     const typo = text.charAt(position) === 'a' ? 'b' : 'a';
     expect(parseKeyText(text.slice(0, position) + typo + text.slice(position + 1))).toBeUndefined();
@@ -27,7 +37,7 @@ test('a key with a single mistyped character is invalid', () => {
 });
 
 test('a key with an edited environment or kind is invalid', () => {
-  const text = makeKeyText('sk', 'sandbox');
+  const text = makeSecretKeyText('sandbox');
   expect(parseKeyText(text.replace('sandbox', 'live'))).toBeUndefined();
   expect(parseKeyText(text.replace('sk_', 'pk_'))).toBeUndefined();
 });
@@ -37,7 +47,7 @@ test.each(['', 'sk_live_', 'whsec_abc', ' sk_live_x', 'SK_LIVE_'])('%j is not a 
 });
 
 test('a key’s hash does not contain the key', () => {
-  const text = makeKeyText('sk', 'live');
+  const text = makeSecretKeyText('live');
   expect(hashKey(text)).toMatch(/^[0-9a-f]{64}$/);
   expect(hashKey(text)).not.toContain(text.slice(8, 12));
 });

@@ -8,7 +8,7 @@ import type { EarnedReward } from '../../../src/outcome.ts';
 import { keyChecksum } from '../../../src/platform/key-format.ts';
 import { type CocosEngine, createCocosEngine } from '../../fakes/cocos-engine.ts';
 
-const body = 'pk_sandbox_0123456789ABCDEFGHIJabcdefghij';
+const body = 'pk_sandbox_0123456789_ABCDEFGHIJabcdefghij';
 const options: CocosAdsOptions = {
   publishableKey: body + keyChecksum(body),
   // These tests need no response from a service. Connections to this URL are refused immediately.

@@ -24,7 +24,7 @@ const types: Record<string, string> = {
   '.js': 'text/javascript',
   '.css': 'text/css',
 };
-const keyBody = `pk_sandbox_${'0aB'.repeat(10)}`;
+const keyBody = `pk_sandbox_0123456789_${'0aB9'.repeat(5)}`;
 const key = keyBody + keyChecksum(keyBody);
 
 /** The page's content security policy. The guide recommends `strict`: Trusted Types without exceptions. */

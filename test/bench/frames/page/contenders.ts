@@ -23,7 +23,7 @@ export const createAdsOptions = () => ({
 });
 
 /** The page that fills the storage and the page that drains it use the same key. */
-const body = 'pk_sandbox_0123456789ABCDEFGHIJabcdefghij';
+const body = 'pk_sandbox_0123456789_ABCDEFGHIJabcdefghij';
 
 /** The contenders. All of them, except the SDK and the peer, were written for this benchmark. */
 export const contenders = {

@@ -12,7 +12,7 @@ export async function fillStorage(
   events: number,
   rewards: number,
 ): Promise<void> {
-  const name = `trueward:sandbox_${publishableKey.slice(-12)}@${new URL(serviceUrl).host}`;
+  const name = `trueward:sandbox_${Sdk.parseKey(publishableKey)?.gameId}@${new URL(serviceUrl).host}`;
   const ports = {
     name,
     client: silentClient,

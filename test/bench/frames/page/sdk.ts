@@ -6,7 +6,7 @@ export { phaserDriver, TruewardPlugin } from '../../../../src/phaser/index.ts';
 export { systemClock } from '../../../../src/platform/clock.ts';
 export { browserConnectivity } from '../../../../src/platform/page.ts';
 export { newRandomId } from '../../../../src/platform/ids.ts';
-export { keyChecksum } from '../../../../src/platform/key-format.ts';
+export { keyChecksum, parseKey } from '../../../../src/platform/key-format.ts';
 export { browserLocks } from '../../../../src/platform/locks.ts';
 export { browserPageLifecycle } from '../../../../src/platform/page.ts';
 export { browserTabChannel } from '../../../../src/platform/page.ts';

@@ -1,5 +1,6 @@
 /** Keys, secrets and the panel's users. */
 export const access = [
+  // `game_id` is the part of a publishable key that stays when the key is rolled. Null for secret keys.
   // `rate_limit` is the key's own limit, such as `{"per_s": 100, "burst": 500}`.
   `CREATE TABLE keys (
     account_id text NOT NULL,
@@ -14,6 +15,7 @@ export const access = [
     last_used_at timestamptz,
     leaked_at timestamptz,
     leaked_to text,
+    game_id text,
     rate_limit jsonb,
     PRIMARY KEY (account_id, id))`,
 
