@@ -22,13 +22,13 @@ export async function loadPart<Part extends object, Name extends keyof Part & st
   let url: string | undefined;
   for (let failures = 0; !signal.aborted;) {
     try {
-      const part = await (url === undefined ? importPart() : importFrom<Part>(url, failures));
-      if (!(name in part)) throw new Error(`The file at ${url} has no export ${name}.`);
-      if (!signal.aborted) return part[name];
+      const part = await (url ? importFrom<Part>(url, failures) : importPart());
+      if (!signal.aborted && (!url || name in part)) return part[name];
+      // The bundler exports the part in its own way. The file has loaded, so the bundler's `import()` works now.
+      url = '';
     } catch (error) {
       failures += 1;
-      // Every other attempt uses a different URL. In between, the bundler's own `import()` gets another chance.
-      url = url === undefined ? findUrl(error) : undefined;
+      url ??= findUrl(error);
       if (failures === failuresUntilReport) reportUncaught(describeFailure(name, error));
       await waitForRetry(firstDelayMs * 2 ** (failures - 1), clock, signal);
     }
