@@ -153,7 +153,7 @@ const encryptedColumns: readonly EncryptedColumn[] = [
     primaryKey: ['account_id', 'environment', 'key'],
     column: 'answer',
   },
-  { table: 'webhook_events', primaryKey: ['account_id', 'id'], column: 'body' },
+  { table: 'webhook_events', primaryKey: ['account_id', 'environment', 'id'], column: 'body' },
   {
     table: 'tracker_requests',
     primaryKey: ['account_id', 'decision_id', 'tracker'],

@@ -5,17 +5,10 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import type { Database, Queries } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
 import { migrationNames } from '../store/migrate.ts';
-import { selectWeek, type Week } from '../store/partitions.ts';
-import {
-  createTally,
-  isSameTally,
-  readRows,
-  type Tally,
-  tallyTable,
-  useUtc,
-} from '../store/transfer/table-rows.ts';
+import type { Week } from '../store/partitions.ts';
+import { createTally, isSameTally, readWeekRows, type Tally, tallyWeek } from './week-rows.ts';
 
 /** Thrown when an archive differs from the database. The message describes the difference. */
 export class ArchiveError extends Error {
@@ -46,8 +39,6 @@ interface ArchiveResult {
   written: boolean;
 }
 
-const selectRows = (week: Week): string => `(${selectWeek(week)})`;
-
 /**
  * Archives a week as `<name>.jsonl.gz` in `folder`, with the manifest `<name>.json`. Verifies the file and records its
  * tally in the database. Keeps an existing file if it is complete and up to date.
@@ -62,23 +53,19 @@ export async function archiveWeek(
 ): Promise<ArchiveResult> {
   const manifestPath = join(folder, `${week.name}.json`);
   const existing = await readManifest(manifestPath);
-  const result = await inSnapshot(database, async (queries) => {
-    const tally = await tallyTable(queries, selectRows(week));
-    if (existing && isSameTally(existing, tally) && (await isIntact(folder, existing)))
-      return { manifest: existing, written: false };
-    return {
-      manifest: await writeArchive(queries, { week, folder, tally, onRows }),
-      written: true,
-    };
-  });
-  if (result.written) await writeManifest(manifestPath, result.manifest);
+  const tally = await tallyWeek(database, week);
+  const written = !(existing && isSameTally(existing, tally) && (await isIntact(folder, existing)));
+  const manifest = written
+    ? await writeArchive(database, { week, folder, tally, onRows })
+    : existing;
+  if (written) await writeManifest(manifestPath, manifest);
   await database.query(
     `INSERT INTO archived_weeks (account_id, name, rows, checksum, archived_at) VALUES ('service', $1, $2, $3, now())
       ON CONFLICT (account_id, name) DO UPDATE SET rows = excluded.rows, checksum = excluded.checksum,
         archived_at = excluded.archived_at`,
-    [week.name, result.manifest.rows, result.manifest.checksum],
+    [week.name, manifest.rows, manifest.checksum],
   );
-  return result;
+  return { manifest, written };
 }
 
 /** Whether a week has been archived and has not changed since. */
@@ -88,19 +75,8 @@ export async function isArchived(database: Database, week: Week): Promise<boolea
     [week.name],
   );
   if (!archivedTally) return false;
-  const tally = await inSnapshot(database, (queries) => tallyTable(queries, selectRows(week)));
-  return isSameTally(archivedTally, tally);
+  return isSameTally(archivedTally, await tallyWeek(database, week));
 }
-
-const inSnapshot = <T>(database: Database, work: (queries: Queries) => Promise<T>): Promise<T> =>
-  database.transaction(
-    async (queries) => {
-      await queries.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
-      await queries.query(useUtc);
-      return work(queries);
-    },
-    { noTimeout: true },
-  );
 
 interface ArchiveOptions {
   week: Week;
@@ -111,16 +87,16 @@ interface ArchiveOptions {
 }
 
 async function writeArchive(
-  queries: Queries,
+  database: Database,
   { week, folder, tally, onRows }: ArchiveOptions,
 ): Promise<Manifest> {
   const file = `${week.name}.jsonl.gz`;
   const draft = join(folder, `${file}.part`);
-  await writeRows(draft, readRows(queries, selectRows(week)), onRows);
+  await writeRows(draft, readWeekRows(database, week), onRows);
   const { bytes, sha256, tally: writtenTally } = await readArchive(draft);
   if (!isSameTally(writtenTally, tally))
     throw new ArchiveError(
-      `${draft} has ${writtenTally.rows} rows with the checksum ${writtenTally.checksum}, but the database has ${tally.rows} rows with ${tally.checksum}. Check the disk, then archive again.`,
+      `${draft} has ${writtenTally.rows} rows with the checksum ${writtenTally.checksum}, but the database has ${tally.rows} rows with ${tally.checksum}. The week has changed, or the disk is damaged. Archive again.`,
     );
   await rename(draft, join(folder, file));
   return {
@@ -163,7 +139,6 @@ async function readArchive(
   const hash = createHash('sha256');
   let bytes = 0;
   const tally = createTally();
-  tally.start('rows');
   const compressedChunks = async function* () {
     for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
       hash.update(chunk);
@@ -177,11 +152,10 @@ async function readArchive(
     for await (const chunk of text) {
       const lines = (partialLine + decoder.decode(chunk, { stream: true })).split('\n');
       partialLine = lines.pop() ?? '';
-      for (const row of lines) tally.add('rows', row);
+      for (const row of lines) tally.add(row);
     }
   });
-  const { rows } = tally.result();
-  return { bytes, sha256: hash.digest('hex'), tally: rows ?? { rows: 0, checksum: '0' } };
+  return { bytes, sha256: hash.digest('hex'), tally: tally.result() };
 }
 
 async function isIntact(folder: string, manifest: Manifest): Promise<boolean> {

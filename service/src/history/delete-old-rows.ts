@@ -169,7 +169,7 @@ async function deleteOldWebhookEvents(
     if (stopping.aborted) return deleted;
     const events = await database.transaction(async (queries) => {
       const rows = await queries.query<{ id: string }>(
-        `SELECT id FROM webhook_events e WHERE account_id = $1 AND id < $2
+        `SELECT id FROM webhook_events e WHERE account_id = $1 AND environment IN ('sandbox', 'live') AND id < $2
           AND NOT EXISTS (SELECT 1 FROM deliveries d
             WHERE d.account_id = e.account_id AND d.event_id = e.id AND d.state = 'pending')
           ORDER BY id LIMIT $3`,
@@ -180,7 +180,7 @@ async function deleteOldWebhookEvents(
         `DELETE FROM delivery_attempts WHERE account_id = $1 AND delivery_id IN (
           SELECT id FROM deliveries WHERE account_id = $1 AND event_id ${inIds})`,
         `DELETE FROM deliveries WHERE account_id = $1 AND event_id ${inIds}`,
-        `DELETE FROM webhook_events WHERE account_id = $1 AND id ${inIds}`,
+        `DELETE FROM webhook_events WHERE account_id = $1 AND environment IN ('sandbox', 'live') AND id ${inIds}`,
       ])
         await queries.query(statement, [accountId, ids]);
       return rows.length;

@@ -5,7 +5,6 @@ import { migrate } from './migrate.ts';
 import { openPGlite } from './pglite/open-pglite.ts';
 import { openPostgres, type PostgresLimits } from './postgres.ts';
 import { listHostUrls } from '../platform/list-host-urls.ts';
-import { rejectUnfinishedImport } from './transfer/import-rows.ts';
 import { failFast, measureCalls, watchDisk } from './watch-database.ts';
 
 /** Thrown when the service can't connect to the PostgreSQL server in `DATABASE_URL`. */
@@ -106,7 +105,6 @@ export async function openServiceDatabase(
       onWait: (text) => log.warn(text),
       waitMs: config.migrationWaitMs,
     });
-    await rejectUnfinishedImport(rawDatabase);
   } catch (error) {
     await rawDatabase.close();
     throw error;

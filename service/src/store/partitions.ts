@@ -15,6 +15,13 @@ const tables = {
   tracker_requests: 'decision_id',
 } as const;
 type Table = keyof typeof tables;
+/** The columns of each table's primary key. */
+const keyColumns: Record<Table, readonly string[]> = {
+  decisions: ['account_id', 'environment', 'id'],
+  timelines: ['account_id', 'decision_id'],
+  decision_demand: ['account_id', 'decision_id'],
+  tracker_requests: ['account_id', 'decision_id', 'tracker'],
+};
 const tableNames = Object.keys(tables) as Table[];
 /**
  * Storage parameters. The free space on each page is for new versions of its rows. A timeline can double in size: with
@@ -116,6 +123,9 @@ export function selectWeek({ table, fromMs }: Week): string {
   const [from, to] = computeBounds(fromMs);
   return `SELECT * FROM ${table} WHERE ${tables[table]} >= '${from}' AND ${tables[table]} < '${to}'`;
 }
+
+/** Returns the columns of a table's primary key, in order. */
+export const listKeyColumns = (table: Table): readonly string[] => keyColumns[table];
 
 /** Drops all of a week's rows. Keeps the roll-ups. */
 export async function dropWeek(database: Database, week: Week): Promise<void> {

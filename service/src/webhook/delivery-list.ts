@@ -25,7 +25,8 @@ interface AttemptRow {
 }
 
 const selectDeliveries = `SELECT d.id, d.environment, d.webhook_id, d.event_id, e.type AS event_type, d.state, d.next_at, d.created_at
-  FROM deliveries d JOIN webhook_events e ON e.account_id = d.account_id AND e.id = d.event_id
+  FROM deliveries d JOIN webhook_events e
+    ON e.account_id = d.account_id AND e.environment = d.environment AND e.id = d.event_id
   WHERE d.account_id = $1 AND d.environment = $2`;
 
 /** The filter and page for a delivery list. */

@@ -100,7 +100,8 @@ const claimDueDeliveries = `WITH head AS (
     claimed.webhook_id AS "webhookId", claimed.environment, claimed.attempt, events.body
   FROM claimed
   LEFT JOIN webhook_events AS events
-    ON events.account_id = claimed.account_id AND events.id = claimed.event_id
+    ON events.account_id = claimed.account_id AND events.environment = claimed.environment
+      AND events.id = claimed.event_id
   ORDER BY claimed.next_at, claimed.id`;
 
 export const claimDue = (

@@ -8,8 +8,9 @@ import { expect, test } from 'vitest';
 import { firstIdAt } from '../../src/platform/ids.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { createPartitions } from '../../src/store/partitions.ts';
+import { createPartitions, listWeeks } from '../../src/store/partitions.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
+import { readWeekRows } from '../../src/history/week-rows.ts';
 import { dropOldWeeks } from '../../src/history/start-upkeep.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { startCommand, runInProcess } from './command-line.ts';
@@ -42,10 +43,27 @@ test.skipIf(!hasPostgres)(
     const database = openPostgres(url, () => undefined);
     await migrate(database);
     await createPartitions(database, oldWeekAtMs);
-    await storeWeek(database, oldWeekAtMs, 3_000);
+    await storeWeek(database, oldWeekAtMs, 6_000);
     // An imported week has no partition of its own.
     await storeWeek(database, oldWeekAtMs - 2 * weekMs, 1_500);
     await storeWeek(database, oldWeekAtMs + weekMs, 10);
+
+    // The week is read without a snapshot that lasts.
+    const [firstWeek] = await listWeeks(database, oldWeekAtMs);
+    if (!firstWeek) throw new Error('Expected a week.');
+    let readRows = 0;
+    for await (const row of readWeekRows(database, firstWeek)) {
+      readRows += 1;
+      if (readRows === 1)
+        expect(
+          await database.query(
+            `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+              AND (backend_xmin IS NOT NULL OR state = 'idle in transaction')`,
+          ),
+        ).toEqual([]);
+      expect(JSON.parse(row)).toMatchObject({ account_id: 'acc_1' });
+    }
+    expect(readRows).toBe(1_500);
 
     const archive = async () => {
       const { code, out, err } = await runInProcess(['archive', '--before', '2026-10-05'], env);
@@ -82,7 +100,7 @@ test.skipIf(!hasPostgres)(
     expect(week.manifest).toMatchObject({
       table: 'decisions',
       week: '2026-09-28',
-      rows: 3_000,
+      rows: 6_000,
       bytes: week.bytes.length,
       sha256: createHash('sha256').update(week.bytes).digest('hex'),
     });
@@ -142,7 +160,7 @@ test.skipIf(!hasPostgres)(
       await database.query(
         `SELECT count(*)::bigint AS rows, count(DISTINCT custom_data)::bigint AS texts FROM archived_decisions`,
       ),
-    ).toEqual([{ rows: 3_000, texts: 3_000 }]);
+    ).toEqual([{ rows: 6_000, texts: 6_000 }]);
 
     await database.close();
     rmSync(folder, { recursive: true, force: true });

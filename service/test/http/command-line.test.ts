@@ -1,7 +1,7 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ApiKey, KillSwitch, Placement, RewardStatus } from '@trueward/protocol/wire';
+import type { ApiKey, KillSwitch } from '@trueward/protocol/wire';
 import { verifyWebhook } from 'trueward/server';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startInProcess } from '../in-process.ts';
@@ -34,8 +34,7 @@ const commands = [
   'users invite',
   'receipt-keys rotate',
   'listen',
-  'export',
-  'import',
+  'copy',
   'doctor',
 ];
 
@@ -57,7 +56,7 @@ test.each([
   [['users', 'invite', 'ada'], '"ada" is not an e-mail address.'],
   [['keys', 'roll', 'key_x', '--overlap', 'soon'], '--overlap is "soon"; expected seconds'],
   [['migrate', 'now'], 'Unexpected argument "now".'],
-  [['export', '--into', 'x'], "Unknown option '--into'"],
+  [['copy', '--into', 'x'], "Unknown option '--into'"],
   [['listen', '--forward-to', 'localhost:3000'], '--forward-to must be an http or https URL'],
 ])('the arguments %j are rejected with an error and the usage text', async (args, message) => {
   const { code, err } = await runInProcess(args, env);
@@ -129,64 +128,6 @@ test('keys can be created, listed, rolled and revoked', async () => {
     ]) as unknown,
   });
   await service.stop();
-});
-
-test('an export can be imported into another installation', async () => {
-  env = { ...env, ...(await createDatabaseSettings()) };
-  const sourceService = await start();
-  const sourceClient = createClient(sourceService);
-  const decision = await sourceClient.decideImage('traveler');
-  await sourceClient.reportStart(decision);
-  const placements = await sourceClient.call('GET', '/v1/placements', sourceClient.secret);
-  await sourceService.stop();
-  const file = join(folder, 'all.jsonl');
-  const exported = await runInProcess(['export', '--out', file], env);
-  expect(exported).toMatchObject({
-    code: 0,
-    err: expect.stringMatching(/Exported \d+ rows/) as string,
-  });
-  const [reportedCount = ''] = /Exported \d+ rows/.exec(exported.err) ?? [];
-  expect((await runInProcess(['export', '--out', file], env)).code).toBe(1);
-
-  const targetFolder = mkdtempSync(join(tmpdir(), 'trueward-'));
-  const targetEnv = {
-    ...env,
-    ...(await createDatabaseSettings()),
-    TRUEWARD_DATA_DIR: targetFolder,
-  };
-  expect((await runInProcess(['import', file], targetEnv)).err).toContain(
-    'master key cannot decrypt',
-  );
-  copyFileSync(join(folder, 'master.key'), join(targetFolder, 'master.key'));
-  const truncatedFile = join(folder, 'truncated.jsonl');
-  writeFileSync(truncatedFile, readFileSync(file, 'utf8').split('\n').slice(0, -5).join('\n'));
-  expect(await runInProcess(['import', truncatedFile], targetEnv)).toMatchObject({
-    code: 1,
-    err: expect.stringContaining('The file is truncated') as string,
-  });
-  expect(await runInProcess(['import', file], targetEnv)).toMatchObject({
-    code: 0,
-    err: expect.stringContaining(reportedCount.replace('Exported', 'Imported')) as string,
-  });
-  expect((await runInProcess(['import', file], targetEnv)).err).toContain(
-    'The database is not empty',
-  );
-
-  copyFileSync(join(folder, 'development.json'), join(targetFolder, 'development.json'));
-  const targetService = await start(targetEnv);
-  const targetClient = createClient(targetService);
-  expect(
-    (await targetClient.call<{ data: Placement[] }>('GET', '/v1/placements', targetClient.secret))
-      .body,
-  ).toEqual(placements.body);
-  const response = await targetClient.call<RewardStatus>(
-    'GET',
-    `/v1/decisions/${decision.id}`,
-    targetClient.secret,
-  );
-  expect(response.status).toBe(200);
-  await targetService.stop();
-  rmSync(targetFolder, { recursive: true, force: true });
 });
 
 test('`listen` forwards each event once, signed with the printed secret', async () => {

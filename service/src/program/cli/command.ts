@@ -7,10 +7,10 @@ import { DomainError } from '../../platform/domain-error.ts';
 import { monotonicMs } from '../../platform/time.ts';
 import { RetentionError } from '../../resource/check-document.ts';
 import { ClockError } from '../../store/database-clock.ts';
+import { CopyError } from '../../store/copy-rows.ts';
 import { DirectoryInUseError } from '../../store/directory-lock.ts';
 import { SchemaError } from '../../store/migrate.ts';
 import { DatabaseConnectionError } from '../../store/open-database.ts';
-import { TransferError } from '../../store/transfer/export-file.ts';
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 type Parsed<O extends Options> = ReturnType<
@@ -186,7 +186,7 @@ function describeError(error: unknown): string {
     MasterKeyError,
     RetentionError,
     CommandError,
-    TransferError,
+    CopyError,
   ].some((kind) => error instanceof kind);
   if (!(error instanceof Error)) return String(error);
   return isFixable ? error.message : (error.stack ?? error.message);

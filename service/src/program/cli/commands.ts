@@ -3,7 +3,7 @@ import type { Setting } from '../config/settings.ts';
 import { settings } from '../config/settings.ts';
 import { archiveCommand } from './archive.ts';
 import { doctorCommand } from './doctor.ts';
-import { exportCommand, importCommand } from './transfer.ts';
+import { copyCommand } from './copy.ts';
 import { keyCommands } from './keys.ts';
 import { listenCommand } from './listen.ts';
 import { masterKeyCommands, rotateReceiptKeyCommand } from './rotate-keys.ts';
@@ -81,8 +81,7 @@ export const commands: readonly Command[] = [
   rotateReceiptKeyCommand,
   ...masterKeyCommands,
   listenCommand,
-  exportCommand,
-  importCommand,
+  copyCommand,
   archiveCommand,
   doctorCommand,
 ];
