@@ -5,15 +5,7 @@ import type { Logger } from 'pino';
 import { createApp } from '../http/app.ts';
 import { createAuditLog } from '../store/audit-log.ts';
 import type { Config } from './config/config.ts';
-import { createDecisionMaker, createPseudonymizer } from '../decision/decision-service.ts';
-import { createDecisionLanes } from '../decision/record-decisions.ts';
-import type { ExternalDeps } from '../decision/external-ads.ts';
-import { createDecisionTokens } from '../decision/token.ts';
-import { createDryRun, createTrialRunner } from '../decision/dry-run.ts';
 import { createCheckSource, type Demand, startDemand } from '../demand/index.ts';
-import { createDropLog } from '../reward/dropped-events.ts';
-import { createEventIngester } from '../reward/ingest-events.ts';
-import { createEventLanes } from '../reward/record-events.ts';
 import { createCountry } from '../http/authentication/identify-player.ts';
 import { createRunOperation } from '../http/operations.ts';
 import {
@@ -24,7 +16,7 @@ import {
 import { openRateLimits } from '../http/limits/open-rate-limits.ts';
 import { openMedia } from '../media/uploads.ts';
 import { createKeyManager } from '../access/key-manager.ts';
-import { openSecretBox, readServiceSecret } from '../access/secret-box.ts';
+import { openSecretBox } from '../access/secret-box.ts';
 import { createUserTokens } from '../access/user-tokens.ts';
 import type { Clock } from '../platform/time.ts';
 import { createIds, type MakeId } from '../platform/ids.ts';
@@ -39,22 +31,17 @@ import { createResourceManager } from '../resource/resource-manager.ts';
 import { createLaneDeps } from '../store/lanes.ts';
 import { incrementConfigVersion } from '../store/config-version.ts';
 import { createResourceStore, type ResourceStore } from '../resource/resource-store.ts';
-import { startExpiry } from '../reward/expire-rewards.ts';
-import { openReceipts } from '../reward/receipt.ts';
-import { createRewardChanges } from '../reward/reward-changes.ts';
-import { createReadReward } from '../reward/reward-status.ts';
 import type { Database } from '../store/database.ts';
 import type { DatabaseClock } from '../store/database-clock.ts';
 import { openDatabase, openServiceDatabase } from '../store/open-database.ts';
 import { openTracing, type Tracing } from '../trace/tracing.ts';
+import { startDecisions } from '../decision/start-decisions.ts';
+import { startRewards } from '../reward/start-rewards.ts';
 import { startUpkeep } from '../history/start-upkeep.ts';
 import { createPasswords, type Passwords } from '../access/credentials.ts';
 import { createUsers, type Users } from '../access/create-users.ts';
-import { releaseAll } from '../webhook/delivery-store.ts';
 import { createEventBodies, createEventWriter } from '../webhook/event-writer.ts';
-import { createRedelivery } from '../webhook/redelivery.ts';
 import { startDeliveries } from '../webhook/start-deliveries.ts';
-import { createWebhookService } from '../webhook/webhook-service.ts';
 
 /** A running service. */
 export interface Service {
@@ -116,10 +103,6 @@ async function wire(
   const box = openSecretBox(config);
   const makeId = createIds(clock, randomBytes);
   const resources = createResourceStore(clock, makeId);
-  const tokens = createDecisionTokens(
-    await readServiceSecret(database, box, clock, 'decision_token'),
-  );
-  const pseudonym = createPseudonymizer(await readServiceSecret(database, box, clock, 'pseudonym'));
   const configuration = await openConfiguration({ database, clock, log });
   const bodies = createEventBodies(box);
   const writeEvents = createEventWriter({
@@ -128,25 +111,25 @@ async function wire(
     bodies,
     subscriptions: (scope) => configuration.snapshot(scope),
   });
-  if (config.databaseUrl === undefined) await releaseAll(database);
   const audit = createAuditLog(clock, makeId);
   const { development } = config;
   const checkSource = createCheckSource(development);
   const managerDeps = { resources, audit, writeEvents, retentionMs, checkSource };
   const resourceManager = createResourceManager(managerDeps);
   const requestHeaders = createRequestHeaders(database, box, clock);
-  const webhooks = createWebhookService({ resourceManager, box, clock, development });
   const { poolSize } = config.databaseLimits;
   const laneDeps = createLaneDeps({ database, tracing, clock, log, poolSize });
   const demandMetrics = metrics.demand;
   const deps = { database, configuration, box, clock, log, tracing, development, demandMetrics };
-  const deliveries = startDeliveries({
+  const deliveries = await startDeliveries({
     ...deps,
     resources,
-    webhooks,
+    resourceManager,
+    audit,
     bodies,
     makeId,
     lanes: laneDeps('deliveries'),
+    isOnlyProcess: config.databaseUrl === undefined,
     onAttempt: metrics.observeDelivery,
   });
 
@@ -168,30 +151,28 @@ async function wire(
     readHeaders: requestHeaders.read,
     stopping: stopping.signal,
   });
-  const receipts = await openReceipts({ database, box, clock, issuer: () => publicUrl, log });
-  const changes = createRewardChanges({ database, log });
-  const eventLane = createEventLanes({
-    database,
-    snapshot: configuration.snapshot,
-    receipts,
+  const onDeliveries = deliveries.wake;
+  const decisions = await startDecisions({
+    ...deps,
+    makeId,
     writeEvents,
-    box,
-    nowMs: clock.nowMs,
+    demand,
+    demandBudgetMs: config.demandBudgetMs,
+    lanes: laneDeps('decisions'),
+    onDeliveries,
+  });
+  const { tokens, pseudonym } = decisions;
+  const rewards = await startRewards({
+    ...deps,
+    tokens,
+    pseudonym,
+    writeEvents,
+    publicUrl: () => publicUrl,
     lanes: laneDeps('events'),
-    onChange: changes.announce,
-    onDeliveries: deliveries.wake,
+    onDeliveries,
     onTrackers: demand.wakeTrackers,
   });
   const upkeep = await startUpkeep({ database, clock, log, tracing, retention: config.retention });
-  const expiry = startExpiry({ database, clock, log, tracing, onChange: changes.announce });
-  const decisionLane = createDecisionLanes({
-    database,
-    writeEvents,
-    onDeliveries: deliveries.wake,
-    onTrackers: demand.wakeTrackers,
-    lanes: laneDeps('decisions'),
-  });
-  const evaluateDeps = { database, configuration, pseudonym, clock, makeId, random: Math.random };
   // Set only if several processes can share the database. The embedded database allows only one process.
   const processId = config.databaseUrl === undefined ? undefined : randomUUID();
   const rateLimitDeps = { database, box, clock, log, processId };
@@ -202,38 +183,31 @@ async function wire(
   addStateMetrics(metrics.registry, {
     database,
     configuration,
-    lanes: { decisions: decisionLane, events: eventLane },
-    heldRequests: changes.waiting,
+    lanes: { decisions: decisions.lane, events: rewards.lane },
+    heldRequests: rewards.waiting,
     intake: demand.intake,
     clock,
     clockState: clock.state,
   });
-  const externalDeps: ExternalDeps = {
-    requestOffer: demand.requestOffer,
-    ...demand.intake,
-    clock,
-    budgetMs: config.demandBudgetMs,
-  };
-  const decisionDeps = { ...evaluateDeps, externalDeps, makeUuid: randomUUID, development };
   const app = await createApp({
     database,
     configuration,
     resources,
-    makeDecision: createDecisionMaker({ ...decisionDeps, lane: decisionLane, tokens }),
-    dryRun: createDryRun(evaluateDeps),
-    trySource: createTrialRunner(decisionDeps),
+    makeDecision: decisions.makeDecision,
+    dryRun: decisions.dryRun,
+    trySource: decisions.trySource,
     openHosts: demand.openHosts,
     userTokens: createUserTokens({ database, box, clock }),
-    ingestEvents: createEventIngester({ tokens, pseudonym, clock, lane: eventLane }),
-    recordDropped: createDropLog(log, clock),
-    readReward: createReadReward({ database, changes, clock, receipts }),
+    ingestEvents: rewards.ingestEvents,
+    recordDropped: rewards.recordDropped,
+    readReward: rewards.readReward,
     tokens,
-    receipts,
-    webhooks,
+    receipts: rewards.receipts,
+    webhooks: deliveries.webhooks,
     users,
     publicUrl: () => publicUrl,
     eventBodies: bodies,
-    redelivery: createRedelivery({ clock, makeId, resources, audit }),
+    redelivery: deliveries.redelivery,
     resourceManager,
     requestHeaders,
     keyManager: createKeyManager({ clock, makeId, audit, ceiling, incrementConfigVersion }),
@@ -279,9 +253,7 @@ async function wire(
     async stop() {
       draining.abort();
       stopping.abort();
-      expiry.stop();
-      receipts.stop();
-      changes.stop();
+      rewards.stop();
       const closeTimer = setTimeout(
         () => app.server.closeAllConnections(),
         closeConnectionsAfterMs,
@@ -289,8 +261,8 @@ async function wire(
       await Promise.all([app.close(), deliveries.stop()]);
       clearTimeout(closeTimer);
       await Promise.all([
-        decisionLane.drain(),
-        eventLane.drain(),
+        decisions.lane.drain(),
+        rewards.lane.drain(),
         keyUse.stop(),
         upkeep.stop(),
         demand.stop(),

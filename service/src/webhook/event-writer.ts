@@ -14,13 +14,10 @@ interface Deps {
   bodies: EventBodies;
 }
 
-/**
- * Inserts events and deliveries. The bodies are passed as a JSON array, because all of their quotes would have to be
- * escaped in an array literal.
- */
+/** Inserts events and deliveries. */
 const insertSql = `WITH written AS (
     INSERT INTO webhook_events (account_id, environment, created_at, id, type, body)
-      ${forAccount('$2, $3::timestamptz, unnest($4::text[]), unnest($5::text[]), jsonb_array_elements_text($6::text::jsonb)')}
+      ${forAccount('$2, $3::timestamptz, unnest($4::text[]), unnest($5::text[]), unnest($6::text[])')}
       RETURNING 1),
   queued AS (
     INSERT INTO deliveries (account_id, environment, next_at, created_at, state, attempt, id, event_id, webhook_id)
@@ -63,7 +60,7 @@ export function createEventWriter({ clock, makeId, subscriptions, bodies }: Deps
       now,
       events.map(({ id }) => id),
       events.map(({ type }) => type),
-      JSON.stringify(events.map(({ body }) => body)),
+      events.map(({ body }) => body),
       deliveries.map(({ id }) => id),
       deliveries.map(({ event_id }) => event_id),
       deliveries.map(({ webhook_id }) => webhook_id),

@@ -5,25 +5,29 @@ import type { SecretBox } from '../access/secret-box.ts';
 import type { Clock } from '../platform/time.ts';
 import type { MakeId } from '../platform/ids.ts';
 import { lockConfiguration } from '../store/config-version.ts';
+import type { ResourceManager } from '../resource/resource-manager.ts';
 import type { ResourceStore } from '../resource/resource-store.ts';
-import type { Operation } from '../store/audit-log.ts';
+import type { AuditLog, Operation } from '../store/audit-log.ts';
 import type { Database, Scope } from '../store/database.ts';
 import type { LaneDeps } from '../store/lanes.ts';
 import type { Tracing } from '../trace/tracing.ts';
-import { type Dispatcher, startDispatcher } from './dispatcher.ts';
+import { startDispatcher } from './dispatcher.ts';
 import type { EventBodies } from './event-writer.ts';
 import { createGuardedAgents } from '../platform/guarded-agent.ts';
 import { startProbes } from './probe.ts';
 import { createAttemptLanes } from './record-attempts.ts';
 import { createSender } from './sender.ts';
 import { createSecretCache, readWebhookSecrets } from './webhook-secrets.ts';
-import type { WebhookService } from './webhook-service.ts';
+import { createWebhookService } from './webhook-service.ts';
+import { createRedelivery } from './redelivery.ts';
+import { releaseAll } from './delivery-store.ts';
 
 interface Deps {
   database: Database;
   configuration: Configuration;
   resources: ResourceStore;
-  webhooks: WebhookService;
+  resourceManager: ResourceManager;
+  audit: AuditLog;
   bodies: EventBodies;
   box: SecretBox;
   clock: Clock;
@@ -32,15 +36,23 @@ interface Deps {
   lanes: LaneDeps;
   makeId: MakeId;
   development: boolean;
+  /** Whether no other process uses the database. */
+  isOnlyProcess: boolean;
   /**
    * Called after each attempt with its outcome: `delivered`, `failed`, or `retried` if there will be another attempt.
    */
   onAttempt(outcome: string, seconds: number): void;
 }
 
-/** Delivers webhook events. Disables endpoints that keep failing, and re-enables them once they have recovered. */
-export function startDeliveries(deps: Deps): Dispatcher {
-  const { database, configuration, resources, webhooks, box, clock, log, makeId } = deps;
+/**
+ * Manages webhooks and delivers their events. Disables endpoints that keep failing, and re-enables them once they have
+ * recovered.
+ */
+export async function startDeliveries(deps: Deps) {
+  const { database, configuration, resources, box, clock, log, makeId } = deps;
+  // An earlier process can't hold a lease any more.
+  if (deps.isOnlyProcess) await releaseAll(database);
+  const webhooks = createWebhookService(deps);
   const agents = createGuardedAgents();
   const change = async (
     { accountId, environment }: Scope,
@@ -89,6 +101,8 @@ export function startDeliveries(deps: Deps): Dispatcher {
     },
   });
   return {
+    webhooks,
+    redelivery: createRedelivery(deps),
     wake: dispatcher.wake,
     async stop() {
       await Promise.all([dispatcher.stop(), probes.stop()]);
