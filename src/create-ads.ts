@@ -26,7 +26,7 @@ import { newRandomId } from './platform/ids.ts';
 import { browserTabChannel } from './platform/page.ts';
 import { createLedger } from './reward/ledger.ts';
 import { createRewards } from './reward/rewards.ts';
-import { createServiceClient, withNonce } from './transport/service-client.ts';
+import { createServiceClient, reachService } from './transport/service-client.ts';
 import { unavailableAds } from './unavailable-ads.ts';
 
 /** Timeout for one request, in milliseconds. The load timeout may end a request earlier. */
@@ -121,9 +121,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     client,
     isConsentKnown: player.isConsentKnown,
     isOnline: browserConnectivity.isOnline,
-    // Any response shows that the host is reachable, so CORS is not needed.
-    reach: (reachSignal) =>
-      fetch(withNonce(`${serviceUrl}/healthz`), { mode: 'no-cors', signal: reachSignal }),
+    reach: (reachSignal) => reachService(fetch, serviceUrl, reachSignal),
     profile: player.current,
     onResponse: recorder.onResponse,
     onChange: emitChange,

@@ -2,6 +2,7 @@ import type { DecisionRequest } from '../protocol/wire.ts';
 import type { OverlayStrings } from './creative/strings.ts';
 import type { EngineDriver } from './engine/engine-driver.ts';
 import type { OptionErrorCode } from './outcome.ts';
+import { attempt } from './platform/guard.ts';
 import { type KeyParts, parseKey } from './platform/key-format.ts';
 
 /** An outcome that can be simulated in the sandbox. */
@@ -161,7 +162,8 @@ const checks: Record<keyof AdsOptions, Check> = {
       new Set(value).size === value.length &&
       value.every(isSegment)
     ) && 'at most 20 different strings of 1 to 64 characters',
-  locale: matches(/^[A-Za-z0-9-]{2,35}$/, 'a tag such as `pt-BR`'),
+  // Any text is valid, because it may come from the player's device.
+  locale: matches(/^/, 'a tag such as `pt-BR`'),
   strings: ofType('object'),
   muted: ofType('boolean'),
   engine: ofType('object'),
@@ -273,8 +275,17 @@ export function checkOptions(options: AdsOptions): CheckedOptions {
     ...options,
     serviceUrl: options.serviceUrl.replace(/\/+$/, ''),
     ...checkKey(options.publishableKey),
-    locale: options.locale ?? globalThis.navigator?.language ?? 'en',
+    locale: toLanguageTag(options.locale ?? globalThis.navigator?.language ?? 'en'),
     loadTimeoutMs: options.loadTimeoutMs ?? 8_000,
     confirmationTimeoutMs: options.confirmationTimeoutMs ?? 3_000,
   };
+}
+
+/**
+ * Returns a valid language tag for whatever a player's device or account reports: `de-AT` for `de_AT.UTF-8`, and `en` for
+ * `C` or an empty string.
+ */
+function toLanguageTag(locale: string): string {
+  const tag = locale.replace(/[.@].*$/s, '').replaceAll('_', '-');
+  return (tag.length <= 35 && attempt(() => new Intl.Locale(tag).toString())) || 'en';
 }

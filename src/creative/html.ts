@@ -1,5 +1,6 @@
 import { attempt } from '../platform/guard.ts';
 import { startExposure, type Exposure } from './exposure.ts';
+import { findLoadFailure } from './load-failure.ts';
 import type { Renderer, RendererEvent } from './renderer.ts';
 
 declare global {
@@ -18,6 +19,9 @@ declare global {
 const maxMessages = 200;
 /** Minimum time between two accepted clicks, in milliseconds. */
 const minClickIntervalMs = 1_000;
+
+/** How long to wait for `ready` after the page has loaded before checking whether it was blocked, in milliseconds. */
+const slowMs = 1_000;
 
 let policy: { createHTML(markup: string): string } | undefined;
 
@@ -59,6 +63,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   let exposure: Exposure | undefined;
   let listener: ((event: RendererEvent) => void) | undefined;
   let failure: 'message_flood' | undefined;
+  let cancelCheck: (() => void) | undefined;
   let hasSound = true;
   let muted = false;
   let paused = false;
@@ -101,7 +106,16 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   }
 
   // Runs again if the iframe is moved within the page, because that reloads its document.
-  frame.onload = () => attempt(connect) ?? fail(new Error('no_message_channel'));
+  frame.onload = () => {
+    if (attempt(connect) === undefined) fail(new Error('no_message_channel'));
+    cancelCheck ??= clock.after(slowMs, () => void checkFrame());
+  };
+
+  /** A frame also reports that it has loaded if its page is missing or blocked. */
+  async function checkFrame(): Promise<void> {
+    const code = await findLoadFailure(frame.src, 'slow', { clock, signal });
+    if (code !== 'slow') fail(new Error(code));
+  }
 
   function connect(): true {
     port?.close();
@@ -159,6 +173,8 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
     throw error;
   } finally {
     signal.removeEventListener('abort', abort);
+    cancelCheck?.();
+    cancelCheck = () => undefined;
   }
 
   return {

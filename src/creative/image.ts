@@ -1,4 +1,5 @@
 import { chooseFile, screenWidth } from './screen.ts';
+import { findLoadFailure } from './load-failure.ts';
 import { startExposure, type Exposure } from './exposure.ts';
 import type { Renderer } from './renderer.ts';
 
@@ -17,7 +18,9 @@ export const renderImage: Renderer = async (creative, { clock, minWatchMs, signa
   } catch {
     // `decode()` does not say why it failed, so check whether it was aborted.
     signal.throwIfAborted();
-    throw new Error('image_failed');
+    const code = await findLoadFailure(image.src, 'image_failed', { clock, signal });
+    signal.throwIfAborted();
+    throw new Error(code);
   } finally {
     signal.removeEventListener('abort', stopLoading);
   }

@@ -2,6 +2,7 @@ import type { VideoMedia } from '../../protocol/wire.ts';
 import type { Reason } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { LoadedCreative, Playback, Renderer, RendererEvent } from './renderer.ts';
+import { findLoadFailure } from './load-failure.ts';
 import { afterPaint, chooseFile, screenWidth } from './screen.ts';
 
 /** Measures how long media actually played. */
@@ -66,8 +67,13 @@ export const renderVideo: Renderer = async (creative, { clock, locale, signal })
     if (Number.isFinite(video.duration) && !hasDeclaredLength(video.duration * 1_000, media))
       throw new Error('media_duration');
   } catch (error) {
+    const { src } = video;
+    const hasFailed = video.error !== null;
     unload(video);
-    throw error;
+    if (!hasFailed || !(error instanceof Error)) throw error;
+    const code = await findLoadFailure(src, error.message, { clock, signal });
+    signal.throwIfAborted();
+    throw new Error(code, { cause: error });
   }
   return createLoadedVideo(video, media, clock);
 };

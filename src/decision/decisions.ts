@@ -86,7 +86,7 @@ const freshMs = 60_000;
 const noFillMs = 30_000;
 
 /** Outcomes of transient failures. The next request may succeed. */
-const transientOutcomes = new Set<string>(['offline', 'timeout', 'ad_blocked', 'aborted', 'error']);
+const transientOutcomes = new Set<string>(['offline', 'timeout', 'aborted', 'error']);
 
 /** One call that needs an ad. */
 interface Call {

@@ -223,6 +223,7 @@ export async function loadMedia(
     case 'timeout':
       return { outcome: 'timeout', reason: 'load_timeout', decisionId };
     case 'failed':
+      if (detail === 'blocked') return { outcome: 'ad_blocked', reason: detail, decisionId };
       return { outcome: 'error', reason: 'load_failed', detail, decisionId };
     default:
       return result;
@@ -234,7 +235,10 @@ export interface RequestDecisionDeps {
   clock: Clock;
   /** Whether the browser reports a network connection. */
   isOnline(): boolean;
-  /** Resolves if the service's host responds to a request that ad blockers don't block. */
+  /**
+   * Resolves if the service's host responds to a request that ad blockers don't block. Resolves to false if the response
+   * is not from the service.
+   */
   reach(signal: AbortSignal): Promise<unknown>;
 }
 
@@ -262,8 +266,9 @@ export async function requestDecision(
   if (!failed || !isOnline() || clock.monotonic() - startedAt >= immediateFailureMs)
     return response;
   const reachResult = await runWithTimeout(clock, reachTimeoutMs, signal, async (reachSignal) => {
-    await reach(reachSignal);
-    return { reached: true };
+    return { isService: (await reach(reachSignal)) !== false };
   });
-  return typeof reachResult === 'object' ? { kind: 'unreachable', cause: 'blocked' } : response;
+  if (typeof reachResult !== 'object') return response;
+  const cause = reachResult.isService ? 'blocked' : 'unexpected_response';
+  return { kind: 'unreachable', cause };
 }

@@ -99,6 +99,28 @@ export const withNonce = (url: string): string =>
   `${url}${url.includes('?') ? '&' : '?'}nonce=${newRandomId()}`;
 
 /**
+ * Whether the service responds. Resolves to false if something else responds at its URL, such as another web server or a
+ * captive portal. Rejects if nothing responds.
+ */
+export async function reachService(
+  fetch: typeof globalThis.fetch,
+  serviceUrl: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const request = { signal, credentials: 'omit', cache: 'no-store' } as const;
+  const check = async (mode: RequestMode) =>
+    fetch(withNonce(`${serviceUrl}/healthz`), { ...request, mode });
+  try {
+    const response = await check('cors');
+    return hasShape(parseJson(await response.text()), { status: '' });
+  } catch {
+    // Another server's response can't be read, but it proves that the host is reachable.
+    await check('no-cors');
+    return false;
+  }
+}
+
+/**
  * Serializes plain data like `JSON.stringify()`, but does not call `toJSON()`. Prototype.js up to 1.6 adds a `toJSON()`
  * method to all arrays that turns them into strings. Undefined properties are omitted.
  */

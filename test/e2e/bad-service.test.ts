@@ -45,10 +45,18 @@ const faultyResponses: [name: string, respond: RequestListener, outcomes: Outcom
   [
     'an ad request that an ad blocker blocks',
     (request, response) => {
-      if (request.url === '/healthz') response.end();
+      if (request.url?.startsWith('/healthz')) response.writeHead(200, cors).end('{"status":"ok"}');
       else request.socket.destroy();
     },
     ['ad_blocked'],
+  ],
+  [
+    'a web server that is not the service',
+    (request, response) => {
+      if (request.url?.startsWith('/healthz')) response.end('<p>It works!');
+      else request.socket.destroy();
+    },
+    ['offline'],
   ],
   ['a request timeout', () => undefined, ['timeout']],
 ];
