@@ -4,6 +4,7 @@ import { showBanner } from './ad-break/show-banner.ts';
 import type { Recorder } from './debug/recorder.ts';
 import type { Decisions } from './decision/decisions.ts';
 import {
+  copyOptions,
   type ConsentOptions,
   findCallError,
   type RequestOptions,
@@ -245,8 +246,9 @@ export function assembleAds(deps: AdsDeps): Ads {
   async function show(
     placement: string,
     kind: BreakKind,
-    options: ShowOptions = {},
+    givenOptions: ShowOptions = {},
   ): Promise<ShowResult> {
+    const options = copyOptions(givenOptions);
     if (lifetime.signal.aborted) return { outcome: 'aborted', reason: 'destroyed' };
     const error = findCallError(options);
     if (error) return { outcome: 'error', reason: 'option_invalid', detail: error };
@@ -324,7 +326,8 @@ export function assembleAds(deps: AdsDeps): Ads {
   return {
     canShow: (placement) => availability(placement).available,
     availability,
-    preload: async (placement, options = {}) => {
+    preload: async (placement, givenOptions = {}) => {
+      const options = copyOptions(givenOptions);
       if (findCallError(options)) return { available: false, reason: 'error' };
       const call = linkSignals(options.signal, lifetime.signal);
       const preloaded = await decisions.preload(placement, call.signal, options);
@@ -337,7 +340,12 @@ export function assembleAds(deps: AdsDeps): Ads {
     mountBanner(placement, element) {
       const bannerController = linkSignals(lifetime.signal);
       return {
-        result: showBanner(breakDeps, placement, element, bannerController.signal),
+        result: showBanner(
+          { ...breakDeps, note: record.note },
+          placement,
+          element,
+          bannerController.signal,
+        ),
         remove: () => bannerController.abort(),
       };
     },

@@ -21,6 +21,8 @@ import { createOutbox } from './outbox/outbox.ts';
 import { createIndexedDbStore } from './outbox/event-store.ts';
 import { systemClock } from './platform/clock.ts';
 import { browserConnectivity, browserPageLifecycle, onOffline } from './platform/page.ts';
+import { openFrontDoor } from './platform/front-door.ts';
+import { native } from './platform/native.ts';
 import { createEmitter, type Emitter } from './platform/emitter.ts';
 import { newRandomId } from './platform/ids.ts';
 import { browserTabChannel } from './platform/page.ts';
@@ -28,6 +30,9 @@ import { createLedger } from './reward/ledger.ts';
 import { createRewards } from './reward/rewards.ts';
 import { createServiceClient, reachService } from './transport/service-client.ts';
 import { unavailableAds } from './unavailable-ads.ts';
+
+// At load, so that it is normally the first to listen.
+openFrontDoor();
 
 /** Timeout for one request, in milliseconds. The load timeout may end a request earlier. */
 const requestTimeoutMs = 10_000;
@@ -81,8 +86,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     lifecycle: browserPageLifecycle,
     openTabChannel: browserTabChannel,
   };
-  const baseFetch: typeof globalThis.fetch =
-    validOptions.fetch ?? ((...request) => globalThis.fetch(...request));
+  const baseFetch = validOptions.fetch ?? native.fetch;
   const fetch = fetchWhenConsentKnown(player, log ? loggedFetch(baseFetch, log) : baseFetch);
   const client = createServiceClient({
     ...ports,

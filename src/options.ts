@@ -185,6 +185,15 @@ function describeInvalidOption(
   return `the option \`${name}\` must be ${expected}; got ${actual}.`;
 }
 
+/**
+ * Copies an object of options. The copy has no prototype, so properties that the page has added to every object are not
+ * taken for options.
+ */
+export const copyOptions = <Options>(options: Options): Options =>
+  typeof options === 'object' && options !== null
+    ? (Object.assign(Object.create(null), options) as Options)
+    : options;
+
 /** Returns the error message for a call's invalid options, or `undefined` if they are valid. */
 export function findCallError(
   options: RequestOptions & Pick<AdsOptions, 'muted'> & { signal?: AbortSignal },
@@ -265,20 +274,21 @@ export function checkSimulation(outcome: Simulation | undefined): void {
  *
  * @throws OptionError for a missing, unknown or invalid option, and for a secret key.
  */
-export function checkOptions(options: AdsOptions): CheckedOptions {
+export function checkOptions(givenOptions: AdsOptions): CheckedOptions {
+  const options = copyOptions(givenOptions);
   for (const name of ['publishableKey', 'serviceUrl'] as const) {
     if ((options as AdsOptions | undefined)?.[name] === undefined)
       fail('option_missing', `the option \`${name}\` is missing.`);
   }
   checkEveryOption(options, Object.keys(checks));
-  return {
+  return copyOptions({
     ...options,
     serviceUrl: options.serviceUrl.replace(/\/+$/, ''),
     ...checkKey(options.publishableKey),
     locale: toLanguageTag(options.locale ?? globalThis.navigator?.language ?? 'en'),
     loadTimeoutMs: options.loadTimeoutMs ?? 8_000,
     confirmationTimeoutMs: options.confirmationTimeoutMs ?? 3_000,
-  };
+  });
 }
 
 /**

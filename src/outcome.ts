@@ -118,6 +118,8 @@ export type OptionErrorCode =
  * - `wrong_format`: the placement's format does not match the call.
  * - `wrong_placement`, `decision_malformed`, `incomplete_decision`: the decision's ad cannot be shown.
  * - `open_failed`, `play_refused`, `message_flood`, `media_…`: the ad failed while it was shown.
+ * - `creative_navigated`: an HTML creative left its page.
+ * - `not_visible`: the page's styles hide the ad, or something covers it; `detail` says what.
  * - `unknown_to_service`: the service has deleted the decision for a pending reward.
  * - `user_token_failed`: the game’s `userToken` function failed.
  * - `no_dom`: the SDK is not running in a web page. `not_started`: the SDK has not been started yet. `destroyed`: the
@@ -132,6 +134,7 @@ export type Reason =
   | 'aborted'
   | 'blocked'
   | 'consent_unknown'
+  | 'creative_navigated'
   | 'decision_malformed'
   | 'destroyed'
   | 'ended_early'
@@ -150,6 +153,7 @@ export type Reason =
   | 'network'
   | 'no_dom'
   | 'not_started'
+  | 'not_visible'
   | 'open_failed'
   | 'play_refused'
   | 'sdk_error'

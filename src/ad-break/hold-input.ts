@@ -1,16 +1,17 @@
+import { onInput } from '../platform/front-door.ts';
+import { listen } from '../platform/native.ts';
+import type { InputGate } from './input-gate.ts';
+import { createPressJudge, identifyPress } from './press-judge.ts';
 import { releasePresses } from './release-presses.ts';
 
-const keyEvents = ['keydown', 'keypress', 'keyup'] as const;
-const pressEvents = ['click', 'dblclick', 'contextmenu', 'wheel'].concat(
-  ['pointerdown', 'pointermove', 'pointerup', 'pointercancel'],
-  ['mousedown', 'mousemove', 'mouseup'],
-  ['touchstart', 'touchmove', 'touchend', 'touchcancel'],
-);
+/** Events that follow from presses or end them. `front-door.ts` listens for the presses themselves. */
+const otherInput = ['dblclick', 'contextmenu', 'pointermove', 'mousemove'] as const;
+const scrollInput = ['wheel', 'touchmove'] as const;
+const scrollKeys = /^(?: |PageUp|PageDown|End|Home|Arrow(?:Up|Down|Left|Right))$/;
 
 /**
- * Withholds all input from the game while an ad is open. A paused engine still listens on `window`, and events from a
- * modal dialog also reach `window`. The ad's own controls, default actions, and listeners on `body` (where Phaser
- * unlocks audio) work as usual.
+ * Takes all input while an ad is open. Nothing in the page receives it: the ad's controls are operated from here, so the
+ * page can't disable them either. The page doesn't scroll behind the ad.
  *
  * The game must see a release event for every key and pointer that was down when the ad opened. If the player releases
  * a key or pointer during the ad, the game receives a synthetic release event after the ad (for pointers, see
@@ -19,77 +20,91 @@ const pressEvents = ['click', 'dblclick', 'contextmenu', 'wheel'].concat(
  *
  * @param ad - The element that contains the ad.
  * @param canvas - The element on which the game listens. Default: `body`.
+ * @param gate - Decides whether a press counts.
  * @returns A function that stops withholding input. Call it when the game is running again.
  */
-export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => void {
+export function holdInput(
+  ad: HTMLElement,
+  canvas: HTMLElement | null,
+  gate: InputGate,
+): () => void {
   const keysInAd = new Set<string>();
-  const pressesInAd = new Set<unknown>();
+  const judge = createPressJudge(ad, gate);
   const missedKeyReleases: KeyboardEvent[] = [];
   const missedPointerReleases: Event[] = [];
-  const holdController = new AbortController();
-  const { signal } = holdController;
-
-  function withhold(event: Event): void {
-    event.stopImmediatePropagation();
-  }
 
   function onKey(event: KeyboardEvent): void {
-    const { code, repeat, type } = event;
+    const { code, key, repeat, type } = event;
     // Auto-repeat events are ignored, because the key may have been down when the ad opened.
     if (type === 'keydown' && !repeat) keysInAd.add(code);
     if (type === 'keyup' && !keysInAd.delete(code)) missedKeyReleases.push(event);
-    withhold(event);
+    judge.onKey(event);
+    const pressesButton = key === ' ' && ad.shadowRoot?.activeElement?.tagName === 'BUTTON';
+    if (type === 'keydown' && scrollKeys.test(key) && !pressesButton) event.preventDefault();
+    event.stopImmediatePropagation();
   }
 
   function onPress(event: Event): void {
     const { type } = event;
     const press = identifyPress(event);
     if (/down$|start$/.test(type)) {
-      pressesInAd.add(press);
-    } else if (pressesInAd.has(press)) {
-      return;
-    } else if (/up$|end$|cancel$/.test(type)) {
+      judge.begin(event);
+      // Otherwise, the middle button would start scrolling.
+      if (type === 'mousedown' && (event as MouseEvent).button === 1) event.preventDefault();
+    } else if (/up$|end$|cancel$/.test(type) && !judge.knows(press)) {
+      judge.refuse(press);
       missedPointerReleases.push(event);
       // Otherwise, lifting the finger would click the ad underneath it.
       if (type === 'touchend' && event.cancelable) event.preventDefault();
-      withhold(event);
-    } else if ((event as MouseEvent).buttons !== 0) {
-      // Otherwise, the engine would continue the drag.
-      withhold(event);
+      return event.stopImmediatePropagation();
+    } else if (!judge.isForeign(event)) {
+      if (type === 'click' || type === 'auxclick') judge.click(event as MouseEvent);
+      else if (type === 'touchend') judge.endTouch(event as TouchEvent);
     }
+    // A control on top of the ad that isn't ours, such as a privacy dialog, works as usual.
+    if (!judge.isForeign(event)) event.stopImmediatePropagation();
   }
 
-  /**
-   * Stops the ad's events at the root element. Listeners on `body` have run by then; listeners on `document` and
-   * `window` have not.
-   */
-  function stopAtAd(event: Event): void {
-    const { target } = event;
-    // If a press begins in the game and ends in the ad, browsers fire `click` on their common ancestor.
-    if (target instanceof Node && (ad.contains(target) || target.contains(ad)))
-      event.stopPropagation();
-  }
+  const onScroll = (event: Event): void => {
+    if (judge.isForeign(event)) return;
+    // The player may zoom, and scroll a prompt that doesn't fit on the screen.
+    const zooms = event instanceof WheelEvent ? event.ctrlKey : isPinch(event);
+    if (!zooms && !canScroll(event) && event.cancelable) event.preventDefault();
+    event.stopImmediatePropagation();
+  };
+  const { scrollX: left, scrollY: top } = window;
+  /** Undoes what the listeners above can't prevent, such as keys that are pressed in a frame. */
+  const restoreScroll = (): void => {
+    if (scrollX !== left || scrollY !== top) scrollTo({ left, top, behavior: 'instant' });
+  };
 
   /** While the pointer is locked, there is no cursor, and clicks go to the game. */
   function unlockPointer(): void {
     if (document.pointerLockElement) document.exitPointerLock();
   }
 
-  for (const type of keyEvents) window.addEventListener(type, onKey, { capture: true, signal });
-  for (const type of pressEvents) {
-    window.addEventListener(type, onPress, { capture: true, signal });
-    document.documentElement.addEventListener(type, stopAtAd, { signal });
-  }
-  // Never removed, because the click that closes the ad is still bubbling when the game gets its input back.
-  ad.onclick = (event) => event.stopPropagation();
+  const capture = { capture: true, passive: false };
+  const stops = [
+    onInput((event) => (event instanceof KeyboardEvent ? onKey(event) : onPress(event))),
+    ...otherInput.map((type) =>
+      listen(
+        window,
+        type,
+        (event) => judge.isForeign(event) || event.stopImmediatePropagation(),
+        capture,
+      ),
+    ),
+    ...scrollInput.map((type) => listen(window, type, onScroll, capture)),
+    listen(window, 'scroll', restoreScroll),
+    // The game may have requested pointer lock just before the ad opened.
+    listen(document, 'pointerlockchange', unlockPointer),
+  ];
   // Browsers fire no release events while an image or a link is being dragged.
   ad.ondragstart = (event) => event.preventDefault();
-  // The game may have requested pointer lock just before the ad opened.
-  document.addEventListener('pointerlockchange', unlockPointer, { signal });
   unlockPointer();
 
   return () => {
-    holdController.abort();
+    for (const stop of stops) stop();
     const game = canvas ?? document.body;
     for (const event of missedKeyReleases) game.dispatchEvent(new KeyboardEvent('keyup', event));
     if (keysInAd.size > 0) withholdUntilReleased(keysInAd);
@@ -97,25 +112,31 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
   };
 }
 
+const isPinch = (event: Event): boolean => (event as TouchEvent).touches.length > 1;
+
+const canScroll = (event: Event): boolean =>
+  event
+    .composedPath()
+    .some(
+      (element) =>
+        element instanceof HTMLElement &&
+        element.matches('.panel') &&
+        element.scrollHeight > element.clientHeight,
+    );
+
 /** Withholds auto-repeat and release events for the pressed keys from the game. */
 function withholdUntilReleased(pressedKeys: Set<string>): void {
-  const holdController = new AbortController();
-  const { signal } = holdController;
-  const withhold = (event: KeyboardEvent) => {
-    if (!pressedKeys.has(event.code)) return;
+  const stop = (): void => {
+    stopInput();
+    stopBlur();
+  };
+  const stopInput = onInput((event) => {
+    if (!(event instanceof KeyboardEvent) || !pressedKeys.has(event.code)) return;
     const pressedAgain = event.type === 'keydown' && !event.repeat;
     if (pressedAgain || event.type === 'keyup') pressedKeys.delete(event.code);
     if (!pressedAgain) event.stopImmediatePropagation();
-    if (pressedKeys.size === 0) holdController.abort();
-  };
-  for (const type of keyEvents) window.addEventListener(type, withhold, { capture: true, signal });
+    if (pressedKeys.size === 0) stop();
+  });
   // If a key is released in another window, this window receives no event.
-  window.addEventListener('blur', () => holdController.abort(), { signal });
-}
-
-/** Identifies a press by its pointer, its mouse button, or the element under the finger. */
-function identifyPress(event: Event): unknown {
-  if (event instanceof PointerEvent) return event.pointerId;
-  if (event instanceof MouseEvent) return `button ${event.button}`;
-  return event.target;
+  const stopBlur = listen(window, 'blur', stop);
 }

@@ -5,6 +5,7 @@ import type { NewAdEvent } from '../outbox/outbox.ts';
 import type { ShowResult } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
 import { callGuarded, reportUncaught } from '../platform/guard.ts';
+import { listen } from '../platform/native.ts';
 import type { Rewards } from '../reward/rewards.ts';
 import { holdInput } from './hold-input.ts';
 import {
@@ -78,6 +79,7 @@ function performEffects(
   let releaseInput: (() => void) | undefined;
   let released = false;
   let cancelWait: (() => void) | undefined;
+  let stopAbort: (() => void) | undefined;
   /** Resolves when the decision has been stored on the device, so that its reward can be tracked. */
   let tracking: Promise<unknown> | undefined;
   /** Resolves when every event so far has been stored or dropped. */
@@ -128,7 +130,7 @@ function performEffects(
       if (released) return;
       const { muted, onSoundChosen } = request;
       stage = openStage(ad, { ...deps, neededMs, muted, onSoundChosen, dispatch });
-      releaseInput = holdInput(stage.element, engine.focusTarget());
+      releaseInput = holdInput(stage.element, engine.focusTarget(), stage.gate);
       stage.start();
     } catch (error) {
       dispatch({ type: 'failed', reason: 'open_failed', detail: String(error) });
@@ -187,14 +189,14 @@ function performEffects(
    */
   function finish(result: ShowResult): void {
     cancelWait?.();
-    signal?.removeEventListener('abort', abort);
+    stopAbort?.();
     const { reward } = decision;
     const isRewardPending = result.outcome === 'pending' && reward && !result.reward;
     settle({ ...result, decisionId: decision.id, ...(isRewardPending ? { reward } : {}) });
   }
 
   const abort = () => dispatch({ type: 'aborted' });
-  signal?.addEventListener('abort', abort);
+  if (signal) stopAbort = listen(signal, 'abort', abort);
   const firstTransition = begin({
     kind,
     minWatchMs: isRewarded ? neededMs : Infinity,

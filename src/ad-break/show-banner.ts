@@ -6,6 +6,8 @@ import { type AdSource, obtainAd } from './obtain-ad.ts';
 
 export interface BannerDeps extends AdSource {
   enqueue(event: NewAdEvent): Promise<void>;
+  /** Writes a line to the debug log. */
+  note(step: string): void;
 }
 
 /** Requests a house ad and shows it in `element` until `signal` aborts. The game keeps running. */
@@ -42,6 +44,7 @@ export async function showBanner(
       clickUrl: decision.creative.click_url,
       hooks: {
         painted: () => report('start'),
+        unseen: (cause) => deps.note(`banner without impression: ${cause}`),
         viewed: (visible) => report('impression', { visible }),
         clicked: () => report('click'),
         failed(reason) {

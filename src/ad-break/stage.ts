@@ -4,6 +4,10 @@ import type { OverlayStrings } from '../creative/strings.ts';
 import { watchViewability } from '../creative/viewability.ts';
 import type { ReadyAd } from '../decision/request-ad.ts';
 import type { Clock } from '../platform/clock.ts';
+import { onInput } from '../platform/front-door.ts';
+import { listen } from '../platform/native.ts';
+import { followGamepads } from './gamepad.ts';
+import { createInputGate, type InputGate } from './input-gate.ts';
 import type { BreakEvent } from './machine.ts';
 
 /** How long a playing ad may go without progress, in milliseconds. */
@@ -29,6 +33,8 @@ const promptTimeoutMs = 20_000;
 export interface Stage {
   /** The root element of the ad. */
   readonly element: HTMLElement;
+  /** Decides which presses count. */
+  readonly gate: InputGate;
   /**
    * Starts playback and event reporting. `openStage()` does not do this, so that the caller can close a stage that
    * fails to start.
@@ -64,6 +70,8 @@ export function openStage(
   let paused = false;
   let prompted = false;
   let playback: Playback = 'held';
+  /** Whether the player may be looking at another page. */
+  let away = false;
   /** How long the ad may continue after it expires, in milliseconds. */
   let graceMs = 0;
   let cancelTimeout: (() => void) | undefined;
@@ -78,13 +86,22 @@ export function openStage(
     dispatch(expiry.leftMs() > -graceMs ? event : { type: 'failed', reason: 'expired' });
   }
 
+  /** Ends an ad that nobody can see. It must not count as watched. */
+  function failUnseen(cause: string): void {
+    const detail = `The ad is not visible: ${cause}.`;
+    dispatch({ type: 'failed', reason: 'not_visible', detail });
+  }
+
   /** Pauses the ad while the player is in a newly opened window. This page may remain visible next to that window. */
   function onPageOpened(): void {
+    away = true;
+    gate.rest();
     dispatch({ type: 'hidden' });
     cancelFocusCheck?.();
     cancelFocusCheck = clock.after(focusLossMs, () => document.hasFocus() && dispatchVisibility());
   }
 
+  const gate = createInputGate(clock);
   const { element } = creative;
   const overlay: Overlay = openOverlay(
     { element, creative: decision.creative, strings, reward: decision.reward },
@@ -112,18 +129,30 @@ export function openStage(
       dispatchUnlessExpired({ type: 'viewed', ...visibility });
       graceMs = Infinity;
     },
+    onUnseen: failUnseen,
   });
   viewability.setPlaying(false);
   const cancelCloseTimer = clock.after(decision.close_after_ms ?? defaultCloseAfterMs, () =>
     dispatch({ type: 'closeAllowed' }),
   );
-  const dispatchVisibility = () =>
-    document.hidden ? dispatch({ type: 'hidden' }) : dispatchUnlessExpired({ type: 'visible' });
-  document.addEventListener('visibilitychange', dispatchVisibility);
-  window.addEventListener('focus', dispatchVisibility);
-  // In a game portal's iframe, focus may return to the portal instead of this page. In that case, a pointer press shows
-  // that the player is back.
-  window.addEventListener('pointerdown', dispatchVisibility, true);
+  function dispatchVisibility(): void {
+    if (document.hidden) {
+      away = true;
+      return dispatch({ type: 'hidden' });
+    }
+    if (away) gate.rest();
+    away = false;
+    dispatchUnlessExpired({ type: 'visible' });
+  }
+  const stops = [
+    listen(document, 'visibilitychange', dispatchVisibility),
+    listen(window, 'focus', dispatchVisibility),
+    // In a game portal's iframe, focus may return to the portal instead of this page. In that case, a pointer press
+    // shows that the player is back.
+    onInput(({ type }) => type === 'pointerdown' && dispatchVisibility()),
+    followGamepads(overlay.element.shadowRoot as ShadowRoot, gate),
+    gate.destroy,
+  ];
 
   /** Dispatches `event` if the player does nothing for `ms` milliseconds. */
   function dispatchAfter(ms: number, event: BreakEvent): void {
@@ -153,6 +182,10 @@ export function openStage(
 
   let watchedMs = -1;
   function onRendererEvent(event: RendererEvent): void {
+    const completes =
+      event.type === 'ended' || (event.type === 'progress' && event.watchedMs >= neededMs);
+    const unseenCause = completes ? viewability.unseenCause() : undefined;
+    if (unseenCause !== undefined) return failUnseen(unseenCause);
     switch (event.type) {
       case 'progress':
         if (event.watchedMs > watchedMs) {
@@ -199,6 +232,7 @@ export function openStage(
 
   return {
     element: overlay.element,
+    gate,
     start() {
       watchdog.reset();
       // Mutes the ad before playback starts, so that no sound is audible at the start.
@@ -232,9 +266,7 @@ export function openStage(
       if (!document.hidden) resume();
     },
     close() {
-      document.removeEventListener('visibilitychange', dispatchVisibility);
-      window.removeEventListener('focus', dispatchVisibility);
-      window.removeEventListener('pointerdown', dispatchVisibility, true);
+      for (const stop of stops) stop();
       cancelFocusCheck?.();
       cancelCloseTimer();
       cancelTimeout?.();

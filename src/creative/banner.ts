@@ -1,5 +1,6 @@
 import type { Reason } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
+import { dressHost, findHost } from './host.ts';
 import { watchView } from './page-cover.ts';
 import type { LoadedCreative, RendererEvent } from './renderer.ts';
 import { watchViewability, type Visibility } from './viewability.ts';
@@ -7,6 +8,8 @@ import { watchViewability, type Visibility } from './viewability.ts';
 export interface BannerHooks {
   painted(): void;
   viewed(visibility: Visibility): void;
+  /** Nobody has been able to see the banner so far. It may be further down on the page. */
+  unseen(cause: string): void;
   /** Called once, even if the player clicks several times. */
   clicked(): void;
   failed(reason: Reason): void;
@@ -14,6 +17,17 @@ export interface BannerHooks {
 
 /** How long to wait before resuming a banner that the system paused, in milliseconds. */
 const resumeDelayMs = 2_000;
+
+/** A frame is as wide as its design, or as the game's element if that is narrower. */
+const style = `
+:host { display: block !important }
+a { display: block }
+::slotted(*) { display: block !important; max-width: 100% !important; margin: auto !important; cursor: inherit !important }
+::slotted(iframe) {
+  width: var(--trueward-width, 300px) !important; height: auto !important;
+  aspect-ratio: var(--trueward-ratio, 2) !important;
+}
+`;
 
 /**
  * Inserts a loaded creative into `element`. A banner is silent, because it has no sound control, and it plays only while
@@ -35,21 +49,22 @@ export function mountBanner(
   if (clickUrl !== undefined && /^https?:/i.test(clickUrl)) link.href = clickUrl;
   link.target = '_blank';
   link.rel = 'noopener';
-  link.style.display = 'block';
-  link.onclick = () => {
+  const onClick = (): void => {
     if (!clicked && link.href !== '') hooks.clicked();
     clicked = true;
   };
-  const { style } = creative.element;
-  style.display = 'block';
-  style.maxWidth = '100%';
-  style.margin = 'auto';
-  link.append(creative.element);
-  element.append(link);
+  link.onclick = onClick;
+  // A click with the middle button opens a new tab.
+  link.onauxclick = ({ button }) => button === 1 && onClick();
+  link.append(document.createElement('slot'));
+  const host = findHost(creative.element);
+  dressHost(host, element, style).append(link);
+  element.append(host);
   const viewability = watchViewability(creative.element, {
     clock,
     requiredMs: isVideo ? 2_000 : 1_000,
     onViewable: hooks.viewed,
+    onUnseen: hooks.unseen,
   });
   if (isVideo) viewability.setPlaying(false);
 
@@ -96,6 +111,6 @@ export function mountBanner(
     cancelResume?.();
     viewability.destroy();
     creative.destroy();
-    link.remove();
+    host.remove();
   };
 }

@@ -4,14 +4,14 @@ import type { OverlayStrings } from './strings.ts';
 
 /** The icon's tap target is at least 44 px high, regardless of the image size. */
 const css = `
-.skip, .skip:hover { position: absolute; bottom: .6em; inset-inline-end: .6em; background: var(--background); box-shadow: 0 0 0 1px }
+.skip, .skip:hover { position: absolute; bottom: .6em; inset-inline-end: .6em; background: var(--trueward-ui-background); box-shadow: 0 0 0 1px }
 .icon { position: absolute; top: 0; right: 0; display: flex; justify-content: end; font-size: .8em }
 .icon a { min-height: 44px; align-items: inherit; justify-content: inherit; padding: 0; border-radius: 0; background: none }
 .icon img { max-width: 35cqw; max-height: 20cqh; object-fit: contain }
 .left { right: auto; left: 0; justify-content: start }
 .bottom { top: auto; bottom: 0; align-items: end }
 .bottom + .skip { bottom: max(4em, 54px) }
-.failed { padding: .3em; background: var(--background) }
+.failed { padding: .3em; background: var(--trueward-ui-background) }
 .over :is(.icon, .skip) { display: none }
 @container (max-height: 200px) {
   .icon { top: 0; bottom: auto; align-items: start }
@@ -66,7 +66,10 @@ function buildIcon(
   if (/^https?:/i.test(href)) {
     const link = document.createElement('a');
     const onclick = () => hooks.pageOpened();
-    container.append(Object.assign(link, { href, target: '_blank', rel: 'noopener', onclick }));
+    const onauxclick = ({ button }: MouseEvent) => button === 1 && onclick();
+    container.append(
+      Object.assign(link, { href, target: '_blank', rel: 'noopener', onclick, onauxclick }),
+    );
     link.append(image);
   }
   return container;

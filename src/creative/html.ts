@@ -1,5 +1,8 @@
+import { lastPressMs } from '../platform/front-door.ts';
 import { attempt } from '../platform/guard.ts';
+import { listen, native } from '../platform/native.ts';
 import { startExposure, type Exposure } from './exposure.ts';
+import { createHost } from './host.ts';
 import { findLoadFailure } from './load-failure.ts';
 import type { Renderer, RendererEvent } from './renderer.ts';
 
@@ -19,6 +22,8 @@ declare global {
 const maxMessages = 200;
 /** Minimum time between two accepted clicks, in milliseconds. */
 const minClickIntervalMs = 1_000;
+/** How long a press counts as user activation in any browser, in milliseconds, and a little more. */
+const activationMs = 5_100;
 
 /** How long to wait for `ready` after the page has loaded before checking whether it was blocked, in milliseconds. */
 const slowMs = 1_000;
@@ -47,8 +52,7 @@ function trustMarkup(markup: string): string {
 export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs, signal }) => {
   const { media } = creative;
   if (media.format !== 'html') throw new Error('format_unknown');
-  const host = document.createElement('div');
-  host.hidden = true;
+  const host = createHost();
   const frame = document.createElement('iframe');
   frame.setAttribute('sandbox', 'allow-scripts');
   frame.allow = 'autoplay';
@@ -58,17 +62,20 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   frame.setAttribute('credentialless', '');
   frame.title = creative.alt;
   frame.style.setProperty('--trueward-ratio', String(media.width / media.height || 1));
+  frame.style.setProperty('--trueward-width', `${media.width || 300}px`);
 
   let port: MessagePort | undefined;
   let exposure: Exposure | undefined;
   let listener: ((event: RendererEvent) => void) | undefined;
-  let failure: 'message_flood' | undefined;
+  let failure: 'message_flood' | 'creative_navigated' | undefined;
+  let connectedWindow: Window | null = null;
   let cancelCheck: (() => void) | undefined;
   let hasSound = true;
   let muted = false;
   let paused = false;
   let messageCount = 0;
   let clickedAt = -Infinity;
+  let pendingClick: (() => void) | undefined;
   let ready: () => void;
   let fail: (reason: unknown) => void;
   const loaded = new Promise<void>((resolve, reject) => {
@@ -76,24 +83,31 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
     fail = reject;
   });
 
-  /** Reports a click only if the player has recently interacted with the page (user activation). */
+  /**
+   * Reports a click only if the player has pressed something in the frame. The page receives no input from there, and a
+   * press anywhere in the page also counts as user activation. Shortly after a press outside the frame, the click waits
+   * until that press no longer explains the activation.
+   */
   function click(): void {
     const now = clock.monotonic();
-    if (navigator.userActivation?.isActive === false || now - clickedAt < minClickIntervalMs)
+    if (pendingClick || now - clickedAt < minClickIntervalMs) return;
+    const waitMs = lastPressMs() + activationMs - native.monotonic();
+    if (waitMs > 0) {
+      pendingClick = clock.after(waitMs, () => {
+        pendingClick = undefined;
+        click();
+      });
       return;
+    }
+    // Without this API, the focus shows where the player pressed last.
+    if (!(navigator.userActivation?.isActive ?? document.activeElement === frame)) return;
     clickedAt = now;
     listener?.({ type: 'clicked' });
   }
 
   function receive(message: unknown): void {
     messageCount += 1;
-    if (messageCount > maxMessages) {
-      port?.close();
-      failure = 'message_flood';
-      fail(new Error(failure));
-      listener?.({ type: 'failed', reason: failure });
-      return;
-    }
+    if (messageCount > maxMessages) return end('message_flood');
     if (typeof message !== 'object' || message === null || !('type' in message)) return;
     const { type } = message;
     if (type === 'ready') {
@@ -105,9 +119,21 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
     else if (type === 'close') listener?.({ type: 'closeRequested' });
   }
 
-  // Runs again if the iframe is moved within the page, because that reloads its document.
+  /** Disconnects the creative for good. */
+  function end(reason: 'message_flood' | 'creative_navigated'): void {
+    port?.close();
+    port = undefined;
+    failure = reason;
+    fail(new Error(reason));
+    listener?.({ type: 'failed', reason });
+  }
+
   frame.onload = () => {
-    if (attempt(connect) === undefined) fail(new Error('no_message_channel'));
+    // Only the document that was reviewed may be shown. If the frame is moved within the page, the browser loads that
+    // document again, in a new window.
+    if (failure !== undefined) return;
+    if (frame.contentWindow === connectedWindow) end('creative_navigated');
+    else if (attempt(connect) === undefined) fail(new Error('no_message_channel'));
     cancelCheck ??= clock.after(slowMs, () => void checkFrame());
   };
 
@@ -119,6 +145,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
 
   function connect(): true {
     port?.close();
+    connectedWindow = frame.contentWindow;
     const channel = new MessageChannel();
     port = channel.port1;
     port.onmessage = ({ data }) => receive(data);
@@ -152,6 +179,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
 
   function destroy(): void {
     listener = undefined;
+    pendingClick?.();
     exposure?.destroy();
     port?.close();
     frame.onload = null;
@@ -160,7 +188,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   }
 
   const abort = () => fail(signal.reason);
-  signal.addEventListener('abort', abort);
+  const stopAbort = listen(signal, 'abort', abort);
   if (signal.aborted) abort();
   try {
     if (media.url !== undefined) frame.src = media.url;
@@ -172,7 +200,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
     destroy();
     throw error;
   } finally {
-    signal.removeEventListener('abort', abort);
+    stopAbort();
     cancelCheck?.();
     cancelCheck = () => undefined;
   }

@@ -167,11 +167,13 @@ function createLinks({ creative, strings }: OverlayContent, hooks: OverlayHooks)
   const { click_url: href = '' } = creative;
   if (!/^https?:/i.test(href)) return [];
   const onclick = () => hooks.clicked();
+  // A click with the middle button opens a new tab.
+  const onauxclick = ({ button }: MouseEvent) => button === 1 && hooks.clicked();
   return [
     createElement(
       'a',
       'main',
-      { href, target: '_blank', rel: 'noopener', onclick },
+      { href, target: '_blank', rel: 'noopener', onclick, onauxclick },
       strings.learnMore,
     ),
   ];

@@ -1,3 +1,6 @@
+import { onInput } from '../platform/front-door.ts';
+import { listen } from '../platform/native.ts';
+import { dressHost, findHost } from './host.ts';
 import { decorate } from './external-ad.ts';
 import {
   buildOverlay,
@@ -35,18 +38,15 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
   const { strings } = content;
   const parts = buildOverlay(content, hooks);
   const { dialog } = parts;
-  const host = content.element.parentElement ?? document.createElement('div');
-  host.hidden = false;
+  const host = findHost(content.element);
   host.lang = strings.language;
   host.dir = strings.direction;
-  const root = host.attachShadow({ mode: 'open' });
-  root.adoptedStyleSheets = [overlayStyle()];
+  const root = dressHost(host, document.body, overlayStyle);
   root.append(dialog);
   const onProgress =
     content.creative.advertiser === undefined
       ? undefined
       : decorate(content.creative, parts, strings, hooks);
-  if (content.element.parentElement !== host) host.append(content.element);
   if (!host.isConnected) document.body.append(host);
   try {
     dialog.showModal();
@@ -59,16 +59,19 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
   const releaseFocus = trapFocus(root);
   const uncoverPage = coverPage();
   let open = true;
+  // The Escape key and the back gesture never lose a reward: in the prompt, they mean “keep watching”.
+  const goBack = () => (parts.ask.hidden ? hooks.closeRequested() : hooks.closeCanceled());
   dialog.oncancel = (event) => {
+    // Chromium lets a page cancel this only once per user gesture. After that, it closes the dialog.
+    if (!event.cancelable) return;
     event.preventDefault();
-    hooks.closeRequested();
+    goBack();
   };
-  // Browsers close any dialog when Escape is pressed twice in a row. Only the ad break may close this dialog, so reopen
-  // it.
+  // Only the ad break may close this dialog, so reopen it.
   dialog.onclose = () => {
     if (!open || dialog.open) return;
     dialog.showModal();
-    hooks.closeRequested();
+    goBack();
   };
   const bringToFront = () => {
     const focusedElement = root.activeElement;
@@ -77,7 +80,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
     if (focusedElement instanceof HTMLElement) focusedElement.focus({ preventScroll: true });
   };
   // An element that enters full screen covers every open dialog.
-  document.addEventListener('fullscreenchange', bringToFront);
+  const stopListening = listen(document, 'fullscreenchange', bringToFront);
 
   return {
     element: host,
@@ -86,7 +89,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
     close() {
       if (!open) return;
       open = false;
-      document.removeEventListener('fullscreenchange', bringToFront);
+      stopListening();
       releaseFocus();
       uncoverPage();
       dialog.close();
@@ -164,9 +167,11 @@ function createControls(
  * this page.
  */
 export function trapFocus(root: ShadowRoot): () => void {
-  const wrapFocus = (event: KeyboardEvent) => {
+  return onInput((event) => {
     // WebKitGTK sets no `key` for Shift+Tab.
-    if (event.code !== 'Tab' || event.ctrlKey || event.metaKey) return;
+    if (!(event instanceof KeyboardEvent) || event.type !== 'keydown' || event.code !== 'Tab')
+      return;
+    if (event.ctrlKey || event.metaKey) return;
     const stops = findTabStops(root);
     // The creative is in the document, not in the shadow root.
     const index = stops.findIndex(
@@ -179,13 +184,11 @@ export function trapFocus(root: ShadowRoot): () => void {
     if (next instanceof HTMLIFrameElement && !movesToEnd) return;
     event.preventDefault();
     next?.focus();
-  };
-  window.addEventListener('keydown', wrapFocus, true);
-  return () => window.removeEventListener('keydown', wrapFocus, true);
+  });
 }
 
 /** Returns the focusable elements, in order. */
-function findTabStops(root: ShadowRoot): HTMLElement[] {
+export function findTabStops(root: ShadowRoot): HTMLElement[] {
   return Array.from(root.querySelectorAll<HTMLElement>('button, a, slot'))
     .filter((element) => element.closest('[inert]') === null)
     .flatMap((element) => (element instanceof HTMLSlotElement ? findFrames(element) : element))

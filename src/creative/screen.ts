@@ -1,5 +1,6 @@
 import type { MediaFile } from '../../protocol/wire.ts';
 import { attempt } from '../platform/guard.ts';
+import { native } from '../platform/native.ts';
 
 /**
  * Returns the smallest playable file that fills the screen without being scaled up. If every file is too small, returns
@@ -26,8 +27,8 @@ export const screenWidth = (): number => innerWidth * devicePixelRatio;
 export function afterPaint(callback: () => void): () => void {
   let frame = 0;
   const request = (next: () => void): void => {
-    frame = attempt(() => requestAnimationFrame(next)) ?? 0;
+    frame = attempt(() => native.requestAnimationFrame(next)) ?? 0;
   };
   request(() => request(callback));
-  return () => attempt(() => cancelAnimationFrame(frame));
+  return () => attempt(() => native.cancelAnimationFrame(frame));
 }

@@ -1,6 +1,7 @@
 import type { VideoMedia } from '../../protocol/wire.ts';
 import type { Reason } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
+import { listen as listenTo } from '../platform/native.ts';
 import type { LoadedCreative, Playback, Renderer, RendererEvent } from './renderer.ts';
 import { findLoadFailure } from './load-failure.ts';
 import { afterPaint, chooseFile, screenWidth } from './screen.ts';
@@ -233,8 +234,7 @@ function createLoadedVideo(
   function listen(): void {
     let reportedAt = -Infinity;
     const { signal } = destroyController;
-    const on = (type: string, handler: () => void) =>
-      video.addEventListener(type, handler, { signal });
+    const on = (type: string, handler: () => void) => listenTo(video, type, handler, { signal });
     const fail = (reason: Reason) => emit({ type: 'failed', reason });
     const progress = (always: boolean) => {
       update();
@@ -256,13 +256,13 @@ function createLoadedVideo(
       emit({ type: 'ended' });
     });
     // Browsers fire no `timeupdate` at that moment, so up to 250 ms before it would be lost.
-    document.addEventListener('visibilitychange', sample, { signal });
+    listenTo(document, 'visibilitychange', sample, { signal });
     // When `playing` fires, the first frame is already decoded. `requestVideoFrameCallback` would report the second
     // frame.
     const onPlaying = (): void => {
       cancelPaint = afterPaint(() => emit({ type: 'painted' }));
     };
-    video.addEventListener('playing', onPlaying, { once: true, signal });
+    listenTo(video, 'playing', onPlaying, { once: true, signal });
   }
 
   return {

@@ -1,5 +1,7 @@
 import { attempt } from '../platform/guard.ts';
 import type { Clock } from '../platform/clock.ts';
+import { listen } from '../platform/native.ts';
+import { measureUnveiledShare, measureVisibleShare } from './visible-share.ts';
 
 /** How much of an ad was visible, and for how long without interruption. */
 export interface Visibility {
@@ -11,6 +13,8 @@ export interface Visibility {
 export interface ViewabilityWatch {
   /** Sets whether the ad is playing. According to the MRC's definition, a paused or stalled video is not viewable. */
   setPlaying(playing: boolean): void;
+  /** Returns why the ad has not been visible at any time so far, or `undefined` if it has. */
+  unseenCause(): string | undefined;
   destroy(): void;
 }
 
@@ -19,84 +23,129 @@ const minRatio = 0.5;
 const checkIntervalMs = 200;
 /** If more than this many milliseconds pass between two checks, the device slept or the page was suspended. */
 const minSleepMs = 10_000;
+/** How long a playing ad may be invisible before it is reported, in milliseconds. */
+const maxUnseenMs = 4_000;
+
+/** Version 2 of intersection observers. Such observers must be delayed. */
+const visibilityOptions: IntersectionObserverInit & { trackVisibility: true; delay: number } = {
+  trackVisibility: true,
+  delay: 100,
+};
 
 /**
  * Reports once when at least half of the element's pixels have been continuously visible for `requiredMs`: 1 s for
  * display, 2 s of playback for video ({@link https://www.mediaratingcouncil.org | MRC viewable impression}).
+ *
+ * `onUnseen` is called once, with the cause, if the ad plays for four seconds without having been visible.
  */
 export function watchViewability(
   element: Element,
-  options: { clock: Clock; requiredMs: number; onViewable: (visibility: Visibility) => void },
+  options: {
+    clock: Clock;
+    requiredMs: number;
+    onViewable: (visibility: Visibility) => void;
+    onUnseen: (cause: string) => void;
+  },
 ): ViewabilityWatch {
-  const { clock, requiredMs, onViewable } = options;
+  const { clock, requiredMs, onUnseen, onViewable } = options;
   let observedRatio: number | undefined;
+  /** Whether the browser has ruled out that anything covers the ad or makes it transparent. */
+  let isConfirmed = false;
+  let isSeen = false;
+  let isReported = false;
+  let unseenSinceMs: number | undefined;
   let playing = true;
   let isDone = false;
   let visibleSinceMs: number | undefined;
   let checkedAt = -Infinity;
   let cancel: (() => void) | undefined;
-  const observer = attempt(() => {
-    const intersectionObserver = new IntersectionObserver(
-      (entries) => {
-        observedRatio = entries.at(-1)?.intersectionRatio ?? 0;
-        check();
-      },
-      { threshold: [0, minRatio, 1] },
-    );
-    intersectionObserver.observe(element);
-    return intersectionObserver;
-  });
+  const observers = [
+    observe({ threshold: [0, minRatio, 1] }, ({ intersectionRatio }) => {
+      observedRatio = intersectionRatio;
+      check();
+    }),
+    // Only confirms that the ad is visible, so it needs no check of its own.
+    observe(visibilityOptions, ({ isVisible }) => {
+      isConfirmed = isVisible === true;
+    }),
+  ];
+
+  function observe(
+    init: IntersectionObserverInit,
+    onEntry: (entry: IntersectionObserverEntry & { isVisible?: boolean }) => void,
+  ): IntersectionObserver | undefined {
+    return attempt(() => {
+      const observer = new IntersectionObserver((entries) => {
+        const entry = entries.at(-1);
+        if (entry) onEntry(entry);
+      }, init);
+      observer.observe(element);
+      return observer;
+    });
+  }
 
   function destroy(): void {
     isDone = true;
-    observer?.disconnect();
-    document.removeEventListener('visibilitychange', check);
+    for (const observer of observers) observer?.disconnect();
+    stopListening();
     cancel?.();
   }
 
   function check(): void {
     cancel?.();
     if (isDone) return;
-    const onScreen = playing && !document.hidden && (observedRatio ?? 1) >= minRatio;
-    const visible = onScreen ? measureVisibleShare(element, observedRatio) : 0;
+    const isShown = playing && !document.hidden;
     const now = clock.monotonic();
-    if (visible < minRatio) visibleSinceMs = undefined;
+    let { cause, ratio } = isShown
+      ? measureVisibleShare(element, observedRatio)
+      : { ratio: 0, cause: 'the page is hidden' };
+    if (ratio < minRatio) visibleSinceMs = undefined;
     else if (visibleSinceMs === undefined || now - checkedAt > minSleepMs) visibleSinceMs = now;
+    let ms = visibleSinceMs === undefined ? 0 : Math.round(now - visibleSinceMs);
+    const isDue = ms >= requiredMs || (!isSeen && ms > 0);
+    if (ratio >= minRatio && isDue && !isConfirmed) {
+      const unveiled = measureUnveiledShare(element);
+      ratio *= unveiled.ratio;
+      cause = unveiled.cause;
+      if (ratio < minRatio) {
+        visibleSinceMs = undefined;
+        ms = 0;
+      }
+    }
     checkedAt = now;
-    const ms = visibleSinceMs === undefined ? 0 : Math.round(now - visibleSinceMs);
+    isSeen ||= ratio >= minRatio && ms > 0;
+    noteUnseen(isShown, ratio < minRatio ? cause : undefined);
     if (ms >= requiredMs) {
       destroy();
-      onViewable({ ratio: visible, ms });
-    } else if (onScreen) {
+      onViewable({ ratio, ms });
+    } else if (isShown && !isDone && (!isReported || (observedRatio ?? 1) >= minRatio)) {
       cancel = clock.after(Math.min(checkIntervalMs, requiredMs - ms), check);
     }
   }
 
-  document.addEventListener('visibilitychange', check);
+  /** Reports a playing ad that has not been visible for too long. */
+  function noteUnseen(isShown: boolean, cause: string | undefined): void {
+    if (isSeen || !isShown || cause === undefined) {
+      unseenSinceMs = undefined;
+      return;
+    }
+    unseenSinceMs ??= clock.monotonic();
+    if (isReported || clock.monotonic() - unseenSinceMs < maxUnseenMs) return;
+    isReported = true;
+    onUnseen(cause);
+  }
+
+  const stopListening = listen(document, 'visibilitychange', check);
   return {
     setPlaying(value) {
       playing = value;
       check();
     },
+    unseenCause() {
+      if (isSeen) return undefined;
+      const { cause, ratio } = measureVisibleShare(element, observedRatio);
+      return ratio < minRatio ? (cause ?? 'it is covered') : undefined;
+    },
     destroy,
   };
-}
-
-/** Nine evenly spaced points, as fractions of the width and height. */
-const grid = [1, 3, 5].flatMap((x) => [1, 3, 5].map((y) => [x / 6, y / 6] as const));
-
-/**
- * Returns the share of an element that is on the screen and not covered. Tests individual points, because an
- * intersection observer does not detect other elements on top of it. Until the observer has a result, points outside
- * the window count as invisible.
- */
-function measureVisibleShare(element: Element, observedRatio: number | undefined): number {
-  const { height, left, top, width } = element.getBoundingClientRect();
-  const root = element.getRootNode() as Document | ShadowRoot;
-  const hits = grid
-    .map(([x, y]) => root.elementFromPoint(left + x * width, top + y * height))
-    .filter((hit) => hit !== null);
-  const uncovered = hits.filter((hit) => hit.contains(element) || element.contains(hit));
-  if (observedRatio === undefined) return uncovered.length / grid.length;
-  return (observedRatio * uncovered.length) / (hits.length || 1);
 }

@@ -1,4 +1,5 @@
 import type { Diagnostics } from '../ads.ts';
+import { native } from '../platform/native.ts';
 import type { RewardReport } from '../outcome.ts';
 import type { OutboxDiagnostics } from '../outbox/state.ts';
 import { describeResponse, describeReward, joinParts } from './describe.ts';
@@ -75,7 +76,7 @@ function openPanel(source: PanelSource): () => void {
   async function refresh(): Promise<void> {
     const sections = await describe(source);
     if (closed) return;
-    timer = setTimeout(() => void refresh(), refreshMs);
+    timer = native.setTimeout(() => void refresh(), refreshMs);
     const text = JSON.stringify(sections);
     // Replacing unchanged content would clear the selection while someone is copying text.
     if (text === shownText) return;
@@ -87,7 +88,7 @@ function openPanel(source: PanelSource): () => void {
 
   return () => {
     closed = true;
-    clearTimeout(timer);
+    native.clearTimeout(timer);
     host.remove();
   };
 }

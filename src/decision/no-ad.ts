@@ -1,5 +1,6 @@
 import type { Decision } from '../../protocol/wire.ts';
 import type { Outcome, Reason, UnfilledReason } from '../outcome.ts';
+import { native } from '../platform/native.ts';
 import type { ServiceResult } from '../transport/service-client.ts';
 
 /** Why there is no ad. */
@@ -15,7 +16,7 @@ export interface NoAd {
 
 /** Returns the time between two of the service's timestamps. The result does not depend on the device's clock. */
 export const durationMs = (start: string, end: string): number =>
-  Date.parse(end) - Date.parse(start);
+  native.Date.parse(end) - native.Date.parse(start);
 
 /** Outcomes for the reasons that map to an outcome other than `no_fill`. */
 const outcomeByReason: Partial<Record<UnfilledReason, Outcome>> = {
@@ -50,7 +51,7 @@ export function noAdFromDecision(decision: Decision, nowMs: number): NoAd {
     outcome: (reason && outcomeByReason[reason]) ?? outcomeByStatus,
     decisionId: decision.id,
     ...(reason && { reason }),
-    ...(Number.isNaN(waitMs) ? {} : { retryAt: new Date(nowMs + waitMs) }),
+    ...(Number.isNaN(waitMs) ? {} : { retryAt: new native.Date(nowMs + waitMs) }),
   };
 }
 
@@ -74,6 +75,6 @@ export function noAdFromResponse(
     outcome: status === 408 || status === 504 ? 'timeout' : 'error',
     reason: status === 429 ? 'rate_limited' : 'unavailable',
     detail: `The response was HTTP ${status}.`,
-    ...(retryAfterMs === undefined ? {} : { retryAt: new Date(nowMs + retryAfterMs) }),
+    ...(retryAfterMs === undefined ? {} : { retryAt: new native.Date(nowMs + retryAfterMs) }),
   };
 }

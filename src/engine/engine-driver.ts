@@ -1,4 +1,5 @@
 import { attempt } from '../platform/guard.ts';
+import { native } from '../platform/native.ts';
 
 /**
  * The SDK's interface to a game engine. A driver for another engine needs only three small functions:
@@ -77,7 +78,7 @@ export function noEngine(canvas: HTMLElement | null = null): EngineDriver {
       let frame = 0;
       let missedChecks = 0;
       const request = (): void => {
-        frame = attempt(() => requestAnimationFrame(next)) ?? 0;
+        frame = attempt(() => native.requestAnimationFrame(next)) ?? 0;
       };
       function callUnlessHeld(): void {
         if (holdCount === 0) callback();
@@ -89,13 +90,13 @@ export function noEngine(canvas: HTMLElement | null = null): EngineDriver {
       }
       request();
       // A hidden page gets no animation frames either, but its game is paused anyway.
-      const timer = setInterval(() => {
+      const timer = native.setInterval(() => {
         missedChecks = document.hidden ? 0 : missedChecks + 1;
         if (missedChecks > 1) callUnlessHeld();
       }, frameCheckMs);
       return () => {
-        attempt(() => cancelAnimationFrame(frame));
-        clearInterval(timer);
+        attempt(() => native.cancelAnimationFrame(frame));
+        native.clearInterval(timer);
       };
     },
     focusTarget: () => canvas,

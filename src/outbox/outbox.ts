@@ -2,6 +2,7 @@ import type { AdEvent, RewardStatus } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NewId } from '../platform/ids.ts';
 import { browserLocks, type Locks } from '../platform/locks.ts';
+import { native } from '../platform/native.ts';
 import type {
   Connectivity,
   OpenTabChannel,
@@ -186,7 +187,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   return {
     enqueue(event, after) {
       const id = deps.newId();
-      const occurredAt = new Date(clock.now()).toISOString();
+      const occurredAt = new native.Date(clock.now()).toISOString();
       const adEvent: AdEvent = { ...event, id, occurred_at: occurredAt };
       const queuedEvent = { id, json: toJson(adEvent) };
       if (queuedEvent.json.length > maxRecordBytes) {

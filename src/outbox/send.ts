@@ -1,4 +1,5 @@
 import type { EventBatch, EventBatchResult, RewardStatus } from '../../protocol/wire.ts';
+import { native } from '../platform/native.ts';
 import type { Clock } from '../platform/clock.ts';
 import {
   type Guard,
@@ -58,7 +59,7 @@ export async function sendEvents(
   const droppedField = Object.keys(dropped).length > 0 ? `,"dropped":${toJson(dropped)}` : '';
   const unsentParts = [events];
   for (let part = unsentParts.pop(); part && !delivery.failure; part = unsentParts.pop()) {
-    const sentAt = toJson(new Date(clock.now()).toISOString());
+    const sentAt = toJson(new native.Date(clock.now()).toISOString());
     // Concatenates the events' JSON. Parsing and reserializing it would block the main thread for too long.
     const list = part.map(({ json }) => json).join();
     const response = await client.call('/v1/events', isEventBatchResult, {

@@ -1,4 +1,5 @@
 import type * as Phaser from 'phaser';
+import { native } from '../platform/native.ts';
 import type { Ads } from '../ads.ts';
 import type { Availability, ShowResult } from '../outcome.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -132,7 +133,7 @@ export function addRewardedButton(
     if (signal.aborted) return;
     timer?.remove();
     timer = undefined;
-    const now = Date.now();
+    const now = native.now();
     const view: ButtonView = busy ? { state: busy, secondsLeft: 0 } : idleView(availability, now);
     const text = label ? label(view) : formatLabel(view, strings);
     buttonView.write(prepareText(text), view.state === 'ready');
@@ -141,7 +142,7 @@ export function addRewardedButton(
     if (waitMs === undefined) return;
     timer = scene.time.delayedCall(waitMs, () => {
       // If the scene was asleep or running slowly, the cooldown may already be over.
-      if (idleView(availability, Date.now()).secondsLeft > 0) refresh();
+      if (idleView(availability, native.now()).secondsLeft > 0) refresh();
       else void load();
     });
   }

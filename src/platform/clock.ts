@@ -1,3 +1,5 @@
+import { listen, native } from './native.ts';
+
 /** The source of time. Tests replace it with a fake clock that they advance manually. */
 export interface Clock {
   /**
@@ -51,11 +53,11 @@ const maxTimeoutMs = 2 ** 31 - 1;
 
 /** The browser's clock. */
 export const systemClock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
+  now: () => native.now(),
+  monotonic: () => native.monotonic(),
   after(ms, callback) {
-    const timer = setTimeout(callback, Math.min(ms, maxTimeoutMs));
-    return () => clearTimeout(timer);
+    const timer = native.setTimeout(callback, Math.min(ms, maxTimeoutMs));
+    return () => native.clearTimeout(timer);
   },
 };
 
@@ -76,7 +78,7 @@ export const runWithTimeout = <T extends object | boolean>(
     const controller = new AbortController();
     const settle = (result: T | NoResult): void => {
       cancelTimer();
-      callerSignal?.removeEventListener('abort', abort);
+      stopAbort?.();
       resolve(result);
     };
     const stop = (reason: NoResult): void => {
@@ -85,7 +87,7 @@ export const runWithTimeout = <T extends object | boolean>(
     };
     const abort = (): void => stop('aborted');
     const cancelTimer = clock.after(ms, () => stop('timeout'));
-    callerSignal?.addEventListener('abort', abort);
+    const stopAbort = callerSignal && listen(callerSignal, 'abort', abort);
     if (callerSignal?.aborted) abort();
     else work(controller.signal).then(settle, () => settle('failed'));
   });
@@ -97,10 +99,10 @@ export const runWithTimeout = <T extends object | boolean>(
 export function linkSignals(...signals: (AbortSignal | undefined)[]): AbortController {
   const linkedController = new AbortController();
   for (const signal of signals) {
-    signal?.addEventListener('abort', () => linkedController.abort(), {
-      signal: linkedController.signal,
-    });
-    if (signal?.aborted) linkedController.abort();
+    if (signal === undefined) continue;
+    const abort = () => linkedController.abort();
+    listen(signal, 'abort', abort, { signal: linkedController.signal });
+    if (signal.aborted) linkedController.abort();
   }
   return linkedController;
 }

@@ -1,6 +1,8 @@
+import { native } from './native.ts';
+
 /** Reports an error to the console and `window.onerror` without interrupting the caller. */
 export function reportUncaught(error: unknown): void {
-  queueMicrotask(() => {
+  native.queueMicrotask(() => {
     throw error;
   });
 }

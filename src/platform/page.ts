@@ -1,4 +1,5 @@
 import { attempt } from './guard.ts';
+import { listen } from './native.ts';
 
 /**
  * A change in the page's lifecycle.
@@ -27,7 +28,8 @@ export const browserPageLifecycle: PageLifecycle = {
       event: string,
       transition: (event: Event) => PageTransition | null,
     ) =>
-      target.addEventListener(
+      listen(
+        target,
         event,
         (domEvent) => {
           const current = transition(domEvent);
@@ -62,15 +64,13 @@ export interface Connectivity {
 export const browserConnectivity: Connectivity = {
   isOnline: () => navigator.onLine !== false,
   onOnline(listener) {
-    addEventListener('online', listener);
-    return () => removeEventListener('online', listener);
+    return listen(window, 'online', listener);
   },
 };
 
 /** Calls `listener` when the network connection is lost. Returns a function that unsubscribes. */
 export function onOffline(listener: () => void): () => void {
-  addEventListener('offline', listener);
-  return () => removeEventListener('offline', listener);
+  return listen(window, 'offline', listener);
 }
 
 /** A channel between tabs with the same origin. A tab does not receive its own messages. */

@@ -1,5 +1,6 @@
 import { createAdPlacement, installAdsbygoogle } from '../ad-placement/index.ts';
 import { type Ads, OptionError } from '../index.ts';
+import { findCurrentScript } from '../platform/native.ts';
 import { unavailableAds } from '../unavailable-ads.ts';
 import { extendGlobal, startTag } from './start-tag.ts';
 
@@ -48,4 +49,4 @@ function start(script: Element | null): void {
   if (!Array.isArray(queue)) queue.push(install);
 }
 
-start(document.currentScript);
+start(findCurrentScript());

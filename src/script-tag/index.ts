@@ -1,3 +1,4 @@
+import { findCurrentScript } from '../platform/native.ts';
 import { startTag } from './start-tag.ts';
 
-startTag(document.currentScript);
+startTag(findCurrentScript());

@@ -1,4 +1,5 @@
 import { type Ads, type AdsOptions, createAds, OptionError } from '../index.ts';
+import { copyOptions } from '../options.ts';
 
 /** Called with the `Ads` instance that the tag has started. */
 export type Command = (ads: Ads) => void;
@@ -38,7 +39,8 @@ const verbatimOptions = ['serviceUrl', 'userRef', 'userToken', 'customData', 'lo
 /** Options that are true if the attribute is present and not `false`. */
 const flags = ['childDirected', 'debug', 'muted'] as const;
 
-function readOptions({ dataset }: HTMLScriptElement): AdsOptions {
+function readOptions(script: HTMLScriptElement): AdsOptions {
+  const dataset = copyOptions({ ...script.dataset });
   const { key, consent } = dataset;
   return {
     publishableKey: key,
@@ -78,7 +80,7 @@ export function startTag(script: Element | null): void {
   const { queue } = trueward;
   // When the SDK has started, the queue is no longer an array. On a page with two tags, the SDK is started only once.
   if (!Array.isArray(queue)) return;
-  if (!(script instanceof HTMLScriptElement) || script.dataset['key'] === undefined) return;
+  if (!(script instanceof HTMLScriptElement) || !Object.hasOwn(script.dataset, 'key')) return;
   const ads = createAds(readOptions(script));
   trueward.queue = { push: (...commands) => runCommands(ads, commands) };
   runCommands(ads, queue);

@@ -1,6 +1,7 @@
 import type { Problem } from '../../protocol/wire.ts';
 import { runWithTimeout, type Clock } from '../platform/clock.ts';
 import { newRandomId } from '../platform/ids.ts';
+import { native } from '../platform/native.ts';
 
 /**
  * The result of a request, classified by what the caller can do about it. A request never rejects.
@@ -144,7 +145,7 @@ export const parseRetryAfter = (value: string | null, nowMs: number): number | u
   const delayMs = /^\d+$/.test(text)
     ? Number(text) * 1_000
     : /^[A-Z][a-z]{2,8},? /.test(text)
-      ? Date.parse(text) - nowMs
+      ? native.Date.parse(text) - nowMs
       : Number.NaN;
   return Number.isNaN(delayMs) ? undefined : Math.min(Math.max(delayMs, 0), maxRetryAfterMs);
 };

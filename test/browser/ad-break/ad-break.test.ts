@@ -26,6 +26,13 @@ const waitForElement = (selector: string) =>
     return element;
   });
 
+/** Presses a control until `result` is shown, because at first, input is ignored. */
+const pressUntil = (selector: string, result: string) =>
+  eventually(async () => {
+    if (!overlay().findVisible(result)) await userEvent.click(await waitForElement(selector));
+    expect(overlay().findVisible(result)).toBeDefined();
+  });
+
 for (const [name, media] of [
   ['a video', video],
   ['an image', image],
@@ -83,8 +90,7 @@ it('ends a video that was moved to its end with an error, not with a completion'
 it('asks for confirmation before the player loses a reward', async () => {
   const stage = setStage();
   const running = stage.run(decide(video, { min_watch_ms: 2900 }));
-  await userEvent.click(await waitForElement('button.close'));
-  await waitForElement('.ask');
+  await pressUntil('button.close', '.ask');
   expect(document.querySelector('video')?.paused).toBe(true);
   await userEvent.click(await waitForElement('.ask .main'));
   expect(overlay().findVisible('.ask')).toBeUndefined();
@@ -101,7 +107,10 @@ it('returns completed for an interstitial that the player closes early', async (
   const stage = setStage();
   const decision = decide(image, { format: 'interstitial', min_watch_ms: 60_000 });
   const running = stage.run(decision, { kind: 'interstitial' });
-  await userEvent.click(await waitForElement('button.close'));
+  await eventually(async () => {
+    overlay().findVisible('button.close')?.click();
+    expect(stage.count('close')).toBe(1);
+  });
   expect((await running).outcome).toBe('completed');
   expect(stage.count('confirmation')).toBe(0);
   expect(stage.readPageState()).toEqual(restoredState);
@@ -113,10 +122,16 @@ it('shows an end card until the player closes it', async () => {
   const link = (await waitForElement('.end a')) as HTMLAnchorElement;
   expect([link.target, link.rel]).toEqual(['_blank', 'noopener']);
   // Prevents navigation away from the test page.
-  link.addEventListener('click', (event) => event.preventDefault());
-  link.click();
-  link.click();
-  await userEvent.click(await waitForElement('.end button'));
+  link.removeAttribute('href');
+  await eventually(() => {
+    link.click();
+    expect(stage.count('click')).toBe(1);
+  });
+  // After a click, input is ignored for a moment.
+  await eventually(() => {
+    overlay().findVisible('.end button')?.click();
+    expect(stage.count('close')).toBe(1);
+  });
   expect((await running).outcome).toBe('rewarded');
   expect(stage.count('click')).toBe(1);
   expect(stage.readPageState()).toEqual(restoredState);
@@ -257,7 +272,10 @@ it('keys pressed during the ad do not reach the game', async () => {
   (await waitForElement('button.close')).focus();
   await userEvent.keyboard('{/ArrowLeft}');
   await userEvent.keyboard('a');
-  await userEvent.keyboard(' ');
+  await eventually(async () => {
+    await userEvent.keyboard(' ');
+    expect(overlay().findVisible('.ask')).toBeDefined();
+  });
   (await waitForElement('.ask button:last-child')).focus();
   await userEvent.keyboard('{Enter}');
   expect((await running).outcome).toBe('dismissed');

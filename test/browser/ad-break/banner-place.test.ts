@@ -29,6 +29,7 @@ const show = (take: (signal: AbortSignal) => Promise<ReadyAd | NoAd>) =>
       async enqueue({ type }) {
         events.push(type);
       },
+      note() {},
       clock,
       loadTimeoutMs: 5000,
     },

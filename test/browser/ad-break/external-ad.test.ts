@@ -94,8 +94,12 @@ it('pauses the ad while the AdChoices page is open', async () => {
   ]);
   await eventually(() => expect(stage.count('start')).toBe(1));
   // Prevents navigation away from the test page.
-  link.addEventListener('click', (event) => event.preventDefault());
-  link.click();
+  link.removeAttribute('href');
+  // At first, input is ignored.
+  await eventually(() => {
+    link.click();
+    expect(document.querySelector('video')?.paused).toBe(true);
+  });
   expect(document.querySelector('video')?.paused).toBe(true);
   window.dispatchEvent(new Event('focus'));
   await waitUntilPlaying();

@@ -248,14 +248,10 @@ const faults: Record<string, Fault> = {
   },
   'navigates away from its own page': {
     async inject() {
-      const frame = document.querySelector('iframe');
-      const navigated = new Promise((resolve) =>
-        frame?.addEventListener('load', resolve, { once: true }),
-      );
-      await postAndWait('leave');
-      await navigated;
+      post('leave');
+      await waitForHtmlRemoval();
     },
-    outcome: () => 'rewarded',
+    outcome: (phase) => (earlyPhases.includes(phase) ? 'error' : 'rewarded'),
     phases: mediaPhases,
     media: ['html'],
   },
@@ -304,7 +300,11 @@ function play(kind: string, phase: Phase, fault: Fault) {
     onEndCard(() => reachPhase('endCard'));
     // Even with a delay of zero, the close button is shown by a timer.
     await clock.advance(0);
-    if (phase === 'prompting') overlay().findVisible('button.close')?.click();
+    if (phase === 'prompting') {
+      // At first, input is ignored.
+      await clock.advance(300);
+      overlay().findVisible('button.close')?.click();
+    }
     if (phase === 'playing' || phase === 'prompting') reachPhase(phase);
     else if (injected || phase !== 'opening') time.start();
   }

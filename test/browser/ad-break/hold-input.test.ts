@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { holdInput } from '../../../src/ad-break/hold-input.ts';
+import { openGate } from './stage-set.ts';
 
 afterEach(() => document.body.replaceChildren());
 
@@ -18,7 +19,7 @@ function openAd() {
     canvas,
     received,
     key,
-    release: holdInput(ad, canvas),
+    release: holdInput(ad, canvas, openGate),
     end: () => abortController.abort(),
   };
 }

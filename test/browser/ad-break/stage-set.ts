@@ -1,4 +1,5 @@
 import type { DecisionCreative } from '../../../protocol/wire.ts';
+import type { InputGate } from '../../../src/ad-break/input-gate.ts';
 import {
   runAdBreak,
   type BreakDeps,
@@ -66,7 +67,8 @@ export function decide(
     },
     reward: { type: 'coins', amount: 50 },
     min_watch_ms: 200,
-    close_after_ms: 100,
+    // Later than the moment in which input is ignored.
+    close_after_ms: 600,
     token: 'token',
     issued_at: new Date().toISOString(),
     expires_at: new Date(Date.now() + 600_000).toISOString(),
@@ -86,6 +88,8 @@ export async function load(
 
 /** The overlay's strings, in English. */
 export const englishText: BreakDeps['text'] = { strings: () => english, ready: Promise.resolve() };
+/** Admits every press. */
+export const openGate: InputGate = { admit: () => true, rest() {}, destroy() {} };
 
 /** Sets up a page with a game in which a test can run ad breaks. */
 export function setStage() {

@@ -1,10 +1,11 @@
+import { native } from '../../../src/platform/native.ts';
+
 /** Tracks requested animation frames, and listeners on objects that outlive an ad. */
 export function trackLeaks(): { remaining(): string[]; stop(): void } {
   const remaining = new Set<string>();
   const names = new Map<unknown, number>();
   const { addEventListener: add, removeEventListener: remove } = EventTarget.prototype;
-  const request = window.requestAnimationFrame;
-  const cancel = window.cancelAnimationFrame;
+  const { requestAnimationFrame: request, cancelAnimationFrame: cancel } = native;
   const outlivesAd = (target: unknown): boolean =>
     target === window || target === document || target instanceof AbortSignal;
   const describeListener = (type: string, listener: unknown): string => {
@@ -25,17 +26,17 @@ export function trackLeaks(): { remaining(): string[]; stop(): void } {
     remove.call(this, type, listener, options);
     remaining.delete(describeListener(type, listener));
   };
-  window.requestAnimationFrame = (callback) => {
-    const frame = request.call(window, (time) => {
+  native.requestAnimationFrame = (callback) => {
+    const frame = request((time) => {
       remaining.delete(`frame ${frame}`);
       callback(time);
     });
     remaining.add(`frame ${frame}`);
     return frame;
   };
-  window.cancelAnimationFrame = (frame) => {
+  native.cancelAnimationFrame = (frame) => {
     remaining.delete(`frame ${frame}`);
-    cancel.call(window, frame);
+    cancel(frame);
   };
 
   return {
@@ -43,8 +44,8 @@ export function trackLeaks(): { remaining(): string[]; stop(): void } {
     stop() {
       EventTarget.prototype.addEventListener = add;
       EventTarget.prototype.removeEventListener = remove;
-      window.requestAnimationFrame = request;
-      window.cancelAnimationFrame = cancel;
+      native.requestAnimationFrame = request;
+      native.cancelAnimationFrame = cancel;
     },
   };
 }

@@ -21,6 +21,7 @@ async function show(ad: ReadyAd, element: HTMLElement) {
       loadTimeoutMs: 5_000,
       take: async () => ad,
       enqueue: async (event) => void events.push(event),
+      note() {},
     },
     'lobby',
     element,

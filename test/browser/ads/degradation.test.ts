@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Ads, createAds } from '../../../src/index.ts';
+import { native } from '../../../src/platform/native.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createPublishableKey, picture, createStubService } from '../../support/stub-service.ts';
 import { html, overlay, video } from '../ad-break/stage-set.ts';
@@ -166,9 +167,9 @@ it.each<[name: string, disable: () => void]>([
 });
 
 describe.each<[name: string, disable: () => void]>([
-  ['absent', makeMissing(globalThis, 'requestAnimationFrame')],
-  ['throwing', makeThrowing(globalThis, 'requestAnimationFrame')],
-  ['silent', makeReplacement(globalThis, 'requestAnimationFrame', () => 0)],
+  ['absent', makeMissing(native, 'requestAnimationFrame')],
+  ['throwing', makeThrowing(native, 'requestAnimationFrame')],
+  ['silent', makeReplacement(native, 'requestAnimationFrame', () => 0)],
 ])('with requestAnimationFrame %s', (_, disable) => {
   it('falls back to a timer to earn a video’s reward', async () => {
     disable();

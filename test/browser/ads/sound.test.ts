@@ -126,6 +126,7 @@ describe('a banner', () => {
         loadTimeoutMs: 5_000,
         take: async () => ad,
         enqueue: async ({ type }) => void events.push(type),
+        note() {},
       },
       'lobby',
       slot,

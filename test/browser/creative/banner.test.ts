@@ -15,7 +15,13 @@ async function mount(clickUrl?: string, { clock = systemClock, top = '0px' } = {
     clock,
     signal: new AbortController().signal,
   });
-  const hooks = { painted: vi.fn(), viewed: vi.fn(), clicked: vi.fn(), failed: vi.fn() };
+  const hooks = {
+    painted: vi.fn(),
+    viewed: vi.fn(),
+    unseen: vi.fn(),
+    clicked: vi.fn(),
+    failed: vi.fn(),
+  };
   const remove = mountBanner(slot, creative, { clock, clickUrl, hooks });
   return { slot, hooks, remove };
 }
@@ -49,13 +55,15 @@ it('counts a banner below the fold once the player scrolls to it', async () => {
 
 it('counts a click once', async () => {
   const { hooks, remove, slot } = await mount('https://advertiser.test/');
-  const link = slot.querySelector('a');
+  const link = slot.firstElementChild?.shadowRoot?.querySelector('a');
   link?.addEventListener('click', (event) => event.preventDefault());
   slot.querySelector('img')?.click();
   slot.querySelector('img')?.click();
   expect(hooks.clicked).toHaveBeenCalledTimes(1);
   remove();
   const other = await mount('javascript:alert(1)');
-  expect(other.slot.querySelector('a')?.hasAttribute('href')).toBe(false);
+  expect(other.slot.firstElementChild?.shadowRoot?.querySelector('a')?.hasAttribute('href')).toBe(
+    false,
+  );
   other.remove();
 });

@@ -148,7 +148,7 @@ it.each([
   async (state, selectors) => {
     await page.viewport(320, 568);
     fixture = await openInState(image, 'de');
-    fixture.dialog?.style.setProperty('--unit', '28px');
+    fixture.dialog?.style.setProperty('--trueward-ui-unit', '28px');
     states[state]?.(fixture.overlay);
     fixture.root?.getAnimations().forEach((animation) => animation.finish());
     for (const selector of selectors) {

@@ -8,6 +8,7 @@ const requiredMs = 400;
 let clock: ManualClock;
 let ad: HTMLElement;
 let onViewable: { (visibility: Visibility): void; mock: { calls: [Visibility][] } };
+let onUnseen: { (cause: string): void; mock: { calls: [string][] } };
 let end: () => void = () => {};
 
 function addBox(css: string): HTMLElement {
@@ -18,7 +19,7 @@ function addBox(css: string): HTMLElement {
 }
 
 async function watch() {
-  const watcher = watchViewability(ad, { clock, requiredMs, onViewable });
+  const watcher = watchViewability(ad, { clock, requiredMs, onViewable, onUnseen });
   end = watcher.destroy;
   await waitUntilObserved(ad);
   return watcher;
@@ -42,6 +43,7 @@ beforeEach(async () => {
   document.body.replaceChildren();
   clock = createManualClock();
   onViewable = vi.fn<(visibility: Visibility) => void>();
+  onUnseen = vi.fn<(cause: string) => void>();
   ad = addBox('left: 0; top: 0');
 });
 afterEach(() => {
@@ -84,6 +86,70 @@ it.each([
   expect(onViewable).not.toHaveBeenCalled();
   ad.style.left = '0';
   await expectImpression();
+});
+
+it.each([
+  ['is transparent', 'opacity: 0', /opacity is 0.00/],
+  ['has a transparent parent', 'parent: opacity: 0.3', /opacity is 0.30, because of <section>/],
+  ['has visibility hidden', 'visibility: hidden', /visibility is hidden/],
+  ['is clipped away', 'clip-path: inset(50%)', /covers it|cut off/],
+  ['has a parent that is clipped away', 'parent: clip-path: circle(0)', /covers it|cut off/],
+  [
+    'is clipped by the old property',
+    'position: absolute; clip: rect(0, 0, 0, 0)',
+    /covers it|cut off/,
+  ],
+  ['is scaled to nothing', 'transform: scale(0)', /size is 0 × 0/],
+  ['is seen from the side', 'transform: rotateY(90deg)', /size is 0/],
+  [
+    'is seen from behind',
+    'transform: rotateY(180deg); backface-visibility: hidden',
+    /shows its back/,
+  ],
+  ['has no size', 'width: 0', /size is 0 × 100/],
+  ['is not rendered', 'parent: display: none', /size is 0 × 0/],
+  ['is filtered away', 'parent: filter: opacity(0)', /filter opacity\(0\)/],
+  ['is blurred', 'filter: blur(40px)', /filter blur/],
+  ['is masked', 'mask-image: linear-gradient(transparent, transparent)', /mask/],
+  ['is off the screen', 'left: -9999px', /outside the window/],
+  [
+    'is cut off by its parent',
+    'position: static; parent: width: 0; height: 0; overflow: hidden',
+    /cut off/,
+  ],
+  ['is covered', 'cover: background: red', /<div> \(.cover\) covers it/],
+  [
+    'is covered by something that ignores the pointer',
+    'cover: background: red; pointer-events: none',
+    /covers it/,
+  ],
+])('an ad that %s has no impression, and the cause is reported once', async (_, css, cause) => {
+  const [, own = '', target, foreign] = /^(.*?)(?:(parent|cover): (.*))?$/.exec(css) ?? [];
+  const section = document.createElement('section');
+  document.body.append(section);
+  section.append(ad);
+  if (target === 'parent') section.style.cssText = foreign ?? '';
+  if (target === 'cover') addBox(`left: 0; top: 0; ${foreign}`).className = 'cover';
+  const original = ad.style.cssText;
+  ad.style.cssText += `;${own}`;
+  await watch();
+  await clock.advance(10_000);
+  expect(onViewable).not.toHaveBeenCalled();
+  expect(onUnseen.mock.calls).toEqual([[expect.stringMatching(cause)]]);
+  section.style.cssText = '';
+  ad.style.cssText = original;
+  document.querySelector('.cover')?.remove();
+  await expectImpression();
+});
+
+it.each([
+  ['a transparent layer that ignores the pointer', 'left: 0; top: 0; pointer-events: none'],
+  ['a small badge', 'left: 0; top: 0; width: 20px; height: 20px; background: red'],
+])('counts an ad under %s', async (_, css) => {
+  addBox(css);
+  await watch();
+  await expectImpression();
+  expect(onUnseen).not.toHaveBeenCalled();
 });
 
 it('counts an ad that is half visible', async () => {

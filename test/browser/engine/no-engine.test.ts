@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { noEngine } from '../../../src/engine/engine-driver.ts';
+import { native } from '../../../src/platform/native.ts';
 
 const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
 
@@ -28,7 +29,9 @@ it('calls back on each frame unless the game is paused for an ad', async () => {
 
 it('falls back to a timer if the page renders no frames', () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  vi.spyOn(window, 'requestAnimationFrame').mockReturnValue(0);
+  vi.spyOn(native, 'setInterval').mockImplementation(setInterval);
+  vi.spyOn(native, 'clearInterval').mockImplementation(clearInterval);
+  vi.spyOn(native, 'requestAnimationFrame').mockReturnValue(0);
   const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(false);
   const driver = noEngine();
   const callback = vi.fn();

@@ -2,6 +2,7 @@ import type * as Phaser from 'phaser';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { server } from 'vitest/browser';
 import { holdInput } from '../../../src/ad-break/hold-input.ts';
+import { openGate } from '../ad-break/stage-set.ts';
 import { phaserDriver } from '../../../src/phaser/phaser-driver.ts';
 import { finger, keyboard, keys, mouse } from '../engine/real-input.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -42,7 +43,7 @@ describe.runIf(server.browser === 'chromium').each(phaserVersions)(
       dialog.textContent = 'Ad';
       const releaseGame = phaserDriver(game).hold();
       dialog.showModal();
-      const releaseInput = holdInput(dialog, game.canvas);
+      const releaseInput = holdInput(dialog, game.canvas, openGate);
       return () => {
         dialog.remove();
         releaseGame();

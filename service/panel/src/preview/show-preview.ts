@@ -45,7 +45,7 @@ function showBanner(
   return mountBanner(document.body, loadedCreative, {
     clock: systemClock,
     clickUrl: creative.click_url,
-    hooks: { painted: noop, viewed: noop, clicked: noop, failed: fail },
+    hooks: { painted: noop, viewed: noop, unseen: noop, clicked: noop, failed: fail },
   });
 }
 

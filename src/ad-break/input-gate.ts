@@ -1,0 +1,42 @@
+import { afterPaint } from '../creative/screen.ts';
+import type { Clock } from '../platform/clock.ts';
+
+/** How long an ad must have been visible before the player can react to it, in milliseconds. */
+const restMs = 300;
+/** Players who keep pressing are ignored until they stop for {@link restMs}, but no longer than this, in milliseconds. */
+const maxRestMs = 1_000;
+
+/**
+ * Decides which presses count. A press that begins before a person can have seen the ad was meant for the game, however
+ * it reaches the ad.
+ */
+export interface InputGate {
+  /** Returns whether a press that begins now counts. */
+  admit(): boolean;
+  /** Ignores input for a moment, because what the player sees has changed. */
+  rest(): void;
+  destroy(): void;
+}
+
+/** Creates a gate that opens shortly after the page's next frame. Without frames, it opens a second from now. */
+export function createInputGate(clock: Pick<Clock, 'monotonic'>): InputGate {
+  const createdAtMs = clock.monotonic();
+  let restsSinceMs = createdAtMs;
+  let opensAtMs = createdAtMs + maxRestMs;
+
+  function rest(): void {
+    restsSinceMs = clock.monotonic();
+    opensAtMs = restsSinceMs + restMs;
+  }
+
+  return {
+    admit() {
+      const now = clock.monotonic();
+      if (now >= opensAtMs) return true;
+      opensAtMs = Math.max(opensAtMs, Math.min(restsSinceMs + maxRestMs, now + restMs));
+      return false;
+    },
+    rest,
+    destroy: afterPaint(rest),
+  };
+}

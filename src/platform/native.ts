@@ -1,0 +1,55 @@
+/**
+ * The browser functions that the SDK depends on, as they were when the SDK was loaded. Some games pause by replacing
+ * these globals with functions that do nothing. Their ads must still end.
+ *
+ * `Date` is the constructor; `now` is its `Date.now`, which a game may replace separately.
+ */
+export const native = {
+  setTimeout: bindGlobal('setTimeout'),
+  clearTimeout: bindGlobal('clearTimeout'),
+  setInterval: bindGlobal('setInterval'),
+  clearInterval: bindGlobal('clearInterval'),
+  requestAnimationFrame: bindGlobal('requestAnimationFrame'),
+  cancelAnimationFrame: bindGlobal('cancelAnimationFrame'),
+  queueMicrotask: bindGlobal('queueMicrotask'),
+  fetch: bindGlobal('fetch'),
+  Date: globalThis.Date,
+  now: globalThis.Date.now,
+  monotonic: globalThis.performance?.now.bind(globalThis.performance),
+};
+
+type GlobalName =
+  | `${'set' | 'clear'}${'Timeout' | 'Interval'}`
+  | `${'request' | 'cancel'}AnimationFrame`
+  | 'queueMicrotask'
+  | 'fetch';
+
+/** Outside a browser, some of these functions don't exist. Code that may run there calls them through `attempt()`. */
+function bindGlobal<Name extends GlobalName>(name: Name): (typeof globalThis)[Name] {
+  const bound: unknown = (globalThis[name] as (() => void) | undefined)?.bind(globalThis);
+  return bound as (typeof globalThis)[Name];
+}
+
+const { addEventListener, removeEventListener } = EventTarget.prototype;
+
+/** Adds an event listener with the browser's own `addEventListener`. Returns a function that removes it. */
+export function listen<E extends Event = Event>(
+  target: EventTarget,
+  type: string,
+  listener: (event: E) => void,
+  options?: AddEventListenerOptions,
+): () => void {
+  // Without a prototype, so that properties that the page has added to every object are not taken for options.
+  const ownOptions: unknown = Object.assign(Object.create(null), options);
+  Reflect.apply(addEventListener, target, [type, listener, ownOptions]);
+  return () => Reflect.apply(removeEventListener, target, [type, listener, ownOptions]);
+}
+
+/**
+ * Returns the `<script>` that is running. A page element with the name `currentScript` hides the property of the same
+ * name on `document`, but not the getter on its prototype.
+ */
+export function findCurrentScript(): Element | null {
+  const property = Object.getOwnPropertyDescriptor(Document.prototype, 'currentScript');
+  return (property?.get?.call(document) as Element | null | undefined) ?? null;
+}

@@ -1,0 +1,312 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { cdp, page, server } from 'vitest/browser';
+import type { ShowResult } from '../../../src/outcome.ts';
+import { openFrontDoor } from '../../../src/platform/front-door.ts';
+import { eventually } from '../../support/eventually.ts';
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
+import { finger, keyboard, keys, mouse } from '../engine/real-input.ts';
+import { decide, html, image, overlay, setStage } from './stage-set.ts';
+
+// Tests what the page does to input during an ad, with real input, which only Chromium can emulate from a page.
+
+const types = ['keydown', 'keyup', 'keypress', 'click', 'auxclick', 'wheel', 'touchmove'].concat([
+  'pointerdown',
+  'pointerup',
+  'mousedown',
+  'mouseup',
+  'touchstart',
+  'touchend',
+]);
+
+let clock: ManualClock;
+let stage: ReturnType<typeof setStage>;
+let abort: AbortController;
+let running: Promise<ShowResult> | undefined;
+
+openFrontDoor();
+
+beforeEach(async () => {
+  await page.viewport(640, 480);
+  clock = createManualClock();
+  stage = setStage();
+  abort = new AbortController();
+});
+afterEach(async () => {
+  abort.abort();
+  await running;
+  running = undefined;
+  vi.restoreAllMocks();
+});
+
+const never = { min_watch_ms: 60_000, close_after_ms: 0 };
+const linkUrl = 'https://advertiser.test/';
+
+/** Opens an ad that has a link and can be closed. */
+async function openAd(media = image): Promise<void> {
+  running = stage.run(decide(media, never, linkUrl), { signal: abort.signal }, { clock });
+  await eventually(() => expect(stage.count('start')).toBe(1));
+  // Two frames after the ad has opened.
+  await nextFrame();
+  await clock.advance(0);
+}
+
+const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+const find = (selector: string) => {
+  const element = overlay().findVisible(selector);
+  if (element === undefined) throw new Error(`${selector} is not shown`);
+  return element;
+};
+const isAsking = () => overlay().findVisible('.ask') !== undefined;
+
+/** Lets the link do everything but open the page. */
+function disarmLinks(): void {
+  vi.spyOn(window, 'open').mockReturnValue(null);
+  for (const link of overlay().root?.querySelectorAll('a') ?? []) link.removeAttribute('href');
+}
+
+const space = { key: ' ', code: 'Space', windowsVirtualKeyCode: 32, text: ' ' } as never;
+const key = (name: string, code: number) =>
+  ({ key: name, code: name, windowsVirtualKeyCode: code }) as never;
+
+/** Ways to press a control. */
+const devices: Record<string, (control: HTMLElement) => Promise<void>> = {
+  async mouse(control) {
+    await mouse.down(control);
+    await mouse.up(control);
+  },
+  async finger(control) {
+    await finger.down(control);
+    await finger.up(control);
+  },
+  async Enter(control) {
+    control.focus();
+    await keyboard.down(keys.enter);
+    await keyboard.up(keys.enter);
+  },
+  async Space(control) {
+    control.focus();
+    await keyboard.down(space);
+    await keyboard.up(space);
+  },
+};
+
+describe.runIf(server.browser === 'chromium')('Input', () => {
+  const spoilers: [string, () => EventTarget, keyof Event][] = [
+    () => window,
+    () => document,
+    () => document.documentElement,
+    () => document.body,
+  ].flatMap((target) =>
+    (['preventDefault', 'stopImmediatePropagation'] as const).map(
+      (method) =>
+        [String(target).replace(/.*=> /, ''), target, method] as [
+          string,
+          () => EventTarget,
+          keyof Event,
+        ],
+    ),
+  );
+
+  it.each(spoilers)('reaches the ad if listeners on %s call $2', async (_, target, method) => {
+    const spoil = (event: Event) => (event[method] as () => void)();
+    const controller = new AbortController();
+    const options = { capture: true, passive: false, signal: controller.signal };
+    for (const type of types) target().addEventListener(type, spoil, options);
+    try {
+      await openAd();
+      await clock.advance(300);
+      for (const [device, press] of Object.entries(devices)) {
+        await press(find('button.close'));
+        await eventually(() => expect(isAsking(), device).toBe(true));
+        await press(find('.ask .main'));
+        await eventually(() => expect(isAsking(), device).toBe(false));
+      }
+    } finally {
+      controller.abort();
+    }
+  });
+
+  it('does not leave the ad', async () => {
+    const received: string[] = [];
+    const note = (event: Event) => void received.push(event.type);
+    const controller = new AbortController();
+    await openAd();
+    await clock.advance(300);
+    for (const target of [window, document, document.documentElement, document.body])
+      for (const type of types)
+        target.addEventListener(type, note, { capture: true, signal: controller.signal });
+    for (const press of Object.values(devices)) await press(find('.title'));
+    controller.abort();
+    expect(received).toEqual([]);
+  });
+
+  it('is ignored until a person can have seen the ad, and after each click-through', async () => {
+    await openAd();
+    disarmLinks();
+    for (const press of Object.values(devices)) {
+      await clock.advance(90);
+      await press(find('footer a'));
+      await press(find('button.close'));
+    }
+    expect([stage.count('click'), isAsking()]).toEqual([0, false]);
+    await clock.advance(300);
+    await devices['mouse']?.(find('footer a'));
+    await eventually(() => expect(stage.count('click')).toBe(1));
+    await devices['mouse']?.(find('button.close'));
+    expect(isAsking()).toBe(false);
+    window.dispatchEvent(new Event('focus'));
+    await clock.advance(300);
+    await devices['mouse']?.(find('button.close'));
+    await eventually(() => expect(isAsking()).toBe(true));
+  });
+
+  it.each(['mouse', 'finger'] as const)(
+    'that began in the game with the %s is no click, however late it ends',
+    async (device) => {
+      const input = device === 'mouse' ? mouse : finger;
+      // The canvas is where the ad's link will be.
+      await input.down(stage.canvas);
+      await openAd();
+      disarmLinks();
+      await clock.advance(5_000);
+      await input.up(find('footer a'));
+      await nextFrame();
+      expect(stage.count('click')).toBe(0);
+    },
+  );
+
+  it('that repeats a key from before the ad presses nothing', async () => {
+    await keyboard.down(keys.enter);
+    await openAd();
+    await clock.advance(5_000);
+    find('button.close').focus();
+    await keyboard.repeat(keys.enter);
+    await keyboard.up(keys.enter);
+    expect(isAsking()).toBe(false);
+  });
+
+  it('with a second click of a double click presses nothing', async () => {
+    await openAd();
+    disarmLinks();
+    await clock.advance(300);
+    const { left, top } = find('footer a').getBoundingClientRect();
+    const frame = window.frameElement?.getBoundingClientRect() ?? new DOMRect();
+    const scale = frame.width / ((window.frameElement as HTMLElement | null)?.offsetWidth ?? 1);
+    const at = { x: frame.left + (left + 9) * scale, y: frame.top + (top + 9) * scale };
+    const send = (type: string, clickCount: number, button = 'left') =>
+      cdp().send('Input.dispatchMouseEvent', { type, button, clickCount, ...at } as never);
+    await send('mousePressed', 2);
+    await send('mouseReleased', 2);
+    await nextFrame();
+    expect(stage.count('click')).toBe(0);
+    // The middle button opens the link too.
+    await send('mousePressed', 1, 'middle');
+    await send('mouseReleased', 1, 'middle');
+    await eventually(() => expect(stage.count('click')).toBe(1));
+  });
+
+  it('does not scroll the page', async () => {
+    const tall = document.createElement('div');
+    tall.style.height = '5000px';
+    document.body.append(tall);
+    scrollTo(0, 100);
+    await openAd();
+    await clock.advance(300);
+    const frame = window.frameElement?.getBoundingClientRect() ?? new DOMRect();
+    const point = { x: frame.left + 100, y: frame.top + 100 };
+    await cdp().send('Input.dispatchMouseEvent', {
+      type: 'mouseWheel',
+      deltaX: 0,
+      deltaY: 400,
+      ...point,
+    } as never);
+    for (const pressed of [key('PageDown', 34), key('End', 35), key('ArrowDown', 40), space]) {
+      await keyboard.down(pressed);
+      await keyboard.up(pressed);
+    }
+    await finger.down(find('.title'));
+    await finger.drag(find('.title'), 80);
+    await finger.up();
+    for (let count = 0; count < 10; count += 1) await nextFrame();
+    expect(scrollY).toBe(100);
+    tall.remove();
+  });
+
+  it('by Escape keeps watching when asked whether to close', async () => {
+    await openAd();
+    await clock.advance(300);
+    const escape = async () => {
+      await keyboard.down(keys.escape);
+      await keyboard.up(keys.escape);
+    };
+    await escape();
+    await eventually(() => expect(isAsking()).toBe(true));
+    await escape();
+    await eventually(() => expect(isAsking()).toBe(false));
+    expect(stage.count('close')).toBe(0);
+  });
+
+  it('by gamepad closes, chooses and mutes', async () => {
+    let pressed: number[] = [0];
+    vi.spyOn(navigator, 'getGamepads').mockImplementation(() => [
+      {
+        index: 0,
+        connected: true,
+        axes: [0, 0],
+        buttons: Array.from({ length: 17 }, (_, index) => ({ pressed: pressed.includes(index) })),
+      } as unknown as Gamepad,
+    ]);
+    const hold = async (...buttons: number[]) => {
+      pressed = buttons;
+      await nextFrame();
+      await nextFrame();
+    };
+    const press = async (button: number) => {
+      await hold(button);
+      await hold();
+    };
+    await openAd();
+    await clock.advance(300);
+    // A button that was down when the ad opened does nothing when it is released.
+    find('button.close').focus();
+    await hold();
+    expect(isAsking()).toBe(false);
+    overlay().dialog?.querySelector<HTMLElement>('.frame')?.focus();
+    await press(13);
+    expect(overlay().root?.activeElement).toBe(find('button.close'));
+    await press(0);
+    await eventually(() => expect(isAsking()).toBe(true));
+    await press(1);
+    await eventually(() => expect(isAsking()).toBe(false));
+    await press(1);
+    await eventually(() => expect(isAsking()).toBe(true));
+    await press(15);
+    await press(0);
+    expect((await running)?.outcome).toBe('dismissed');
+  });
+
+  it('outside an HTML creative’s frame does not let the creative click', async () => {
+    const media = html(`port.postMessage({ type: 'ready' });
+      const click = () => { focus(); b.focus(); port.postMessage({ type: 'click' }) };
+      port.onmessage = click; setInterval(click, 100)`);
+    const button = document.body.appendChild(document.createElement('button'));
+    button.style.cssText = 'position: fixed; inset: 0';
+    await mouse.down(button);
+    await mouse.up(button);
+    button.remove();
+    expect(navigator.userActivation.isActive).toBe(true);
+    await openAd(media);
+    disarmLinks();
+    while (navigator.userActivation.isActive || document.activeElement?.tagName !== 'IFRAME') {
+      await nextFrame();
+      await clock.advance(100);
+      expect(stage.count('click')).toBe(0);
+    }
+    await mouse.down(document.querySelector('iframe') as Element);
+    await mouse.up(document.querySelector('iframe') as Element);
+    await eventually(async () => {
+      await clock.advance(1_000);
+      expect(stage.count('click')).toBe(1);
+    });
+  });
+});
