@@ -1,7 +1,7 @@
 import { attempt } from '../platform/guard.ts';
 import type { Clock } from '../platform/clock.ts';
 import { listen } from '../platform/native.ts';
-import { measureUnveiledShare, measureVisibleShare } from './visible-share.ts';
+import { measureUnveiledShare, measureVisibleShare, type VisibleShare } from './visible-share.ts';
 
 /** How much of an ad was visible, and for how long without interruption. */
 export interface Visibility {
@@ -23,6 +23,8 @@ const minRatio = 0.5;
 const checkIntervalMs = 200;
 /** If more than this many milliseconds pass between two checks, the device slept or the page was suspended. */
 const minSleepMs = 10_000;
+/** How long to wait before measuring again what is on top of the element, in milliseconds. */
+const veilCheckMs = 1_000;
 /** How long a playing ad may be invisible before it is reported, in milliseconds. */
 const maxUnseenMs = 4_000;
 
@@ -54,6 +56,9 @@ export function watchViewability(
   let isSeen = false;
   let isReported = false;
   let unseenSinceMs: number | undefined;
+  /** What {@link measureUnveiledShare} found, and how long a bad result holds. */
+  let veil: VisibleShare = { ratio: 1 };
+  let veiledUntilMs = 0;
   let playing = true;
   let isDone = false;
   let visibleSinceMs: number | undefined;
@@ -103,10 +108,15 @@ export function watchViewability(
     else if (visibleSinceMs === undefined || now - checkedAt > minSleepMs) visibleSinceMs = now;
     let ms = visibleSinceMs === undefined ? 0 : Math.round(now - visibleSinceMs);
     const isDue = ms >= requiredMs || (!isSeen && ms > 0);
-    if (ratio >= minRatio && isDue && !isConfirmed) {
-      const unveiled = measureUnveiledShare(element);
-      ratio *= unveiled.ratio;
-      cause = unveiled.cause;
+    if (ratio >= minRatio && !isConfirmed) {
+      if (isDue && now >= veiledUntilMs) {
+        veil = measureUnveiledShare(element);
+        veiledUntilMs = veil.ratio < minRatio ? now + veilCheckMs : 0;
+      }
+      if (isDue || now < veiledUntilMs) {
+        ratio *= veil.ratio;
+        cause = veil.cause;
+      }
       if (ratio < minRatio) {
         visibleSinceMs = undefined;
         ms = 0;
@@ -125,10 +135,8 @@ export function watchViewability(
 
   /** Reports a playing ad that has not been visible for too long. */
   function noteUnseen(isShown: boolean, cause: string | undefined): void {
-    if (isSeen || !isShown || cause === undefined) {
-      unseenSinceMs = undefined;
-      return;
-    }
+    if (isSeen || !isShown) unseenSinceMs = undefined;
+    if (isSeen || !isShown || cause === undefined) return;
     unseenSinceMs ??= clock.monotonic();
     if (isReported || clock.monotonic() - unseenSinceMs < maxUnseenMs) return;
     isReported = true;

@@ -13,6 +13,7 @@ import {
   load,
   missingMedia,
   overlay,
+  pressUntil,
   setStage,
   video,
 } from './stage-set.ts';
@@ -24,13 +25,6 @@ const waitForElement = (selector: string) =>
     const element = overlay().findVisible(selector);
     if (element === undefined) throw new Error(`${selector} is not shown`);
     return element;
-  });
-
-/** Presses a control until `result` is shown, because at first, input is ignored. */
-const pressUntil = (selector: string, result: string) =>
-  eventually(async () => {
-    if (!overlay().findVisible(result)) await userEvent.click(await waitForElement(selector));
-    expect(overlay().findVisible(result)).toBeDefined();
   });
 
 for (const [name, media] of [
@@ -90,7 +84,7 @@ it('ends a video that was moved to its end with an error, not with a completion'
 it('asks for confirmation before the player loses a reward', async () => {
   const stage = setStage();
   const running = stage.run(decide(video, { min_watch_ms: 2900 }));
-  await pressUntil('button.close', '.ask');
+  await pressUntil('button.close', () => overlay().findVisible('.ask') !== undefined);
   expect(document.querySelector('video')?.paused).toBe(true);
   await userEvent.click(await waitForElement('.ask .main'));
   expect(overlay().findVisible('.ask')).toBeUndefined();

@@ -2,7 +2,15 @@ import { expect, it } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import type { DecisionCreative } from '../../../protocol/wire.ts';
 import { eventually } from '../../support/eventually.ts';
-import { adChoices, decide, restoredState, overlay, setStage, video } from './stage-set.ts';
+import {
+  adChoices,
+  decide,
+  restoredState,
+  overlay,
+  pressUntil,
+  setStage,
+  video,
+} from './stage-set.ts';
 
 const icon = { url: adChoices, width: 77, height: 15, click_url: 'https://choices.test/' };
 
@@ -28,7 +36,7 @@ const waitUntilPlaying = () =>
 it('gives no reward for an ad that the player skips', async () => {
   const stage = setStage();
   const running = stage.run(decideExternal({ skip_after_ms: 500 }));
-  await userEvent.click(await waitForElement('.skip'));
+  await pressUntil('.skip', () => overlay().findVisible('.ask') !== undefined);
   // The prompt warns that the reward would be lost. The player keeps watching.
   await userEvent.click(await waitForElement('.ask .main'));
   await waitUntilPlaying();
@@ -60,7 +68,7 @@ it('keeps the reward if the player skips the ad once the reward is due', async (
   const decision = { ...decideExternal({ skip_after_ms: 500 }), min_watch_ms: 500 };
   const running = stage.run(decision);
   await eventually(() => expect(stage.count('complete')).toBe(1));
-  await userEvent.click(await waitForElement('.skip'));
+  await pressUntil('.skip', () => stage.count('close') === 1);
   expect((await running).outcome).toBe('rewarded');
   expect(stage.count('skip')).toBe(0);
 });

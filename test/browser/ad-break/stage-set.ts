@@ -1,3 +1,4 @@
+import { vi } from 'vitest';
 import type { DecisionCreative } from '../../../protocol/wire.ts';
 import type { InputGate } from '../../../src/ad-break/input-gate.ts';
 import {
@@ -194,3 +195,13 @@ export function overlay() {
     );
   return { root, findVisible, dialog: root?.querySelector('dialog') };
 }
+
+/** Presses a control until `isDone`, because input is ignored at first. */
+export const pressUntil = (selector: string, isDone: () => boolean): Promise<void> =>
+  vi.waitFor(
+    () => {
+      if (!isDone()) overlay().findVisible(selector)?.click();
+      if (!isDone()) throw new Error(`Pressing ${selector} has had no effect.`);
+    },
+    { timeout: 20_000 },
+  );

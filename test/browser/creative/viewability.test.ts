@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { page } from 'vitest/browser';
 import { watchViewability, type Visibility } from '../../../src/creative/viewability.ts';
+import { eventually } from '../../support/eventually.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { waitUntilObserved } from './until-observed.ts';
 
@@ -139,7 +140,11 @@ it.each([
   section.style.cssText = '';
   ad.style.cssText = original;
   document.querySelector('.cover')?.remove();
-  await expectImpression();
+  await eventually(async () => {
+    await waitUntilObserved(ad);
+    await clock.advance(200);
+    expect(onViewable).toHaveBeenCalledTimes(1);
+  });
 });
 
 it.each([
