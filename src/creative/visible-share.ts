@@ -96,8 +96,13 @@ function paints(element: Element): boolean {
 function findStyleCause(element: Element): string | undefined {
   const { visibility } = getComputedStyle(element);
   if (visibility !== 'visible') return `its visibility is ${visibility}`;
+  // The page can't style the ad's own elements, which fade in.
+  const own = element.parentElement?.shadowRoot;
   let opacity = 1;
   for (let node: Element | undefined = element; node !== undefined; node = findParent(node)) {
+    // An element in the top layer is drawn without its ancestors' effects.
+    if (isOnTopLayer(node)) return undefined;
+    if (own && node.getRootNode() === own) continue;
     const style = getComputedStyle(node);
     const filters = Array.from(
       style.filter.matchAll(/(opacity|brightness|contrast|blur)\(([\d.]+)/g),
@@ -113,8 +118,6 @@ function findStyleCause(element: Element): string | undefined {
     if ((style.maskImage || 'none') !== 'none') return `${describeElement(node)} has a mask`;
     if (style.backfaceVisibility === 'hidden' && facesAway(style.transform))
       return `${describeElement(node)} shows its back`;
-    // An element in the top layer is drawn without its ancestors' effects.
-    if (isOnTopLayer(node)) return undefined;
   }
   return undefined;
 }

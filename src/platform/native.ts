@@ -16,6 +16,8 @@ export const native = {
   Date: globalThis.Date,
   now: globalThis.Date.now,
   monotonic: globalThis.performance?.now.bind(globalThis.performance),
+  addEventListener: EventTarget.prototype.addEventListener,
+  removeEventListener: EventTarget.prototype.removeEventListener,
 };
 
 type GlobalName =
@@ -30,8 +32,6 @@ function bindGlobal<Name extends GlobalName>(name: Name): (typeof globalThis)[Na
   return bound as (typeof globalThis)[Name];
 }
 
-const { addEventListener, removeEventListener } = EventTarget.prototype;
-
 /** Adds an event listener with the browser's own `addEventListener`. Returns a function that removes it. */
 export function listen<E extends Event = Event>(
   target: EventTarget,
@@ -41,8 +41,8 @@ export function listen<E extends Event = Event>(
 ): () => void {
   // Without a prototype, so that properties that the page has added to every object are not taken for options.
   const ownOptions: unknown = Object.assign(Object.create(null), options);
-  Reflect.apply(addEventListener, target, [type, listener, ownOptions]);
-  return () => Reflect.apply(removeEventListener, target, [type, listener, ownOptions]);
+  Reflect.apply(native.addEventListener, target, [type, listener, ownOptions]);
+  return () => Reflect.apply(native.removeEventListener, target, [type, listener, ownOptions]);
 }
 
 /**

@@ -26,6 +26,10 @@ export function trackLeaks(): { remaining(): string[]; stop(): void } {
     remove.call(this, type, listener, options);
     remaining.delete(describeListener(type, listener));
   };
+  Object.assign(native, {
+    addEventListener: EventTarget.prototype.addEventListener,
+    removeEventListener: EventTarget.prototype.removeEventListener,
+  });
   native.requestAnimationFrame = (callback) => {
     const frame = request((time) => {
       remaining.delete(`frame ${frame}`);
@@ -44,6 +48,7 @@ export function trackLeaks(): { remaining(): string[]; stop(): void } {
     stop() {
       EventTarget.prototype.addEventListener = add;
       EventTarget.prototype.removeEventListener = remove;
+      Object.assign(native, { addEventListener: add, removeEventListener: remove });
       native.requestAnimationFrame = request;
       native.cancelAnimationFrame = cancel;
     },
