@@ -6,12 +6,15 @@ import { createDeferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createManualClock, runPendingWork } from '../../support/manual-clock.ts';
 import type { BreakDeps } from '../../../src/ad-break/run-ad-break.ts';
+import { openFrontDoor } from '../../../src/platform/front-door.ts';
 import type { NewAdEvent } from '../../../src/outbox/outbox.ts';
 import { passTime } from './pass-time.ts';
 import { decide, restoredState, html, image, overlay, setStage, video } from './stage-set.ts';
 import { trackLeaks } from './traces.ts';
 
 const isFullRun = inject('full');
+// Its listeners stay for as long as the page.
+openFrontDoor();
 
 // Tests every fault in every phase of an ad break, with a player who does nothing. The ad break must end on its own
 // with the expected outcome, and leave nothing behind on the page. Faults that do not depend on the media are tested
@@ -410,7 +413,7 @@ describe.each(Object.keys(kinds))('an ad break with %s', (kind) => {
         expect(watchedMs).toBeLessThan(longestMs);
         expect(visible?.ms ?? 0).toBeLessThan(longestMs);
       }
-      expect(leaks.remaining()).toEqual([]);
+      await eventually(() => expect(leaks.remaining()).toEqual([]));
       expect(clock.timers()).toBe(0);
       const onKeydown = vi.fn();
       window.addEventListener('keydown', onKeydown, { once: true });
