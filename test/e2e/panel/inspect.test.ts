@@ -149,7 +149,7 @@ test('the list of decisions follows requests and events as they happen', async (
   const page = await site.open('/decisions');
   const decision = await site.game.decideImage('player-8');
   const row = page.getByRole('row').filter({ hasText: decision.id });
-  await row.filter({ hasText: /revive.*player-8.*filled–/ }).waitFor();
+  await row.filter({ hasText: /revive.*player-8.*filled\s*–/ }).waitFor();
   await site.game.reportStart(decision);
   await row.filter({ hasText: 'start' }).waitFor();
 });
