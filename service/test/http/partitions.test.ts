@@ -121,7 +121,7 @@ test.skipIf(!hasPostgres)(
     expect(plans).toHaveLength(2);
     for (const plan of plans) {
       expect(plan).toMatch(
-        /Index Cond: \(\(account_id = \$1\) AND \(\w*id = requested.requested_id\)\)/,
+        /Index Cond: \(\(account_id = \$1\) AND (\(environment = \$2\) AND )?\(\w*id = requested.requested_id\)\)/,
       );
       expect(plan).not.toContain('Seq Scan');
     }
