@@ -1,6 +1,6 @@
 /**
- * This repository's own lint rules, as an oxlint plugin. No published rule covers the quirks of Cocos Creator's
- * compiler.
+ * This repository's own lint rules, as an oxlint plugin: no published rule covers the quirks of Cocos Creator's
+ * compiler, or where the service may read the time.
  */
 
 const message =
@@ -42,4 +42,55 @@ const noIterableSpread = {
   }),
 };
 
-export default { meta: { name: 'trueward' }, rules: { 'no-iterable-spread': noIterableSpread } };
+const clockMessage =
+  'The service has one clock, which follows the database’s: pass a `Clock` in, and pass its time to SQL as a parameter (docs/clocks.md).';
+
+/** PostgreSQL's own clocks. `now()` in a template's expression is a function of ours. */
+const sqlClock =
+  /\b(?:(?:now|clock_timestamp|statement_timestamp|transaction_timestamp|timeofday)\s*\(\s*\)|current_(?:timestamp|date|time)\b|localtime(?:stamp)?\b)|'(?:now|today|tomorrow|yesterday)'::?/i;
+/** The machine's clocks. */
+const clockCalls = new Set(['Date.now', 'performance.now', 'process.hrtime', 'process.uptime']);
+
+/**
+ * Rejects reading the machine's clock or the database's clock.
+ *
+ * @type {{ create(context: { report(problem: object): void }): object }}
+ */
+const oneClock = {
+  create: (context) => {
+    /** @param {any} node */
+    const report = (node) => context.report({ message: clockMessage, node });
+    return {
+      /** @param {any} call */
+      CallExpression({ callee }) {
+        if (callee.type === 'Identifier' && callee.name === 'Date') report(callee);
+      },
+      /** @param {any} member */
+      MemberExpression(member) {
+        const name = member.property.name ?? member.property.value;
+        if (clockCalls.has(`${member.object.name}.${name}`)) report(member);
+      },
+      /** @param {any} created */
+      NewExpression(created) {
+        if (created.callee.name === 'Date' && created.arguments.length === 0) report(created);
+      },
+      /** @param {any} specifier */
+      ImportSpecifier(specifier) {
+        if (specifier.imported.name === 'systemClock') report(specifier);
+      },
+      /** @param {any} literal */
+      Literal(literal) {
+        if (typeof literal.value === 'string' && sqlClock.test(literal.value)) report(literal);
+      },
+      /** @param {any} element */
+      TemplateElement(element) {
+        if (sqlClock.test(element.value.raw)) report(element);
+      },
+    };
+  },
+};
+
+export default {
+  meta: { name: 'trueward' },
+  rules: { 'no-iterable-spread': noIterableSpread, 'one-clock': oneClock },
+};

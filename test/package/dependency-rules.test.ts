@@ -141,6 +141,31 @@ test('rejects circular imports', () => {
   ]);
 });
 
+test('rejects every clock but the service’s own', () => {
+  const lines = {
+    'wall.ts': 'export const now = () => Date.now();',
+    'date.ts': 'export const now = () => new Date();',
+    'text.ts': 'export const now = () => Date();',
+    'timer.ts': 'export const now = () => performance.now();',
+    'machine.ts': `import { systemClock } from '../platform/time.ts';\nexport const { nowMs } = systemClock;`,
+    'sql.ts': "export const sql = 'UPDATE leases SET until = NOW()';",
+    'template.ts': 'export const sql = (id: string) => `SELECT ${id}, clock_timestamp() AS at`;',
+    'today.ts': 'export const sql = `SELECT current_date`;',
+    'literal.ts': `export const sql = "SELECT 'now'::timestamptz";`,
+  };
+  for (const [name, line] of Object.entries(lines)) writeSource(`service/src/reward/${name}`, line);
+  writeSource(
+    'service/src/reward/allowed.ts',
+    'const now = () => new Date(0);\nexport const sql = (at: number) => `SELECT ${now()}, ${new Date(at)}`;',
+  );
+  const problems = lint().filter(({ code }) => code.includes('one-clock'));
+  expect([...new Set(problems.map(({ filename }) => filename))].sort()).toEqual(
+    Object.keys(lines)
+      .map((name) => `service/src/reward/${name}`)
+      .sort(),
+  );
+});
+
 test('rejects array spreads that Creator’s Loose option would break', () => {
   writeSource('src/reward/set.ts', `export const list = (of: Set<string>) => [...of];`);
   writeSource(

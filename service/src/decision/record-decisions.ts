@@ -144,7 +144,13 @@ const insert = `${insertDecisions},
   counted AS (${buildInsertSums(firstSumParam)})
   ${countStored}`;
 
-const demandColumns: readonly Column<{ id: string; demand: DemandRecord }>[] = [
+interface DemandRow {
+  id: string;
+  issuedAtMs: number;
+  demand: DemandRecord;
+}
+
+const demandColumns: readonly Column<DemandRow>[] = [
   { name: 'decision_id', type: 'text', read: ({ id }) => id },
   { name: 'demand', type: 'jsonb', read: ({ demand }) => demand },
 ];
@@ -200,7 +206,9 @@ export async function recordDecisions(
     ...items.flatMap(countSources),
   ];
   const { accountId, environment } = scope;
-  const demands = items.flatMap(({ record: { id }, demand }) => (demand ? { id, demand } : []));
+  const demands = items.flatMap(({ record, demand }): DemandRow[] =>
+    demand ? [{ id: record.id, issuedAtMs: record.issued_at, demand }] : [],
+  );
   const values = [accountId, environment, ...buildArrays(columns, rows)];
   const sums = buildArrays(sumColumns, sumCounts(counts));
   const insertAll = async (queries: Queries): Promise<void> => {
@@ -229,10 +237,11 @@ export async function recordDecisions(
 const noticeExpiryMs = 600_000;
 
 /** Builds requests for the due notices. They contain no player data. */
-const buildRequests = ({ id, demand }: { id: string; demand: DemandRecord }): NewRequest[] =>
+const buildRequests = ({ id, issuedAtMs, demand }: DemandRow): NewRequest[] =>
   listDueNotices(demand).map((tracker) => ({
     decisionId: id,
     tracker,
-    expiresInMs: noticeExpiryMs,
+    dueAtMs: issuedAtMs,
+    lateAtMs: issuedAtMs + noticeExpiryMs,
     client: null,
   }));

@@ -141,8 +141,10 @@ const computePercent = (types: ReadonlySet<EventType>): number => {
 export interface NewRequest {
   decisionId: string;
   tracker: DueTracker;
-  /** How long the request may still be sent after it has been stored. */
-  expiresInMs: number;
+  /** When the request became due. */
+  dueAtMs: number;
+  /** Until when the request may be sent. */
+  lateAtMs: number;
   /** The sealed {@link Client}; null if the request discloses nothing about the player. */
   client: string | null;
 }
@@ -160,7 +162,8 @@ const columns: readonly Column<NewRequest>[] = [
   { name: 'place', type: 'integer', read: ({ tracker }) => tracker.place },
   { name: 'at_least_once', type: 'boolean', read: ({ tracker }) => tracker.atLeastOnce },
   { name: 'client', type: 'text', read: ({ client }) => client },
-  { name: 'expires_in_ms', type: 'double precision', read: ({ expiresInMs }) => expiresInMs },
+  { name: 'next_at', type: 'timestamptz', read: ({ dueAtMs }) => dueAtMs },
+  { name: 'late_at', type: 'timestamptz', read: ({ lateAtMs }) => lateAtMs },
 ];
 
 /** Returns a URL's host. Requests are queued per host. */
@@ -168,14 +171,13 @@ const parseHost = (url: string): string => (URL.canParse(url) ? new URL(url).hos
 
 /**
  * Builds a statement that inserts the arrays from {@link buildRequestArrays}. The arrays are bound to the parameters
- * starting at `$first`, the account to `$1` and the environment to `$2`. Times come from the database, because the
- * processes' clocks may differ.
+ * starting at `$first`, the account to `$1` and the environment to `$2`.
  */
 export const buildInsertRequests = (first: number): string =>
   `INSERT INTO tracker_requests (account_id, environment, state, attempt, reached, next_at, decision_id, tracker, host,
       place, at_least_once, client, late_at)
-    SELECT account_id, $2, 'pending', 0, false, now(), decision_id, tracker, host, place, at_least_once, client,
-        now() + expires_in_ms * interval '1 millisecond'
+    SELECT account_id, $2, 'pending', 0, false, next_at, decision_id, tracker, host, place, at_least_once, client,
+        late_at
       FROM (${forAccount(unnest(columns, first))}) AS due
     ON CONFLICT DO NOTHING`;
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
+import type { Clock } from '../platform/time.ts';
 import type { Database } from '../store/database.ts';
 import { migrationNames } from '../store/migrate.ts';
 import type { Week } from '../store/partitions.ts';
@@ -49,6 +50,7 @@ export async function archiveWeek(
   database: Database,
   week: Week,
   folder: string,
+  clock: Clock,
   onRows: (rows: number) => void,
 ): Promise<ArchiveResult> {
   const manifestPath = join(folder, `${week.name}.json`);
@@ -60,10 +62,10 @@ export async function archiveWeek(
     : existing;
   if (written) await writeManifest(manifestPath, manifest);
   await database.query(
-    `INSERT INTO archived_weeks (account_id, name, rows, checksum, archived_at) VALUES ('service', $1, $2, $3, now())
+    `INSERT INTO archived_weeks (account_id, name, rows, checksum, archived_at) VALUES ('service', $1, $2, $3, $4)
       ON CONFLICT (account_id, name) DO UPDATE SET rows = excluded.rows, checksum = excluded.checksum,
         archived_at = excluded.archived_at`,
-    [week.name, manifest.rows, manifest.checksum],
+    [week.name, manifest.rows, manifest.checksum, new Date(clock.nowMs())],
   );
   return { manifest, written };
 }

@@ -8,18 +8,17 @@ export async function claimChore(
   queries: Queries,
   name: string,
   intervalMs: number,
+  nowMs: number,
 ): Promise<boolean> {
   const insertedRows = await queries.query(
-    `INSERT INTO chores (account_id, name, begun_at) VALUES ('service', $1, now())
+    `INSERT INTO chores (account_id, name, begun_at) VALUES ('service', $1, $2)
       ON CONFLICT DO NOTHING RETURNING name`,
-    [name],
+    [name, new Date(nowMs)],
   );
   if (insertedRows.length > 0) return true;
-  // The update is a separate statement, because Citus doesn't allow `now()` in ON CONFLICT DO UPDATE.
   const updatedRows = await queries.query(
-    `UPDATE chores SET begun_at = now() WHERE account_id = 'service' AND name = $1
-        AND begun_at <= now() - $2::float8 * interval '1 millisecond' RETURNING name`,
-    [name, intervalMs],
+    `UPDATE chores SET begun_at = $2 WHERE account_id = 'service' AND name = $1 AND begun_at <= $3 RETURNING name`,
+    [name, new Date(nowMs), new Date(nowMs - intervalMs)],
   );
   return updatedRows.length > 0;
 }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { foldDeltas } from './rollup.ts';
+import type { Clock } from '../platform/time.ts';
 import type { Database } from '../store/database.ts';
 import { retryLockTimeoutMs } from '../store/group-commit.ts';
 import type { Tracing } from '../trace/tracing.ts';
@@ -7,6 +8,7 @@ import { claimChore } from './claim-chore.ts';
 
 interface Deps {
   database: Database;
+  clock: Clock;
   log: Logger;
   tracing: Pick<Tracing, 'run'>;
 }
@@ -54,13 +56,14 @@ export async function foldRollups(
 }
 
 /** Folds the roll-ups every ten seconds until `stop` is called. Only one process claims each run. */
-export function startFolding({ database, log, tracing }: Deps): { stop(): Promise<void> } {
+export function startFolding({ database, clock, log, tracing }: Deps): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const fold = async (): Promise<void> => {
     const [row] = await database.query<{ any: boolean }>(
       'SELECT EXISTS (SELECT 1 FROM rollup_deltas) AS any',
     );
-    if (row?.any !== true || !(await claimChore(database, 'roll-ups', intervalMs / 2))) return;
+    if (row?.any !== true) return;
+    if (!(await claimChore(database, 'roll-ups', intervalMs / 2, clock.nowMs()))) return;
     await foldRollups(database, stopping.signal, (accountId, error) =>
       log.warn({ err: error, accountId }, "could not fold an account's roll-ups; retrying in 10 s"),
     );

@@ -64,8 +64,8 @@ async function maintainPartitions({ database, clock }: Deps): Promise<void> {
 
 async function deleteOldData(deps: Deps, stopping: AbortSignal): Promise<void> {
   const { database, clock, log, retention } = deps;
-  if (!(await claimChore(database, 'old rows', intervalMs - 60_000))) return;
   const nowMs = clock.nowMs();
+  if (!(await claimChore(database, 'old rows', intervalMs - 60_000, nowMs))) return;
   const deleted = await deleteOldRows(database, nowMs, retention, stopping);
   if (Object.keys(deleted).length > 0) log.info({ deleted }, 'deleted old rows');
   const { dropped, kept } = await dropOldWeeks(database, nowMs, retention, stopping);

@@ -4,6 +4,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { UnsupportedTokenVersionError } from '../decision/token.ts';
 import { DomainError } from '../platform/domain-error.ts';
 import { instantRule } from '../platform/time.ts';
+import { UndecidedTimeError } from '../reward/early-events.ts';
 import { isLockTimeout, isUnavailable } from '../store/database-errors.ts';
 import { OverloadedError } from '../store/group-commit.ts';
 
@@ -46,6 +47,9 @@ function toProblemError(error: unknown): ProblemError {
   // error, they would drop the events.
   if (error instanceof UnsupportedTokenVersionError) {
     return new ProblemError('unavailable', error.message, { retryAfterS: 5 });
+  }
+  if (error instanceof UndecidedTimeError) {
+    return new ProblemError('unavailable', error.message, { retryAfterS: error.retryAfterS });
   }
   if (isUnavailable(error)) {
     return new ProblemError('unavailable', 'The database is unavailable.', { retryAfterS: 5 });

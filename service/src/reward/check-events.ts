@@ -47,6 +47,20 @@ export function checkArrival(
 const minimumRatio = 0.5;
 const minimumMs = { video: 2_000, image: 1_000, html: 1_000 } as const;
 
+/** Returns how long an ad must be visible for a viewable impression. */
+export const minimumImpressionMs = ({ mediaFormat }: Pick<DecisionState, 'mediaFormat'>): number =>
+  minimumMs[mediaFormat];
+
+/** Whether an event reports a viewable impression. */
+export const impressionEvidence = (
+  decision: Pick<DecisionState, 'mediaFormat'>,
+  { type, visible }: RecordedEvent,
+): boolean =>
+  (type === 'impression' || type === 'viewable') &&
+  visible !== undefined &&
+  visible.ratio >= minimumRatio &&
+  visible.ms >= minimumImpressionMs(decision);
+
 /**
  * Returns the time of the verified impression in Unix milliseconds, or undefined if there is none. The evidence is an
  * `impression` or `viewable` event. The time between the decision and the event's arrival, measured by the service's
@@ -56,16 +70,13 @@ export function checkImpression(
   decision: Pick<DecisionState, 'mediaFormat' | 'issuedAtMs' | 'expiresAtMs'>,
   events: readonly RecordedEvent[],
 ): number | undefined {
-  const minimum = minimumMs[decision.mediaFormat];
+  const minimum = minimumImpressionMs(decision);
   const offsetMs = smallestOffset(events);
   const times = events
-    .filter(({ type }) => type === 'impression' || type === 'viewable')
     .filter(
       (event) =>
+        impressionEvidence(decision, event) &&
         computeEarliest(event) <= decision.expiresAtMs + impressionGraceMs &&
-        event.visible !== undefined &&
-        event.visible.ratio >= minimumRatio &&
-        event.visible.ms >= minimum &&
         event.receivedAtMs - decision.issuedAtMs >= minimum,
     )
     .map((event) => correctEventTime(event, offsetMs, decision.issuedAtMs + minimum));

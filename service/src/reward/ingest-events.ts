@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdEvent, EventBatchResult, EventResult } from '@trueward/protocol/wire';
 import type { Pseudonymize } from '../decision/decision-service.ts';
 import { type RecordedEvent, makeEventKey } from '../decision/decision-state.ts';
@@ -7,7 +8,8 @@ import type { Environment } from '../access/principal.ts';
 import { type Clock, requireInstant } from '../platform/time.ts';
 import type { Scope } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
-import type { EventBatch } from './record-events.ts';
+import { maxHoldMs, UndecidedTimeError } from './early-events.ts';
+import type { EventBatch, RecordResponse } from './record-events.ts';
 
 /** Self-identified crawlers and link-preview bots. */
 const crawlerPattern =
@@ -33,7 +35,9 @@ interface Deps {
   tokens: DecisionTokens;
   pseudonym: Pseudonymize;
   clock: Clock;
-  lane: Lane<EventBatch, EventBatchResult>;
+  lane: Lane<EventBatch, RecordResponse>;
+  /** Resolves after this many milliseconds. Only tests replace it. */
+  wait?(ms: number): Promise<unknown>;
 }
 
 /** Records the events in one request. Resolves after the commit with one result per event. */
@@ -44,47 +48,100 @@ export type IngestEvents = (
   client: Client,
 ) => Promise<EventBatchResult>;
 
-export function createEventIngester({ tokens, pseudonym, clock, lane }: Deps): IngestEvents {
+export function createEventIngester(deps: Deps): IngestEvents {
+  const { tokens, pseudonym, clock, lane, wait = sleep } = deps;
   return async (scope, sentAt, submittedEvents, client) => {
     const verify = memoize(tokens.verify);
-    const arrival = { scope, sentAtMs: requireInstant(sentAt), receivedAtMs: clock.nowMs() };
-    const validEvents: RecordedEvent[] = [];
-    const userRefs = new Map<string, string>();
-    const rejections = submittedEvents.map((event): EventResult | undefined => {
-      if ('malformed' in event) return { id: event.id, status: 'rejected', code: 'invalid_event' };
-      const result = readEvent(event, { claims: verify(event.token), ...arrival });
-      if ('code' in result) return { id: event.id, status: 'rejected', code: result.code };
-      if (result.claims.userRef !== undefined)
-        userRefs.set(event.decision_id, result.claims.userRef);
-      validEvents.push(result.event);
-      return undefined;
-    });
-    const completedUserRefs = validEvents
-      .filter(({ type }) => type === 'complete')
-      .flatMap(({ decisionId }) => userRefs.get(decisionId) ?? []);
-    const viewers = [...new Set(completedUserRefs)].map((userRef) => pseudonym(scope, userRef));
-    const botEvents = new Set(
-      isBot(client.userAgent, scope.environment) ? validEvents.map(makeEventKey) : [],
-    );
-    const { results, decisions } =
-      validEvents.length === 0
-        ? { results: [], decisions: [] }
-        : await lane.push({
-            scope,
-            events: validEvents,
-            userRefs,
-            viewers,
-            botEvents,
-            findClient: () => client,
-          });
-    const remainingResults = results.values();
-    return {
-      results: rejections.map(
-        (rejection) => rejection ?? (remainingResults.next().value as EventResult),
-      ),
-      decisions,
-    };
+    const sentAtMs = requireInstant(sentAt);
+    const lead = () => clock.nowMs() - clock.monotonicMs();
+    const leadAtArrivalMs = lead();
+    let receivedAtMs = clock.nowMs();
+    const results = new Map<number, EventResult>();
+    const decisions = new Map<string, EventBatchResult['decisions'][number]>();
+    const finalEvents = new Set<string>();
+    // Events that arrive too early are recorded once they are possible; see `early-events.ts`.
+    for (let round = 1; ; round += 1) {
+      const [events, userRefs] = [new Map<number, RecordedEvent>(), new Map<string, string>()];
+      submittedEvents.forEach((event, index) => {
+        if (results.has(index)) return;
+        const reject = (code: NonNullable<EventResult['code']>) =>
+          results.set(index, { id: event.id, status: 'rejected', code });
+        if ('malformed' in event) return reject('invalid_event');
+        const arrival = { scope, sentAtMs, receivedAtMs, claims: verify(event.token) };
+        const result = readEvent(event, arrival);
+        if ('code' in result) return reject(result.code);
+        if (result.claims.userRef !== undefined)
+          userRefs.set(event.decision_id, result.claims.userRef);
+        return events.set(index, result.event);
+      });
+      const validEvents = [...events.values()];
+      const completedUserRefs = validEvents
+        .filter(({ type }) => type === 'complete')
+        .flatMap(({ decisionId }) => userRefs.get(decisionId) ?? []);
+      const viewers = [...new Set(completedUserRefs)].map((userRef) => pseudonym(scope, userRef));
+      const isFromBot = isBot(client.userAgent, scope.environment);
+      const botEvents = new Set(isFromBot ? validEvents.map(makeEventKey) : []);
+      const batch = { scope, events: validEvents, userRefs, viewers, botEvents, finalEvents };
+      const response =
+        validEvents.length === 0
+          ? { results: [], decisions: [] }
+          : await lane.push({ ...batch, findClient: () => client });
+      for (const reward of response.decisions) decisions.set(reward.id, reward);
+      const earlyEvents: [RecordedEvent, number][] = [];
+      [...events].forEach(([index, event], position) => {
+        const result = response.results[position];
+        if (result && 'earlyByMs' in result) earlyEvents.push([event, result.earlyByMs]);
+        else if (result) results.set(index, result);
+      });
+      if (earlyEvents.length === 0)
+        return {
+          results: submittedEvents.flatMap((_, index) => results.get(index) ?? []),
+          decisions: [...decisions.values()],
+        };
+      const measureDoubt = async (): Promise<number> => {
+        const doubtMs = (await clock.confirm?.()) ?? 0;
+        // The clock may have jumped since the request arrived, because the machine has slept.
+        return doubtMs + Math.max(0, lead() - leadAtArrivalMs);
+      };
+      const holdMs = await decideHold({ measureDoubt, earlyEvents, round, finalEvents });
+      if (holdMs > 0) await wait(holdMs);
+      receivedAtMs += holdMs;
+    }
   };
+}
+
+/** After this many rounds, the remaining early events are judged. Several events of one request take several rounds. */
+const maxRounds = 3;
+
+/**
+ * Returns how long to wait until the first early events are possible. Adds events that are much too early to
+ * `finalEvents`: they are judged now, but only after the clock has been measured anew.
+ *
+ * @throws UndecidedTimeError when the events may be possible by another process's clock.
+ */
+async function decideHold({
+  measureDoubt,
+  earlyEvents,
+  round,
+  finalEvents,
+}: {
+  /** Returns by how much the service's clock may be wrong. */
+  measureDoubt(): Promise<number>;
+  earlyEvents: readonly [RecordedEvent, number][];
+  round: number;
+  finalEvents: Set<string>;
+}): Promise<number> {
+  const isTooEarly = (earlyByMs: number): boolean => earlyByMs > maxHoldMs || round > maxRounds;
+  const tooEarly = earlyEvents.filter(([, earlyByMs]) => isTooEarly(earlyByMs));
+  if (tooEarly.length > 0) {
+    const longestMs = Math.max(...tooEarly.map(([, earlyByMs]) => earlyByMs));
+    const shortestMs = Math.min(...tooEarly.map(([, earlyByMs]) => earlyByMs));
+    // The measurement's own rounding isn't a doubt.
+    if (shortestMs <= (await measureDoubt()) - 1) throw new UndecidedTimeError(longestMs);
+    for (const [event] of tooEarly) finalEvents.add(makeEventKey(event));
+  }
+  const soon = earlyEvents.filter(([, earlyByMs]) => !isTooEarly(earlyByMs));
+  return Math.max(0, ...soon.map(([, earlyByMs]) => earlyByMs));
 }
 
 /** Caches verification results, because most events in a request have the same token. */

@@ -17,6 +17,8 @@ import type { Database, Queries, Scope, TransactionOptions } from '../store/data
 import { type Lane, retryLockTimeoutMs } from '../store/group-commit.ts';
 import { type LaneDeps, createScopedLanes } from '../store/lanes.ts';
 import { checkArrival } from './check-events.ts';
+import { type EarlyEvent, findEarly } from './early-events.ts';
+import { requireLockedViewers, ViewersNotLockedError } from './viewer-locks.ts';
 import {
   countEvents,
   countInvalid,
@@ -41,8 +43,16 @@ export interface EventBatch {
   viewers: string[];
   /** Keys of events sent by bots. */
   botEvents: ReadonlySet<string>;
+  /** Keys of events that are judged even if they are too early. */
+  finalEvents: ReadonlySet<string>;
   /** Returns the client that sent a decision's events. */
   findClient(decisionId: string): Client | undefined;
+}
+
+/** The results of one request. Events that are too early are not recorded. */
+export interface RecordResponse {
+  results: (EventResult | EarlyEvent)[];
+  decisions: EventBatchResult['decisions'];
 }
 
 interface Deps {
@@ -68,7 +78,7 @@ interface Deps {
 const maxEventsPerBatch = 1_000;
 
 /** Creates lanes, each of which group-commits events for one account and environment. */
-export function createEventLanes(deps: Deps): Lane<EventBatch, EventBatchResult> {
+export function createEventLanes(deps: Deps): Lane<EventBatch, RecordResponse> {
   return createScopedLanes(deps.lanes, {
     async commit(batches, { isRetry }) {
       const [first, ...others] = batches;
@@ -91,6 +101,7 @@ const mergeBatches = (group: [EventBatch, ...EventBatch[]]): EventBatch => ({
   userRefs: new Map(group.flatMap(({ userRefs }) => [...userRefs])),
   viewers: [...new Set(group.flatMap(({ viewers }) => viewers))],
   botEvents: new Set(group.flatMap(({ botEvents }) => [...botEvents])),
+  finalEvents: new Set(group.flatMap(({ finalEvents }) => [...finalEvents])),
   findClient: (id) =>
     group.find(({ events }) => events.some(({ decisionId }) => decisionId === id))?.findClient(id),
 });
@@ -103,7 +114,7 @@ async function recordMergedBatch(
   deps: Deps,
   mergedBatch: EventBatch,
   options: TransactionOptions,
-): Promise<{ next(batch: EventBatch): EventBatchResult }> {
+): Promise<{ next(batch: EventBatch): RecordResponse }> {
   const { response, changedIds, hasDeliveries, hasRequests } = await recordWithRetry(
     deps,
     mergedBatch,
@@ -143,7 +154,7 @@ async function recordWithRetry(
 }
 
 interface RecordResult {
-  response: EventBatchResult;
+  response: RecordResponse;
   /** Ids of changed decisions. */
   changedIds: string[];
   hasDeliveries: boolean;
@@ -161,7 +172,10 @@ async function recordInTransaction(
   const snapshot = deps.snapshot(scope);
   const { decisions, recordedEvents } = await lockAndRead(queries, batch, nowMs);
   const codes = findRejectionCodes(batch, decisions, snapshot, nowMs);
-  const acceptableEvents = events.filter((_, index) => codes[index] === undefined);
+  const earlyEvents = findEarly(batch, decisions, recordedEvents);
+  const acceptableEvents = events.filter(
+    (event, index) => codes[index] === undefined && !earlyEvents.has(event),
+  );
   const rejectedCompletions = collectRejectedCompletions(events, codes);
   const candidates = selectAffected([...decisions.values()], acceptableEvents, rejectedCompletions);
   requireLockedViewers(batch.viewers, candidates, recordedEvents);
@@ -172,7 +186,7 @@ async function recordInTransaction(
     recordedEvents,
   );
   const results = buildResults(events, codes, outcomes);
-  const acceptedEvents = events.filter((_, index) => results[index]?.status === 'accepted');
+  const acceptedEvents = events.filter((event) => outcomes.get(event) === 'new');
 
   const affectedDecisions = selectAffected(candidates, acceptedEvents, rejectedCompletions);
   const [transitions] = await Promise.all([
@@ -211,7 +225,12 @@ async function recordInTransaction(
     describeReward(deps.receipts, scope, decision, userRefs.get(decision.id)),
   );
   return {
-    response: { results, decisions: statuses },
+    response: {
+      results: events.map(
+        (event, index) => earlyEvents.get(event) ?? (results[index] as EventResult),
+      ),
+      decisions: statuses,
+    },
     changedIds: transitions.map(({ after }) => after.id),
     hasDeliveries,
     hasRequests: trackerResult.hasRequests,
@@ -324,33 +343,4 @@ function collectRejectedCompletions(
     if (code === 'late') rejectedCompletions.set(decisionId, { state: 'expired', reason: code });
   });
   return rejectedCompletions;
-}
-
-/** Thrown when a decision is locked but its player is not. Players must be locked before decisions. */
-class ViewersNotLockedError extends Error {
-  readonly viewers: string[];
-  constructor(viewers: string[]) {
-    super(`${viewers.length} players must be locked before their decisions.`);
-    this.viewers = viewers;
-  }
-}
-
-/**
- * Makes sure that every player who may earn a reward is locked. Usually, the completion arrives last, and its request
- * identifies the player to lock. If other evidence arrives after the completion, the player is not locked yet.
- *
- * @param viewers the locked players
- * @throws ViewersNotLockedError when a player is not locked.
- */
-function requireLockedViewers(
-  viewers: readonly string[],
-  decisions: readonly DecisionState[],
-  recordedEvents: ReadonlyMap<string, readonly RecordedEvent[]>,
-): void {
-  const missingViewers = decisions.flatMap(({ id, viewer, rewardState }) => {
-    const isUnsettled = rewardState === 'none' || rewardState === 'pending';
-    const isCompleted = recordedEvents.get(id)?.some(({ type }) => type === 'complete') === true;
-    return viewer !== null && isUnsettled && isCompleted && !viewers.includes(viewer) ? viewer : [];
-  });
-  if (missingViewers.length > 0) throw new ViewersNotLockedError([...new Set(missingViewers)]);
 }

@@ -134,12 +134,12 @@ function buildRequests(
   { decision: { id }, chosenAd, dueTrackers }: EventEffect,
 ): NewRequest[] {
   if (dueTrackers.length === 0) return [];
-  const expiresInMs = chosenAd.trackUntilMs - nowMs;
   const client = box.seal(JSON.stringify(discloseClient(findClient(id), chosenAd)));
   return dueTrackers.map((tracker) => ({
     decisionId: id,
     tracker,
-    expiresInMs,
+    dueAtMs: nowMs,
+    lateAtMs: chosenAd.trackUntilMs,
     // Billing notices do not identify the player.
     client: tracker.atLeastOnce ? null : client,
   }));

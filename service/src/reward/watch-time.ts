@@ -104,19 +104,24 @@ const shares = [
   ['complete', 1],
 ] as const;
 
+/** Returns how long after its decision an event can occur at the earliest. */
+export function minimumElapsedMs(type: RecordedEvent['type'], requiredMs: number): number {
+  const [, share] = shares.find(([name]) => name === type) ?? [];
+  if (share === undefined) return 0;
+  // Quartile events have a tolerance, because video players fire them at irregular times.
+  return requiredMs * watchedShare * share - (type === 'complete' ? 0 : toleranceMs(requiredMs));
+}
+
 /** Whether an event arrived before it could have occurred. Network delays can't cause this. */
 export function isImpossible(
   decision: { issuedAtMs: number; requiredMs: number },
   events: readonly RecordedEvent[],
 ): boolean {
-  const requiredMs = decision.requiredMs * watchedShare;
-  return shares.some(([type, share]) => {
+  return shares.some(([type]) => {
     const event = findFirst(events, type);
-    // Quartile events have a tolerance, because video players fire them at irregular times.
-    const tolerance = type === 'complete' ? 0 : toleranceMs(decision.requiredMs);
     return (
       event !== undefined &&
-      event.receivedAtMs - decision.issuedAtMs < requiredMs * share - tolerance
+      event.receivedAtMs - decision.issuedAtMs < minimumElapsedMs(type, decision.requiredMs)
     );
   });
 }

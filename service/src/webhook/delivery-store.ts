@@ -1,4 +1,5 @@
 import type { Environment } from '../access/principal.ts';
+import { formatInstant } from '../platform/time.ts';
 import type { Queries } from '../store/database.ts';
 
 /** A claimed delivery. */
@@ -37,16 +38,11 @@ export interface Claim {
   /** Maximum number of deliveries across all endpoints. */
   limit: number;
   leaseMs: number;
+  nowMs: number;
 }
 
 /** Number of consecutive failures after which an endpoint is suspect. */
 const suspectAfter = 5;
-
-/*
- * All comparisons of due times and leases use the database's clock. Clock skew between processes may exceed the
- * duration of a lease. The statements use `now()`, because distributed databases reject `clock_timestamp()` in an
- * UPDATE condition.
- */
 
 /**
  * Claims due deliveries, round-robin across endpoints, and reads their events. A dead endpoint may have a backlog of
@@ -74,11 +70,11 @@ const claimDueDeliveries = `WITH head AS (
       ON room.account_id = r.account_id AND room.webhook_id = r.id
     CROSS JOIN LATERAL (
       SELECT id, next_at, lease_until FROM deliveries
-      WHERE account_id = r.account_id AND webhook_id = r.id AND state = 'pending' AND next_at <= now()
-        AND (f.webhook_id IS NOT NULL OR lease_until IS NULL OR lease_until <= now())
+      WHERE account_id = r.account_id AND webhook_id = r.id AND state = 'pending' AND next_at <= $11::timestamptz
+        AND (f.webhook_id IS NOT NULL OR lease_until IS NULL OR lease_until <= $11::timestamptz)
       ORDER BY next_at, id
       LIMIT least(coalesce(room.free, $5::integer), CASE WHEN f.webhook_id IS NULL THEN NULL ELSE 1 END)) AS due
-    WHERE r.kind = 'webhook' AND (due.lease_until IS NULL OR due.lease_until <= now())
+    WHERE r.kind = 'webhook' AND (due.lease_until IS NULL OR due.lease_until <= $11::timestamptz)
   ), ranked AS (
     SELECT *, row_number() OVER (PARTITION BY account_id ORDER BY place, next_at, id) AS account_place FROM head
   ), turns AS (
@@ -90,11 +86,11 @@ const claimDueDeliveries = `WITH head AS (
   ), chosen AS (
     SELECT unnest(array_agg(account_id)) AS account_id, unnest(array_agg(id)) AS id FROM turns),
   claimed AS (
-    UPDATE deliveries SET lease_until = now() + $7::float8 * interval '1 millisecond'
+    UPDATE deliveries SET lease_until = $11::timestamptz + $7::float8 * interval '1 millisecond'
     FROM chosen
     WHERE deliveries.account_id = chosen.account_id AND deliveries.id = chosen.id
-      AND state NOT IN ('delivered', 'failed') AND deliveries.next_at <= now()
-      AND (lease_until IS NULL OR lease_until <= now())
+      AND state NOT IN ('delivered', 'failed') AND deliveries.next_at <= $11::timestamptz
+      AND (lease_until IS NULL OR lease_until <= $11::timestamptz)
     RETURNING deliveries.*)
   SELECT claimed.account_id AS "accountId", claimed.id, claimed.event_id AS "eventId",
     claimed.webhook_id AS "webhookId", claimed.environment, claimed.attempt, events.body
@@ -106,7 +102,7 @@ const claimDueDeliveries = `WITH head AS (
 
 export const claimDue = (
   queries: Queries,
-  { endpoints, perEndpoint, accounts, perAccount, limit, leaseMs }: Claim,
+  { endpoints, perEndpoint, accounts, perAccount, limit, leaseMs, nowMs }: Claim,
 ): Promise<DueDelivery[]> =>
   queries.query<DueDelivery>(claimDueDeliveries, [
     suspectAfter,
@@ -119,6 +115,7 @@ export const claimDue = (
     accounts.map(({ accountId }) => accountId),
     accounts.map(({ free }) => free),
     perAccount,
+    formatInstant(nowMs),
   ]);
 
 /** Ends a delivery's lease without recording an attempt. */

@@ -138,6 +138,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
       perAccount,
       limit,
       leaseMs,
+      nowMs: clock.nowMs(),
     };
     const claimedDeliveries = limit > 0 ? await claimDue(database, claimOptions) : [];
     for (const { accountId, webhookId, free } of endpointSlots) {

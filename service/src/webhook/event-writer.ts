@@ -21,7 +21,7 @@ const insertSql = `WITH written AS (
       RETURNING 1),
   queued AS (
     INSERT INTO deliveries (account_id, environment, next_at, created_at, state, attempt, id, event_id, webhook_id)
-      ${forAccount(`$2, now(), $3::timestamptz, 'pending', 0, unnest($7::text[]), unnest($8::text[]), unnest($9::text[])`)}
+      ${forAccount(`$2, $3::timestamptz, $3::timestamptz, 'pending', 0, unnest($7::text[]), unnest($8::text[]), unnest($9::text[])`)}
       RETURNING 1)
   SELECT count(*) AS stored FROM written`;
 

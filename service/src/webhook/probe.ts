@@ -123,7 +123,7 @@ async function insertLeased(queries: Queries, delivery: DueDelivery, nowMs: numb
   const { accountId, id, environment, eventId, webhookId } = delivery;
   await queries.query(
     `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at, lease_until)
-      VALUES ($1, $2, $3, $4, $5, 'pending', 0, now(), $6, now() + $7::float8 * interval '1 millisecond')`,
-    [accountId, id, environment, eventId, webhookId, new Date(nowMs), leaseMs],
+      VALUES ($1, $2, $3, $4, $5, 'pending', 0, $6, $6, $7)`,
+    [accountId, id, environment, eventId, webhookId, new Date(nowMs), new Date(nowMs + leaseMs)],
   );
 }

@@ -40,9 +40,10 @@ const columns: readonly Column<FinishedAttempt>[] = [
   { name: 'response', type: 'text', read: ({ result }) => result.response },
   { name: 'state', type: 'text', read: ({ next }) => next.state },
   {
-    name: 'delay_ms',
-    type: 'double precision',
-    read: ({ next }) => (next.state === 'pending' ? next.delayMs : null),
+    name: 'next_at',
+    type: 'timestamptz',
+    read: ({ next, result }) =>
+      next.state === 'pending' ? result.startedAtMs + result.latencyMs + next.delayMs : null,
   },
 ];
 
@@ -55,10 +56,10 @@ const columns: readonly Column<FinishedAttempt>[] = [
 
 /**
  * Stores attempts and the new states of their deliveries. Resets the consecutive-failure counts of endpoints that
- * accepted a delivery. Calls `now()` outside the UPDATE, because Citus doesn't allow it inside `coalesce` there.
+ * accepted a delivery.
  */
 const record = `WITH ended AS (
-    SELECT *, now() + delay_ms * interval '1 millisecond' AS next_at FROM (SELECT ${unnest(columns, 3)}) AS given),
+    SELECT * FROM (SELECT ${unnest(columns, 3)}) AS given),
   stored AS (
     INSERT INTO delivery_attempts (account_id, delivery_id, attempt, started_at, latency_ms, status, error, response)
       SELECT $1, id, attempt, started_at, latency_ms, status, error, response FROM ended

@@ -55,7 +55,7 @@ export function createRedelivery({ clock, makeId, resources, audit }: Deps): Red
     const rows = eventIds.map((event_id) => ({ id: makeId('delivery'), event_id }));
     await queries.query(
       `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
-        SELECT $1, id, $2, event_id, $3, 'pending', 0, now(), $4
+        SELECT $1, id, $2, event_id, $3, 'pending', 0, $4::timestamptz, $4::timestamptz
         FROM jsonb_to_recordset($5::text::jsonb) AS row(id text, event_id text)`,
       [scope.accountId, scope.environment, webhookId, now(), JSON.stringify(rows)],
     );

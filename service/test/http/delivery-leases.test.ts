@@ -3,11 +3,13 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/platform/time.ts';
 import type { Database } from '../../src/store/database.ts';
+import { type DatabaseClock, openDatabaseClock } from '../../src/store/database-clock.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { noTracing } from '../../src/trace/tracing.ts';
 import type { LaneDeps } from '../../src/store/lanes.ts';
 import { startDispatcher } from '../../src/webhook/dispatcher.ts';
 import { createAttemptLanes } from '../../src/webhook/record-attempts.ts';
+import { createTestMachine } from '../machine.ts';
 import { openEmptyDatabase } from '../empty-database.ts';
 
 let database: Database;
@@ -45,23 +47,28 @@ function watchClaims(targetRounds: number): {
   const completion = new Promise<void>((resolve) => (notify = resolve));
   const query: Database['query'] = async <T>(text: string, params?: readonly unknown[]) => {
     const rows = await database.query<T>(text, params);
-    if (text.includes('SET lease_until = now()') && ++rounds === targetRounds) notify();
+    if (text.includes('SET lease_until = $11') && ++rounds === targetRounds) notify();
     return rows;
   };
   return { watchedDatabase: { ...database, query }, completion };
 }
 
-test('processes with skewed clocks do not claim a leased delivery', async () => {
+test('processes on machines with skewed clocks do not claim a leased delivery', async () => {
   const senders: string[] = [];
   let respond: () => void = () => undefined;
   const response = new Promise<void>((resolve) => (respond = resolve));
   let notifySend: () => void = () => undefined;
   const firstSend = new Promise<void>((resolve) => (notifySend = resolve));
-  const start = (name: string, aheadMs: number, leaseDatabase: Database) =>
-    startDispatcher({
+  const clocks: DatabaseClock[] = [];
+  const start = async (name: string, aheadMs: number, leaseDatabase: Database) => {
+    const machine = createTestMachine(() => performance.timeOrigin + performance.now(), aheadMs);
+    const log = { warn: () => undefined };
+    const clock = await openDatabaseClock({ database, embedded: false, log, machine });
+    clocks.push(clock);
+    return startDispatcher({
       database: leaseDatabase,
       lane: createAttemptLanes(database, lanes),
-      clock: { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs },
+      clock,
       log: pino({ level: 'silent' }),
       tracing: noTracing,
       async send() {
@@ -78,6 +85,7 @@ test('processes with skewed clocks do not claim a leased delivery', async () => 
       development: false,
       random: () => 0.5,
     });
+  };
   await database.query(
     `INSERT INTO resources (account_id, environment, kind, id, document, revision, created_at, updated_at)
       VALUES ('acc_1', 'live', 'webhook', 'whk_1', $1, 1, now(), now())`,
@@ -92,12 +100,12 @@ test('processes with skewed clocks do not claim a leased delivery', async () => 
       VALUES ('acc_1', 'dlv_1', 'live', 'evt_1', 'whk_1', 'pending', 0, now(), now())`,
   );
 
-  const accurateClockProcess = start('accurate', 0, database);
+  const accurateClockProcess = await start('accurate', 0, database);
   await firstSend;
   const [aheadClaims, behindClaims] = [watchClaims(2), watchClaims(2)];
   const otherProcesses = [
-    start('ahead', hourMs, aheadClaims.watchedDatabase),
-    start('behind', -hourMs, behindClaims.watchedDatabase),
+    await start('ahead', hourMs, aheadClaims.watchedDatabase),
+    await start('behind', -hourMs, behindClaims.watchedDatabase),
   ];
   await Promise.all([aheadClaims.completion, behindClaims.completion]);
   respond();
@@ -109,8 +117,9 @@ test('processes with skewed clocks do not claim a leased delivery', async () => 
     `UPDATE deliveries SET state = 'pending', attempt = 0, next_at = now() WHERE id = 'dlv_1'`,
   );
   const newClaims = watchClaims(2);
-  const laggingClockProcess = start('behind', -hourMs, newClaims.watchedDatabase);
+  const laggingClockProcess = await start('behind', -hourMs, newClaims.watchedDatabase);
   await newClaims.completion;
   await laggingClockProcess.stop();
   expect(senders).toEqual(['accurate', 'behind']);
+  for (const clock of clocks) clock.stop();
 });

@@ -55,6 +55,7 @@ describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint'
         perAccount: 100,
         limit: 100,
         leaseMs: 20_000,
+        nowMs: Date.now(),
       };
       let claimedDeliveries: Awaited<ReturnType<typeof claimDue>> = [];
       const claim = async (queries: Queries): Promise<void> => {

@@ -75,6 +75,7 @@ describe.skipIf(!hasPostgres)('with a backlog of 80,000 requests to an unreachab
           limit: 500,
           leaseMs: 20_000,
           sinceId,
+          nowMs: Date.now(),
         }),
       );
       // The backlog spans 2,000 pages. Earlier versions of the statement read at least 7,000, including repeated reads.

@@ -87,7 +87,8 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       listNewlyDueTrackers(chosen, previousPlayback, currentPlayback).map((tracker) => ({
         decisionId: id,
         tracker,
-        expiresInMs: 60_000,
+        dueAtMs: systemClock.nowMs(),
+        lateAtMs: systemClock.nowMs() + 60_000,
         client: tracker.atLeastOnce ? null : box.seal('{}'),
       })),
     );

@@ -162,14 +162,14 @@ test('every table has a defined retention period', async () => {
 
 test('only one process can claim a chore until the claim expires', async () => {
   const claimResults = await Promise.all(
-    Array.from({ length: 8 }, () => claimChore(database, 'a chore', 60_000)),
+    Array.from({ length: 8 }, () => claimChore(database, 'a chore', 60_000, Date.now())),
   );
   expect(claimResults.filter(Boolean)).toHaveLength(1);
   // Claims are never released; they expire.
   await database.query(
     `UPDATE chores SET begun_at = begun_at - interval '61 seconds' WHERE name = 'a chore'`,
   );
-  expect(await claimChore(database, 'a chore', 60_000)).toBe(true);
+  expect(await claimChore(database, 'a chore', 60_000, Date.now())).toBe(true);
 });
 
 test('folding keeps the deltas table small on the embedded database', async () => {

@@ -148,6 +148,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
         perAccount: 100,
         limit: 100,
         leaseMs: 20_000,
+        nowMs,
       });
       return claimedDeliveries.filter(({ accountId }) => accountId === scope.accountId).length;
     };
@@ -210,10 +211,11 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       place: 0,
       atLeastOnce: true,
     } as never;
-    const request = { decisionId, tracker, expiresInMs: 60_000, client: null };
+    const [dueAtMs, lateAtMs] = [nowMs, nowMs + 60_000];
+    const request = { decisionId, tracker, dueAtMs, lateAtMs, client: null };
     await storeRequests(database, scope, [
       request,
-      { ...request, decisionId: makeId('decision'), expiresInMs: -1 },
+      { ...request, decisionId: makeId('decision'), lateAtMs: nowMs - 1 },
     ]);
     await sweepRequests(database, decisionId, nowMs);
     const claimForProbe = () =>
@@ -224,8 +226,9 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
         limit: 100,
         leaseMs: 20_000,
         sinceId: decisionId,
+        nowMs,
       });
-    expectEqual((await listAccounts(database, decisionId)).includes(scope.accountId), true);
+    expectEqual((await listAccounts(database, decisionId, nowMs)).includes(scope.accountId), true);
     const [leased] = await claimForProbe();
     if (leased?.decisionId !== decisionId) throw new Error('the request was not leased');
     expectEqual(await claimForProbe(), []);
@@ -291,8 +294,8 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
   'processes share rate-limit usage': async (database) => {
     const [firstId, secondId] = [makeId('webhookEvent'), makeId('webhookEvent')];
     const [ownStore, otherStore] = [
-      createUsageStore(database, firstId),
-      createUsageStore(database, secondId),
+      createUsageStore(database, firstId, systemClock),
+      createUsageStore(database, secondId, systemClock),
     ];
     for (const uses of [3, 5]) await ownStore.write([{ name: firstId, uses }]);
     expectEqual((await otherStore.read([firstId])).uses, [
@@ -306,7 +309,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     if (!week) throw new Error('there is no partition');
     try {
       for (let times = 0; times < 2; times += 1)
-        await archiveWeek(database, week, folder, () => undefined);
+        await archiveWeek(database, week, folder, systemClock, () => undefined);
       expectEqual(await isArchived(database, week), true);
     } finally {
       rmSync(folder, { recursive: true });
@@ -322,9 +325,9 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     };
     await deleteOldRows(database, nowMs, retention, new AbortController().signal);
     const chore = makeId('webhookEvent');
-    expectEqual(await claimChore(database, chore, 60_000), true);
-    expectEqual(await claimChore(database, chore, 60_000), false);
-    expectEqual(await claimChore(database, chore, 0), true);
+    expectEqual(await claimChore(database, chore, 60_000, systemClock.nowMs()), true);
+    expectEqual(await claimChore(database, chore, 60_000, systemClock.nowMs()), false);
+    expectEqual(await claimChore(database, chore, 0, systemClock.nowMs()), true);
   },
   'every table can be sharded by account: each unique index starts with account_id': async (
     database,

@@ -166,7 +166,9 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
         host: queue.host,
         free: countFreeSlots(queue, atMs),
       }));
-      const options = { accountId, hosts, perHost: initialConcurrency, limit, leaseMs, sinceId };
+      const nowMs = clock.nowMs();
+      const room = { hosts, perHost: initialConcurrency, limit };
+      const options = { accountId, ...room, leaseMs, sinceId, nowMs };
       try {
         for (const request of await claimRequests(database, options)) start(request);
       } catch (error) {
@@ -183,7 +185,8 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
       if (late > 0) deps.countEnded('late', '', late);
       if (interrupted > 0) deps.countEnded('failed', 'interrupted', interrupted);
     }
-    for (const accountId of await listAccounts(database, sinceId)) wokenAccounts.add(accountId);
+    for (const accountId of await listAccounts(database, sinceId, clock.nowMs()))
+      wokenAccounts.add(accountId);
   };
 
   const getQueue = ({ accountId, host }: Pick<Queue, 'accountId' | 'host'>): Queue => {

@@ -44,12 +44,8 @@ export interface Claim {
   leaseMs: number;
   /** The id of the oldest decision that may have requests. Older partitions are not read. */
   sinceId: string;
+  nowMs: number;
 }
-
-/*
- * All comparisons of due times, deadlines and leases use the database's clock. Clock skew between processes may exceed
- * the duration of a lease.
- */
 
 /** Whether any account has pending requests. */
 export async function hasPending(queries: Queries, sinceId: string): Promise<boolean> {
@@ -61,12 +57,16 @@ export async function hasPending(queries: Queries, sinceId: string): Promise<boo
 }
 
 /** Lists the accounts with due requests. Makes one lookup per account, regardless of how long its queues are. */
-export async function listAccounts(queries: Queries, sinceId: string): Promise<string[]> {
+export async function listAccounts(
+  queries: Queries,
+  sinceId: string,
+  nowMs: number,
+): Promise<string[]> {
   const rows = await queries.query<{ account_id: string }>(
     `SELECT account_id FROM accounts WHERE EXISTS (SELECT 1 FROM tracker_requests AS request
-      WHERE request.account_id = accounts.account_id AND state = 'pending' AND next_at <= now()
+      WHERE request.account_id = accounts.account_id AND state = 'pending' AND next_at <= $2
         AND decision_id >= $1)`,
-    [sinceId],
+    [sinceId, formatInstant(nowMs)],
   );
   return rows.map((row) => row.account_id);
 }
@@ -100,8 +100,8 @@ const claim = `WITH RECURSIVE queues AS (
     LEFT JOIN (SELECT unnest($3::text[]) AS host, unnest($4::integer[]) AS free) AS room ON room.host = queues.host
     CROSS JOIN LATERAL (
       SELECT decision_id, tracker, place, next_at FROM tracker_requests AS request
-      WHERE ${pending} AND host = queues.host AND next_at <= now()
-        AND (lease_until IS NULL OR (at_least_once AND lease_until <= now()))
+      WHERE ${pending} AND host = queues.host AND next_at <= $8::timestamptz
+        AND (lease_until IS NULL OR (at_least_once AND lease_until <= $8::timestamptz))
         AND NOT EXISTS (SELECT 1 FROM tracker_requests AS earlier
           WHERE earlier.account_id = $1 AND earlier.decision_id = request.decision_id
             AND earlier.host = request.host AND earlier.place < request.place
@@ -112,16 +112,16 @@ const claim = `WITH RECURSIVE queues AS (
     SELECT decision_id, tracker FROM head ORDER BY turn, next_at LIMIT $6::integer
   ), leased AS (
     UPDATE tracker_requests AS request
-      SET lease_until = now() + $7::float8 * interval '1 millisecond', attempt = attempt + 1
+      SET lease_until = $8::timestamptz + $7::float8 * interval '1 millisecond', attempt = attempt + 1
       FROM chosen
       WHERE request.account_id = $1 AND request.decision_id = ANY (ARRAY(SELECT decision_id FROM chosen))
         AND request.decision_id = chosen.decision_id AND request.tracker = chosen.tracker
-        AND request.decision_id >= $2 AND state NOT IN ('sent', 'failed', 'late') AND next_at <= now()
-        AND (lease_until IS NULL OR (at_least_once AND lease_until <= now()))
+        AND request.decision_id >= $2 AND state NOT IN ('sent', 'failed', 'late') AND next_at <= $8::timestamptz
+        AND (lease_until IS NULL OR (at_least_once AND lease_until <= $8::timestamptz))
       RETURNING request.*, split_part(request.tracker, '/', 1) AS event, split_part(request.tracker, '/', 2) AS position)
   SELECT leased.account_id AS "accountId", leased.environment, leased.decision_id AS "decisionId", leased.tracker,
     leased.host, leased.attempt, leased.at_least_once AS "atLeastOnce", leased.client,
-    leased.late_at <= now() AS "isLate", decisions.invalid_reason IS NOT NULL AS "isInvalid",
+    leased.late_at <= $8::timestamptz AS "isLate", decisions.invalid_reason IS NOT NULL AS "isInvalid",
     CASE event WHEN 'notice' THEN demand #>> ARRAY['notices', position, 'url']
       WHEN 'burl' THEN demand #>> '{chosen,trackers,burl}'
       WHEN 'progress' THEN demand #>> ARRAY['chosen', 'trackers', 'progress', position, 'url']
@@ -139,7 +139,7 @@ const claim = `WITH RECURSIVE queues AS (
 
 export const claimRequests = (
   queries: Queries,
-  { accountId, hosts, perHost, limit, leaseMs, sinceId }: Claim,
+  { accountId, hosts, perHost, limit, leaseMs, sinceId, nowMs }: Claim,
 ): Promise<DueRequest[]> =>
   queries.query<DueRequest>(claim, [
     accountId,
@@ -149,6 +149,7 @@ export const claimRequests = (
     perHost,
     limit,
     leaseMs,
+    formatInstant(nowMs),
   ]);
 
 /** The outcome of a leased request. A `pending` request is retried after `delayMs`. */
@@ -202,11 +203,11 @@ const columns: readonly Column<FinishedRequest>[] = [
     read: ({ outcome }) => outcome.state !== 'pending' || outcome.reached,
   },
   {
-    name: 'delay_ms',
-    type: 'double precision',
+    name: 'next_at',
+    type: 'timestamptz',
     // A request keeps its place in the queue if it is retried immediately.
-    read: ({ outcome }) =>
-      outcome.state === 'pending' && outcome.delayMs > 0 ? outcome.delayMs : null,
+    read: ({ outcome, atMs }) =>
+      outcome.state === 'pending' && outcome.delayMs > 0 ? atMs + outcome.delayMs : null,
   },
 ];
 
@@ -215,11 +216,10 @@ const countEnded = `INSERT INTO rollup_deltas (account_id, ${dimensions}, house_
 
 /**
  * Records the outcomes of an account's requests, and counts final outcomes. Ignores requests whose lease was lost, so
- * that each request is counted once. In the UPDATE, Citus allows neither `now()` inside CASE nor the form `CASE a WHEN
- * b`.
+ * that each request is counted once. In the UPDATE, Citus doesn't allow the form `CASE a WHEN b`.
  */
 const record = `WITH ended AS (
-    SELECT *, now() + delay_ms * interval '1 millisecond' AS next_at FROM (SELECT ${unnest(columns, 3)}) AS given),
+    SELECT * FROM (SELECT ${unnest(columns, 3)}) AS given),
   recorded AS (
     UPDATE tracker_requests AS request
       SET state = ended.state, reason = ended.reason, status = coalesce(ended.status, request.status),
@@ -253,9 +253,9 @@ const maxSwept = 1_000;
  * at least once.
  */
 const sweep = `WITH chosen AS (
-    SELECT account_id, decision_id, tracker, late_at <= now() AS is_late FROM tracker_requests
-      WHERE state = 'pending' AND decision_id >= $1 AND (lease_until <= now() AND NOT at_least_once
-        OR late_at <= now() AND (lease_until IS NULL OR lease_until <= now()))
+    SELECT account_id, decision_id, tracker, late_at <= $3::timestamptz AS is_late FROM tracker_requests
+      WHERE state = 'pending' AND decision_id >= $1 AND (lease_until <= $3::timestamptz AND NOT at_least_once
+        OR late_at <= $3::timestamptz AND (lease_until IS NULL OR lease_until <= $3::timestamptz))
       LIMIT ${maxSwept}),
   ended AS (
     UPDATE tracker_requests AS request SET client = NULL, lease_until = NULL,
@@ -264,7 +264,7 @@ const sweep = `WITH chosen AS (
       FROM chosen
       WHERE request.account_id = chosen.account_id AND request.decision_id = chosen.decision_id
         AND request.tracker = chosen.tracker AND request.decision_id >= $1
-        AND state NOT IN ('sent', 'failed', 'late') AND (lease_until IS NULL OR lease_until <= now())
+        AND state NOT IN ('sent', 'failed', 'late') AND (lease_until IS NULL OR lease_until <= $3::timestamptz)
       RETURNING request.account_id, environment, request.decision_id, state, reason),
   described AS (
     SELECT ended.account_id, ended.environment, $2::timestamptz AS hour, coalesce(placement, '') AS placement,
@@ -292,7 +292,11 @@ export async function sweepRequests(
   const totals = { late: 0, interrupted: 0 };
   const hour = formatInstant(Math.floor(nowMs / hourMs) * hourMs);
   for (;;) {
-    const [row] = await queries.query<{ ended: number; late: number }>(sweep, [sinceId, hour]);
+    const [row] = await queries.query<{ ended: number; late: number }>(sweep, [
+      sinceId,
+      hour,
+      formatInstant(nowMs),
+    ]);
     const { ended = 0, late = 0 } = row ?? {};
     totals.late += late;
     totals.interrupted += ended - late;

@@ -34,7 +34,7 @@ export async function openRateLimits(
   const limiter = createRateLimiter(limits, buckets);
   if (!buckets || processId === undefined) return { limiter, stop: () => Promise.resolve() };
   const key = await readServiceSecret(database, box, clock, 'limit_names');
-  const store = createUsageStore(database, processId);
+  const store = createUsageStore(database, processId, clock);
   return { limiter, stop: startExchange(store, createUsageExchange({ ...buckets }, key), log) };
 }
 
@@ -174,37 +174,46 @@ interface UsageStore {
 }
 
 /** How long after its last heartbeat a process is considered dead. */
-const staleAfter = `interval '5 seconds'`;
+const staleAfterMs = 5_000;
 /** Heartbeat rows have this name. */
 const heartbeat = '';
 
 /** Number of writes after which stale rows are deleted. */
 const writesPerCleanup = 60;
 
-export function createUsageStore(queries: Queries, processId: string): UsageStore {
+export function createUsageStore(
+  queries: Queries,
+  processId: string,
+  clock: Pick<Clock, 'nowMs'>,
+): UsageStore {
+  const staleAt = () => new Date(clock.nowMs() - staleAfterMs);
   let writes = 0;
   return {
     async write(uses) {
       writes += 1;
       if (writes % writesPerCleanup === 0) {
         await queries.query(
-          `DELETE FROM limit_uses WHERE account_id = 'service' AND process_id = $1 AND seen_at < now() - ${staleAfter}`,
-          [processId],
+          `DELETE FROM limit_uses WHERE account_id = 'service' AND process_id = $1 AND seen_at < $2`,
+          [processId, staleAt()],
         );
       }
       await queries.query(
         `INSERT INTO limit_uses (account_id, process_id, name, uses, seen_at)
-          SELECT 'service', $1, name, uses, now() FROM jsonb_to_recordset($2::text::jsonb) AS row(name text, uses bigint)
+          SELECT 'service', $1, name, uses, $3::timestamptz FROM jsonb_to_recordset($2::text::jsonb) AS row(name text, uses bigint)
           ON CONFLICT (account_id, process_id, name) DO UPDATE SET uses = excluded.uses, seen_at = excluded.seen_at`,
-        [processId, JSON.stringify([...uses, { name: heartbeat, uses: 0 }])],
+        [
+          processId,
+          JSON.stringify([...uses, { name: heartbeat, uses: 0 }]),
+          new Date(clock.nowMs()),
+        ],
       );
     },
     async read(names) {
       const rows = await queries.query<UsageTotal & { processId: string }>(
         `SELECT process_id AS "processId", name, uses FROM limit_uses
-          WHERE account_id = 'service' AND process_id <> $1 AND seen_at > now() - ${staleAfter}
+          WHERE account_id = 'service' AND process_id <> $1 AND seen_at > $3
             AND name IN (SELECT jsonb_array_elements_text($2::text::jsonb))`,
-        [processId, JSON.stringify([...names, heartbeat])],
+        [processId, JSON.stringify([...names, heartbeat]), staleAt()],
       );
       return {
         processes: 1 + rows.filter(({ name }) => name === heartbeat).length,

@@ -59,8 +59,8 @@ const maxDecisionAgeMs = 8 * 86_400_000;
 /** Citus cannot combine this statement with {@link oldestDue}. */
 const pendingRequests = `SELECT count(*)::bigint AS value FROM (
     SELECT 1 FROM tracker_requests WHERE state = 'pending' AND decision_id >= $1 LIMIT ${maxCount + 1}) AS pending`;
-const oldestDue = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0)::float8 AS value
-  FROM tracker_requests WHERE state = 'pending' AND decision_id >= $1 AND next_at < now()`;
+const oldestDue = `SELECT coalesce(extract(epoch FROM $2::timestamptz - min(next_at)), 0)::float8 AS value
+  FROM tracker_requests WHERE state = 'pending' AND decision_id >= $1 AND next_at < $2`;
 
 /** Adds metrics for the current state of external demand. */
 export function addDemandState(
@@ -90,10 +90,10 @@ export function addDemandState(
       if (clock.monotonicMs() - readAtMs < cacheMs) return;
       try {
         const sinceId = firstIdAt('decision', Math.max(0, clock.nowMs() - maxDecisionAgeMs));
-        const read = async (statement: string): Promise<number> =>
-          (await database.query<{ value: number }>(statement, [sinceId]))[0]?.value ?? 0;
+        const read = async (statement: string, ...params: Date[]): Promise<number> =>
+          (await database.query<{ value: number }>(statement, [sinceId, ...params]))[0]?.value ?? 0;
         this.set(await read(pendingRequests));
-        overdue.set(await read(oldestDue));
+        overdue.set(await read(oldestDue, new Date(clock.nowMs())));
         readAtMs = clock.monotonicMs();
       } catch {
         this.reset(); // the database is unavailable, as trueward_database_up reports

@@ -98,8 +98,8 @@ const maxCount = 10_000;
 const countCacheMs = 15_000;
 const pendingDeliveries = `SELECT count(*)::bigint AS value FROM (
     SELECT 1 FROM deliveries WHERE state = 'pending' ORDER BY next_at LIMIT ${maxCount + 1}) AS pending`;
-const oldestDue = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0)::float8 AS value
-  FROM deliveries WHERE state = 'pending' AND next_at < now()`;
+const oldestDue = `SELECT coalesce(extract(epoch FROM $1::timestamptz - min(next_at)), 0)::float8 AS value
+  FROM deliveries WHERE state = 'pending' AND next_at < $1`;
 
 /** Reads at most one row from each table, so its cost does not depend on the size of the tables. */
 const defaultPartitionUsed = `SELECT (EXISTS (SELECT 1 FROM decisions_other)
@@ -108,7 +108,7 @@ const defaultPartitionUsed = `SELECT (EXISTS (SELECT 1 FROM decisions_other)
 
 /** Adds metrics for the current state of the service and its database. */
 export function addStateMetrics(registry: Registry, sources: MetricSources): void {
-  const { database, configuration, lanes, heldRequests, clockState } = sources;
+  const { database, configuration, lanes, heldRequests, clock, clockState } = sources;
   addLabeled(registry, 'trueward_queue_length', 'Writes waiting for the next commit.', () =>
     Object.entries(lanes).map(([lane, { waiting }]) => [lane, waiting()]),
   );
@@ -133,8 +133,8 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
       },
     });
   };
-  const count = async (statement: string): Promise<number> =>
-    (await database.query<{ value: number }>(statement))[0]?.value ?? 0;
+  const count = async (statement: string, ...params: Date[]): Promise<number> =>
+    (await database.query<{ value: number }>(statement, params))[0]?.value ?? 0;
 
   addDemandState(registry, sources);
   addGauge(
@@ -164,7 +164,7 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
   addGauge(
     'trueward_webhook_overdue_seconds',
     'How long the oldest pending delivery has been overdue.',
-    () => count(oldestDue),
+    () => count(oldestDue, new Date(clock.nowMs())),
   );
   addGauge(
     'trueward_webhooks_disabled',

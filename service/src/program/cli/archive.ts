@@ -45,11 +45,15 @@ If ARCHIVE_DIR is set, weeks older than RETENTION_DAYS are dropped only if they 
       const weeks = await listWeeks(database, beforeMs);
       for (const [index, week] of weeks.entries()) {
         const onRows = createProgress((rows) => `${week.name}: ${rows} rows…`);
-        const { manifest, written } = await archiveWeek(database, week, folder, onRows).catch(
-          (error: unknown) => {
-            throw error instanceof ArchiveError ? new CommandError(error.message) : error;
-          },
-        );
+        const { manifest, written } = await archiveWeek(
+          database,
+          week,
+          folder,
+          clock,
+          onRows,
+        ).catch((error: unknown) => {
+          throw error instanceof ArchiveError ? new CommandError(error.message) : error;
+        });
         const { file, rows, bytes, sha256 } = manifest;
         printMessage(
           `${index + 1} of ${weeks.length}: ${file}, ${rows} rows${written ? '' : ', already archived'}`,
