@@ -60,6 +60,7 @@ const sections: { text: string; entries: Entry[] }[] = [
       ['Runbook', 'docs/runbook.md'],
       ['Backup', 'docs/backup.md'],
       ['Scale', 'docs/scale.md'],
+      ['Clocks', 'docs/clocks.md'],
     ],
   },
   {

@@ -6,8 +6,8 @@ import { type Logger, pino } from 'pino';
 import { assemble, type Service } from '../src/program/assemble.ts';
 import { type Config, readConfig } from '../src/program/config/config.ts';
 import { type DevelopmentKeys, seedDevelopment } from '../src/program/development/seed.ts';
-import type { Machine } from '../src/platform/steady-clock.ts';
 import type { Clock } from '../src/platform/time.ts';
+import type { Database } from '../src/store/database.ts';
 import { openDatabaseClock } from '../src/store/database-clock.ts';
 import { openDatabase } from '../src/store/open-database.ts';
 import { createPasswords } from '../src/access/credentials.ts';
@@ -38,8 +38,8 @@ export interface InProcessService {
 interface Options {
   /** Default: the clock that the service opens itself. */
   clock?: Clock;
-  /** The machine's clocks, on which the service's own clock is based. */
-  machine?: Machine;
+  /** Opens the service's clock. Default: as the service does. */
+  openClock?: (database: Database, log: Logger) => Promise<Clock>;
   /** The data folder. Default: a new folder, which is removed when the service stops. */
   dataDirectory?: string;
   /** Default: logs to standard output at `LOG_LEVEL`. */
@@ -58,7 +58,7 @@ interface Options {
  */
 export async function startInProcess(
   env: Record<string, string> = {},
-  { clock, machine, dataDirectory, log: givenLog }: Options = {},
+  { clock, openClock, dataDirectory, log: givenLog }: Options = {},
 ): Promise<InProcessService> {
   const folder = dataDirectory ?? mkdtempSync(join(tmpdir(), 'trueward-'));
   const { TRUEWARD_MASTER_KEY } = process.env;
@@ -81,7 +81,8 @@ export async function startInProcess(
     config,
     async (database) =>
       clock ??
-      openDatabaseClock({ database, embedded: isEmbedded, log, ...(machine ? { machine } : {}) }),
+      openClock?.(database, log) ??
+      openDatabaseClock({ database, embedded: isEmbedded, log }),
     log,
     isEmbedded && dataDirectory === undefined ? openEmptyDatabase : openDatabase,
     createPasswords({ N: 2 ** 10, r: 8, p: 1 }),

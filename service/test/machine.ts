@@ -1,14 +1,24 @@
 import type { Machine } from '../src/platform/steady-clock.ts';
 
-/** A machine whose clocks a test controls. Real time passes through `pass`, or follows a function. */
+/** What happened to a machine while nothing ran on it. */
+export type Pause =
+  /** Only the process was stopped: all clocks ran on. */
+  | 'stopped'
+  /** The machine slept: its monotonic clock stood still, and its wall clock and its uptime ran on. */
+  | 'asleep'
+  /** The machine was frozen, as a paused virtual machine is: all of its clocks stood still. */
+  | 'frozen';
+
+/** A machine whose clocks a test controls. */
 export interface TestMachine extends Machine {
-  /** Real time passes while the machine runs, in milliseconds. */
+  /** Lets time pass while the machine runs, in milliseconds. */
   pass(ms: number): void;
-  /** The machine sleeps: its monotonic clock stands still, and its wall clock and its uptime run on. */
-  sleep(ms: number): void;
-  /** The machine is frozen, as a paused virtual machine is: all of its clocks stand still. */
-  freeze(ms: number): void;
-  /** Somebody sets the wall clock. */
+  /** Lets time pass while nothing runs on the machine. */
+  pause(ms: number, kind: Pause): void;
+  /** Holds all clocks until `release`, because nothing may run on the machine. */
+  hold(): void;
+  release(kind: Pause): void;
+  /** Sets the wall clock forward or back. */
   step(ms: number): void;
 }
 
@@ -19,19 +29,29 @@ export interface TestMachine extends Machine {
 export function createTestMachine(realMs: () => number, skewMs = 0): TestMachine {
   const startMs = realMs();
   let [passedMs, sleptMs, frozenMs, steppedMs] = [0, 0, 0, skewMs];
-  const monotonicMs = (): number => realMs() - startMs + passedMs - sleptMs - frozenMs;
+  let heldAtMs: number | undefined;
+  const readMs = (): number => heldAtMs ?? realMs() - startMs + passedMs;
+  const hold = (): void => {
+    heldAtMs = readMs();
+  };
+  const release = (kind: Pause): void => {
+    const fromMs = readMs();
+    heldAtMs = undefined;
+    const pausedMs = readMs() - fromMs;
+    if (kind === 'asleep') sleptMs += pausedMs;
+    if (kind === 'frozen') frozenMs += pausedMs;
+  };
   return {
-    monotonicMs,
-    wallMs: () => startMs + monotonicMs() + sleptMs + steppedMs,
-    uptimeMs: () => 86_400_000 + monotonicMs() + sleptMs,
+    monotonicMs: () => readMs() - sleptMs - frozenMs,
+    wallMs: () => startMs + readMs() - frozenMs + steppedMs,
+    uptimeMs: () => 86_400_000 + readMs() - frozenMs,
     pass: (ms) => (passedMs += ms),
-    sleep(ms) {
+    hold,
+    release,
+    pause(ms, kind) {
+      hold();
       passedMs += ms;
-      sleptMs += ms;
-    },
-    freeze(ms) {
-      passedMs += ms;
-      frozenMs += ms;
+      release(kind);
     },
     step: (ms) => (steppedMs += ms),
   };

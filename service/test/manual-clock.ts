@@ -8,9 +8,15 @@ export interface ManualClock extends TestClock {
   set(ms: number): void;
 }
 
+/** Creates a clock that starts now, runs, and can be moved forward. */
+export const createRunningClock = (): ManualClock => withMoves(createTestClock());
+
 /** Creates a manual clock. Its `set` and `advance` methods throw a RangeError if time would go backward. */
 export function createManualClock(startMs: number): ManualClock {
-  const clock = createTestClock({ nowMs: () => startMs, monotonicMs: () => 0 });
+  return withMoves(createTestClock({ nowMs: () => startMs, monotonicMs: () => 0 }));
+}
+
+function withMoves(clock: TestClock): ManualClock {
   const advance = (ms: number): void => clock.move({ advanceMs: ms });
   return { ...clock, advance, set: (ms) => advance(ms - clock.nowMs()) };
 }

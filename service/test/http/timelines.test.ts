@@ -78,6 +78,7 @@ describe.each([
 
   test('a timeline contains each event once, in arrival order', async () => {
     const decision = await game.decide('ordered');
+    game.advance(5_000);
     const [start, firstQuartile, midpoint] = (['start', 'first_quartile', 'midpoint'] as const).map(
       (type) => game.createEvent(decision, type),
     ) as [AdEvent, AdEvent, AdEvent];

@@ -1,11 +1,11 @@
 import type { AuditEntry, Delivery, Webhook } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type InProcessService, startInProcess } from '../in-process.ts';
-import { createManualClock } from '../manual-clock.ts';
+import { createRunningClock } from '../manual-clock.ts';
 import { type Client, createClient } from './client.ts';
 import { startReceiver } from './receiver.ts';
 
-const clock = createManualClock(Date.now());
+const clock = createRunningClock();
 let runningService: InProcessService;
 let client: Client;
 beforeAll(async () => {

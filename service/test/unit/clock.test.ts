@@ -64,12 +64,12 @@ describe('the service’s clock', () => {
 
   test('jumps forward only after the machine has slept', () => {
     const { during, machine, error, pass, measure, clock } = createFollower();
-    during(3_600_000, machine.sleep);
+    during(3_600_000, (ms) => machine.pause(ms, 'asleep'));
     expect(error()).toBe(0);
     machine.step(3_600_000);
     expect(error()).toBe(0);
     // A virtual machine that was frozen can't know it. The clock approaches the reference.
-    during(30_000, machine.freeze);
+    during(30_000, (ms) => machine.pause(ms, 'frozen'));
     expect(error()).toBe(-30_000);
     expect(measure()).toBe(30_000);
     pass(100_000);
@@ -131,9 +131,9 @@ describe('the service’s clock', () => {
           else if (ms !== undefined) {
             pass(ms);
             return [ms * 0.98, ms * 1.02];
-          } else if (freeze !== undefined) during(freeze, machine.freeze);
+          } else if (freeze !== undefined) during(freeze, (ms) => machine.pause(ms, 'frozen'));
           else if (sleep !== undefined) {
-            during(sleep, machine.sleep);
+            during(sleep, (paused) => machine.pause(paused, 'asleep'));
             // Two short sleeps may count as one.
             return [0, sleep + 2_000];
           } else stepReference(action['stepReference'] ?? 0);
