@@ -11,7 +11,7 @@ const concurrency = watches > 1_000 ? 120 : 60;
 /** How long a process is paused. */
 const pauseMs = watches > 1_000 ? 30_000 : 4_000;
 /** By how much more than real time a reward may have been watched, according to the service: see docs/clocks.md. */
-const boundMs = 250;
+const boundMs = 2_250;
 const hourMs = 3_600_000;
 
 const postgres = await startPrivatePostgres();
@@ -143,21 +143,25 @@ test.skipIf(postgres === undefined)(
   },
 );
 
-test('denies none of the honest ad views on the embedded database while its machine’s clock jumps', async () => {
-  const world = await createClockWorld(undefined, [0]);
-  const machine = world.processes[0]?.machine;
-  const { happen, done } = schedule([
-    [0.2, () => machine?.step(-3_000)],
-    [0.4, () => machine?.step(3_000)],
-    [0.6, () => machine?.step(-hourMs)],
-    [0.8, () => machine?.step(2 * hourMs)],
-  ]);
-  try {
-    const problems = await run(world, happen);
-    await done();
-    console.log(await world.countRewards());
-    expect(problems).toEqual([]);
-  } finally {
-    await world.stop();
-  }
-});
+test(
+  'denies none of the honest ad views on the embedded database while its machine’s clock jumps',
+  { timeout: 120_000 + watches * 200 },
+  async () => {
+    const world = await createClockWorld(undefined, [0]);
+    const machine = world.processes[0]?.machine;
+    const { happen, done } = schedule([
+      [0.2, () => machine?.step(-3_000)],
+      [0.4, () => machine?.step(3_000)],
+      [0.6, () => machine?.step(-hourMs)],
+      [0.8, () => machine?.step(2 * hourMs)],
+    ]);
+    try {
+      const problems = await run(world, happen);
+      await done();
+      console.log(await world.countRewards());
+      expect(problems).toEqual([]);
+    } finally {
+      await world.stop();
+    }
+  },
+);

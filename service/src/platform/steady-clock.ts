@@ -53,16 +53,23 @@ const driftRate = 0.0005;
 const jumpMs = 250;
 /** A shorter sleep is corrected like any other difference. Some systems count their uptime in whole seconds. */
 const minSleepMs = 2_000;
+/** A clock that is further behind the reference jumps. A virtual machine that was frozen can't know it otherwise. */
+const maxBehindMs = 2_000;
 const firstMs = Date.UTC(2000, 0);
 const endMs = Date.UTC(2101, 0);
 
 /**
- * Creates a clock that starts at the reading. Later readings change its speed by at most 2%. The clock jumps only after
- * the machine has slept, and then forward, because its monotonic clock stood still.
+ * Creates a clock that starts at the reading. Later readings change its speed by at most 2%. The clock jumps only
+ * forward: after the machine has slept, because its monotonic clock stood still, and if it is far behind.
  *
+ * @param catchesUp whether the clock jumps if it is more than two seconds behind the reference
  * @throws ReadingError when the first reading can't be right.
  */
-export function createSteadyClock(clocks: Machine, first: Reading): SteadyClock {
+export function createSteadyClock(
+  clocks: Machine,
+  first: Reading,
+  catchesUp: boolean,
+): SteadyClock {
   let { offsetMs: targetMs, errorMs } = interpret(first);
   let measuredAtMs = first.receivedAtMs;
   // The offset in use, and when it was last moved toward the target.
@@ -112,6 +119,7 @@ export function createSteadyClock(clocks: Machine, first: Reading): SteadyClock 
         measured.errorMs,
         reading.receivedAtMs,
       ];
+      if (catchesUp && targetMs - offsetMs > maxBehindMs) offsetMs = targetMs;
       return movedMs;
     },
     uncertaintyMs: () => uncertaintyAt(clocks.monotonicMs()),

@@ -67,7 +67,8 @@ export async function openDatabaseClock({
     ? async () => readWallClock(clocks)
     : () => readDatabaseClock(database.schema ?? database, clocks);
   const first = await readFirst(read);
-  const clock = start(clocks, first);
+  // A wall clock that is set forward says nothing about real time, so an embedded service doesn't jump.
+  const clock = start(clocks, first, !embedded);
   const aheadMs = clock.nowMs() - clocks.wallMs();
   if (Math.abs(aheadMs) > maxOffsetMs) {
     throw new ClockError(
@@ -138,9 +139,13 @@ async function readFirst(read: () => Promise<Reading>): Promise<Reading> {
   return fastest as Reading;
 }
 
-function start(clocks: Machine, first: Reading): ReturnType<typeof createSteadyClock> {
+function start(
+  clocks: Machine,
+  first: Reading,
+  catchesUp: boolean,
+): ReturnType<typeof createSteadyClock> {
   try {
-    return createSteadyClock(clocks, first);
+    return createSteadyClock(clocks, first, catchesUp);
   } catch (error) {
     if (!(error instanceof ReadingError)) throw error;
     throw new ClockError(
