@@ -1,5 +1,10 @@
 import type { Decision } from '../protocol/wire.ts';
-import { type BreakDeps, type BreakKind, runAdBreak } from './ad-break/run-ad-break.ts';
+import {
+  type BreakDeps,
+  type BreakKind,
+  findShownAd,
+  runAdBreak,
+} from './ad-break/run-ad-break.ts';
 import { showBanner } from './ad-break/show-banner.ts';
 import type { Recorder } from './debug/recorder.ts';
 import type { Decisions } from './decision/decisions.ts';
@@ -77,10 +82,10 @@ export interface AdsListeners {
   start: (placement: string) => void;
   /** The ad has closed and the game is running again. Emitted once per `open`, together with `onClose`. */
   close: (placement: string) => void;
-  /** A call to show an ad has ended, with or without an ad. */
+  /** A call of `showRewarded()` or `showInterstitial()` has ended, with or without an ad. Emitted for every call. */
   result: (placement: string, result: ShowResult) => void;
   /**
-   * The result of `canShow()`, `availability()`, `rewards()` or `diagnostics()` may have changed. For example, a
+   * The result of `canShow()`, `isLoaded()`, `availability()`, `rewards()` or `diagnostics()` may have changed. For example, a
    * preload or an ad began or ended, a cooldown or cap ended, the consent, player or network changed, or a reward was
    * confirmed or delivered.
    */
@@ -104,10 +109,21 @@ export interface Diagnostics {
 
 /** Ads for one game. No call throws for an ad-related reason, and every promise settles. */
 export interface Ads {
-  /** Whether an ad can be offered now, as far as this device knows. Synchronous and free of side effects. */
-  canShow(placement: string): boolean;
-  /** Like {@link Ads.canShow}, but also returns why no ad can be offered and when a request can succeed again. */
-  availability(placement: string): Availability;
+  /**
+   * Whether an ad may be offered now: false while consent is unknown, an ad is being requested or shown, the service
+   * can't be reached, or the last request for this placement ended without an ad (until `retryAt`, or for 30 s). True
+   * does not mean that an ad is loaded; see {@link Ads.isLoaded}. Sends nothing. Emits `change` when the result may
+   * have changed.
+   */
+  canShow(placement: string, options?: RequestOptions): boolean;
+  /**
+   * Whether a call to show an ad would start at once, without a request: an ad was preloaded with the same `customData`
+   * and `segments` less than a minute ago. After that, its decision must be requested again, so that a kill switch
+   * takes effect, but its media is kept. Sends nothing. Emits `change` when the result may have changed.
+   */
+  isLoaded(placement: string, options?: RequestOptions): boolean;
+  /** Like {@link Ads.canShow}, but also returns why no ad may be offered and when a request can succeed again. */
+  availability(placement: string, options?: RequestOptions): Availability;
   /** Loads a decision and its media, so that a later call to show the ad starts immediately. */
   preload(placement: string, options?: PreloadOptions): Promise<Availability>;
   /**
@@ -195,7 +211,7 @@ export interface AdsDeps {
   environment: 'sandbox' | 'live';
   /** Ends when the ads are destroyed. */
   lifetime: AbortController;
-  decisions: Pick<Decisions, 'availability' | 'preload'>;
+  decisions: Pick<Decisions, 'availability' | 'isLoaded' | 'preload'>;
   /** What ad breaks and banners need. */
   breakDeps: BreakDeps;
   rewards: Rewards;
@@ -243,20 +259,29 @@ export function assembleAds(deps: AdsDeps): Ads {
   }
   syncRewardClaims();
 
+  /** Returns the result of a call that can't show an ad. */
+  function refuse(options: ShowOptions): ShowResult | undefined {
+    if (lifetime.signal.aborted) return { outcome: 'aborted', reason: 'destroyed' };
+    const error = findCallError(options);
+    if (error) return { outcome: 'error', reason: 'option_invalid', detail: error };
+    if (!showing) return undefined;
+    const detail = `The ad for ${showing.placement} has not ended.`;
+    return { outcome: 'already_showing', detail };
+  }
+
   async function show(
     placement: string,
     kind: BreakKind,
     givenOptions: ShowOptions = {},
   ): Promise<ShowResult> {
     const options = copyOptions(givenOptions);
-    if (lifetime.signal.aborted) return { outcome: 'aborted', reason: 'destroyed' };
-    const error = findCallError(options);
-    if (error) return { outcome: 'error', reason: 'option_invalid', detail: error };
-    if (showing)
-      return {
-        outcome: 'already_showing',
-        detail: `The ad for ${showing.placement} has not ended.`,
-      };
+    const refusal = refuse(options);
+    if (refusal) {
+      // As for any other call, the event follows the call.
+      await Promise.resolve();
+      emit('result', placement, refusal);
+      return refusal;
+    }
     const call = linkSignals(options.signal, lifetime.signal);
     const show = { placement };
     const resumeGame = (): void => {
@@ -307,8 +332,12 @@ export function assembleAds(deps: AdsDeps): Ads {
     rewards: rewards.diagnostics(),
   });
 
-  const availability = (placement: string): Availability =>
-    showing ? { available: false, reason: 'already_showing' } : decisions.availability(placement);
+  /** Whether an ad of this instance, or of another one on this page, is being requested or shown. */
+  const isShowing = (): boolean => (showing ?? findShownAd()) !== undefined;
+  const availability: Ads['availability'] = (placement, options) =>
+    isShowing()
+      ? { available: false, outcome: 'already_showing' }
+      : decisions.availability(placement, options);
 
   const listen =
     (method: 'on' | 'once'): Ads['on'] =>
@@ -324,11 +353,13 @@ export function assembleAds(deps: AdsDeps): Ads {
   const panel = { record, diagnostics, rewards: rewards.list, signal: lifetime.signal };
 
   return {
-    canShow: (placement) => availability(placement).available,
+    canShow: (placement, options) => availability(placement, options).available,
+    isLoaded: (placement, options) => !isShowing() && decisions.isLoaded(placement, options),
     availability,
     preload: async (placement, givenOptions = {}) => {
       const options = copyOptions(givenOptions);
-      if (findCallError(options)) return { available: false, reason: 'error' };
+      if (findCallError(options))
+        return { available: false, outcome: 'error', reason: 'option_invalid' };
       const call = linkSignals(options.signal, lifetime.signal);
       const preloaded = await decisions.preload(placement, call.signal, options);
       call.abort();

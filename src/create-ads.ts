@@ -28,6 +28,7 @@ import { newRandomId } from './platform/ids.ts';
 import { browserTabChannel } from './platform/page.ts';
 import { createLedger } from './reward/ledger.ts';
 import { createRewards } from './reward/rewards.ts';
+import { createReachability } from './transport/reachability.ts';
 import { createServiceClient, reachService } from './transport/service-client.ts';
 import { unavailableAds } from './unavailable-ads.ts';
 
@@ -88,13 +89,21 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   };
   const baseFetch = validOptions.fetch ?? native.fetch;
   const fetch = fetchWhenConsentKnown(player, log ? loggedFetch(baseFetch, log) : baseFetch);
-  const client = createServiceClient({
-    ...ports,
-    serviceUrl,
-    publishableKey,
-    fetch,
-    timeoutMs: requestTimeoutMs,
+  const reachability = createReachability({
+    clock: systemClock,
+    connectivity: browserConnectivity,
+    onOffline,
+    onChange: emitChange,
   });
+  const client = reachability.watch(
+    createServiceClient({
+      ...ports,
+      serviceUrl,
+      publishableKey,
+      fetch,
+      timeoutMs: requestTimeoutMs,
+    }),
+  );
   const outbox = createOutbox({
     ...ports,
     client,
@@ -125,9 +134,13 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     client,
     isConsentKnown: player.isConsentKnown,
     isOnline: browserConnectivity.isOnline,
+    isReachable: reachability.isReachable,
     reach: (reachSignal) => reachService(fetch, serviceUrl, reachSignal),
     profile: player.current,
-    onResponse: recorder.onResponse,
+    onResponse(placement, response) {
+      recorder.onResponse(placement, response);
+      reachability.note(response);
+    },
     onChange: emitChange,
     loadCreative: (decision, loadSignal) =>
       loadCreative(decision, { clock: systemClock, signal: loadSignal, locale }),
@@ -155,7 +168,6 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     decisions.forget();
     emitChange();
   });
-  const stopListening = [browserConnectivity.onOnline(emitChange), onOffline(emitChange)];
 
   const ads = assembleAds({
     environment,
@@ -183,7 +195,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     onChange: emitChange,
     destroy() {
       ended = true;
-      for (const stop of stopListening) stop();
+      reachability.stop();
       player.destroy();
       decisions.destroy();
       rewards.destroy();

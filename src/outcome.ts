@@ -87,10 +87,15 @@ export interface EarnedReward {
   userRef?: string;
 }
 
-/** Whether an ad can be offered now. */
+/** Whether an ad may be offered now. */
 export interface Availability {
+  /** Whether nothing that this device knows speaks against an ad. */
   available: boolean;
-  reason?: Outcome;
+  /** If no ad may be offered: how a call would end. */
+  outcome?: Outcome;
+  /** A stable code that explains the outcome. */
+  reason?: Reason;
+  /** The earliest time at which a request may succeed. */
   retryAt?: Date;
 }
 

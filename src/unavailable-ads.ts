@@ -1,5 +1,5 @@
 import type { Ads, AdsListeners, Diagnostics } from './ads.ts';
-import type { Reason, ShowResult } from './outcome.ts';
+import type { Availability, Reason, ShowResult } from './outcome.ts';
 import { createEmitter, type Emitter } from './platform/emitter.ts';
 
 /**
@@ -13,10 +13,12 @@ export function unavailableAds(
 ): Ads {
   const result: ShowResult = { outcome: 'error', reason };
   const respond = () => Promise.resolve(result);
+  const availability: Availability = { available: false, outcome: 'error', reason };
   return {
     canShow: () => false,
-    availability: () => ({ available: false, reason: 'error' }),
-    preload: () => Promise.resolve({ available: false, reason: 'error' }),
+    isLoaded: () => false,
+    availability: () => availability,
+    preload: () => Promise.resolve(availability),
     showRewarded: respond,
     showInterstitial: respond,
     mountBanner: () => ({ result: respond(), remove() {} }),

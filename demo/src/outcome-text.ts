@@ -25,9 +25,9 @@ export function outcomeText({ outcome, retryAt }: ShowResult, now: number): stri
 }
 
 /** Returns the text below an offer. */
-export function offerText({ available, reason, retryAt }: Availability, now: number): string {
+export function offerText({ available, outcome, retryAt }: Availability, now: number): string {
   if (available) return 'Watch a short ad';
-  return outcomeText({ outcome: reason ?? 'no_fill', ...(retryAt ? { retryAt } : {}) }, now);
+  return outcomeText({ outcome: outcome ?? 'no_fill', ...(retryAt ? { retryAt } : {}) }, now);
 }
 
 function formatWait(retryAt: Date, now: number): string {

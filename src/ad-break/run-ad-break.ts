@@ -23,6 +23,10 @@ export interface BreakDeps extends AdSource, Omit<MachineDeps, 'strings'> {
  */
 const shownAd: unique symbol = Symbol.for('trueward.shownAd') as never;
 
+/** Returns the request whose ad is being requested or shown on this page, by any instance or copy of this script. */
+export const findShownAd = (): BreakRequest | undefined =>
+  (document as { [shownAd]?: BreakRequest })[shownAd];
+
 /**
  * Runs one ad break, from the request to the result: requests an ad and shows it. Runs at most one ad break at a time
  * on this page, across all instances and copies of this script. Never rejects for an ad-related reason.

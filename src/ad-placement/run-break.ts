@@ -140,12 +140,12 @@ async function offerAndShow(run: AdPlacementBreak): Promise<BreakStatus> {
   // to have no ad.
   const currentAvailability = ads.availability(placement);
   if (!currentAvailability.available)
-    return toBreakStatus(currentAvailability.reason ?? 'no_fill', 'reward');
+    return toBreakStatus(currentAvailability.outcome ?? 'no_fill', 'reward');
   const preloaded = await ads.preload(placement, { signal: next });
   if (next.aborted) return 'other';
   // A preload can succeed while another ad is showing, so check availability again.
-  const { available, reason } = preloaded.available ? ads.availability(placement) : preloaded;
-  if (!available) return toBreakStatus(reason ?? 'no_fill', 'reward');
+  const { available, outcome } = preloaded.available ? ads.availability(placement) : preloaded;
+  if (!available) return toBreakStatus(outcome ?? 'no_fill', 'reward');
   if (!(await waitForAcceptance(run))) return 'ignored';
   return showRewarded(run);
 }

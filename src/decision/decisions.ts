@@ -25,8 +25,10 @@ export interface Decisions {
     signal: AbortSignal,
     options?: RequestOptions & { decision?: Decision },
   ): Promise<Availability>;
-  /** Whether an ad may be available, as far as this device knows. Doesn’t send a request. */
-  availability(placement: string): Availability;
+  /** Whether an ad may be offered, as far as this device knows. Doesn’t send a request. */
+  availability(placement: string, options?: RequestOptions): Availability;
+  /** Whether `take` would return a preloaded ad without sending a request. */
+  isLoaded(placement: string, options?: RequestOptions): boolean;
   /** Discards preloaded ads and no-fills. Call it when the request options have changed. */
   forget(): void;
   /** Aborts requests in flight and destroys preloaded ads. */
@@ -36,13 +38,18 @@ export interface Decisions {
 export interface DecisionsDeps extends RequestAdDeps {
   /** Whether consent is known. Until then, no requests are made. */
   isConsentKnown(): boolean;
-  /** Called when a no-fill has expired, because `availability()` may now return a different result. */
+  /** Whether a request may reach the service, as far as this device knows. */
+  isReachable(): boolean;
+  /**
+   * Called when a result without an ad has expired, or a preloaded ad is no longer fresh: `availability()` or
+   * `isLoaded()` may now return a different result.
+   */
   onChange(): void;
   lifecycle: Pick<PageLifecycle, 'onTransition'>;
 }
 
 /**
- * Maximum time between two checks for expired no-fills, in milliseconds. Timers stop while the device sleeps, so there
+ * Maximum time between two checks for expired ads and no-fills, in milliseconds. Timers stop while the device sleeps, so there
  * is also a check when the player returns.
  */
 const maxCheckIntervalMs = 30_000;
@@ -63,7 +70,7 @@ interface Slot {
    * options.
    */
   ready?: ReadyAd & { key: string; freshness: Deadline };
-  /** The last no-fill: its result, the segments that it applies to (as JSON), and its expiry. */
+  /** The last result without an ad, the segments that it applies to (as JSON), and its expiry. */
   noFill?: { noAd: NoAd; segments: string | undefined; end: Deadline };
   /** Requests in flight, keyed by the {@link createKey} result for their options. */
   inFlight: Map<string, InFlightRequest>;
@@ -77,16 +84,35 @@ const createKey = ({ customData, segments }: RequestOptions): string =>
 const findUnexpired = ({ ready }: Slot): Slot['ready'] =>
   ready?.expiry.passed() ? undefined : ready;
 
+/** Returns the preloaded ad if it can be shown without another request. */
+const findFresh = (slot: Slot): Slot['ready'] => {
+  const ready = findUnexpired(slot);
+  return ready?.freshness.passed() ? undefined : ready;
+};
+
+/** Returns the times at which the placement’s state changes by itself. */
+const findDeadlines = (slot: Slot): Deadline[] => {
+  const ready = findFresh(slot);
+  const deadlines = slot.noFill ? [slot.noFill.end] : [];
+  if (ready) deadlines.push(ready.expiry, ready.freshness);
+  return deadlines.filter((deadline) => !deadline.passed());
+};
+
 /**
  * How long a preloaded ad counts as fresh, in milliseconds. After that, it is requested again, so that a kill switch
  * takes effect.
  */
 const freshMs = 60_000;
-/** How long a no-fill remains valid if the service did not specify a retry time, in milliseconds. */
+/**
+ * How long a result without an ad remains valid if the service did not specify a retry time, in milliseconds. Meanwhile,
+ * no ad is offered, but calls still send requests.
+ */
 const noFillMs = 30_000;
 
-/** Outcomes of transient failures. The next request may succeed. */
+/** Outcomes of transient failures. The next request may succeed, so they don’t discard a preloaded ad. */
 const transientOutcomes = new Set<string>(['offline', 'timeout', 'aborted', 'error']);
+/** Outcomes that say nothing about the placement: a lost connection affects all of them (`isReachable`). */
+const unrecordedOutcomes = new Set<string>(['offline', 'aborted']);
 
 /** One call that needs an ad. */
 interface Call {
@@ -110,33 +136,34 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     slots.set(placement, slot);
     return slot;
   };
-  const isFresh = (slot: Slot): boolean => findUnexpired(slot)?.freshness.passed() === false;
+  const isReady = (slot: Slot, options: RequestOptions): boolean =>
+    findFresh(slot)?.key === createKey(options);
 
   const forget = (placement: string): void => {
     slots.get(placement)?.ready?.creative.destroy();
     slots.delete(placement);
   };
 
-  /** Schedules a check at the time when the next no-fill expires. */
+  /** Schedules a check at the time when the next ad or no-fill expires. */
   const scheduleCheck = (): void => {
     cancelCheck?.();
     nextExpiry = Array.from(slots.values())
-      .flatMap(({ noFill }) => (noFill && !noFill.end.passed() ? [noFill.end] : []))
+      .flatMap(findDeadlines)
       .sort((a, b) => a.leftMs() - b.leftMs())[0];
     if (!nextExpiry || nextExpiry.leftMs() === Infinity) return;
     // The delay is rounded up, because browsers truncate it to whole milliseconds.
     cancelCheck = clock.after(
       Math.min(Math.ceil(nextExpiry.leftMs()), maxCheckIntervalMs),
-      checkNoFills,
+      checkDeadlines,
     );
   };
-  const checkNoFills = (): void => {
+  const checkDeadlines = (): void => {
     const changed = nextExpiry?.passed();
     scheduleCheck();
     if (changed) deps.onChange();
   };
   const stopListening = deps.lifecycle.onTransition((pageTransition) => {
-    if (pageTransition === 'visible' || pageTransition === 'returned') checkNoFills();
+    if (pageTransition === 'visible' || pageTransition === 'returned') checkDeadlines();
   });
 
   const forgetAll = (): void => {
@@ -145,15 +172,16 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     cancelCheck?.();
   };
 
-  /** Returns the last no-fill if its duration is known and it has not expired. */
+  /** Returns the last result without an ad if it has not expired. */
   const findCachedNoAd = (slot: Slot, { segments }: RequestOptions): NoAd | undefined => {
     const { noFill } = slot;
     if (!noFill || noFill.end.passed()) return undefined;
     // Policies may depend on segments, but never on custom data.
     if (noFill.segments !== JSON.stringify(segments)) return undefined;
-    const isDefinitive = noFill.noAd.retryAt || noFill.end.leftMs() === Infinity;
-    return isDefinitive ? noFill.noAd : undefined;
+    return noFill.noAd;
   };
+  const isDefinitive = ({ outcome, retryAt }: NoAd): boolean =>
+    retryAt !== undefined || outcome === 'invalid_placement';
 
   const startRequest = ({ placement, options, decision }: Call, slot: Slot): InFlightRequest => {
     const abort = new AbortController();
@@ -200,7 +228,10 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
       });
     });
 
-  /** Ensures that a fresh ad is loaded. If that fails, returns the reason. */
+  /**
+   * Ensures that a fresh ad is loaded. If that fails, returns the reason. If the request options change in the
+   * meantime, starts over: the result would be for the previous player or consent.
+   */
   const ensureReady = async (call: Call): Promise<NoAd | undefined> => {
     const { placement, signal, options, decision } = call;
     if (destroyed || signal.aborted) return { outcome: 'aborted' };
@@ -208,8 +239,11 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     // A decision from the game's server replaces the ad that is loaded or being requested.
     if (decision) forget(placement);
     const slot = getOrCreateSlot(placement);
-    if (isFresh(slot) && slot.ready?.key === createKey(options)) return undefined;
-    return findCachedNoAd(slot, options) ?? joinRequest(call, slot);
+    if (isReady(slot, options)) return undefined;
+    const cached = findCachedNoAd(slot, options);
+    const noAd = cached && isDefinitive(cached) ? cached : await joinRequest(call, slot);
+    const isOutdated = slots.get(placement) !== slot && !decision && !signal.aborted;
+    return isOutdated ? ensureReady(call) : noAd;
   };
 
   const take: Decisions['take'] = async (placement, signal, options = {}) => {
@@ -220,26 +254,31 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     const ready = findUnexpired(slot);
     if (ready?.key !== createKey(options)) return take(placement, signal, options);
     delete slot.ready;
+    scheduleCheck();
     return ready;
   };
 
-  const availability = (placement: string): Availability => {
-    const slot = getOrCreateSlot(placement);
-    if (destroyed) return { available: false, reason: 'aborted' };
+  const availability = (placement: string, options: RequestOptions = {}): Availability => {
+    if (destroyed) return toUnavailable({ outcome: 'aborted', reason: 'destroyed' });
     if (!deps.isConsentKnown()) return toUnavailable(notReady);
-    if (isFresh(slot)) return { available: true };
-    const { noFill } = slot;
-    if (noFill && !noFill.end.passed()) return toUnavailable(noFill.noAd);
-    return deps.isOnline() ? { available: true } : { available: false, reason: 'offline' };
+    const slot = getOrCreateSlot(placement);
+    if (isReady(slot, options)) return { available: true };
+    const noAd = findCachedNoAd(slot, options);
+    if (noAd) return toUnavailable(noAd);
+    return deps.isReachable()
+      ? { available: true }
+      : toUnavailable({ outcome: 'offline', reason: 'network' });
   };
 
   return {
     take,
     async preload(placement, signal, options = {}) {
       const noAd = await ensureReady({ placement, signal, options, decision: options.decision });
-      return noAd ? toUnavailable(noAd) : availability(placement);
+      return noAd ? toUnavailable(noAd) : availability(placement, options);
     },
     availability,
+    isLoaded: (placement, options = {}) =>
+      !destroyed && deps.isConsentKnown() && isReady(getOrCreateSlot(placement), options),
     forget: forgetAll,
     destroy() {
       destroyed = true;
@@ -252,9 +291,10 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   };
 }
 
-const toUnavailable = ({ outcome, retryAt }: NoAd): Availability => ({
+const toUnavailable = ({ outcome, reason, retryAt }: NoAd): Availability => ({
   available: false,
-  reason: outcome,
+  outcome,
+  ...(reason && { reason }),
   ...(retryAt && { retryAt }),
 });
 
@@ -288,7 +328,9 @@ async function fillSlot(
     result = await loadMedia(deps, result.decision, result.expiry, signal);
   }
   if (!('creative' in result)) {
-    if (isCurrent()) recordNoAd(slot, result, clock, options);
+    // The game’s server can’t know whether this device’s own requests would fail.
+    const isRecorded = !(decision && transientOutcomes.has(result.outcome));
+    if (isCurrent() && isRecorded) recordNoAd(slot, result, clock, options);
     return result;
   }
   const key = createKey(options);
@@ -312,10 +354,12 @@ function storeAd(
 
 function recordNoAd(slot: Slot, noAd: NoAd, clock: Clock, { segments }: RequestOptions): void {
   const waitMs = noAd.retryAt && noAd.retryAt.getTime() - clock.now();
-  // Keep a preloaded ad for the next attempt.
-  if (transientOutcomes.has(noAd.outcome) && waitMs === undefined) return;
-  slot.ready?.creative.destroy();
-  delete slot.ready;
+  if (unrecordedOutcomes.has(noAd.outcome)) return;
+  // After a transient failure, keep a preloaded ad for the next attempt.
+  if (!transientOutcomes.has(noAd.outcome) || waitMs !== undefined) {
+    slot.ready?.creative.destroy();
+    delete slot.ready;
+  }
   const validMs = noAd.outcome === 'invalid_placement' ? Infinity : (waitMs ?? noFillMs);
   slot.noFill = { noAd, segments: JSON.stringify(segments), end: createDeadline(clock, validMs) };
 }

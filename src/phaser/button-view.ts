@@ -36,7 +36,7 @@ export function idleView(availability: Availability, now: number): ButtonView {
  * second. Returns `undefined` if the button is ready or its placement does not exist.
  */
 export function nextUpdateMs(availability: Availability, now: number): number | undefined {
-  if (availability.available || availability.reason === 'invalid_placement') return undefined;
+  if (availability.available || availability.outcome === 'invalid_placement') return undefined;
   const remainingMs = (availability.retryAt?.getTime() ?? 0) - now;
   return remainingMs > 0 ? remainingMs % 1000 || 1000 : retryDelayMs;
 }

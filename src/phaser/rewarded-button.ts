@@ -170,11 +170,18 @@ export function addRewardedButton(
 
   const removeListener = ads.on('change', () => {
     if (busy) return;
-    // Ignore available ads. Otherwise, two buttons could trigger each other's requests endlessly.
     const current = ads.availability(placement);
-    if (current.available || current.reason === 'already_showing') return;
-    availability = current;
-    refresh();
+    if (current.outcome === 'already_showing') return;
+    if (!current.available) {
+      availability = current;
+      refresh();
+    } else if (!availability.available) {
+      // An ad may be offered again, for example because consent was given or the network is back. A sleeping scene
+      // waits until it wakes. A request that fails makes the ad unavailable for a while, so two buttons can't trigger
+      // each other's requests endlessly.
+      timer?.remove();
+      timer = scene.time.delayedCall(0, () => void load());
+    }
   });
   buttonView.container.on('pointerup', press);
   buttonView.container.once('destroy', () => {

@@ -13,6 +13,7 @@ import {
   type AdsOptions,
   type ConsentOptions,
   OptionError,
+  type RequestOptions,
   type Simulation,
   type UserOptions,
 } from '../index.ts';
@@ -120,13 +121,18 @@ export class TruewardPlugin implements Ads {
   }
 
   /** See {@link Ads.canShow}. */
-  canShow(placement: string): boolean {
-    return this.#ads.canShow(placement);
+  canShow(placement: string, options?: RequestOptions): boolean {
+    return this.#ads.canShow(placement, options);
+  }
+
+  /** See {@link Ads.isLoaded}. */
+  isLoaded(placement: string, options?: RequestOptions): boolean {
+    return this.#ads.isLoaded(placement, options);
   }
 
   /** See {@link Ads.availability}. */
-  availability(placement: string): Availability {
-    return this.#ads.availability(placement);
+  availability(placement: string, options?: RequestOptions): Availability {
+    return this.#ads.availability(placement, options);
   }
 
   /** See {@link Ads.preload}. */

@@ -63,6 +63,7 @@ export const decisionPorts = (clock: Clock) => ({
   isConsentKnown: () => true,
   lifecycle: createTestPage(),
   isOnline: () => true,
+  isReachable: () => true,
   onChange: () => {},
   reach: () => Promise.reject(new Error('not used')),
   locale: 'en',

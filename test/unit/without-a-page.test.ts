@@ -17,8 +17,16 @@ it('without a page, calls have no effect but return results', async () => {
   ads.off('reward');
   const noPage = { outcome: 'error', reason: 'no_dom' };
   expect(ads.canShow('revive')).toBe(false);
-  expect(ads.availability('revive')).toEqual({ available: false, reason: 'error' });
-  expect(await ads.preload('revive')).toEqual({ available: false, reason: 'error' });
+  expect(ads.availability('revive')).toEqual({
+    available: false,
+    outcome: 'error',
+    reason: 'no_dom',
+  });
+  expect(await ads.preload('revive')).toEqual({
+    available: false,
+    outcome: 'error',
+    reason: 'no_dom',
+  });
   expect(await ads.showRewarded('revive')).toEqual(noPage);
   expect(await ads.showInterstitial('level-end')).toEqual(noPage);
   const banner = ads.mountBanner('menu', {} as HTMLElement);

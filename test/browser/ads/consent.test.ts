@@ -70,15 +70,23 @@ function openTcfDialog() {
 }
 
 const waitUntilReady = () =>
-  eventually(() => expect(ads?.availability('revive').reason).not.toBe('not_ready'));
+  eventually(() => expect(ads?.availability('revive').outcome).not.toBe('not_ready'));
 
 describe('an SDK that reads the page’s consent', () => {
   it('sends nothing before the player has made a choice', async () => {
     const dialog = openTcfDialog();
     const { availability, mountBanner, preload, showRewarded } = start({ consent: 'page' });
     await eventually(() => expect(dialog.listeners.size).toBe(1));
-    expect(availability('revive')).toEqual({ available: false, reason: 'not_ready' });
-    expect(await preload('revive')).toEqual({ available: false, reason: 'not_ready' });
+    expect(availability('revive')).toEqual({
+      available: false,
+      outcome: 'not_ready',
+      reason: 'consent_unknown',
+    });
+    expect(await preload('revive')).toEqual({
+      available: false,
+      outcome: 'not_ready',
+      reason: 'consent_unknown',
+    });
     const onOpen = vi.fn();
     expect(await showRewarded('revive', { onOpen })).toEqual({
       outcome: 'not_ready',
@@ -105,7 +113,7 @@ describe('an SDK that reads the page’s consent', () => {
 
   it('detects a consent framework that loads after the game', async () => {
     start({ consent: 'page' });
-    expect(ads?.availability('revive').reason).toBe('not_ready');
+    expect(ads?.availability('revive').outcome).toBe('not_ready');
     const dialog = openTcfDialog();
     await eventually(() => expect(dialog.listeners.size).toBe(1));
     dialog.choose([1, 2, 7]);

@@ -126,6 +126,33 @@ it('emits `result` but not `close` if there was no ad', async () => {
   expect(log).toEqual(['revive: no_fill']);
 });
 
+it('emits `result` for calls that can’t show an ad', async () => {
+  const service = createStubService();
+  const ads = start(service);
+  const results: string[] = [];
+  ads.on('result', (placement, { outcome }) => results.push(`${placement}: ${outcome}`));
+  const first = ads.showRewarded('revive');
+  await Promise.all([
+    ads.showInterstitial('level-end'),
+    ads.showRewarded('coins', { muted: 1 as never }),
+  ]);
+  expect(results).toEqual(['level-end: already_showing', 'coins: error']);
+  await first;
+  expect(results.slice(2)).toEqual(['revive: rewarded']);
+});
+
+it('while one instance shows an ad, another one offers none', async () => {
+  const ads = start(createStubService());
+  const other = start(createStubService());
+  await other.preload('revive');
+  const states: unknown[] = [];
+  await ads.showRewarded('revive', {
+    onOpen: () => states.push(other.availability('revive').outcome, other.isLoaded('revive')),
+  });
+  expect(states).toEqual(['already_showing', false]);
+  expect([other.canShow('revive'), other.isLoaded('revive')]).toEqual([true, true]);
+});
+
 it('returns a boolean from canShow() and the details from availability()', async () => {
   const service = createStubService();
   const now = Date.now();
@@ -140,7 +167,7 @@ it('returns a boolean from canShow() and the details from availability()', async
   await ads.preload('revive');
   expect(ads.canShow('revive')).toBe(false);
   const { retryAt, ...rest } = ads.availability('revive');
-  expect(rest).toEqual({ available: false, reason: 'cooldown' });
+  expect(rest).toEqual({ available: false, outcome: 'cooldown', reason: 'cooldown' });
   expect(retryAt).toBeInstanceOf(Date);
 });
 
@@ -150,7 +177,7 @@ it('shows a second ad while the first one’s reward awaits confirmation', async
   const observations: unknown[] = [];
   const closed = createDeferred<void>();
   const first = ads.showRewarded('revive', {
-    onOpen: () => observations.push(ads.availability('revive').reason, ads.diagnostics().showing),
+    onOpen: () => observations.push(ads.availability('revive').outcome, ads.diagnostics().showing),
     onClose: closed.resolve,
   });
   expect(ads.canShow('revive')).toBe(false);
@@ -163,7 +190,7 @@ it('shows a second ad while the first one’s reward awaits confirmation', async
   expect([ads.canShow('revive'), ads.diagnostics().showing]).toEqual([true, null]);
   const reopened = createDeferred<void>();
   const second = ads.showRewarded('revive', { onClose: reopened.resolve });
-  expect(ads.availability('revive').reason).toBe('already_showing');
+  expect(ads.availability('revive').outcome).toBe('already_showing');
   await reopened.promise;
   respond();
   const results = await Promise.all([first, second]);

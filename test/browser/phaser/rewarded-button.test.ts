@@ -147,6 +147,26 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     expect(drawnText(button)).toBe('No ad available');
   });
 
+  it('follows the player’s consent and the network at once', async () => {
+    service.respond = ({ consent }) =>
+      consent?.status === 'granted'
+        ? picture(200)
+        : { status: 'blocked', reason: 'consent_required' };
+    add();
+    await expectLabel('No ad available');
+    running.scene.ads.setConsent({ status: 'granted' });
+    await expectLabel('Watch an ad');
+    service.respond = () => Response.error();
+    running.scene.ads.setConsent({ status: 'denied' });
+    add();
+    await expectLabel('No ad available');
+    service.respond = () => picture(200);
+    const requests = service.requested.length;
+    dispatchEvent(new Event('online'));
+    await expectLabel('Watch an ad');
+    expect(service.requested).toHaveLength(requests + 1);
+  });
+
   it('two buttons for the same placement do not trigger each other’s requests', async () => {
     service.respond = () => new Response('', { status: 503 });
     add();

@@ -37,7 +37,7 @@ describe.each(phaserVersions)('the plugin in Phaser $version', ({ load }) => {
     );
     expect(report).toHaveBeenCalledOnce();
     expect(String(report.mock.calls[0]?.[0])).toContain('rotate it now');
-    expect(scene.ads.availability('revive')).toEqual({ available: false, reason: 'error' });
+    expect(scene.ads.availability('revive')).toMatchObject({ available: false, outcome: 'error' });
     expect(await scene.ads.showRewarded('revive')).toEqual({
       outcome: 'error',
       reason: 'secret_key_in_browser',

@@ -150,7 +150,7 @@ describe('rewarded ads', () => {
   });
 
   test('does not offer a reward when no ad is available', async () => {
-    ads.currentAvailability = { available: false, reason: 'frequency_capped' };
+    ads.currentAvailability = { available: false, outcome: 'frequency_capped' };
     await adBreak('reward');
     expect(log).toEqual(['adBreakDone frequencyCapped']);
   });
@@ -162,7 +162,7 @@ describe('rewarded ads', () => {
   });
 
   test('does not offer a reward when the ad request is not filled', async () => {
-    ads.preload = () => Promise.resolve({ available: false, reason: 'no_fill' });
+    ads.preload = () => Promise.resolve({ available: false, outcome: 'no_fill' });
     await adBreak('reward');
     expect(log).toEqual(['adBreakDone noAdPreloaded']);
   });

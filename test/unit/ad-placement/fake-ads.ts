@@ -37,7 +37,7 @@ export function createFakeAds(log: string[]): FakeAds {
     untilClosed: undefined,
     showing: false,
     availability: () =>
-      ads.showing ? { available: false, reason: 'already_showing' } : ads.currentAvailability,
+      ads.showing ? { available: false, outcome: 'already_showing' } : ads.currentAvailability,
     preload(placement) {
       log.push(`preload ${placement}`);
       return Promise.resolve(ads.currentAvailability);

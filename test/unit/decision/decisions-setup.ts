@@ -5,6 +5,7 @@ import { createDecisions } from '../../../src/decision/decisions.ts';
 import type { ReadyAd } from '../../../src/decision/request-ad.ts';
 import type { NoAd } from '../../../src/decision/no-ad.ts';
 import type { ServiceResult, Call, Guard } from '../../../src/transport/service-client.ts';
+import { createReachability } from '../../../src/transport/reachability.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { decisionPorts, createTestPage } from '../../support/ports.ts';
 
@@ -45,12 +46,25 @@ export function setUp() {
   const page = createTestPage();
   const log = { requests: 0, loads: 0, destroyed: 0, aborted: 0, changes: 0 };
   let online = true;
+  const networkListeners = new Set<() => void>();
+  const onNetworkChange = (listener: () => void) => {
+    networkListeners.add(listener);
+    return () => networkListeners.delete(listener);
+  };
+  const reachability = createReachability({
+    clock,
+    connectivity: { isOnline: () => online, onOnline: onNetworkChange },
+    onOffline: onNetworkChange,
+    onChange: () => log.changes++,
+  });
   let loading: () => Promise<void> = () => Promise.resolve();
   const decisions = createDecisions({
     ...decisionPorts(clock),
     onChange: () => log.changes++,
     lifecycle: page,
     isOnline: () => online,
+    isReachable: reachability.isReachable,
+    onResponse: (_placement, response) => reachability.note(response),
     loadTimeoutMs: 5_000,
     client: {
       async call<T>(_path: string, _guard: Guard<T>, { signal }: Call) {
@@ -72,7 +86,12 @@ export function setUp() {
     responses,
     log,
     decisions,
-    goOffline: () => (online = false),
+    reachability,
+    /** Sets what the browser reports. */
+    setOnline(next: boolean) {
+      online = next;
+      for (const listener of networkListeners) listener();
+    },
     loadWith: (work: () => Promise<void>) => (loading = work),
   };
 }

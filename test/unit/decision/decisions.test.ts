@@ -88,6 +88,7 @@ test('does not send a request before the retry time returned by the service', as
   expect(await decisions.take('revive', neverAborted)).toEqual(first);
   expect(decisions.availability('revive')).toEqual({
     available: false,
+    outcome: 'cooldown',
     reason: 'cooldown',
     retryAt,
   });
@@ -125,7 +126,7 @@ test('leaves no timers running for an unknown placement or after destroy()', asy
   const others = setUp();
   others.responses.push({ kind: 'refused', problem: { code: 'placement_not_found' } });
   await others.decisions.take('revive', neverAborted);
-  expect(others.decisions.availability('revive')).toMatchObject({ reason: 'invalid_placement' });
+  expect(others.decisions.availability('revive')).toMatchObject({ outcome: 'invalid_placement' });
   expect([log.changes, others.clock.timers()]).toEqual([0, 0]);
 });
 
@@ -133,7 +134,11 @@ test('after a no-fill without a retry time, a placement can be requested again i
   const { decisions, clock, responses } = setUp();
   responses.push(ok(noFillDecision()));
   await decisions.take('revive', neverAborted);
-  expect(decisions.availability('revive')).toEqual({ available: false, reason: 'no_fill' });
+  expect(decisions.availability('revive')).toEqual({
+    available: false,
+    outcome: 'no_fill',
+    reason: 'no_candidates',
+  });
   expect(getDecisionId(await decisions.take('revive', neverAborted))).toBe('dec_2');
   responses.push(ok(noFillDecision()));
   await decisions.take('revive', neverAborted);
@@ -141,32 +146,123 @@ test('after a no-fill without a retry time, a placement can be requested again i
   expect(decisions.availability('revive')).toEqual({ available: true });
 });
 
-test('a failed request does not change the placement’s availability', async () => {
-  const { decisions, responses } = setUp();
-  responses.push({ kind: 'unreachable', cause: 'timeout' });
-  expect(await decisions.take('revive', neverAborted)).toEqual({
-    outcome: 'timeout',
-    reason: 'timeout',
-  });
+test.each<[string, ServiceResult<Decision>, object]>([
+  ['a timeout', { kind: 'unreachable', cause: 'timeout' }, { outcome: 'timeout' }],
+  ['a blocked request', { kind: 'unreachable', cause: 'blocked' }, { outcome: 'ad_blocked' }],
+  [
+    'a failing service',
+    { kind: 'retry', status: 503 },
+    { outcome: 'error', reason: 'unavailable' },
+  ],
+  ['a lost connection', { kind: 'unreachable', cause: 'network' }, { outcome: 'offline' }],
+  [
+    'a captive portal',
+    { kind: 'unreachable', cause: 'unexpected_response' },
+    { outcome: 'offline', reason: 'network' },
+  ],
+  ['no fill', ok(noFillDecision()), { outcome: 'no_fill', reason: 'no_candidates' }],
+])('after %s, offers no ad for 30 s, but a call still asks', async (_, response, expected) => {
+  const { clock, decisions, log, responses } = setUp();
+  responses.push(response, response);
+  await decisions.take('revive', neverAborted);
+  expect(decisions.availability('revive')).toMatchObject({ available: false, ...expected });
+  await decisions.take('revive', neverAborted);
+  expect(log.requests).toBe(2);
+  await clock.advance(29_999);
+  expect(decisions.availability('revive').available).toBe(false);
+  const changes = log.changes;
+  await clock.advance(1);
   expect(decisions.availability('revive')).toEqual({ available: true });
+  expect(log.changes).toBe(changes + 1);
+  responses.push(response);
+  await decisions.take('revive', neverAborted);
+  expect(getDecisionId(await decisions.take('revive', neverAborted))).toBe('dec_4');
+  expect(decisions.availability('revive')).toEqual({ available: true });
+});
+
+test('after a lost connection, other placements are offered again as soon as one is answered', async () => {
+  const { decisions, log, responses } = setUp();
+  responses.push({ kind: 'unreachable', cause: 'network' });
+  await decisions.take('revive', neverAborted);
+  expect(decisions.availability('coins')).toMatchObject({ outcome: 'offline' });
+  await decisions.take('lobby', neverAborted);
+  expect(decisions.availability('revive')).toEqual({ available: true });
+  expect(log.changes).toBe(2);
+});
+
+test('an answer counts more than what the browser reports', async () => {
+  const { decisions, setOnline, log } = setUp();
+  setOnline(false);
+  const offline = { available: false, outcome: 'offline', reason: 'network' };
+  expect(decisions.availability('revive')).toEqual(offline);
+  await decisions.preload('lobby', neverAborted);
+  expect(decisions.availability('revive')).toEqual({ available: true });
+  setOnline(false);
+  expect(decisions.availability('revive')).toEqual(offline);
+  const changes = log.changes;
+  setOnline(true);
+  expect(log.changes).toBeGreaterThan(changes);
+  expect(decisions.availability('revive')).toEqual({ available: true });
+});
+
+test('an ad is loaded until it is shown, forgotten, stale or expired', async () => {
+  const { clock, decisions, log, responses } = setUp();
+  const states = () => [decisions.isLoaded('revive'), decisions.availability('revive').available];
+  const preload = () => decisions.preload('revive', neverAborted);
+  expect(states()).toEqual([false, true]);
+  await preload();
+  expect(states()).toEqual([true, true]);
+  await decisions.take('revive', neverAborted);
+  expect(states()).toEqual([false, true]);
+  await preload();
+  decisions.forget();
+  expect(states()).toEqual([false, true]);
+  await preload();
+  await clock.advance(59_999);
+  expect([log.changes, ...states()]).toEqual([0, true, true]);
+  await clock.advance(1);
+  expect([log.changes, ...states()]).toEqual([1, false, true]);
+  responses.push(ok(filledDecision('dec_short', 'crv_1', 30)));
+  await preload();
+  await clock.advance(30_000);
+  expect([log.changes, ...states()]).toEqual([2, false, true]);
+});
+
+test('an ad that was preloaded for other options is not loaded', async () => {
+  const { decisions } = setUp();
+  await decisions.preload('revive', neverAborted, { customData: 'level 3' });
+  expect(decisions.isLoaded('revive')).toBe(false);
+  expect(decisions.isLoaded('revive', { customData: 'level 3' })).toBe(true);
 });
 
 test('offline, only a preloaded ad is available', async () => {
-  const { decisions, goOffline } = setUp();
+  const { decisions, setOnline } = setUp();
   await decisions.preload('revive', neverAborted);
-  goOffline();
+  setOnline(false);
   expect(decisions.availability('revive')).toEqual({ available: true });
-  expect(decisions.availability('double-coins')).toEqual({ available: false, reason: 'offline' });
+  expect(decisions.availability('double-coins')).toMatchObject({ outcome: 'offline' });
 });
 
 test('offline, a stale preloaded ad is not available', async () => {
-  const { responses, clock, decisions, goOffline } = setUp();
+  const { responses, clock, decisions, setOnline } = setUp();
   await decisions.preload('revive', neverAborted);
   await clock.advance(60_000);
-  goOffline();
-  expect(decisions.availability('revive')).toEqual({ available: false, reason: 'offline' });
+  setOnline(false);
+  expect(decisions.availability('revive')).toMatchObject({ outcome: 'offline' });
   responses.push({ kind: 'unreachable', cause: 'network' });
   expect(await decisions.take('revive', neverAborted)).toMatchObject({ outcome: 'offline' });
+});
+
+test('if the player or the consent changes during a preload, it is repeated', async () => {
+  const { decisions, responses, log } = setUp();
+  const response = createDeferred<ServiceResult<Decision>>();
+  responses.push(response.promise);
+  const preloading = decisions.preload('revive', neverAborted);
+  await vi.waitFor(() => expect(log.requests).toBe(1));
+  decisions.forget();
+  response.resolve(ok({ ...noFillDecision(), reason: 'consent_required' }));
+  expect(await preloading).toEqual({ available: true });
+  expect(decisions.isLoaded('revive')).toBe(true);
 });
 
 test('the outcome is error or timeout if the media does not load in time', async () => {
@@ -240,7 +336,7 @@ test('rejects a supplied decision for another placement', async () => {
   const { decisions } = setUp();
   const lobbyDecision = { ...filledDecision('dec_given'), placement: 'lobby' };
   const availability = await decisions.preload('revive', neverAborted, { decision: lobbyDecision });
-  expect(availability).toEqual({ available: false, reason: 'error' });
+  expect(availability).toMatchObject({ outcome: 'error', reason: 'wrong_placement' });
   expect(decisions.availability('revive')).toEqual({ available: true });
   expect(getDecisionId(await decisions.take('revive', neverAborted))).toBe('dec_1');
 });

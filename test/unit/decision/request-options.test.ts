@@ -194,8 +194,9 @@ describe('a user token function', () => {
     const { clock, decisions, requests } = setUp({ userToken });
     const preloaded = decisions.preload('revive', never);
     await clock.advance(5_000);
-    expect(await preloaded).toEqual({ available: false, reason: 'timeout' });
-    expect(clock.timers()).toBe(0);
+    expect(await preloaded).toMatchObject({ available: false, outcome: 'timeout' });
+    // The only timer is the one that offers an ad again.
+    expect(clock.timers()).toBe(1);
     userToken.mockReturnValue('token');
     expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_none');
     expect(requests).toHaveLength(1);

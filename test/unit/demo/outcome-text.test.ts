@@ -11,6 +11,6 @@ it('shows how many seconds, minutes or hours remain until the next ad', () => {
 
 it('shows why there is no ad to offer', () => {
   expect(offerText({ available: true }, 0)).toBe('Watch a short ad');
-  expect(offerText({ available: false, reason: 'offline' }, 0)).toBe('You are offline.');
+  expect(offerText({ available: false, outcome: 'offline' }, 0)).toBe('You are offline.');
   expect(offerText({ available: false }, 0)).toBe('There is no ad right now.');
 });

@@ -35,7 +35,7 @@ describe('an idle button', () => {
   });
 
   it('never checks again for a placement that does not exist', () => {
-    const availability = { available: false, reason: 'invalid_placement' as const };
+    const availability = { available: false, outcome: 'invalid_placement' as const };
     expect(nextUpdateMs(availability, now)).toBeUndefined();
   });
 

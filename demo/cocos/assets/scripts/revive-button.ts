@@ -14,13 +14,31 @@ export class ReviveButton extends Component {
   @property(EventHandler)
   revive = new EventHandler();
 
+  private stopFollowing?: () => void;
+
   protected override onEnable(): void {
     this.node.on(Button.EventType.CLICK, this.watch, this);
-    void this.ads?.preload(this.placement);
+    this.stopFollowing = this.ads?.on('change', this.follow, this);
+    this.offer(false);
+    this.follow();
   }
 
   protected override onDisable(): void {
     this.node.off(Button.EventType.CLICK, this.watch, this);
+    this.stopFollowing?.();
+  }
+
+  /** Offers an ad only while there may be one, and preloads it as soon as it can be offered. */
+  private follow(): void {
+    const available = this.ads?.canShow(this.placement) ?? false;
+    const wasOffered = this.getComponent(Button)?.interactable;
+    this.offer(available);
+    if (available && !wasOffered) void this.ads?.preload(this.placement);
+  }
+
+  private offer(available: boolean): void {
+    const button = this.getComponent(Button);
+    if (button) button.interactable = available;
   }
 
   /** Looked up by name, because the `GameAds` node outlives its scene. */
