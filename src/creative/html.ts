@@ -233,18 +233,21 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   };
 };
 
+/** A property that the overlay's styles read, because they reset all others. */
+const pointerProperty = '--trueward-pointer';
+
 /**
  * If a mouse button is down when the ad opens, the game must receive the release event. A frame would consume that
  * event, so the frame ignores the mouse until the button is released.
  */
 function passMouseThrough(frame: HTMLElement): void {
-  frame.onlostpointercapture = () => (frame.style.pointerEvents = '');
+  frame.onlostpointercapture = () => frame.style.removeProperty(pointerProperty);
   // A browser may reserve either id for the mouse: https://w3c.github.io/pointerevents/#dom-pointerevent-pointerid
   for (const id of [0, 1]) {
     try {
       // Capturing has no effect unless a button is down.
       frame.setPointerCapture(id);
-      if (frame.hasPointerCapture(id)) frame.style.pointerEvents = 'none';
+      if (frame.hasPointerCapture(id)) frame.style.setProperty(pointerProperty, 'none');
     } catch {
       // No pointer has this id.
     }

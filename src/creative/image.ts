@@ -1,3 +1,4 @@
+import { listen } from '../platform/native.ts';
 import { chooseFile, screenWidth } from './screen.ts';
 import { findLoadFailure } from './load-failure.ts';
 import { startExposure, type Exposure } from './exposure.ts';
@@ -11,10 +12,16 @@ export const renderImage: Renderer = async (creative, { clock, minWatchMs, signa
   const image = new Image();
   image.alt = creative.alt;
   image.src = file.url;
-  const stopLoading = () => image.removeAttribute('src');
-  signal.addEventListener('abort', stopLoading);
+  let stopAbort: (() => void) | undefined;
+  // `decode()` may never settle if the source is removed before loading has begun.
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stopAbort = listen(signal, 'abort', () => {
+      image.removeAttribute('src');
+      reject(signal.reason);
+    });
+  });
   try {
-    await image.decode();
+    await Promise.race([image.decode(), aborted]);
   } catch {
     // `decode()` does not say why it failed, so check whether it was aborted.
     signal.throwIfAborted();
@@ -22,7 +29,7 @@ export const renderImage: Renderer = async (creative, { clock, minWatchMs, signa
     signal.throwIfAborted();
     throw new Error(code);
   } finally {
-    signal.removeEventListener('abort', stopLoading);
+    stopAbort?.();
   }
 
   let exposure: Exposure | undefined;

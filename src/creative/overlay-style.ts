@@ -54,6 +54,7 @@ progress::-moz-progress-bar { background: var(--trueward-ui-accent) }
 ::slotted(iframe) {
   width: min(100cqw, 100cqh * var(--trueward-ratio, 1.6)) !important; height: auto !important;
   aspect-ratio: var(--trueward-ratio, 1.6) !important; background: #fff !important;
+  pointer-events: var(--trueward-pointer, auto) !important;
 }
 .play { position: absolute; padding: .9em 1.6em }
 .over > footer { display: none }

@@ -225,15 +225,14 @@ it('shows no ad and resumes the game immediately if <dialog> is unsupported', as
 });
 
 it('reports an impression without IntersectionObserver v2', async () => {
-  const observerOptions: (IntersectionObserverInit | undefined)[] = [];
   const Observer = IntersectionObserver;
   vi.stubGlobal(
     'IntersectionObserver',
     class extends Observer {
       constructor(callback: IntersectionObserverCallback, options?: IntersectionObserverInit) {
-        observerOptions.push(options);
         super((entries, observer) => {
-          for (const entry of entries) Reflect.deleteProperty(entry, 'isVisible');
+          for (const entry of entries)
+            Object.defineProperty(entry, 'isVisible', { value: undefined });
           callback(entries, observer);
         }, options);
       }
@@ -244,5 +243,4 @@ it('reports an impression without IntersectionObserver v2', async () => {
   service.respond = () => picture(1_500);
   await ads.showRewarded('revive');
   expect(service.events.map(({ type }) => type)).toContain('impression');
-  expect(observerOptions.filter((options) => options && 'trackVisibility' in options)).toEqual([]);
 });

@@ -114,9 +114,13 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     game.takeInput();
     const close = () => overlay().findVisible('button.close');
     await eventually(() => expect(close()).toBeDefined());
-    close()?.focus();
-    await keyboard.down(keys.enter);
-    await keyboard.up(keys.enter);
+    // At first, input is ignored.
+    await eventually(async () => {
+      close()?.focus();
+      await keyboard.down(keys.enter);
+      await keyboard.up(keys.enter);
+      expect(overlay().findVisible('.ask')).toBeDefined();
+    });
     overlay().findVisible('.ask button:last-child')?.focus();
     await keyboard.down(keys.enter);
     expect((await running).outcome).toBe('dismissed');
@@ -189,10 +193,14 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     game.takeInput();
     const close = () => overlay().findVisible('button.close');
     await eventually(() => expect(close()).toBeDefined());
-    await mouse.down(close() as Element);
-    await mouse.up(close() as Element);
-    const keep = overlay().findVisible('.ask .main');
-    expect(keep).toBeDefined();
+    // At first, input is ignored.
+    const keep = await eventually(async () => {
+      await mouse.down(close() as Element);
+      await mouse.up(close() as Element);
+      const button = overlay().findVisible('.ask .main');
+      expect(button).toBeDefined();
+      return button;
+    });
     await finger.down(keep as Element);
     await finger.up();
     await eventually(() => expect(overlay().findVisible('.ask .main')).toBeUndefined());
