@@ -128,7 +128,16 @@ const programLayers = [['config'], ['assemble.ts'], ['development'], ['cli']];
 /** The files and folders in `http/`, from the bottom layer to the top. `app.ts` is above them and adds all routes. */
 const httpLayers = [
   ['problem.ts'],
-  ['request-bodies.ts', 'limits', 'openapi.ts', 'monitoring', 'files.ts'],
+  [
+    'request-bodies.ts',
+    'validation.ts',
+    'server.ts',
+    'client-address.ts',
+    'limits',
+    'openapi.ts',
+    'monitoring',
+    'files.ts',
+  ],
   ['authentication'],
   ['operations.ts'],
   ['routes'],

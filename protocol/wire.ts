@@ -512,10 +512,15 @@ export interface Policy {
      * @maxItems 500
      */
     languages?: string[];
+    /**
+     * @maxItems 3
+     */
     devices?: ('desktop' | 'mobile' | 'tablet')[];
     child_directed?: boolean;
     /**
      * Hours of the day, in UTC.
+     *
+     * @maxItems 24
      */
     hours?: number[];
     /**
@@ -554,6 +559,9 @@ export interface Policy {
      * @maxItems 50
      */
     categories?: string[];
+    /**
+     * @maxItems 3
+     */
     formats?: ('video' | 'image' | 'html')[];
   };
   status: 'active' | 'paused';
@@ -619,6 +627,7 @@ export interface DecisionRequest {
    * The media formats that the client can show. Default: all formats.
    *
    * @minItems 1
+   * @maxItems 3
    */
   formats?: ('video' | 'image' | 'html')[];
   /**
@@ -1134,6 +1143,7 @@ export interface Problem {
   detail: string;
   code:
     | 'malformed_json'
+    | 'malformed_request'
     | 'invalid_request'
     | 'simulate_in_live'
     | 'authentication_required'
@@ -1154,14 +1164,17 @@ export interface Problem {
     | 'placement_not_found'
     | 'decision_gone'
     | 'method_not_allowed'
+    | 'request_timeout'
     | 'conflict'
     | 'idempotency_key_reused'
     | 'request_in_progress'
     | 'precondition_failed'
     | 'body_too_large'
     | 'unsupported_media_type'
+    | 'expectation_failed'
     | 'precondition_required'
     | 'rate_limited'
+    | 'headers_too_large'
     | 'internal'
     | 'simulated_error'
     | 'overloaded'
@@ -1583,10 +1596,15 @@ export interface PolicyRequest {
      * @maxItems 500
      */
     languages?: string[];
+    /**
+     * @maxItems 3
+     */
     devices?: ('desktop' | 'mobile' | 'tablet')[];
     child_directed?: boolean;
     /**
      * Hours of the day, in UTC.
+     *
+     * @maxItems 24
      */
     hours?: number[];
     /**
@@ -1625,6 +1643,9 @@ export interface PolicyRequest {
      * @maxItems 50
      */
     categories?: string[];
+    /**
+     * @maxItems 3
+     */
     formats?: ('video' | 'image' | 'html')[];
   };
   status?: 'active' | 'paused';
@@ -1659,10 +1680,15 @@ export interface PolicyUpdate {
      * @maxItems 500
      */
     languages?: string[];
+    /**
+     * @maxItems 3
+     */
     devices?: ('desktop' | 'mobile' | 'tablet')[];
     child_directed?: boolean;
     /**
      * Hours of the day, in UTC.
+     *
+     * @maxItems 24
      */
     hours?: number[];
     /**
@@ -1701,6 +1727,9 @@ export interface PolicyUpdate {
      * @maxItems 50
      */
     categories?: string[];
+    /**
+     * @maxItems 3
+     */
     formats?: ('video' | 'image' | 'html')[];
   };
   status?: 'active' | 'paused';

@@ -34,9 +34,15 @@ export const id = (kind: IdKind) =>
  */
 export const time = (description: string) => Type.String({ format: 'date-time', description });
 
-/** Creates a schema for a string from a fixed list. */
+/**
+ * Creates a schema for a string from a fixed list. It states its type, because the validator can compare an array's
+ * items in linear time only if it knows that they are strings.
+ */
 export const oneOf = <const T extends readonly string[]>(values: T, description?: string) =>
-  Type.Enum([...values], description === undefined ? {} : { description });
+  Type.Enum([...values], {
+    type: 'string',
+    ...(description === undefined ? {} : { description }),
+  });
 
 /** Creates a schema for an object that rejects unknown fields, so that a misspelled field is an error. */
 export const strictObject = <T extends Record<string, Type.TSchema>>(

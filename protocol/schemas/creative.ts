@@ -5,7 +5,8 @@ import { resourceFields } from './resource.ts';
 
 const pixels = Type.Integer({ minimum: 1, maximum: 8_192 });
 
-export const mediaFormat = oneOf(['video', 'image', 'html']);
+export const mediaFormats = ['video', 'image', 'html'] as const;
+export const mediaFormat = oneOf(mediaFormats);
 
 export const mediaFileSchema = named('MediaFile', 'A media file: one rendition of a creative.', {
   url,

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { id, named, oneOf, ref, slug, time, url } from './common.ts';
-import { mediaFormat } from './creative.ts';
+import { mediaFormat, mediaFormats } from './creative.ts';
 import { placementFormat } from './placement.ts';
 
 export const unfilledReason = oneOf([
@@ -51,6 +51,7 @@ export const decisionRequestSchema = named('DecisionRequest', 'Requests an ad.',
   formats: Type.Optional(
     Type.Array(mediaFormat, {
       minItems: 1,
+      maxItems: mediaFormats.length,
       uniqueItems: true,
       description: 'The media formats that the client can show. Default: all formats.',
     }),

@@ -1,10 +1,12 @@
 import Type from 'typebox';
 import { id, named, oneOf, slug, strictObject } from './common.ts';
 import { categories } from './advertiser.ts';
-import { mediaFormat } from './creative.ts';
+import { mediaFormat, mediaFormats } from './creative.ts';
 import { resourceFields, status } from './resource.ts';
 
 export const policyKind = oneOf(['policy', 'commercial', 'brand_safety']);
+
+const devices = ['desktop', 'mobile', 'tablet'] as const;
 
 const list = (description: string) =>
   Type.Optional(
@@ -28,10 +30,11 @@ export const policySchema = named('Policy', 'A rule that blocks ad requests or c
         'ISO 3166-1 alpha-2 codes, such as `DE`. Requires the setting `COUNTRY_HEADER`. The country is known only for requests with a publishable key.',
       ),
       languages: list('BCP 47 language tags. `pt` includes `pt-BR`.'),
-      devices: Type.Optional(Type.Array(oneOf(['desktop', 'mobile', 'tablet']))),
+      devices: Type.Optional(Type.Array(oneOf(devices), { maxItems: devices.length })),
       child_directed: Type.Optional(Type.Boolean()),
       hours: Type.Optional(
         Type.Array(Type.Integer({ minimum: 0, maximum: 23 }), {
+          maxItems: 24,
           description: 'Hours of the day, in UTC.',
         }),
       ),
@@ -49,7 +52,7 @@ export const policySchema = named('Policy', 'A rule that blocks ad requests or c
       sources: Type.Optional(Type.Array(id('source'), { maxItems: 500 })),
       domains: list('Advertiser domains, including their subdomains.'),
       categories: Type.Optional(categories),
-      formats: Type.Optional(Type.Array(mediaFormat)),
+      formats: Type.Optional(Type.Array(mediaFormat, { maxItems: mediaFormats.length })),
     },
     { description: 'What the policy blocks. At least one field is required.' },
   ),

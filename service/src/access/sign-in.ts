@@ -61,14 +61,16 @@ export function createSignIn({ database, clock, codes, sessions, passwords }: De
     begin,
     async byPassword({ password, code, ip, email: enteredEmail }) {
       const email = normalizeEmail(enteredEmail);
-      const user = await findUserByEmail(database, email);
+      const found: { user?: User | undefined } = {};
       const failure = await verifyLimited({ email, ip }, async () => {
+        const user = (found.user = await findUserByEmail(database, email));
         const isCorrect = await passwords.verify(password, user?.password ?? null);
         if (!user || !isCorrect) return { failure: 'sign_in_failed' };
         if (!user.codesActive) return undefined;
         if (code === undefined) return { failure: 'code_required' };
         return (await codes.redeem(user, code)) ? undefined : { failure: 'sign_in_failed' };
       });
+      const { user } = found;
       if (failure || !user) return failure ?? { failure: 'sign_in_failed' };
       return { sessionToken: await database.transaction((queries) => begin(queries, user)) };
     },
@@ -130,9 +132,25 @@ interface AttemptRow {
   failures: number;
 }
 
+/** How long this process trusts that a subject is still locked. An operator may have unlocked it in the database. */
+const trustLockMs = 5_000;
+/** Maximum number of locked subjects that are remembered. */
+const maxLocked = 10_000;
+
 function createLockout(queries: Queries, clock: Clock): Lockout {
+  /** When locked subjects may try again. While a subject is locked, its attempts cost no statement. */
+  const locked = new Map<string, { untilMs: number; readAtMs: number }>();
+  const rememberLock = (subject: string, untilMs: number): void => {
+    const [oldest] = locked.keys();
+    if (locked.size >= maxLocked && oldest !== undefined) locked.delete(oldest);
+    locked.set(subject, { untilMs, readAtMs: clock.nowMs() });
+  };
   const count = async (subject: string, limit: Limit): Promise<AttemptRow | { waitS: number }> => {
     const nowMs = clock.nowMs();
+    const lock = locked.get(subject);
+    if (lock && nowMs < lock.untilMs && nowMs - lock.readAtMs < trustLockMs)
+      return { waitS: Math.max(1, Math.ceil((lock.untilMs - nowMs) / 1_000)) };
+    locked.delete(subject);
     const { failureLimit, firstWaitS, longestWaitS } = limit;
     // Citus requires an immutable function here. `to_timestamp` is immutable. Adding an interval is not, because the
     // result depends on the time zone.
@@ -159,7 +177,9 @@ function createLockout(queries: Queries, clock: Clock): Lockout {
       'SELECT locked_until FROM sign_in_attempts WHERE account_id = $1 AND subject = $2',
       [serviceAccount, subject],
     );
-    const waitMs = (row?.locked_until.getTime() ?? nowMs) - nowMs;
+    const untilMs = row?.locked_until.getTime() ?? nowMs;
+    rememberLock(subject, untilMs);
+    const waitMs = untilMs - nowMs;
     return { waitS: Math.max(1, Math.ceil(waitMs / 1_000)) };
   };
   /** Undoes a count, but keeps the delay caused by a concurrent attempt. */

@@ -23,7 +23,34 @@ interface Deps {
   clock: Clock;
 }
 
+/** How long an environment's secrets are cached. Otherwise, each invented token would cost a statement. */
+const cacheMs = 1_000;
+/** Maximum number of environments whose secrets are cached. */
+const maxCached = 10_000;
+
 export function createUserTokens({ database, box, clock }: Deps): UserTokens {
+  const cache = new Map<string, { secrets: Promise<string[]>; endsAtMs: number }>();
+  const readSecrets = async ({ accountId, environment }: Scope): Promise<string[]> => {
+    const rows = await database.query<{ sealed: string }>(
+      `SELECT sealed FROM secrets WHERE account_id = $1 AND purpose = $2 AND starts_with(id, $3)
+          AND (expires_at IS NULL OR expires_at > $4) ORDER BY created_at DESC`,
+      [accountId, purpose, `${environment}/`, new Date(clock.nowMs())],
+    );
+    return rows.map(({ sealed }) => box.open(sealed));
+  };
+  const findSecrets = (scope: Scope): Promise<string[]> => {
+    const name = `${scope.accountId} ${scope.environment}`;
+    const nowMs = clock.monotonicMs();
+    const cached = cache.get(name);
+    if (cached && nowMs < cached.endsAtMs) return cached.secrets;
+    const secrets = readSecrets(scope);
+    cache.delete(name);
+    const [oldest] = cache.keys();
+    if (cache.size >= maxCached && oldest !== undefined) cache.delete(oldest);
+    cache.set(name, { secrets, endsAtMs: nowMs + cacheMs });
+    secrets.catch(() => cache.delete(name));
+    return secrets;
+  };
   return {
     async createSecret({ accountId, environment }, overlapS) {
       const secret = `utk_${environment}_${randomBytes(32).toString('base64url')}`;
@@ -45,17 +72,13 @@ export function createUserTokens({ database, box, clock }: Deps): UserTokens {
           ],
         );
       });
+      cache.delete(`${accountId} ${environment}`);
       return secret;
     },
-    async verify({ accountId, environment }, token) {
+    async verify(scope, token) {
       const now = new Date(clock.nowMs());
-      const rows = await database.query<{ sealed: string }>(
-        `SELECT sealed FROM secrets WHERE account_id = $1 AND purpose = $2 AND starts_with(id, $3)
-            AND (expires_at IS NULL OR expires_at > $4) ORDER BY created_at DESC`,
-        [accountId, purpose, `${environment}/`, now],
-      );
-      for (const { sealed } of rows) {
-        const userRef = await readToken(token, box.open(sealed), now);
+      for (const secret of await findSecrets(scope)) {
+        const userRef = await readToken(token, secret, now);
         if (userRef !== undefined) return userRef;
       }
       return undefined;
@@ -72,9 +95,13 @@ async function readToken(token: string, secret: string, now: Date): Promise<stri
       requiredClaims: ['sub', 'exp'],
     });
     const lifetimeS = (payload.exp ?? Infinity) - now.getTime() / 1_000;
+    // JSON may contain any type here, although the library's types say otherwise.
+    const sub: unknown = payload.sub;
     const isValid =
-      lifetimeS <= maxLifetimeS + clockToleranceS && /^[\x20-\x7e]{1,128}$/.test(payload.sub ?? '');
-    return isValid ? payload.sub : undefined;
+      lifetimeS <= maxLifetimeS + clockToleranceS &&
+      typeof sub === 'string' &&
+      /^[\x20-\x7e]{1,128}$/.test(sub);
+    return isValid ? sub : undefined;
   } catch (error) {
     if (error instanceof errors.JOSEError) return undefined;
     throw error;

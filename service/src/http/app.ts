@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import type { Logger } from 'pino';
 import type { Configuration } from '../decision/configuration.ts';
 import type { MakeDecision } from '../decision/decision-service.ts';
@@ -29,6 +34,7 @@ import type { WebhookService } from '../webhook/webhook-service.ts';
 import { addAuthentication, addPreflight, createAdmitKey } from './authentication/authenticate.ts';
 import type { Country } from './authentication/identify-player.ts';
 import { createSessionAccess, createSessionCookie } from './authentication/session-access.ts';
+import { createAddressEdge } from './client-address.ts';
 import { addMediaRoutes } from './files.ts';
 import type { RateLimiter } from './limits/rate-limits.ts';
 import { addHealthRoutes } from './monitoring/health.ts';
@@ -37,7 +43,7 @@ import { addDocs, addOpenApi } from './openapi.ts';
 import type { RunOperation } from './operations.ts';
 import { addPanel } from './panel/panel.ts';
 import { addErrorHandler, sendProblem } from './problem.ts';
-import { addJsonBody, addUrlCheck, addValidation } from './request-bodies.ts';
+import { addEncodingCheck, addJsonBody, addSizeCheck, addUrlCheck } from './request-bodies.ts';
 import { addAuditRoutes } from './routes/audit.ts';
 import { addDecisionRoutes } from './routes/decisions.ts';
 import { addDeliveryRoutes } from './routes/deliveries.ts';
@@ -53,6 +59,8 @@ import {
 } from './routes/resources.ts';
 import { addRewardRoutes } from './routes/reward-status.ts';
 import { addWebhookEventRoutes, addWebhookRoutes } from './routes/webhooks.ts';
+import { createHttpServer, handleClientError } from './server.ts';
+import { addValidation } from './validation.ts';
 
 /** Dependencies for the routes. */
 interface AppDeps {
@@ -104,26 +112,26 @@ interface AppDeps {
 }
 
 const bodyLimit = 64 * 1024;
-/**
- * Longer than a load balancer's idle timeout, which is usually 60 s. Otherwise, the load balancer might reuse a
- * connection that this process is closing.
- */
-const keepAliveMs = 72_000;
 
 /** Creates the HTTP application, but does not start listening. */
 export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const { configuration, clock, limiter, onUse, onLeak } = deps;
   const log: FastifyBaseLogger = deps.log;
   const { tracing } = deps;
+  const normalizeAddress = createAddressEdge(deps.trustedProxies);
   const app = Fastify({
     serverFactory(handle) {
       const listener: typeof handle = (request, response) => {
         deps.country.stripUntrusted(request);
+        normalizeAddress(request);
         handle(request, response);
       };
-      const tracedListener = tracing.listener?.(listener) ?? listener;
-      return createServer({ keepAliveTimeout: keepAliveMs }, tracedListener);
+      return createHttpServer(
+        tracing.listener?.(listener) ?? listener,
+        () => deps.stopping.aborted,
+      );
     },
+    clientErrorHandler: handleClientError,
     loggerInstance: log,
     logController: new LogController({
       disableRequestLogging: true,
@@ -159,6 +167,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     const ms = Math.round(elapsedTime);
     log.debug({ request_id: id, method, route: routeOptions.url, status, ms }, 'request completed');
   });
+  addSizeCheck(app);
   addErrorHandler(app);
   addMetrics(app, deps);
   addJsonBody(app);
@@ -174,9 +183,12 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const { findKey } = configuration;
   const admitKey = createAdmitKey({ clock, findKey, limiter, onUse, onLeak });
   addAuthentication(app, admitKey, sessions);
+  addEncodingCheck(app);
   app.decorateRequest('session', null);
-  await addOpenApi(app);
-  addDocs(app);
+  const limitAddress = async (request: FastifyRequest, reply: FastifyReply): Promise<void> =>
+    limiter.onUnauthenticated(request, reply);
+  await addOpenApi(app, limitAddress);
+  addDocs(app, limitAddress);
   addPreflight(app);
   addHealthRoutes(app, deps);
   await addMediaRoutes(app, deps);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import swagger from '@fastify/swagger';
 import { type IdKind, idPrefixes } from '@trueward/protocol';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError } from './problem.ts';
 
 /** The query parameters of every list endpoint. */
@@ -76,8 +76,11 @@ export const noContent = (description: string) => ({ 204: { description, type: '
 export const notFound = (schema: string, id: string): ProblemError =>
   new ProblemError('not_found', `There is no ${schema} ${id.slice(0, 64)} in this environment.`);
 
+/** Rejects a request if its client sends too many. Anyone can request the documentation. */
+type LimitRequest = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
 /** Adds `/openapi.json`, which describes every route that is added afterward. Named schemas become components. */
-export async function addOpenApi(app: FastifyInstance): Promise<void> {
+export async function addOpenApi(app: FastifyInstance, limit: LimitRequest): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -126,7 +129,15 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
       };
     },
   });
-  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+  let text: string | undefined;
+  app.get(
+    '/openapi.json',
+    { schema: { hide: true }, onRequest: limit },
+    async (_request, reply) => {
+      text ??= JSON.stringify(app.swagger());
+      return reply.type('application/json; charset=utf-8').serializer(String).send(text);
+    },
+  );
 }
 
 interface Operation {
@@ -155,9 +166,9 @@ summary{cursor:pointer}`;
 const docsPolicy = `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`;
 
 /** Adds `/docs`, an API reference rendered from the OpenAPI document. It needs no scripts or external resources. */
-export function addDocs(app: FastifyInstance): void {
+export function addDocs(app: FastifyInstance, limit: LimitRequest): void {
   let page: string | undefined;
-  app.get('/docs', { schema: { hide: true } }, async (_request, reply) => {
+  app.get('/docs', { schema: { hide: true }, onRequest: limit }, async (_request, reply) => {
     page ??= renderPage(app.swagger() as unknown as Document);
     return reply
       .headers({

@@ -2,7 +2,7 @@ import { problemStatus } from '@trueward/protocol';
 import type { Problem } from '@trueward/protocol/wire';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { UnsupportedTokenVersionError } from '../decision/token.ts';
-import { DomainError } from '../platform/domain-error.ts';
+import { DomainError, type FieldError } from '../platform/domain-error.ts';
 import { instantRule } from '../platform/time.ts';
 import { UndecidedTimeError } from '../reward/early-events.ts';
 import { isLockTimeout, isUnavailable } from '../store/database-errors.ts';
@@ -10,9 +10,12 @@ import { OverloadedError } from '../store/group-commit.ts';
 
 type ProblemCode = Problem['code'];
 
+export const describeBodyLimits =
+  'The body is too large: the limit is 64 KiB, 256 KiB for events, 20 MiB for media, and 4 KiB for signing in.';
+
 interface ProblemOptions {
-  /** The invalid members of the request. */
-  errors?: readonly { pointer: string; message: string }[];
+  /** The invalid members of the request. A response contains only the first of many. */
+  errors?: readonly FieldError[];
   /** Number of seconds to wait before retrying the request. */
   retryAfterS?: number;
 }
@@ -94,12 +97,36 @@ function buildProblemDocument(
     type: `https://trueward.dev/problems/${code}`,
     title: formatTitle(code),
     status: problemStatus[code],
-    detail: message,
+    detail: truncate(message, maxDetailLength),
     code,
     request_id: requestId,
-    ...(options.errors ? { errors: [...options.errors] } : {}),
+    ...(options.errors ? { errors: boundErrors(options.errors) } : {}),
   };
 }
+
+/** Maximum number of errors in a response. */
+export const maxErrors = 20;
+const maxDetailLength = 1_000;
+/** Maximum length of a pointer or a message. A pointer contains names that the client has chosen. */
+const maxErrorTextLength = 500;
+/** Maximum size of all errors in a response, as JSON. */
+const maxErrorBytes = 12_288;
+
+/** Bounds the errors, so that a response is small no matter how many members of a body are invalid. */
+function boundErrors(errors: readonly FieldError[]): FieldError[] {
+  let bytes = 0;
+  return errors.slice(0, maxErrors).flatMap(({ pointer, message }) => {
+    const error = {
+      pointer: truncate(pointer, maxErrorTextLength),
+      message: truncate(message, maxErrorTextLength),
+    };
+    bytes += Buffer.byteLength(JSON.stringify(error));
+    return bytes <= maxErrorBytes ? [error] : [];
+  });
+}
+
+const truncate = (text: string, maxLength: number): string =>
+  text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`;
 
 const formatTitle = (code: string): string =>
   code.charAt(0).toUpperCase() + code.slice(1).replaceAll('_', ' ');
@@ -113,10 +140,7 @@ function convertFastifyError(error: unknown): ProblemError | undefined {
     case 'FST_ERR_BAD_URL':
       return new ProblemError('not_found', 'There is no such endpoint.');
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new ProblemError(
-        'body_too_large',
-        'The body is too large: the limit is 64 KiB, 256 KiB for events, and 20 MiB for media.',
-      );
+      return new ProblemError('body_too_large', describeBodyLimits);
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new ProblemError('unsupported_media_type', 'Send the body as application/json.');
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
@@ -135,7 +159,7 @@ function createValidationProblem(
   violations: NonNullable<FastifyError['validation']>,
   part = 'request',
 ): ProblemError {
-  const errors = violations.map(({ instancePath, params, keyword }) => ({
+  const errors = violations.slice(0, maxErrors).map(({ instancePath, params, keyword }) => ({
     pointer: instancePath + locateMember(keyword, params),
     message: describeViolation(keyword, params),
   }));
@@ -163,8 +187,16 @@ export function addErrorHandler(app: FastifyInstance): void {
   });
 }
 
-/** Sends the problem document for an error, and logs the error if the service is at fault. */
+/**
+ * Sends the problem document for an error, and logs the error if the service is at fault. A client that disconnects
+ * while it sends its body is neither an error nor news.
+ */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  if (request.raw.destroyed && !request.raw.complete) {
+    request.log.debug({ route: request.routeOptions.url }, 'a client disconnected');
+    void reply.code(400).send();
+    return;
+  }
   const { document, headers, unexpected } = toProblemResponse(error, request.id);
   if (unexpected)
     request.log.error({ err: error, route: request.routeOptions.url }, 'a request failed');

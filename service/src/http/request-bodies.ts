@@ -1,25 +1,24 @@
-import { schemas } from '@trueward/protocol';
-import { Ajv } from 'ajv';
-import addFormats from 'ajv-formats';
-import type { FastifyInstance, FastifySchemaValidationError } from 'fastify';
-import { parseInstant } from '../platform/time.ts';
-import { ProblemError } from './problem.ts';
+import { isUtf8 } from 'node:buffer';
+import type { FastifyInstance } from 'fastify';
+import { describeBodyLimits, ProblemError } from './problem.ts';
 
 /**
  * Schemas nest at most 8 levels deep. Much deeper bodies could overflow the stack when they are serialized for storage.
  */
 const maxDepth = 32;
+/** Maximum size of a body in which unstorable text is located, because the search costs more than parsing. */
+const maxLocatedBytes = 8_192;
 
 /** Parses bodies as JSON, including `text/plain` bodies. Beacons use this type to avoid a preflight request. */
 export function addJsonBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     ['application/json', 'text/plain'],
-    { parseAs: 'string' },
-    (_request: unknown, text: string, done: (error: Error | null, body?: unknown) => void) => {
+    { parseAs: 'buffer' },
+    (_request: unknown, bytes: Buffer, done: (error: Error | null, body?: unknown) => void) => {
       let body: unknown;
       try {
-        body = parseJson(text);
+        body = parseJson(bytes);
       } catch (error) {
         return done(error as Error);
       }
@@ -28,33 +27,116 @@ export function addJsonBody(app: FastifyInstance): void {
   );
 }
 
+/** Rejects bodies that are declared to be too large, before anything else is done for the request. */
+export function addSizeCheck(app: FastifyInstance): void {
+  app.addHook('onRequest', ({ headers, routeOptions: { bodyLimit } }, reply, done) => {
+    if (Number(headers['content-length'] ?? 0) <= bodyLimit) return done();
+    // The client would otherwise keep sending.
+    void reply.header('connection', 'close');
+    throw new ProblemError('body_too_large', describeBodyLimits);
+  });
+}
+
+/**
+ * Rejects bodies that are compressed or declared in another charset, before they are read. Must be called after
+ * authentication, so that only clients with a key learn what the service accepts.
+ */
+export function addEncodingCheck(app: FastifyInstance): void {
+  app.addHook('onRequest', ({ headers }, _reply, done) => {
+    const { 'content-encoding': encoding, 'content-type': type } = headers;
+    if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
+      throw new ProblemError(
+        'unsupported_media_type',
+        `The body has the Content-Encoding ${encoding}; send it uncompressed.`,
+      );
+    }
+    const charset = type === undefined ? undefined : charsetPattern.exec(type)?.[1];
+    if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
+      throw new ProblemError(
+        'unsupported_media_type',
+        `The body is declared as ${charset}; send it as UTF-8.`,
+      );
+    }
+    done();
+  });
+}
+
+const charsetPattern = /;[ \t]*charset="?([^\s";]+)/i;
+
 /**
  * Parses a body.
  *
  * @throws ProblemError `malformed_json`, or `invalid_request` for text that cannot be stored or for more than {@link
  * maxDepth} levels of nesting.
  */
-function parseJson(text: string): unknown {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    throw new ProblemError('malformed_json', 'The body is not valid JSON.');
+function parseJson(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) {
+    // Otherwise, replacement characters would be stored.
+    throw new ProblemError('malformed_json', 'The body is not valid UTF-8.');
   }
-  // The depth is checked first, because a pointer into a body nested 30,000 levels deep would be as long as the body.
-  if (mightExceedDepth(text, maxDepth) && exceedsDepth(body, maxDepth))
+  const { depth, isStorable: canBeStored } = scanJson(bytes);
+  if (depth > maxDepth)
     throw new ProblemError(
       'invalid_request',
       `The body nests objects and arrays more than ${maxDepth} levels deep; flatten it.`,
     );
-  const pointer = mightContainUnstorableText(text) ? findUnstorableText(body) : undefined;
-  if (pointer !== undefined) {
-    throw new ProblemError('invalid_request', 'The body is not valid.', {
-      errors: [{ pointer, message: 'contains a character that is not allowed in text' }],
-    });
+  let body: unknown;
+  try {
+    body = JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw new ProblemError('malformed_json', 'The body is not valid JSON.');
   }
-  return body;
+  if (canBeStored) return body;
+  const pointer = bytes.length <= maxLocatedBytes ? findUnstorableText(body) : undefined;
+  const message = 'contains a character that is not allowed in text';
+  throw pointer === undefined
+    ? new ProblemError('invalid_request', `The body ${message}: U+0000 or half of a pair.`)
+    : new ProblemError('invalid_request', 'The body is not valid.', {
+        errors: [{ pointer, message }],
+      });
 }
+
+const [quote, backslash, letterU, openBracket, closeBracket, openBrace, closeBrace] = Buffer.from(
+  '"\\u[]{}',
+) as unknown as readonly number[];
+
+/**
+ * Measures a JSON text before it is parsed, in one pass: how deep it nests, and whether its escapes produce only text
+ * that the database can store. In valid UTF-8, only escapes can produce other text.
+ */
+export function scanJson(bytes: Buffer): { depth: number; isStorable: boolean } {
+  let [depth, deepest, isInString, isStorableText] = [0, 0, false, true];
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === quote) isInString = !isInString;
+    else if (isInString) {
+      if (byte !== backslash) continue;
+      at += 1;
+      if (bytes[at] !== letterU) continue;
+      const unit = readUnit(bytes, at);
+      if (unit === 0 || isLowSurrogate(unit)) isStorableText = false;
+      else if (isHighSurrogate(unit)) {
+        const isPair =
+          bytes[at + 5] === backslash &&
+          bytes[at + 6] === letterU &&
+          isLowSurrogate(readUnit(bytes, at + 6));
+        if (isPair) at += 6;
+        else isStorableText = false;
+      }
+    } else if (byte === openBracket || byte === openBrace) {
+      depth += 1;
+      if (depth > deepest) deepest = depth;
+    } else if (byte === closeBracket || byte === closeBrace) depth -= 1;
+  }
+  return { depth: deepest, isStorable: isStorableText };
+}
+
+/** Reads the four hexadecimal digits after the `u` at this position. */
+const readUnit = (bytes: Buffer, at: number): number =>
+  Number.parseInt(bytes.toString('latin1', at + 1, at + 5), 16);
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
+const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit < 0xe000;
 
 /** Rejects URLs with text that the database cannot store, such as `%00`. */
 export function addUrlCheck(app: FastifyInstance): void {
@@ -74,8 +156,6 @@ export function addUrlCheck(app: FastifyInstance): void {
 /**
  * Finds a string that PostgreSQL cannot store, because it contains U+0000 or an unpaired surrogate. Returns its JSON
  * pointer. If such a string were stored, it would cause an entire group commit to fail.
- *
- * Iterative instead of recursive, because a client can send an arbitrarily deeply nested body.
  */
 export function findUnstorableText(value: unknown): string | undefined {
   for (const visited of visitValues(value)) {
@@ -86,45 +166,22 @@ export function findUnstorableText(value: unknown): string | undefined {
   return undefined;
 }
 
-/** Whether objects and arrays are nested more than `max` levels deep. */
-function exceedsDepth(value: unknown, max: number): boolean {
-  for (const { value: found, depth } of visitValues(value))
-    if (depth >= max && typeof found === 'object' && found !== null) return true;
-  return false;
-}
-
-/**
- * A cheap precheck of the JSON text, so that most bodies don't have to be traversed. Only escapes can produce
- * unstorable strings.
- */
-const mightContainUnstorableText = (json: string): boolean => /\\u(?:0000|d[89a-f])/i.test(json);
-
-/** A cheap precheck of the JSON text. The depth cannot exceed the number of opening brackets. */
-function mightExceedDepth(json: string, max: number): boolean {
-  let bracketCount = 0;
-  for (const bracket of ['{', '['])
-    for (let at = json.indexOf(bracket); at !== -1; at = json.indexOf(bracket, at + 1))
-      if ((bracketCount += 1) > max) return true;
-  return false;
-}
-
 /** A value in a body, and its location. */
 interface VisitedValue {
   name: string;
   value: unknown;
-  depth: number;
   parent: VisitedValue | undefined;
 }
 
 /** Visits all values depth first, parents before their children. */
 function* visitValues(root: unknown): Generator<VisitedValue> {
-  const stack: VisitedValue[] = [{ name: '', value: root, depth: 0, parent: undefined }];
+  const stack: VisitedValue[] = [{ name: '', value: root, parent: undefined }];
   for (let next = stack.pop(); next; next = stack.pop()) {
     yield next;
-    const { value, depth } = next;
+    const { value } = next;
     if (typeof value !== 'object' || value === null) continue;
     for (const [name, inner] of Object.entries(value).toReversed())
-      stack.push({ name, value: inner, depth: depth + 1, parent: next });
+      stack.push({ name, value: inner, parent: next });
   }
 }
 
@@ -136,47 +193,3 @@ function formatPointer(visited: VisitedValue): string {
 }
 
 const isStorable = (text: string): boolean => !text.includes('\0') && !/\p{Surrogate}/u.test(text);
-
-/**
- * Validates requests against the schemas. Bodies are validated strictly, without dropping members or coercing "5" to 5.
- * URL parameters are coerced, because they are always strings.
- */
-export function addValidation(app: FastifyInstance): void {
-  const bodyCompiler = createCompiler(false);
-  const urlCompiler = createCompiler(true);
-  for (const schema of schemas) app.addSchema(schema);
-  app.setValidatorCompiler<object>(({ schema, httpPart }) =>
-    (httpPart === 'body' ? bodyCompiler : urlCompiler).compile(schema),
-  );
-  // Responses are not validated, because typed code creates them. Validation would take time and could drop fields.
-  app.setSerializerCompiler(() => JSON.stringify);
-}
-
-/** Returns whether a body matches its schema. If not, `errors` contains the reasons until the next call. */
-interface Validate {
-  (body: unknown): boolean;
-  errors?: FastifySchemaValidationError[] | null;
-}
-
-/** Compiles a schema for bodies that the route does not validate. Must be called after {@link addValidation}. */
-export function compileBody(app: FastifyInstance, schema: object): Validate {
-  const compile = app.validatorCompiler;
-  if (!compile) throw new Error('Call addValidation before compileBody.');
-  return compile({ schema, method: 'POST', url: '', httpPart: 'body' }) as Validate;
-}
-
-function createCompiler(coerceTypes: boolean): Ajv {
-  // Collects all errors in a body, but only the first error in a URL.
-  const ajv = new Ajv({
-    allErrors: !coerceTypes,
-    coerceTypes,
-    useDefaults: true,
-    strict: false,
-    discriminator: false,
-  });
-  addFormats.default(ajv);
-  // The built-in format accepts leap seconds and offsets without minutes, which `Date` cannot parse.
-  ajv.addFormat('date-time', (text: string) => parseInstant(text) !== undefined);
-  for (const schema of schemas) ajv.addSchema(schema);
-  return ajv;
-}

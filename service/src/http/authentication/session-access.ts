@@ -6,7 +6,7 @@ import {
   type Role,
   type SessionPrincipal,
 } from '../../access/principal.ts';
-import type { Session, Sessions } from '../../access/sessions.ts';
+import { hashToken, type Session, type Sessions } from '../../access/sessions.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
 import { ProblemError } from '../problem.ts';
 
@@ -46,14 +46,51 @@ export interface SessionAccess {
   admit(request: FastifyRequest, reply: FastifyReply): Promise<SessionPrincipal | undefined>;
 }
 
+/** Maximum number of remembered sessions. */
+const maxKnownSessions = 10_000;
+
 export function createSessionAccess({ sessions, cookie, limiter, publicUrl }: Deps): SessionAccess {
+  /**
+   * Hashes of the tokens that this process has found. Guesses from the same IP can't lock these sessions out, and their
+   * requests don't count as guesses. Whether they still exist is checked in the database.
+   */
+  const knownSessions = new Set<string>();
+  /** Running lookups of other tokens. A page sends several requests at once. */
+  const lookups = new Map<string, Promise<Session | undefined>>();
+
+  const find = async (
+    token: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<Session | undefined> => {
+    const name = hashToken(token);
+    if (knownSessions.has(name)) {
+      const session = await sessions.find(token);
+      if (!session) knownSessions.delete(name);
+      return session;
+    }
+    const running = lookups.get(name);
+    if (running) return running;
+    const takeBack = limiter.onUnknownCredential(request, reply);
+    const lookup = sessions.find(token).finally(() => lookups.delete(name));
+    lookups.set(name, lookup);
+    const session = await lookup;
+    if (!session) return undefined;
+    takeBack();
+    const [oldest] = knownSessions;
+    if (knownSessions.size >= maxKnownSessions && oldest !== undefined)
+      knownSessions.delete(oldest);
+    knownSessions.add(name);
+    return session;
+  };
+
   return {
     async admit(request, reply) {
       const token = cookie.read(request);
       if (token === undefined) return undefined;
       void reply.header('cache-control', 'no-store');
       checkSameOrigin(request, publicUrl());
-      const session = await sessions.find(token);
+      const session = await find(token, request, reply);
       if (!session) {
         limiter.onUnauthenticated(request, reply);
         throw new ProblemError('authentication_required', 'The session has ended: sign in again.');

@@ -31,6 +31,11 @@ export interface RateLimiter {
   onKey(principal: KeyPrincipal, client: Client, reply: ReplyHeaders): void;
   /** Counts a request without a valid key. */
   onUnauthenticated(client: Client, reply: ReplyHeaders): void;
+  /**
+   * Counts a lookup of a credential that this process has not seen before, such as a session's token, before it costs
+   * the database a statement. The returned function takes the count back; call it if the credential exists.
+   */
+  onUnknownCredential(client: Client, reply: ReplyHeaders): () => void;
   /** Counts a decision for a user. */
   onUser(principal: Principal, userRef: string, reply: ReplyHeaders): void;
   /** Counts a long-polling request as open until the returned function is called. */
@@ -38,12 +43,16 @@ export interface RateLimiter {
 }
 
 /** The token buckets for each limit. */
-type LimitBuckets = Record<'key' | 'address' | 'user', TokenBuckets>;
+type LimitBuckets = Record<'key' | 'address' | 'user' | 'unknown', TokenBuckets>;
+
+/** Lookups of credentials that don't exist, per IP. People mistype links and open old bookmarks a few times at most. */
+const unknownCredentials: Rate = { perS: 0.2, burst: 10 };
 
 export const createLimitBuckets = (limits: RateLimits, nowMs: () => number): LimitBuckets => ({
   key: createTokenBuckets(limits.key.live, nowMs),
   address: createTokenBuckets(limits.address, nowMs),
   user: createTokenBuckets(limits.user.live, nowMs),
+  unknown: createTokenBuckets(unknownCredentials, nowMs),
 });
 
 /** Returns the key's own limit, capped at the ceiling, or the default limit for the key's environment. */
@@ -74,7 +83,13 @@ export function createRateLimiter(
     });
   if (!limits || !buckets) {
     const noop = () => undefined;
-    return { onKey: noop, onUnauthenticated: noop, onUser: noop, onWait };
+    return {
+      onKey: noop,
+      onUnauthenticated: noop,
+      onUnknownCredential: () => noop,
+      onUser: noop,
+      onWait,
+    };
   }
   const take = (
     reply: ReplyHeaders,
@@ -99,6 +114,11 @@ export function createRateLimiter(
       if (principal.kind === 'pk') onUnauthenticated(client, reply);
     },
     onUnauthenticated,
+    onUnknownCredential({ ip }, reply) {
+      const name = ipGroup(ip);
+      take(reply, 'with unknown credentials from this IP', buckets.unknown, name);
+      return () => buckets.unknown.giveBack(name);
+    },
     onUser({ accountId, environment }, userRef, reply) {
       const name = `${accountId} ${environment} ${userRef}`;
       take(reply, 'for this user', buckets.user, name, limits.user[environment]);

@@ -26,6 +26,8 @@ export interface TokenBuckets {
   readUses(): [string, number][];
   /** Takes tokens for requests that another process allowed, up to the capacity of one bucket. */
   charge(name: string, uses: number): void;
+  /** Returns a token, for a request that turned out not to count. */
+  giveBack(name: string): void;
 }
 
 interface Bucket {
@@ -114,6 +116,11 @@ export function createTokenBuckets(defaultRate: Rate, nowMs: () => number): Toke
     charge(name, uses) {
       const bucket = refill(name);
       bucket.tokens -= Math.min(uses, bucket.rate.burst);
+    },
+    giveBack(name) {
+      const bucket = refill(name);
+      bucket.tokens = Math.min(bucket.rate.burst, bucket.tokens + 1);
+      bucket.uses = Math.max(0, bucket.uses - 1);
     },
   };
 }

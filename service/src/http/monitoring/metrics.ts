@@ -244,7 +244,8 @@ export function addMetrics(app: FastifyInstance, { metrics, metricsToken }: Deps
   });
   app.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
     const isLocal = /^(::1|(::ffff:)?127\.)/.test(request.socket.remoteAddress ?? '');
-    const isDirect = isLocal && request.headers['x-forwarded-for'] === undefined;
+    const { 'x-forwarded-for': list, forwarded } = request.headers;
+    const isDirect = isLocal && list === undefined && forwarded === undefined;
     const isAllowed =
       metricsToken === undefined
         ? isDirect

@@ -63,7 +63,13 @@ function createSignInProblem(
   }
 }
 
-/** Applies the rate limit and the origin check on routes without a session. */
+/** Maximum size of a body with credentials. */
+const bodyLimit = 4_096;
+
+/**
+ * Applies the rate limit and the origin check on routes without a session. Must be called before the body is read,
+ * because anyone can send one.
+ */
 function checkUnauthenticated(
   { limiter, publicUrl }: PanelDeps,
   request: FastifyRequest,
@@ -83,6 +89,7 @@ export function addSessionRoutes(app: FastifyInstance, deps: PanelDeps): void {
   app.post<{ Body: Credentials }>(
     url,
     {
+      bodyLimit,
       schema: {
         hide: true,
         body: strictBody({ email: emailSchema, password: textSchema(200), code: textSchema(20) }, [
@@ -90,7 +97,7 @@ export function addSessionRoutes(app: FastifyInstance, deps: PanelDeps): void {
           'password',
         ]),
       },
-      preValidation: async (request, reply) => checkUnauthenticated(deps, request, reply),
+      onRequest: async (request, reply) => checkUnauthenticated(deps, request, reply),
     },
     async (request, reply) => {
       const result = await users.signIn.byPassword({
@@ -131,24 +138,27 @@ const describeLink = ({ user }: Link): object =>
 
 /** Adds `/panel/api/setup`, where a single-use link creates the first owner or sets an invited user's password. */
 export function addSetupRoutes(app: FastifyInstance, deps: PanelDeps): void {
-  const { users, database } = deps;
+  const { users, database, limiter } = deps;
   const url = '/panel/api/setup';
   app.get<{ Querystring: { token: string } }>(
     url,
     {
       schema: { hide: true, querystring: strictBody({ token: textSchema(100) }, ['token']) },
-      preValidation: async (request, reply) => checkUnauthenticated(deps, request, reply),
+      onRequest: async (request, reply) => checkUnauthenticated(deps, request, reply),
     },
-    async (request) => {
+    async (request, reply) => {
+      const takeBack = limiter.onUnknownCredential(request, reply);
       const link = await users.links.find(request.query.token);
       if (!link)
         throw new ProblemError('not_found', 'The link has already been used or has expired.');
+      takeBack();
       return describeLink(link);
     },
   );
   app.post<{ Body: Setup }>(
     url,
     {
+      bodyLimit,
       schema: {
         hide: true,
         body: strictBody(
@@ -161,11 +171,13 @@ export function addSetupRoutes(app: FastifyInstance, deps: PanelDeps): void {
           ['token', 'email', 'name', 'password'],
         ),
       },
-      preValidation: async (request, reply) => checkUnauthenticated(deps, request, reply),
+      onRequest: async (request, reply) => checkUnauthenticated(deps, request, reply),
     },
     async (request, reply) => {
       const { token, ...person } = request.body;
+      const takeBack = limiter.onUnknownCredential(request, reply);
       const user = await users.links.redeem(token, person);
+      takeBack();
       const sessionToken = await users.signIn.begin(database, user);
       return startSession(deps, reply, sessionToken);
     },
@@ -191,6 +203,7 @@ export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
   app.post<{ Body: { current: string; next: string } }>(
     '/panel/api/account/password',
     {
+      bodyLimit,
       config,
       schema: {
         hide: true,
@@ -210,13 +223,23 @@ export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
       );
     },
   );
-  app.post('/panel/api/account/codes', { config, schema: { hide: true } }, async (request) => {
-    const { secret, otpauthUrl } = await users.ownAccount.startCodeSetup(getSession(request).user);
-    return { secret, otpauth_url: otpauthUrl };
-  });
+  app.post(
+    '/panel/api/account/codes',
+    { bodyLimit, config, schema: { hide: true } },
+    async (request) => {
+      const { secret, otpauthUrl } = await users.ownAccount.startCodeSetup(
+        getSession(request).user,
+      );
+      return { secret, otpauth_url: otpauthUrl };
+    },
+  );
   app.post<{ Body: { code: string } }>(
     '/panel/api/account/codes/confirm',
-    { config, schema: { hide: true, body: strictBody({ code: textSchema(20) }, ['code']) } },
+    {
+      bodyLimit,
+      config,
+      schema: { hide: true, body: strictBody({ code: textSchema(20) }, ['code']) },
+    },
     async (request, reply) => {
       await users.ownAccount.confirmCodeSetup(getSession(request).user, request.body.code);
       return reply.code(204).send();
@@ -225,6 +248,7 @@ export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
   app.delete<{ Body: { password: string } }>(
     '/panel/api/account/codes',
     {
+      bodyLimit,
       config,
       schema: { hide: true, body: strictBody({ password: textSchema(200) }, ['password']) },
     },

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { RecordDropped } from '../../reward/dropped-events.ts';
 import type { SubmittedEvent, IngestEvents } from '../../reward/ingest-events.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
-import { compileBody } from '../request-bodies.ts';
+import { compileBody } from '../validation.ts';
 
 /** A batch of unvalidated events. Each event is validated separately. */
 interface UnvalidatedBatch {

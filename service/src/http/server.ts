@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import type { Duplex } from 'node:stream';
+import { ProblemError, toProblemResponse } from './problem.ts';
+
+/**
+ * Longer than a load balancer's idle timeout, which is usually 60 s. Otherwise, the load balancer might reuse a
+ * connection that this process is closing.
+ */
+const keepAliveMs = 72_000;
+/** A client must have sent its headers by then, counted from when it connected or sent its first byte. */
+const headersMs = 10_000;
+/** A client must have sent its whole request by then. Enough for 20 MB at 1.4 Mbit/s. */
+const requestMs = 120_000;
+/** How often the server looks for clients that are too slow. */
+const checkMs = 2_000;
+/** More connections are closed as soon as they are accepted. Waiting requests alone may take 10,000. */
+const maxConnections = 16_384;
+
+/**
+ * Creates the HTTP server. Requests that do not reach the router are answered like all others: with a problem document
+ * and a `Request-Id`.
+ *
+ * @param isStopping whether the process is stopping, so that it accepts no more requests
+ */
+export function createHttpServer(listener: RequestListener, isStopping: () => boolean): Server {
+  const server = createServer(
+    {
+      keepAliveTimeout: keepAliveMs,
+      headersTimeout: headersMs,
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: checkMs,
+    },
+    (request, response) => {
+      if (isStopping()) return sendBelowRouter(response, stoppingProblem());
+      listener(request, response);
+    },
+  );
+  server.maxConnections = maxConnections;
+  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) =>
+    sendBelowRouter(
+      response,
+      new ProblemError('expectation_failed', 'The service supports only Expect: 100-continue.'),
+    ),
+  );
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) =>
+    endSocket(socket, new ProblemError('method_not_allowed', 'The service is not a proxy.')),
+  );
+  return server;
+}
+
+const stoppingProblem = (): ProblemError =>
+  new ProblemError('unavailable', 'This process is shutting down.', { retryAfterS: 1 });
+
+function sendBelowRouter(response: ServerResponse, problem: ProblemError): void {
+  const { status, headers, body } = serialize(problem);
+  response.writeHead(status, headers).end(body);
+}
+
+/** Answers a request that the HTTP parser rejects, or that takes too long. */
+export function handleClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return void socket.destroy();
+  endSocket(socket, describeClientError(error.code));
+}
+
+function describeClientError(code = ''): ProblemError {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new ProblemError(
+        'request_timeout',
+        'The request did not arrive in time; send it again.',
+      );
+    case 'HPE_HEADER_OVERFLOW':
+      return new ProblemError('headers_too_large', 'The headers are larger than 16 KiB.');
+    default:
+      return new ProblemError('malformed_request', 'The request is not valid HTTP.');
+  }
+}
+
+function endSocket(socket: Duplex, problem: ProblemError): void {
+  const { status, headers, body } = serialize(problem);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  if (socket.writable)
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+  // A client that doesn't read the response must not keep the connection open.
+  socket.once('finish', () => socket.destroy());
+}
+
+function serialize(problem: ProblemError) {
+  const requestId = randomUUID();
+  const { document, headers } = toProblemResponse(problem, requestId);
+  const body = JSON.stringify(document);
+  return {
+    status: document.status,
+    headers: {
+      ...headers,
+      'request-id': requestId,
+      'content-length': Buffer.byteLength(body),
+      connection: 'close',
+    },
+    body,
+  };
+}
