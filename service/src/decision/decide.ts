@@ -1,4 +1,5 @@
 import type { Decision, DecisionRequest, Explanation, Policy } from '@trueward/protocol/wire';
+import { normalizeLanguage } from '../platform/names.ts';
 import { checkCaps, type DailyBudget } from './caps.ts';
 import type { ExternalSource } from '../resource/resource.ts';
 import {
@@ -298,7 +299,9 @@ function applies({ when }: Policy, context: PolicyContext): boolean {
 /** Matches a language range using basic filtering (RFC 4647, 3.3.1): `pt` also matches `pt-BR`. */
 function matchesLanguage(range: string, language: string | undefined): boolean {
   if (language === undefined) return false;
-  const [prefix, tag] = [range.toLowerCase(), language.toLowerCase().replaceAll('_', '-')];
+  // An unknown locale is compared as it is.
+  const tag = (normalizeLanguage(language) ?? language.replaceAll('_', '-')).toLowerCase();
+  const prefix = range.toLowerCase();
   return tag === prefix || tag.startsWith(`${prefix}-`);
 }
 

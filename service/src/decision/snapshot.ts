@@ -8,6 +8,7 @@ import type {
   Policy,
   Webhook,
 } from '@trueward/protocol/wire';
+import { listCategories } from '../platform/names.ts';
 import { parseInstant } from '../platform/time.ts';
 import {
   type ExternalSource,
@@ -23,7 +24,7 @@ export interface Ad {
   clientCreative: NonNullable<Decision['creative']>;
   advertiserName: string;
   advertiserDomain: string;
-  /** The categories of the creative and its advertiser. */
+  /** The categories of the creative and its advertiser, and the categories that include them. */
   categories: ReadonlySet<string>;
 }
 
@@ -178,7 +179,7 @@ const describeAd = (creative: Creative, { name, domain, categories }: Advertiser
   clientCreative: describeCreative(creative),
   advertiserName: name,
   advertiserDomain: domain,
-  categories: new Set([...creative.categories, ...categories]),
+  categories: new Set([...creative.categories, ...categories].flatMap(listCategories)),
 });
 
 const describeCreative = ({

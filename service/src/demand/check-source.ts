@@ -208,16 +208,6 @@ function checkSettings(source: Stored<'source'>): FieldError[] {
       );
       return problem === undefined ? [] : [{ pointer: `/supply_chain/${index}`, message: problem }];
     }),
-    ...domains.flatMap((domain, index) =>
-      domain === domain.toLowerCase() && !domain.startsWith('www.')
-        ? []
-        : [
-            {
-              pointer: `/allowed_domains/${index}`,
-              message: 'must be in lowercase, without `www.`',
-            },
-          ],
-    ),
   ];
 }
 

@@ -9,6 +9,7 @@ import {
   listReferences,
   checkRetention,
 } from './check-document.ts';
+import { normalizeDocument } from './normalize-document.ts';
 import { type ResourceKind, type ResourceKinds, type Stored, toStored } from './resource.ts';
 import type { ResourceStore, Versioned } from './resource-store.ts';
 
@@ -72,8 +73,8 @@ export function createResourceManager(deps: Deps): ResourceManager {
   ) => writeEvents(queries, scope, draftChangeEvents(kind, before, after));
 
   return {
-    async create(operation, kind, document) {
-      await checkChange(operation, kind, undefined, document, deps);
+    async create(operation, kind, received) {
+      const document = await checkChange(operation, kind, undefined, received, deps);
       const { queries, scope } = operation;
       const created = await resources.create(queries, scope, kind, document);
       await emitEvents(operation, kind, undefined, created);
@@ -88,8 +89,8 @@ export function createResourceManager(deps: Deps): ResourceManager {
     async change(operation, target, change) {
       const { kind, id, action = 'updated' } = target;
       const before = await findExisting(operation, target);
-      const changed = change(toStored(before));
-      await checkChange(operation, kind, toStored(before), changed, deps);
+      const stored = toStored(before);
+      const changed = await checkChange(operation, kind, stored, change(stored), deps);
       const after = await resources.replace(operation.queries, operation.scope, kind, id, changed);
       if (!after) throw new Error(`The ${kind} ${id} disappeared while it was locked.`);
       await emitEvents(operation, kind, before, after.document);
@@ -122,30 +123,36 @@ export function createResourceManager(deps: Deps): ResourceManager {
   };
 }
 
-/** Rejects an invalid document. Checks only references that the document didn't have before. */
+/**
+ * Returns the document in its normal form, and rejects an invalid one. Checks only references that the document didn't
+ * have before.
+ */
 async function checkChange<K extends ResourceKind>(
   { queries, scope }: Operation,
   kind: K,
   before: Stored<K> | undefined,
-  after: Stored<K>,
+  received: Stored<K>,
   { retentionMs, checkSource }: Pick<Deps, 'retentionMs' | 'checkSource'>,
-): Promise<void> {
+): Promise<Stored<K>> {
+  const { document: after, errors } = normalizeDocument(kind, received);
   const previousKeys = new Set((before ? listReferences(kind, before) : []).map(makeKey));
   const addedReferences = listReferences(kind, after).filter(
     (reference) => !previousKeys.has(makeKey(reference)),
   );
   throwFieldErrors([
+    ...errors,
     ...checkDocument(kind, after, (source) => checkSource(source, scope.environment)),
     ...(kind === 'placement' ? checkRetention(after as Stored<'placement'>, retentionMs) : []),
     ...(await checkReferences(queries, scope, addedReferences)),
   ]);
-  if (kind !== 'placement' || before) return;
+  if (kind !== 'placement' || before) return after;
   const { name } = after as Stored<'placement'>;
   const missing = await checkReferences(queries, scope, [{ pointer: '/name', kind, name }]);
   if (missing.length === 0)
     throw new DomainError('conflict', `A placement named ${name} already exists.`, [
       { pointer: '/name', message: 'is taken' },
     ]);
+  return after;
 }
 
 const makeKey = ({ kind, name }: { kind: string; name: string }): string => `${kind} ${name}`;

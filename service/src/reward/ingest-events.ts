@@ -18,12 +18,15 @@ const crawlerPattern =
 const automationPattern =
   /headless|phantomjs|electron-prerender|selenium|puppeteer|playwright|python-requests|scrapy|curl\/|wget\/|go-http-client|okhttp\/|libwww/i;
 
+/** How much of a `User-Agent` is read. Browsers send at most 250 characters, but a client may send 16 kB. */
+export const maxUserAgentLength = 512;
+
 /**
  * Whether the `User-Agent` identifies a bot. The sandbox accepts automated browsers, because developers test with them.
  * Does not detect bots that spoof their `User-Agent`.
  */
 export function isBot(userAgent: string | undefined, environment: Environment): boolean {
-  const name = userAgent?.trim() ?? '';
+  const name = userAgent?.slice(0, maxUserAgentLength).trim() ?? '';
   if (name === '') return environment === 'live';
   return crawlerPattern.test(name) || (environment === 'live' && automationPattern.test(name));
 }

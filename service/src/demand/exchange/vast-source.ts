@@ -3,6 +3,7 @@ import { makeAdMacros, type ErrorReport, type VastAd } from '../vast/ad.ts';
 import { expandMacros, type MacroValues } from '../vast/macros.ts';
 import { resolveVast, type VastResult, type VastRules } from '../vast/resolve.ts';
 import { toOffsetMs } from '../vast/values.ts';
+import { normalizeDomain } from '../../platform/names.ts';
 import { vastErrorCodes } from '../vast/vast-error.ts';
 import {
   type SourceCall,
@@ -150,11 +151,8 @@ function chooseCreativeKey(ad: VastAd, creativeId: string | undefined): string {
  * Returns the domain in an `Advertiser` element, which may contain a domain, a URL or a name. Returns undefined for a
  * name.
  */
-function parseDomain(advertiser: string | undefined): string | undefined {
-  const text = advertiser?.trim().toLowerCase() ?? '';
-  const host = /^https?:\/\//.test(text) && URL.canParse(text) ? new URL(text).hostname : text;
-  return /^(?:[a-z0-9-]+\.)+[a-z]{2,}$/.test(host) ? host.replace(/^www\./, '') : undefined;
-}
+const parseDomain = (advertiser: string | undefined): string | undefined =>
+  advertiser === undefined ? undefined : normalizeDomain(advertiser);
 
 /** Requests an offer from a VAST tag. */
 export async function callTag(call: SourceCall, tagUrl: string): Promise<PartialResponse> {

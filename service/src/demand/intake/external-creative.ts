@@ -1,6 +1,7 @@
 import type { Review, Source } from '@trueward/protocol/wire';
 import type { Logger } from 'pino';
 import type { Offer } from '../offer.ts';
+import { normalizeCategory } from '../../platform/names.ts';
 import { type Clock, formatInstant } from '../../platform/time.ts';
 import type { ResourceManager } from '../../resource/resource-manager.ts';
 import { lockConfiguration } from '../../store/config-version.ts';
@@ -152,7 +153,7 @@ async function findOrCreateAdvertiser(
   const [existing] = await queries.query<{ id: string; name: string }>(
     `SELECT id, document->>'name' AS name FROM resources
       WHERE account_id = $1 AND environment = $2 AND kind = 'advertiser' AND archived_at IS NULL
-        AND regexp_replace(lower(document->>'domain'), '^www\\.', '') = $3
+        AND document->>'domain' = $3
       ORDER BY id LIMIT 1`,
     [scope.accountId, scope.environment, advertiserDomain],
   );
@@ -171,8 +172,9 @@ async function findOrCreateAdvertiser(
   return { id: created.document.id, name };
 }
 
+/** Drops what is not a category, so that the creative can be stored. */
 const selectCategories = ({ categories }: Offer): string[] =>
-  [...new Set(categories)].filter((code) => /^[A-Za-z0-9-]{1,32}$/.test(code)).slice(0, 50);
+  [...new Set(categories.flatMap((code) => normalizeCategory(code) ?? []))].slice(0, 50);
 
 /**
  * Whether this advertiser's creatives from the source are approved without a review. An allowed domain includes its
@@ -183,10 +185,9 @@ function isApprovedAutomatically({
   offer: { advertiserDomain = '' },
 }: Submission): boolean {
   const { review, allowed_domains: allowed = [] } = source;
-  const domains = allowed.map((domain) => domain.toLowerCase().replace(/^www\./, ''));
   return (
     review === 'automatic' &&
-    domains.some((domain) => `.${advertiserDomain}`.endsWith(`.${domain}`))
+    allowed.some((domain) => `.${advertiserDomain}`.endsWith(`.${domain}`))
   );
 }
 

@@ -1,5 +1,6 @@
 import { type BlockLists, impressionId } from './request.ts';
 import { formatCpm, toMicros } from '../offer.ts';
+import { listCategories, normalizeCategory, normalizeDomain } from '../../platform/names.ts';
 
 /** OpenRTB 3.0 loss reasons, reported in loss notices. */
 export const lossReasons = {
@@ -218,7 +219,7 @@ type BidCreative = Pick<Bid, 'advertiserDomains' | 'creativeId' | 'categories' |
 
 function judgeCreative(bid: UnknownObject, blocked: BlockLists): BidCreative | Rejection {
   const declaredDomains = readStrings(bid['adomain']);
-  const advertiserDomains = declaredDomains.flatMap((text) => parseDomain(text) ?? []);
+  const advertiserDomains = declaredDomains.flatMap((text) => normalizeDomain(text) ?? []);
   if (advertiserDomains.length === 0 || advertiserDomains.length < declaredDomains.length) {
     return [
       lossReasons.invalidAdvertiser,
@@ -233,9 +234,9 @@ function judgeCreative(bid: UnknownObject, blocked: BlockLists): BidCreative | R
   if (advertiser !== undefined) {
     return [lossReasons.blockedAdvertiser, `Advertiser ${advertiser} is blocked.`];
   }
-  const categories = readStrings(bid['cat']);
+  const categories = readStrings(bid['cat']).map((code) => normalizeCategory(code) ?? code);
   const category = categories.find((code) =>
-    blocked.categories.some((other) => code === other || code.startsWith(`${other}-`)),
+    listCategories(code).some((other) => blocked.categories.includes(other)),
   );
   if (category !== undefined) {
     return [lossReasons.blockedCategory, `Category ${quote(category)} is blocked.`];
@@ -301,18 +302,5 @@ const readUrl = (value: unknown): string | undefined =>
 
 const readMarkup = (value: unknown): string | undefined =>
   typeof value === 'string' && /^\s*(<|https?:\/\/)/i.test(value) ? value : undefined;
-
-const domainPattern =
-  /^(?=.{4,253}$)([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)+[a-z][a-z\d-]{0,61}[a-z\d]$/;
-
-/** Normalizes a domain. Many bidders send a URL instead, such as `https://www.shop.example/`. */
-function parseDomain(text: string): string | undefined {
-  const host = text
-    .toLowerCase()
-    .replace(/^https?:\/\//, '')
-    .replace(/\/.*$/, '');
-  const domain = host.replace(/^www\./, '');
-  return domainPattern.test(domain) ? domain : undefined;
-}
 
 const quote = (value: unknown): string => (JSON.stringify(value) ?? 'missing').slice(0, 120);

@@ -3,6 +3,8 @@ import proxyAddr from '@fastify/proxy-addr';
 import type { DecisionRequest, Placement } from '@trueward/protocol/wire';
 import type { Principal } from '../../access/principal.ts';
 import type { UserTokens } from '../../access/user-tokens.ts';
+import { normalizeCountry } from '../../platform/names.ts';
+import { maxUserAgentLength } from '../../reward/ingest-events.ts';
 import { ProblemError } from '../problem.ts';
 
 /**
@@ -94,18 +96,18 @@ export function createCountry(
     read(headers) {
       const value = headers[header];
       // CDNs send values such as XX and T1 for an unknown country.
-      return typeof value === 'string' && /^[a-z]{2}$/i.test(value) && !/^xx$/i.test(value)
-        ? value.toUpperCase()
-        : undefined;
+      return typeof value === 'string' ? normalizeCountry(value) : undefined;
     },
   };
 }
 
 type Device = 'desktop' | 'mobile' | 'tablet';
 
-/** Returns the device class according to the `User-Agent`, or undefined if there is none. */
+/** Returns the device class according to the `User-Agent`, or undefined if there is none. Takes linear time. */
 export function detectDevice(userAgent: string | undefined): Device | undefined {
   if (userAgent === undefined) return undefined;
-  if (/iPad|Tablet|Android(?!.*Mobile)/i.test(userAgent)) return 'tablet';
-  return /Mobi|iPhone|Android/i.test(userAgent) ? 'mobile' : 'desktop';
+  const name = userAgent.slice(0, maxUserAgentLength);
+  if (/iPad|Tablet/i.test(name)) return 'tablet';
+  if (/Android/i.test(name)) return /Mobile/i.test(name) ? 'mobile' : 'tablet';
+  return /Mobi|iPhone/i.test(name) ? 'mobile' : 'desktop';
 }

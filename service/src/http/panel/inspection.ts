@@ -1,6 +1,8 @@
 import type { DecisionRequest, PolicyRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
 import { createInspectDecision, listDecisions } from '../../inspect/inspect-decision.ts';
+import { throwFieldErrors } from '../../platform/domain-error.ts';
+import { normalizeDocument } from '../../resource/normalize-document.ts';
 import { toPage } from '../../resource/resource-store.ts';
 import type { Stored } from '../../resource/resource.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
@@ -65,7 +67,7 @@ export function addInspectionRoutes(app: FastifyInstance, deps: PanelDeps): void
       const result = await dryRun(principal, {
         ...dryRunRequest,
         // Schema validation has filled in all default values.
-        ...(policy ? { policy: policy as Stored<'policy'> } : {}),
+        ...(policy ? { policy: normalizePolicy(policy as Stored<'policy'>) } : {}),
         ...(policyId === undefined ? {} : { policyId }),
       });
       if (result) return result;
@@ -75,4 +77,12 @@ export function addInspectionRoutes(app: FastifyInstance, deps: PanelDeps): void
       );
     },
   );
+}
+
+function normalizePolicy(received: Stored<'policy'>): Stored<'policy'> {
+  const { document, errors } = normalizeDocument('policy', received);
+  throwFieldErrors(
+    errors.map(({ pointer, message }) => ({ pointer: `/policy${pointer}`, message })),
+  );
+  return document;
 }

@@ -1,0 +1,101 @@
+import { domainToASCII } from 'node:url';
+
+/*
+ * Normal forms of the names that operators and bidders write in different ways. A rule that blocks a name compares normal
+ * forms. Otherwise, it would not match, and the ad would be shown. All functions return undefined for a text that is not
+ * such a name, so that a rule can't contain it.
+ */
+
+const domainPattern =
+  /^(?=.{4,253}$)([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)+[a-z][a-z\d-]{0,61}[a-z\d]$/;
+/** As long as a URL in the schemas. */
+const maxDomainText = 2_048;
+
+/**
+ * Returns a domain in lowercase ASCII, without `www.`. Accepts what people and bidders send instead: a URL such as
+ * `https://www.shop.example/`, a wildcard such as `*.shop.example`, a trailing dot, or Unicode.
+ */
+export function normalizeDomain(text: string): string | undefined {
+  if (text.length > maxDomainText) return undefined;
+  const host = text
+    .trim()
+    .toLowerCase()
+    .replace(/^(?:https?:)?\/\//, '')
+    .replace(/[/?#].*$/s, '')
+    .replace(/:\d{0,5}$/, '')
+    .replace(/^\*\./, '')
+    .replace(/\.$/, '');
+  // The URL parser would ignore or decode some of these characters.
+  if (/[\s%@:\\*]/.test(host)) return undefined;
+  const ascii = domainToASCII(host);
+  const domain = /^www\.[^.]+\./.test(ascii) ? ascii.slice('www.'.length) : ascii;
+  return domainPattern.test(domain) ? domain : undefined;
+}
+
+/** ISO 3166-1 alpha-2, and XK, which CDNs report for Kosovo. */
+const countries: ReadonlySet<string> = new Set(
+  (
+    'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ ' +
+    'CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO ' +
+    'FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE ' +
+    'JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO ' +
+    'MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW ' +
+    'PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM ' +
+    'TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW'
+  ).split(' '),
+);
+/** Codes that are used instead of the standard's. */
+const countryAliases: Readonly<Record<string, string>> = { UK: 'GB', EL: 'GR' };
+
+/** Returns a country's ISO 3166-1 alpha-2 code in uppercase. */
+export function normalizeCountry(text: string): string | undefined {
+  const code = text.trim().toUpperCase();
+  const country = countryAliases[code] ?? code;
+  return countries.has(country) ? country : undefined;
+}
+
+/**
+ * Returns the id of an IAB Content Taxonomy category. Ids of taxonomy 1.0, such as `IAB7-39`, become uppercase. Ids of
+ * later taxonomies, such as `150` or `v9i3On`, stay as they are.
+ */
+export function normalizeCategory(text: string): string | undefined {
+  const id = text.trim();
+  if (!/^[A-Za-z0-9-]{1,32}$/.test(id)) return undefined;
+  if (!/^iab/i.test(id)) return /\d/.test(id) || /^[A-Z]{6}$/.test(id) ? id : undefined;
+  return /^IAB(?:[1-9]|1\d|2[0-6])(?:-[1-9]\d{0,2})?$/i.test(id) ? id.toUpperCase() : undefined;
+}
+
+/** Returns a normalized category and the category that includes it: `IAB7-39` is part of `IAB7`. */
+export function listCategories(category: string): string[] {
+  const [outer = category] = category.split('-', 1);
+  return outer === category ? [category] : [category, outer];
+}
+
+const languageNames = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' });
+/** Normal forms by text. Players use few different languages. */
+const knownLanguages = new Map<string, string | undefined>();
+const maxKnownLanguages = 1_000;
+const maxLanguageText = 64;
+
+/**
+ * Returns a language as a canonical BCP 47 tag. Also accepts an operating system's locale, such as `pt_BR.UTF-8`, and
+ * replaces deprecated codes: `iw` becomes `he`.
+ */
+export function normalizeLanguage(text: string): string | undefined {
+  if (text.length > maxLanguageText) return undefined;
+  if (knownLanguages.has(text)) return knownLanguages.get(text);
+  const language = canonicalizeLanguage(text);
+  if (knownLanguages.size === maxKnownLanguages) knownLanguages.clear();
+  knownLanguages.set(text, language);
+  return language;
+}
+
+function canonicalizeLanguage(text: string): string | undefined {
+  const [tag = ''] = text.trim().replaceAll('_', '-').split(/[.@]/);
+  try {
+    const { baseName, language } = new Intl.Locale(tag);
+    return languageNames.of(language) === undefined ? undefined : baseName;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,89 @@
+import type { FieldError } from '../platform/domain-error.ts';
+import {
+  normalizeCategory,
+  normalizeCountry,
+  normalizeDomain,
+  normalizeLanguage,
+} from '../platform/names.ts';
+import type { ResourceKind, Stored } from './resource.ts';
+
+/** A kind of names: how they are normalized, and the message for a text that is none. */
+interface NameKind {
+  normalize(text: string): string | undefined;
+  message: string;
+}
+
+const domains: NameKind = {
+  normalize: normalizeDomain,
+  message: 'must be a domain, such as shop.example',
+};
+const categories: NameKind = {
+  normalize: normalizeCategory,
+  message: 'must be an IAB Content Taxonomy id, such as IAB7-39',
+};
+const countries: NameKind = {
+  normalize: normalizeCountry,
+  message: 'must be an ISO 3166-1 alpha-2 code, such as DE',
+};
+const languages: NameKind = {
+  normalize: normalizeLanguage,
+  message: 'must be a BCP 47 language tag, such as pt or pt-BR',
+};
+
+/** The members with names, by kind of object. Each path leads to a name or to an array of names. */
+const nameMembers: Partial<Record<ResourceKind, readonly [path: readonly string[], NameKind][]>> = {
+  policy: [
+    [['when', 'countries'], countries],
+    [['when', 'languages'], languages],
+    [['block', 'domains'], domains],
+    [['block', 'categories'], categories],
+  ],
+  source: [
+    [['allowed_domains'], domains],
+    [['ads_txt', 'domain'], domains],
+  ],
+  advertiser: [
+    [['domain'], domains],
+    [['categories'], categories],
+  ],
+  creative: [[['categories'], categories]],
+};
+
+/**
+ * Brings a document's names into the form with which they are compared, and drops repeated ones. Returns the violations
+ * for texts that have no such form: a rule with such a text would never match.
+ */
+export function normalizeDocument<K extends ResourceKind>(
+  kind: K,
+  document: Stored<K>,
+): { document: Stored<K>; errors: FieldError[] } {
+  const errors: FieldError[] = [];
+  const normalizeName = ({ normalize, message }: NameKind, text: string, pointer: string) => {
+    const name = normalize(text);
+    if (name === undefined) errors.push({ pointer, message });
+    return name ?? text;
+  };
+  const normalizeAt = (
+    value: unknown,
+    [member, ...rest]: readonly string[],
+    names: NameKind,
+    pointer = '',
+  ): unknown => {
+    if (member !== undefined) {
+      if (typeof value !== 'object' || value === null || !(member in value)) return value;
+      const inner = (value as Record<string, unknown>)[member];
+      return { ...value, [member]: normalizeAt(inner, rest, names, `${pointer}/${member}`) };
+    }
+    if (typeof value === 'string') return normalizeName(names, value, pointer);
+    if (!Array.isArray(value)) return value;
+    const list = value.map((text, index) =>
+      normalizeName(names, String(text), `${pointer}/${index}`),
+    );
+    return [...new Set(list)];
+  };
+  const normalized = (nameMembers[kind] ?? []).reduce<unknown>(
+    (current, [path, names]) => normalizeAt(current, path, names),
+    document,
+  );
+  return { document: normalized as Stored<K>, errors };
+}
