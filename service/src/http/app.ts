@@ -17,6 +17,7 @@ import type { KeyManager } from '../access/key-manager.ts';
 import type { KeyPrincipal } from '../access/principal.ts';
 import type { UserTokens } from '../access/user-tokens.ts';
 import type { MediaStore } from '../media/media-store.ts';
+import type { ProbeThread } from '../media/probe-thread.ts';
 import type { Uploads } from '../media/uploads.ts';
 import type { Clock } from '../platform/time.ts';
 import type { RequestHeaders } from '../resource/request-headers.ts';
@@ -102,6 +103,7 @@ interface AppDeps {
   mediaDirectory: string;
   mediaStore: MediaStore;
   uploads: Uploads;
+  probeMedia: ProbeThread['probe'];
   audit: AuditLog;
   /** Aborts when the service starts to drain. At that point, the service still accepts requests. */
   draining: AbortSignal;

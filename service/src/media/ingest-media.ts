@@ -30,13 +30,15 @@ export type IngestedMedia = StoredFile & MediaProperties;
  */
 type IngestMedia = (body: Buffer, declaredType: string | undefined) => Promise<IngestedMedia>;
 
+/** @param probe reads the file like {@link readMedia}, but outside the thread that serves requests */
 export const createIngestMedia = (
   store: MediaStore,
   uploads: Pick<Uploads, 'record'>,
+  probe: (body: Buffer) => Promise<MediaProperties>,
 ): IngestMedia => {
   const storeFile = createStoreFile(store, uploads);
   return async (body, declaredType) => {
-    const properties = await readMedia(body);
+    const properties = await probe(body);
     if (declaredType !== undefined && declaredType !== properties.type) {
       throw new DomainError(
         'invalid_request',
@@ -98,7 +100,8 @@ const maxDurationMs = 120_000;
 const maxTextBytes = 1_048_576;
 
 /**
- * Reads a file's type and properties from its content.
+ * Reads a file's type and properties from its content. A hostile file can take any amount of time and memory, so only
+ * the probe thread may call this.
  *
  * @throws DomainError when the file is unsupported or corrupt.
  */

@@ -16,7 +16,7 @@ export interface ProbeThread {
 }
 
 interface Options {
-  /** Maximum time per file (default 10 s). */
+  /** Maximum time per file (default 3 s), not counting the start of the thread. */
   timeoutMs?: number;
   /** How long the thread may be idle before it is terminated (default 30 s). */
   idleMs?: number;
@@ -27,10 +27,11 @@ interface Options {
  * load.
  */
 export function createProbeThread({
-  timeoutMs = 10_000,
+  timeoutMs = 3_000,
   idleMs = 30_000,
 }: Options = {}): ProbeThread {
   let worker: Worker | undefined;
+  let ready: Promise<unknown> = Promise.resolve();
   let idleTimer: NodeJS.Timeout | undefined;
   /** Settles when the previous file has been read. The thread reads one file at a time. */
   let previous: Promise<unknown> = Promise.resolve();
@@ -44,8 +45,12 @@ export function createProbeThread({
 
   const run = async (body: Buffer): Promise<MediaProperties> => {
     clearTimeout(idleTimer);
-    worker ??= startWorker();
     try {
+      if (!worker) {
+        worker = startWorker();
+        ready = receive(worker, startTimeoutMs);
+      }
+      await ready;
       const response = await sendToWorker(worker, body, timeoutMs);
       idleTimer = setTimeout(() => void terminate(), idleMs);
       idleTimer.unref();
@@ -73,8 +78,20 @@ export function createProbeThread({
   };
 }
 
+/** Maximum time for the thread to start and load the parsers. On a busy machine, this takes several seconds. */
+const startTimeoutMs = 60_000;
+
 function sendToWorker(worker: Worker, body: Buffer, timeoutMs: number): Promise<ProbeResponse> {
-  const { promise, resolve, reject } = createDeferred<ProbeResponse>();
+  const response = receive<ProbeResponse>(worker, timeoutMs);
+  // Transfers a copy, because transferring a buffer detaches it from the caller.
+  const copy = new Uint8Array(body);
+  worker.postMessage(copy, [copy.buffer]);
+  return response;
+}
+
+/** Resolves to the thread's next message. Rejects if the thread fails, exits or takes too long. */
+function receive<T>(worker: Worker, timeoutMs: number): Promise<T> {
+  const { promise, resolve, reject } = createDeferred<T>();
   const onExit = (): void => reject(new Error('The probe thread exited.'));
   const timer = setTimeout(
     () => reject(new Error(`The probe thread did not respond within ${timeoutMs} ms.`)),
@@ -83,9 +100,6 @@ function sendToWorker(worker: Worker, body: Buffer, timeoutMs: number): Promise<
   worker.once('message', resolve);
   worker.once('error', reject);
   worker.once('exit', onExit);
-  // Transfers a copy, because transferring a buffer detaches it from the caller.
-  const copy = new Uint8Array(body);
-  worker.postMessage(copy, [copy.buffer]);
   return promise.finally(() => {
     clearTimeout(timer);
     worker.off('message', resolve);

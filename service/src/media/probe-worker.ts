@@ -5,6 +5,9 @@ import type { ProbeResponse } from './probe-thread.ts';
 
 // The worker that `probe-thread.ts` starts. It reads one file at a time.
 parentPort?.on('message', (body: Uint8Array) => void probe(Buffer.from(body.buffer)));
+// Loads the parsers before the first file, so that the time limit for a file doesn't include them.
+await Promise.all([import('mediabunny'), import('file-type'), import('image-size')]);
+parentPort?.postMessage('ready');
 
 async function probe(body: Buffer): Promise<void> {
   let response: ProbeResponse;

@@ -4,6 +4,7 @@ import { serviceAccount } from '../access/secret-box.ts';
 import type { Clock } from '../platform/time.ts';
 import type { Database } from '../store/database.ts';
 import type { Tracing } from '../trace/tracing.ts';
+import { createProbeThread, type ProbeThread } from './probe-thread.ts';
 import { createFolderStore, type MediaStore, createS3Store, type S3Bucket } from './media-store.ts';
 
 interface MediaDeps {
@@ -18,13 +19,24 @@ interface MediaDeps {
 export function openMedia({ config, database, clock, log, tracing }: MediaDeps): {
   store: MediaStore;
   uploads: Uploads;
+  /** Reads uploaded files. External demand has a thread of its own, so that neither waits for the other. */
+  probe: ProbeThread['probe'];
   stop(): Promise<void>;
 } {
   const store = config.mediaBucket
     ? createS3Store(config.mediaBucket)
     : createFolderStore(join(config.dataDirectory, 'media'));
   const uploads = createUploads({ database, store, clock, log });
-  return { store, uploads, stop: startSweep(uploads, log, tracing).stop };
+  const sweep = startSweep(uploads, log, tracing);
+  const probeThread = createProbeThread();
+  return {
+    store,
+    uploads,
+    probe: probeThread.probe,
+    async stop() {
+      await Promise.all([sweep.stop(), probeThread.stop()]);
+    },
+  };
 }
 
 const sweepIntervalMs = 3_600_000;

@@ -229,6 +229,7 @@ async function wire(
     mediaDirectory: config.mediaDirectory,
     mediaStore: media.store,
     uploads: media.uploads,
+    probeMedia: media.probe,
     audit,
     draining: draining.signal,
     stopping: stopping.signal,

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createIngestMedia, type IngestedMedia } from '../../media/ingest-media.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import { getActor } from '../operations.ts';
@@ -9,8 +9,9 @@ const maxBytes = 20 * 1_024 * 1_024;
 
 /** Adds `POST /panel/api/media`, which uploads the request body as a file for a creative. */
 export async function addMediaUpload(app: FastifyInstance, deps: PanelDeps): Promise<void> {
-  const { database, audit, mediaStore, uploads, publicUrl } = deps;
-  const ingestMedia = createIngestMedia(mediaStore, uploads);
+  const { database, audit, mediaStore, uploads, probeMedia, publicUrl } = deps;
+  const ingestMedia = createIngestMedia(mediaStore, uploads, probeMedia);
+  const limitUploads = createUploadLimit();
   // Registered in a separate scope, because every other route parses JSON.
   await app.register(async (upload) => {
     upload.removeAllContentTypeParsers();
@@ -21,6 +22,7 @@ export async function addMediaUpload(app: FastifyInstance, deps: PanelDeps): Pro
       {
         bodyLimit: maxBytes,
         config: { panel: 'environment' },
+        onRequest: limitUploads,
         schema: {
           hide: true,
           querystring: {
@@ -55,6 +57,31 @@ export async function addMediaUpload(app: FastifyInstance, deps: PanelDeps): Pro
       },
     );
   });
+}
+
+/** Maximum number of files that an account uploads at the same time. The panel sends them one after another. */
+const maxConcurrent = 2;
+
+/** Limits an account's concurrent uploads, before a body is read. Each takes up to 20 MB, and 3 s of the probe thread. */
+function createUploadLimit() {
+  const counts = new Map<string, number>();
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const { accountId } = getPrincipal(request);
+    const count = counts.get(accountId) ?? 0;
+    if (count >= maxConcurrent) {
+      throw new ProblemError(
+        'rate_limited',
+        `${maxConcurrent} files are already being uploaded in this account; send one after another.`,
+        { retryAfterS: 5 },
+      );
+    }
+    counts.set(accountId, count + 1);
+    reply.raw.once('close', () => {
+      const remaining = (counts.get(accountId) ?? 1) - 1;
+      if (remaining > 0) counts.set(accountId, remaining);
+      else counts.delete(accountId);
+    });
+  };
 }
 
 /** Returns the media type that the browser derived from the file name, or undefined if the browser sent none. */

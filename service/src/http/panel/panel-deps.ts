@@ -1,6 +1,7 @@
 import type { DryRun, TrySource } from '../../decision/dry-run.ts';
 import { roles } from '../../access/principal.ts';
 import type { MediaStore } from '../../media/media-store.ts';
+import type { ProbeThread } from '../../media/probe-thread.ts';
 import type { Uploads } from '../../media/uploads.ts';
 import type { Clock } from '../../platform/time.ts';
 import type { ResourceStore } from '../../resource/resource-store.ts';
@@ -20,6 +21,7 @@ export interface PanelDeps {
   audit: AuditLog;
   mediaStore: MediaStore;
   uploads: Uploads;
+  probeMedia: ProbeThread['probe'];
   cookie: SessionCookie;
   limiter: RateLimiter;
   runOperation: RunOperation;
