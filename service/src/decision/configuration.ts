@@ -14,6 +14,11 @@ import { type AnyResource, compileSnapshot, isKilled, type Snapshot } from './sn
  */
 export interface Configuration {
   findKey(hash: string): KeyPrincipal | undefined;
+  /**
+   * Whether the last read succeeded for every account. Otherwise, a key that {@link findKey} doesn't find may exist: the
+   * request must be retried, and not be rejected.
+   */
+  isComplete(): boolean;
   snapshot(scope: Scope): Snapshot;
   /** An account's configuration version, which every change increments; undefined for an unknown account. */
   version(accountId: string): number | undefined;
@@ -72,6 +77,9 @@ export async function openConfiguration({
   const keys = new Map<string, KeyPrincipal>();
   /** Accounts to read even if their version has not changed. */
   const requestedAccounts = new Set<string>();
+  /** Accounts that could not be read the last time. */
+  const unreadAccounts = new Set<string>();
+  let isReadFailed = false;
   const isCluster = (await readCitusRole(database)) !== undefined;
   let runningRefresh: Promise<void> | undefined;
   let shouldRerun = false;
@@ -88,7 +96,9 @@ export async function openConfiguration({
   const isolateFailure = async (accountId: string, read: () => Promise<void>): Promise<void> => {
     try {
       await read();
+      unreadAccounts.delete(accountId);
     } catch (error) {
+      unreadAccounts.add(accountId);
       const isOutage = error instanceof DatabaseUnreachableError || isUnreachable(error);
       if (isFirstRead || isOutage) throw error;
       log.warn({ err: error, accountId }, "could not read an account's configuration");
@@ -143,7 +153,13 @@ export async function openConfiguration({
     runningRefresh = (async () => {
       do {
         shouldRerun = false;
-        await readChanges();
+        isReadFailed = await readChanges().then(
+          () => false,
+          (error: unknown) => {
+            isReadFailed = true;
+            throw error;
+          },
+        );
       } while (shouldRerun);
     })().finally(() => {
       runningRefresh = undefined;
@@ -164,6 +180,7 @@ export async function openConfiguration({
   poll();
   return {
     findKey: (hash) => keys.get(hash),
+    isComplete: () => !isReadFailed && unreadAccounts.size === 0,
     snapshot: ({ accountId, environment }) =>
       accounts.get(accountId)?.snapshots[environment] ?? emptySnapshot,
     version: (accountId) => accounts.get(accountId)?.version,

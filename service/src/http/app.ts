@@ -182,8 +182,8 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     limiter,
     publicUrl: deps.publicUrl,
   });
-  const { findKey } = configuration;
-  const admitKey = createAdmitKey({ clock, findKey, limiter, onUse, onLeak });
+  const { findKey, isComplete } = configuration;
+  const admitKey = createAdmitKey({ clock, findKey, isComplete, limiter, onUse, onLeak });
   addAuthentication(app, admitKey, sessions);
   addEncodingCheck(app);
   app.decorateRequest('session', null);

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { DomainError } from '../platform/domain-error.ts';
-import type { MediaProperties } from './ingest-media.ts';
+import type { MediaProperties } from './read-media.ts';
 
 export type ProbeResponse = { properties: MediaProperties } | { problem: string };
 

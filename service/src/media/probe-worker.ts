@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import { DomainError } from '../platform/domain-error.ts';
-import { readMedia } from './ingest-media.ts';
+import { readMedia } from './read-media.ts';
 import type { ProbeResponse } from './probe-thread.ts';
 
 // The worker that `probe-thread.ts` starts. It reads one file at a time.

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { DatabaseSettingsError, rejectUnsuitableSettings } from './check-settings.ts';
 import type { Database } from './database.ts';
 import { migrate } from './migrate.ts';
 import { openPGlite } from './pglite/open-pglite.ts';
@@ -61,9 +62,11 @@ export async function openDatabase(config: DatabaseConfig, notices: Notices): Pr
     const database = openPostgres(databaseUrl, notices.onError, databaseLimits, databaseAdminUrl);
     try {
       await connect(database, listHostUrls(databaseUrl).length);
+      await rejectUnsuitableSettings(database);
       return database;
     } catch (error) {
       await database.close();
+      if (error instanceof DatabaseSettingsError) throw error;
       throw new DatabaseConnectionError(databaseUrl, error);
     }
   }

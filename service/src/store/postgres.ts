@@ -6,6 +6,7 @@ import {
   isReadTimeout,
   NotReplicatedError,
 } from './database-errors.ts';
+import { pinnedSettings } from './check-settings.ts';
 import type { Database, Queries, Row, TransactionOptions } from './database.ts';
 import { createHosts, type Hosts } from './postgres-hosts.ts';
 
@@ -110,6 +111,10 @@ const types = {
     oid === int8 ? Number : pg.types.getTypeParser(oid, format),
 } as pg.CustomTypesConfig;
 
+const startupOptions = Object.entries({ ...pinnedSettings, jit: 'off' })
+  .map(([name, value]) => `-c ${name}=${value}`)
+  .join(' ');
+
 function makePoolOptions({ Client }: Hosts, limits: PostgresLimits): pg.PoolConfig {
   const { poolSize, timeoutMs, lockTimeoutMs, pooler } = limits;
   return {
@@ -132,7 +137,7 @@ function makePoolOptions({ Client }: Hosts, limits: PostgresLimits): pg.PoolConf
           lock_timeout: lockTimeoutMs,
           idle_in_transaction_session_timeout: timeoutMs,
           // JIT compilation takes up to 600 ms per statement, which doesn't pay off for statements that read few rows.
-          options: '-c jit=off',
+          options: startupOptions,
         }),
   };
 }

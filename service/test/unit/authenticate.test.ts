@@ -17,6 +17,7 @@ test('requests with a leaked key are rate limited by IP during a database outage
   const nowMs = () => 0;
   const admitKey = createAdmitKey({
     clock: { nowMs, monotonicMs: nowMs },
+    isComplete: () => true,
     findKey: () => ({
       accountId: 'acc_1',
       environment: 'live',
@@ -44,4 +45,24 @@ test('requests with a leaked key are rate limited by IP during a database outage
   for (let times = 0; times < rate.burst; times += 1)
     await expect(admit()).rejects.toThrow('The database is unavailable.');
   await expect(admit()).rejects.toMatchObject({ code: 'rate_limited' });
+});
+
+test.each([
+  [true, 'key_unknown'],
+  [false, 'unavailable'],
+])('if all keys were read: %s, an unknown key is answered with %s', (isComplete, code) => {
+  const noop = () => undefined;
+  const admitKey = createAdmitKey({
+    clock: { nowMs: () => 0, monotonicMs: () => 0 },
+    isComplete: () => isComplete,
+    findKey: noop,
+    limiter: createRateLimiter(undefined, undefined),
+    onUse: noop,
+    onLeak: () => Promise.resolve(),
+  });
+  const headers = { authorization: `Bearer ${makeKeyText('sk', 'live')}` };
+  const request = { headers, ip: '192.0.2.1' } as unknown as FastifyRequest;
+  expect(() => admitKey(request, {} as FastifyReply, ['sk'])).toThrow(
+    expect.objectContaining({ code }) as Error,
+  );
 });

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sniffMediaType } from '../../src/media/media-type.ts';
-import { readMedia } from '../../src/media/ingest-media.ts';
+import { readMedia } from '../../src/media/read-media.ts';
 import { DomainError } from '../../src/platform/domain-error.ts';
 
 const readDemoFile = (file: string): Buffer =>

@@ -1,5 +1,6 @@
 import { requestBounded } from '../../platform/bounded-request.ts';
 import { findUrlProblem, type GuardedAgents } from '../../platform/guarded-agent.ts';
+import { decodeText } from '../decode-text.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 
 /** A request to an external source. */
@@ -98,13 +99,18 @@ export function createRequestExternal({ agents, breaker }: Deps): RequestExterna
     request.signal.throwIfAborted();
     const location = redirectStatuses.has(status) ? readHeader(headers['location']) : undefined;
     if (location !== undefined) return { httpStatus: status, location, text: '' };
+    // A response without a body has no encoding, whatever its headers say.
+    if (status === 204) return { httpStatus: status, text: '' };
     const encoding = readHeader(headers['content-encoding']) ?? 'identity';
-    if (encoding !== 'identity')
+    if (encoding.trim().toLowerCase() !== 'identity' && encoding.trim() !== '')
       throw new UnusableError(
         `The response is compressed (${truncate(encoding)}); expected the identity encoding.`,
       );
     if (bodyError) throw bodyError;
-    return { httpStatus: status, text: body.toString('utf8') };
+    const text = decodeText(body, readHeader(headers['content-type']));
+    if (text === undefined)
+      throw new UnusableError('The response is not in the encoding that it declares.', status);
+    return { httpStatus: status, text };
   };
 
   return async (request) => {

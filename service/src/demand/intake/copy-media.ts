@@ -1,7 +1,8 @@
 import type { Creative, Media } from '@trueward/protocol/wire';
 import type { Offer } from '../offer.ts';
 import { withoutQuery } from '../web-url.ts';
-import type { MediaProperties, StoreFile } from '../../media/ingest-media.ts';
+import type { StoreFile } from '../../media/ingest-media.ts';
+import type { MediaProperties } from '../../media/read-media.ts';
 import type { ProbeThread } from '../../media/probe-thread.ts';
 import { DomainError } from '../../platform/domain-error.ts';
 import { type FetchedFile, type FetchMedia, RejectedError } from './fetch-media.ts';

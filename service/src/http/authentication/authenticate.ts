@@ -19,6 +19,8 @@ declare module 'fastify' {
 interface Deps {
   clock: Clock;
   findKey(hash: string): KeyPrincipal | undefined;
+  /** Whether all keys are known. */
+  isComplete(): boolean;
   limiter: RateLimiter;
   /** Called for every request with a valid key. */
   onUse(principal: KeyPrincipal): void;
@@ -122,7 +124,7 @@ export function getPrincipal(request: FastifyRequest): Principal {
 }
 
 function readKey(
-  { clock, findKey }: Deps,
+  { clock, findKey, isComplete }: Deps,
   hashes: Map<string, string>,
   { headers }: FastifyRequest,
 ): KeyPrincipal {
@@ -131,6 +133,12 @@ function readKey(
   const text = cachedHash === undefined ? parseBearerKey(authorization) : '';
   const hash = cachedHash ?? hashKey(text);
   const principal = findKey(hash);
+  if (!principal && !isComplete()) {
+    // After a 401, clients would give up and drop their events.
+    throw new ProblemError('unavailable', 'The keys could not be read from the database.', {
+      retryAfterS: 5,
+    });
+  }
   if (!principal) throw new ProblemError('key_unknown', 'The API key does not exist.');
   if (cachedHash === undefined && hashes.size < maxHashes)
     hashes.set(makeCanonicalHeader(text), hash);

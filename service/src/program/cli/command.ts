@@ -6,6 +6,7 @@ import { MasterKeyError } from '../../access/secret-box.ts';
 import { DomainError } from '../../platform/domain-error.ts';
 import { monotonicMs } from '../../platform/time.ts';
 import { RetentionError } from '../../resource/check-document.ts';
+import { DatabaseSettingsError } from '../../store/check-settings.ts';
 import { ClockError } from '../../store/database-clock.ts';
 import { CopyError } from '../../store/copy-rows.ts';
 import { DirectoryInUseError } from '../../store/directory-lock.ts';
@@ -181,6 +182,7 @@ function describeError(error: unknown): string {
     ClockError,
     ConfigError,
     DatabaseConnectionError,
+    DatabaseSettingsError,
     SchemaError,
     DirectoryInUseError,
     MasterKeyError,
