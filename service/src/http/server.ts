@@ -39,6 +39,8 @@ export function createHttpServer(listener: RequestListener, isStopping: () => bo
       connectionsCheckingInterval: checkMs,
     },
     (request, response) => {
+      // The client has already reset the connection, so it has no address and gets no answer.
+      if (request.socket.remoteAddress === undefined) return void request.destroy();
       if (isStopping()) return sendBelowRouter(response, stoppingProblem());
       listener(request, response);
     },
