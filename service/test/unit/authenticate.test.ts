@@ -60,7 +60,7 @@ test.each([
     onUse: noop,
     onLeak: () => Promise.resolve(),
   });
-  const headers = { authorization: `Bearer ${makeKeyText('sk', 'live')}` };
+  const headers = { authorization: `Bearer ${makeSecretKeyText('live')}` };
   const request = { headers, ip: '192.0.2.1' } as unknown as FastifyRequest;
   expect(() => admitKey(request, {} as FastifyReply, ['sk'])).toThrow(
     expect.objectContaining({ code }) as Error,
