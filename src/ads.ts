@@ -174,7 +174,7 @@ export interface Ads {
    * Replaces all four {@link UserOptions} immediately and discards preloaded ads. Rewards wait for the player who
    * earned them, unless they are transferred.
    *
-   * @throws OptionError for an invalid option, like `createAds()`.
+   * @throws OptionError for an unknown option. Data that can't be used is left out, with a warning.
    *
    * @example
    * ads.setUser({ userRef: session.userId }, { transferRewards: true }); // a guest signed in
@@ -218,6 +218,8 @@ export interface AdsDeps {
   outbox: Outbox;
   events: Emitter<AdsListeners>;
   record: Recorder;
+  /** Called when a player has watched a rewarded ad, but the page has no `reward` handler. */
+  onUnhandledReward(): void;
   /** Called when anything that {@link AdsListeners.change} covers may have changed. */
   onChange(): void;
   setUser(user: UserOptions, options?: SetUserOptions): void;
@@ -320,6 +322,8 @@ export function assembleAds(deps: AdsDeps): Ads {
     call.abort();
     resumeGame();
     record.onResult(placement, result);
+    const isEarned = result.outcome === 'rewarded' || result.outcome === 'pending';
+    if (isEarned && !ended && !events.hasListeners('reward')) deps.onUnhandledReward();
     emit('result', placement, result);
     onChange();
     return result;

@@ -6,10 +6,10 @@ import {
 } from './player-context.ts';
 import { loadCreative } from './creative/load-creative.ts';
 import { loadText } from './creative/strings.ts';
-import { createRecorder, loadLog, loggedFetch } from './debug/recorder.ts';
+import { createRecorder, createWarnings, loadLog, loggedFetch } from './debug/recorder.ts';
 import { createDecisions } from './decision/decisions.ts';
 import { callInNextFrame } from './engine/next-frame.ts';
-import { noEngine } from './engine/engine-driver.ts';
+import { keepRunning, noEngine } from './engine/engine-driver.ts';
 import {
   type AdsOptions,
   checkConsent,
@@ -67,13 +67,16 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   if (typeof document === 'undefined') return unavailableAds('no_dom', events, environment);
   // All of a game's tabs share this name, also after its key was rolled. Other games use different names.
   const name = `trueward:${environment}_${gameId}@${new URL(serviceUrl).host}`;
-  const engine = validOptions.engine ?? noEngine();
+  const driver = validOptions.engine ?? noEngine();
+  const engine = validOptions.keepRunning ? keepRunning(driver) : driver;
   const player = createPlayerContext(validOptions, systemClock);
   let ended = false;
   const lifetime = new AbortController();
   const { signal } = lifetime;
   const log = validOptions.debug ? loadLog({ clock: systemClock, signal }) : undefined;
   const recorder = createRecorder(systemClock, log);
+  const warn =
+    environment === 'sandbox' ? createWarnings({ clock: systemClock, signal }) : undefined;
   /** Emits `change`, except after `destroy()`. */
   const emitChange = (): void => {
     if (!ended) events.emit('change');
@@ -140,6 +143,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     onResponse(placement, response) {
       recorder.onResponse(placement, response);
       reachability.note(response);
+      if (response.kind !== 'ok') warn?.({ type: 'response', placement, serviceUrl, response });
     },
     onChange: emitChange,
     loadCreative: (decision, loadSignal) =>
@@ -179,9 +183,9 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     events,
     record: recorder,
     setUser(user, options) {
-      checkUser(user);
+      const cleanUser = checkUser(user);
       const previousRef = player.player().ref;
-      player.setUser(user);
+      player.setUser(cleanUser);
       void rewards.setPlayer(options?.transferRewards ? previousRef : undefined).then(emitChange);
     },
     setConsent(consent) {
@@ -192,6 +196,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       checkSimulation(outcome);
       player.setSimulation(outcome);
     },
+    onUnhandledReward: () => warn?.({ type: 'unhandledReward' }),
     onChange: emitChange,
     destroy() {
       ended = true;

@@ -12,6 +12,7 @@ export type {
   SetUserOptions,
   ShowOptions,
 } from './ads.ts';
+export type { Decision } from '../protocol/wire.ts';
 export { createAds } from './create-ads.ts';
 export type { OverlayStrings } from './creative/strings.ts';
 export type { EngineDriver } from './engine/engine-driver.ts';

@@ -4,6 +4,14 @@ import type { EngineDriver } from './engine/engine-driver.ts';
 import type { OptionErrorCode } from './outcome.ts';
 import { attempt } from './platform/guard.ts';
 import { type KeyParts, parseKey } from './platform/key-format.ts';
+import {
+  cleanPlayerData,
+  isCustomData,
+  isSegment,
+  isUserRef,
+  isUserToken,
+  maxSegments,
+} from './platform/player-data.ts';
 
 /** An outcome that can be simulated in the sandbox. */
 export type Simulation = NonNullable<DecisionRequest['simulate']>;
@@ -34,7 +42,10 @@ export interface AdsOptions extends RequestOptions {
   publishableKey: string;
   /** The URL of the service: `https://play.example.com`. */
   serviceUrl: string;
-  /** Your own id for the player: 1 to 128 printable ASCII characters. Required for rewarded ads. */
+  /**
+   * Your own id for the player: 1 to 128 printable ASCII characters. Required for rewarded ads. Other characters are
+   * sent percent-encoded.
+   */
   userRef?: string;
   /**
    * The player’s id, signed by your own server with `signUserToken` from `trueward/server`, so that no client can
@@ -65,6 +76,11 @@ export interface AdsOptions extends RequestOptions {
    * an engine.
    */
   engine?: EngineDriver;
+  /**
+   * Whether the game keeps running behind its ads, as a multiplayer game must. The SDK then blocks only input. Mute the
+   * game in `open` and `close`. Default: `false`.
+   */
+  keepRunning?: boolean;
   /** Combined timeout for requesting and loading an ad, in milliseconds. Default: 8,000. */
   loadTimeoutMs?: number;
   /**
@@ -142,23 +158,19 @@ const outcomes: Simulation[] = [
 const simulation: Check = (value) =>
   !outcomes.includes(value as Simulation) && `${outcomes.join(', ')} or omitted`;
 
-const isSegment = (value: unknown): boolean =>
-  typeof value === 'string' && /^[^]{1,64}$/u.test(value);
-
 /** One check per option. A check returns `false` for a valid value, or a description of the expected value. */
 const checks: Record<keyof AdsOptions, Check> = {
   publishableKey: matches(/^/, 'a publishable key'),
   serviceUrl: httpUrl,
-  userRef: matches(/^[\x20-\x7e]{1,128}$/, '1 to 128 printable ASCII characters'),
-  userToken: (value) =>
-    typeof value !== 'function' && matches(/^[\w.-]{1,4096}$/, 'a signed token')(value),
-  customData: matches(/^[^]{0,1024}$/u, 'a string of at most 1,024 characters'),
+  userRef: (value) => !isUserRef(value) && '1 to 128 printable ASCII characters',
+  userToken: (value) => !isUserToken(value) && 'a signed token',
+  customData: (value) => !isCustomData(value) && 'a string of at most 1,024 characters',
   consent: (value) => value !== 'page' && consent(value) && `${consentShape} or 'page'`,
   childDirected: ofType('boolean'),
   segments: (value) =>
     !(
       Array.isArray(value) &&
-      value.length <= 20 &&
+      value.length <= maxSegments &&
       new Set(value).size === value.length &&
       value.every(isSegment)
     ) && 'at most 20 different strings of 1 to 64 characters',
@@ -167,6 +179,7 @@ const checks: Record<keyof AdsOptions, Check> = {
   strings: ofType('object'),
   muted: ofType('boolean'),
   engine: ofType('object'),
+  keepRunning: ofType('boolean'),
   loadTimeoutMs: milliseconds,
   confirmationTimeoutMs: milliseconds,
   debug: ofType('boolean'),
@@ -232,23 +245,30 @@ function checkKey(key: string): KeyParts {
   );
 }
 
+/**
+ * Options whose values may come from players. They never make a call throw: what can't be used is left out
+ * (`cleanPlayerData()`), and every locale leads to a language (`toLanguageTag()`).
+ */
+const playerOptions = new Set(['userRef', 'userToken', 'customData', 'segments', 'locale']);
+
 function checkEveryOption(options: object, allowed: string[]): void {
   for (const [name, value] of Object.entries(options) as [keyof AdsOptions, unknown][]) {
     if (!allowed.includes(name))
       fail('option_unknown', `unknown option \`${name}\`; expected one of ${allowed.join(', ')}.`);
-    throwIfInvalid(describeInvalidOption(name, value));
+    if (!playerOptions.has(name)) throwIfInvalid(describeInvalidOption(name, value));
   }
 }
 
 /**
- * Validates the options passed to `setUser()`.
+ * Checks the options passed to `setUser()`, and returns those that can be used.
  *
- * @throws OptionError for an unknown or invalid option.
+ * @throws OptionError for an unknown option.
  */
-export function checkUser(user: UserOptions): void {
+export function checkUser(user: UserOptions): UserOptions {
   if (!((user as unknown) instanceof Object))
     fail('option_invalid', 'setUser() expects an object; pass `{}` for an anonymous player.');
   checkEveryOption(user, ['userRef', 'userToken', 'customData', 'segments']);
+  return cleanPlayerData(user);
 }
 
 /**
@@ -282,10 +302,10 @@ export function checkOptions(givenOptions: AdsOptions): CheckedOptions {
   }
   checkEveryOption(options, Object.keys(checks));
   return copyOptions({
-    ...options,
+    ...cleanPlayerData(options),
     serviceUrl: options.serviceUrl.replace(/\/+$/, ''),
     ...checkKey(options.publishableKey),
-    locale: toLanguageTag(options.locale ?? globalThis.navigator?.language ?? 'en'),
+    locale: toLanguageTag((options.locale as unknown) ?? globalThis.navigator?.language ?? 'en'),
     loadTimeoutMs: options.loadTimeoutMs ?? 8_000,
     confirmationTimeoutMs: options.confirmationTimeoutMs ?? 3_000,
   });
@@ -295,7 +315,10 @@ export function checkOptions(givenOptions: AdsOptions): CheckedOptions {
  * Returns a valid language tag for whatever a player's device or account reports: `de-AT` for `de_AT.UTF-8`, and `en` for
  * `C` or an empty string.
  */
-function toLanguageTag(locale: string): string {
-  const tag = locale.replace(/[.@].*$/s, '').replaceAll('_', '-');
+export function toLanguageTag(locale: unknown): string {
+  const tag = String(locale)
+    .trim()
+    .replace(/[.@].*$/s, '')
+    .replaceAll('_', '-');
   return (tag.length <= 35 && attempt(() => new Intl.Locale(tag).toString())) || 'en';
 }

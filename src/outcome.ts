@@ -46,9 +46,8 @@ export interface Reward {
   amount: number;
 }
 
-/** The result of a call to show an ad. */
-export interface ShowResult {
-  outcome: Outcome;
+/** What every result of a call to show an ad may contain. */
+interface ResultDetails {
   /** The decision behind the result, for support requests and `rewardStatus()`. */
   decisionId?: string;
   /** A stable code that explains the outcome, and that your code can branch on. */
@@ -57,9 +56,16 @@ export interface ShowResult {
   detail?: string;
   /** The earliest time at which another request may succeed. */
   retryAt?: Date;
-  /** The confirmed or pending reward. */
-  reward?: Reward;
 }
+
+/** The result of a call to show an ad. Only an ad that was watched has a `reward`. */
+export type ShowResult =
+  | (ResultDetails & {
+      outcome: 'rewarded' | 'pending';
+      /** The confirmed or pending reward. */
+      reward?: Reward;
+    })
+  | (ResultDetails & { outcome: Exclude<Outcome, 'rewarded' | 'pending'>; reward?: never });
 
 /** The state of a reward. `earned`, `denied` and `expired` are final; `pending` is not a failure. */
 export type RewardState = RewardStatus['state'];

@@ -2,7 +2,10 @@ import { createAds, type Ads, type AdsOptions, type EngineDriver } from 'truewar
 
 /** A game loop that doesn't use an engine. */
 export class Loop {
+  /** Whether the game runs, as far as the game itself is concerned. */
   running = true;
+  /** Greater than zero while ads hold the game. */
+  heldCount = 0;
   drawing = false;
   readonly updates = new Set<() => void>();
 
@@ -10,7 +13,7 @@ export class Loop {
     const context = canvas.getContext('2d');
     const frame = () => {
       requestAnimationFrame(frame);
-      if (!this.running || !context) return;
+      if (!this.running || this.heldCount > 0 || !context) return;
       for (const update of this.updates) update();
       this.drawing = true;
       draw(context);
@@ -23,13 +26,13 @@ export class Loop {
 export function driverFor(loop: Loop, canvas: HTMLCanvasElement): EngineDriver {
   return {
     hold() {
-      const wasRunning = loop.running;
-      loop.running = false;
+      // Not `loop.running`, which belongs to the game: it may pause and resume itself during the ad.
+      loop.heldCount += 1;
       let isHeld = true;
       return () => {
         if (!isHeld) return;
         isHeld = false;
-        loop.running = wasRunning;
+        loop.heldCount -= 1;
         if (document.activeElement === document.body) canvas.focus({ preventScroll: true });
       };
     },
@@ -60,7 +63,11 @@ export function startGame(canvas: HTMLCanvasElement, options: AdsOptions): Ads {
     step += 1;
   });
   const ads = createAds({ ...options, engine: driverFor(loop, canvas) });
-  ads.on('reward', ({ reward }) => {
+  const paid = new Set<string>();
+  ads.on('reward', ({ decisionId, reward }) => {
+    // The same reward may be delivered again, for example after an error.
+    if (paid.has(decisionId)) return;
+    paid.add(decisionId);
     coins += reward.amount;
   });
   return ads;

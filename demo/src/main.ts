@@ -43,7 +43,6 @@ function startGame(config: GameConfig): void {
         {
           key: 'trueward',
           plugin: TruewardPlugin,
-          mapping: 'ads',
           start: true,
           data: {
             publishableKey: config.publishableKey,
@@ -58,7 +57,7 @@ function startGame(config: GameConfig): void {
   });
 
   function connectPage(): Flow {
-    const { ads } = run;
+    const { gameAds: ads } = run;
     fitStage(game, stage);
     const strip = createStrip(ads, network);
     const newFlow = createFlow(run, ads, strip);

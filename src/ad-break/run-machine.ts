@@ -191,8 +191,9 @@ function performEffects(
     cancelWait?.();
     stopAbort?.();
     const { reward } = decision;
-    const isRewardPending = result.outcome === 'pending' && reward && !result.reward;
-    settle({ ...result, decisionId: decision.id, ...(isRewardPending ? { reward } : {}) });
+    const decisionId = decision.id;
+    if (result.outcome === 'pending' && reward) settle({ reward, ...result, decisionId });
+    else settle({ ...result, decisionId });
   }
 
   const abort = () => dispatch({ type: 'aborted' });

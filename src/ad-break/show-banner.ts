@@ -24,7 +24,7 @@ export async function showBanner(
   let result: ShowResult = { outcome: 'completed', decisionId: decision.id };
   if (signal.aborted) {
     creative.destroy();
-    return { ...result, outcome: 'aborted' };
+    return { outcome: 'aborted', decisionId: decision.id };
   }
   const report = (type: NewAdEvent['type'], fields: Partial<NewAdEvent> = {}): void => {
     deps
@@ -48,7 +48,7 @@ export async function showBanner(
         viewed: (visible) => report('impression', { visible }),
         clicked: () => report('click'),
         failed(reason) {
-          result = { ...result, outcome: 'error', reason };
+          result = { outcome: 'error', reason, decisionId: decision.id };
           report('error', { detail: reason });
           // Otherwise, a failed creative would leave a blank space.
           end();
@@ -60,7 +60,8 @@ export async function showBanner(
   } catch (error) {
     signal.removeEventListener('abort', end);
     creative.destroy();
-    result = { ...result, outcome: 'error', reason: 'open_failed', detail: String(error) };
+    const detail = String(error);
+    result = { outcome: 'error', reason: 'open_failed', detail, decisionId: decision.id };
   }
   return result;
 }

@@ -1,3 +1,4 @@
-/** The debug panel and the log: one file, because both are for developers only. */
+/** The debug panel, the log and the warnings: one file, because all are for developers only. */
 export { togglePanel } from './open-panel.ts';
+export { warnOfMistake } from './warn-of-mistake.ts';
 export { writeLog } from './write-log.ts';

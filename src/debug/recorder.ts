@@ -3,6 +3,7 @@ import type { ShowResult } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
 import { loadPart } from '../platform/load-part.ts';
 import type { ServiceResult } from '../transport/service-client.ts';
+import type { Incident } from './warn-of-mistake.ts';
 import type { LogEntry } from './write-log.ts';
 
 /** Writes an entry to the console. */
@@ -18,6 +19,15 @@ export function loadLog(options: { clock: Clock; signal: AbortSignal }): Log {
       () => undefined,
     );
 }
+
+/** Returns a function that warns the developer of typical mistakes. Its code is loaded with the first incident. */
+export const createWarnings =
+  (options: { clock: Clock; signal: AbortSignal }) =>
+  (incident: Incident): void =>
+    void loadPart(() => import('./debug-tools.ts'), 'warnOfMistake', options).then(
+      (warnOfMistake) => warnOfMistake(incident),
+      () => undefined,
+    );
 
 /** Wraps `fetch` so that each request and its response are logged. */
 export const loggedFetch =

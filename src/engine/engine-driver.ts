@@ -48,6 +48,13 @@ export function rememberFocus(fallback: () => HTMLElement | null): () => void {
   };
 }
 
+/** Wraps a driver so that the game keeps running behind its ads. */
+export const keepRunning = (engine: EngineDriver): EngineDriver => ({
+  hold: () => rememberFocus(() => engine.focusTarget()),
+  onFrame: (callback) => engine.onFrame(callback),
+  focusTarget: () => engine.focusTarget(),
+});
+
 /**
  * How often to check for missing frames, in milliseconds. After two checks without a frame, the checks themselves call
  * `callback`.

@@ -52,9 +52,26 @@ function hold(game: Phaser.Game): () => void {
     game.events.off('destroy', onDestroy);
     game.pause = pause;
     returnFocus(game, restoreFocus);
+    skipTweenTime(game);
     if (shouldResume) game.resume();
     releaseSound();
   };
+}
+
+/**
+ * Excludes the ad's duration from the tweens. They follow the wall clock, and Phaser corrects only gaps that its lag
+ * smoothing counts as lag, to which a game may have set another limit (`setLagSmooth`).
+ */
+function skipTweenTime(game: Phaser.Game): void {
+  for (const { sys } of game.scene.getScenes(false)) {
+    // A scene can be configured without tweens, or under another name.
+    const { tweens } = sys as { tweens?: Phaser.Tweens.TweenManager };
+    if (!tweens) continue;
+    const { lagSkip, maxLag } = tweens;
+    // Everything since the last step counts as lag, none of it is made up for.
+    tweens.setLagSmooth(0, 0).tick();
+    tweens.setLagSmooth(maxLag, lagSkip);
+  }
 }
 
 /**

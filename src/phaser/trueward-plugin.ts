@@ -17,17 +17,27 @@ import {
   type Simulation,
   type UserOptions,
 } from '../index.ts';
+import { toLanguageTag } from '../options.ts';
 import type { Availability, RewardReport, ShowResult } from '../outcome.ts';
 import { createEmitter } from '../platform/emitter.ts';
+import { newRandomId } from '../platform/ids.ts';
 import { phaserDriver } from './phaser-driver.ts';
 import { addRewardedButton, type RewardedButtonOptions } from './rewarded-button.ts';
+import { gamePlugins, SceneAds } from './scene-ads.ts';
 import { unavailableAds } from '../unavailable-ads.ts';
+
+/**
+ * The key under which scenes get their `this.ads`. Phaser keeps scene plugins for the whole page, so every copy of this
+ * script uses its own key.
+ */
+const scenePluginKey = `trueward-scene-${newRandomId()}`;
 
 /** The plugin’s `data`: the `createAds()` options, without `engine`. */
 export type TruewardPluginData = Omit<AdsOptions, 'engine'>;
 
 /**
- * Adds `this.ads`, with the methods of {@link Ads}, to every scene of a Phaser game (3.60 to 4.x).
+ * Ads for a Phaser game (3.60 to 4.x). Adds two objects with the methods of {@link Ads} to every scene: `this.ads`, whose
+ * handlers, buttons and ads end with the scene ({@link SceneAds}), and `this.gameAds`, this plugin itself.
  *
  * Invalid options are reported once, to the console and `window.onerror`. They do not prevent the game from starting:
  * `canShow()` returns `false`, and calls to show an ad end with the outcome `error` and the error code as the `reason`.
@@ -38,7 +48,7 @@ export type TruewardPluginData = Omit<AdsOptions, 'engine'>;
  * @example
  * new Phaser.Game({
  *   plugins: {
- *     global: [{ key: 'trueward', plugin: TruewardPlugin, mapping: 'ads', start: true, data }],
+ *     global: [{ key: 'trueward', plugin: TruewardPlugin, start: true, data }],
  *   },
  * });
  * // in a scene
@@ -62,7 +72,6 @@ export class TruewardPlugin implements Ads {
     const plugin = TruewardPlugin.of(game.plugins) ?? TruewardPlugin.#add(game.plugins);
     if (!plugin.#running) plugin.init(data);
     plugin.start();
-    for (const scene of game.scene.getScenes(false)) scene.ads = plugin;
     return plugin;
   }
 
@@ -77,14 +86,14 @@ export class TruewardPlugin implements Ads {
     const plugin = new TruewardPlugin(manager);
     // Phaser injects the plugins in this list into every new scene and destroys them with the game. Phaser's types
     // wrongly declare the plugin instances as functions.
-    const pluginList: { key: string; plugin: object; active?: boolean; mapping?: string }[] =
-      manager.plugins;
-    pluginList.push({ key: 'trueward', plugin, active: true, mapping: 'ads' });
+    const pluginList: { key: string; plugin: object; active?: boolean }[] = manager.plugins;
+    pluginList.push({ key: 'trueward', plugin, active: true });
     return plugin;
   }
 
   constructor(pluginManager: Phaser.Plugins.PluginManager) {
     this.#game = pluginManager.game;
+    gamePlugins.set(pluginManager, this);
   }
 
   /** Called by Phaser with the configured `data`. */
@@ -95,6 +104,7 @@ export class TruewardPlugin implements Ads {
   /** Called by Phaser. Starts the ads. */
   start(): void {
     if (this.#running) return;
+    this.#addToScenes();
     try {
       const options = { ...(this.#data as AdsOptions), engine: phaserDriver(this.#game) };
       this.#running = startAds(options, this.#events);
@@ -104,6 +114,21 @@ export class TruewardPlugin implements Ads {
       reportError(error);
       const reason = error instanceof OptionError ? error.code : 'sdk_error';
       this.#ads = unavailableAds(reason, this.#events);
+    }
+  }
+
+  /** Adds `ads` and `gameAds` to the game’s scenes, now and in the future. */
+  #addToScenes(): void {
+    const { plugins: manager, scene: scenes } = this.#game;
+    const entries: { plugin: unknown; mapping?: string | null }[] = manager.plugins;
+    const entry = entries.find(({ plugin }) => plugin === this);
+    // Whatever the game's configuration says, `this.ads` must end with its scene.
+    if (entry && (entry.mapping ?? 'ads') === 'ads') entry.mapping = 'gameAds';
+    if (!manager.scenePlugins.includes(scenePluginKey))
+      manager.installScenePlugin(scenePluginKey, SceneAds, 'ads');
+    for (const scene of scenes.getScenes(false)) {
+      if (!(scene.ads instanceof SceneAds)) scene.ads = new SceneAds(scene, manager);
+      scene.gameAds = this;
     }
   }
 
@@ -159,7 +184,7 @@ export class TruewardPlugin implements Ads {
    * See {@link Ads.on}. Handlers may be added before `start()` and persist across `stop()` and `start()`.
    *
    * @example
-   * this.ads.on('reward', this.addCoins, this);
+   * this.gameAds.on('result', this.count, this);
    */
   on<Name extends keyof AdsListeners>(
     event: Name,
@@ -188,17 +213,21 @@ export class TruewardPlugin implements Ads {
   }
 
   /**
-   * Adds a button to a scene. The button loads an ad and shows it when pressed. It shows whether an ad is available, or
-   * when the next one will be available.
+   * Adds a button to a scene. See {@link SceneAds.addRewardedButton}.
    *
    * @example
-   * this.ads.addRewardedButton(this, { placement: 'revive', x: 180, y: 240 });
+   * this.gameAds.addRewardedButton(this, { placement: 'revive', x: 180, y: 240 });
    */
   addRewardedButton(
     scene: Phaser.Scene,
     options: RewardedButtonOptions,
   ): Phaser.GameObjects.Container {
-    return addRewardedButton(this, scene, options, this.#data?.locale ?? navigator.language);
+    return addRewardedButton(
+      this,
+      scene,
+      options,
+      toLanguageTag(this.#data?.locale ?? navigator.language),
+    );
   }
 
   /** See {@link Ads.rewardStatus}. */

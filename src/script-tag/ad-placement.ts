@@ -1,8 +1,7 @@
 import { createAdPlacement, installAdsbygoogle } from '../ad-placement/index.ts';
 import { type Ads, OptionError } from '../index.ts';
-import { findCurrentScript } from '../platform/native.ts';
 import { unavailableAds } from '../unavailable-ads.ts';
-import { extendGlobal, startTag } from './start-tag.ts';
+import { extendGlobal, findTag, startTag } from './start-tag.ts';
 
 declare global {
   interface TruewardGlobal {
@@ -49,4 +48,4 @@ function start(script: Element | null): void {
   if (!Array.isArray(queue)) queue.push(install);
 }
 
-start(findCurrentScript());
+start(findTag());

@@ -1,4 +1,3 @@
-import { findCurrentScript } from '../platform/native.ts';
-import { startTag } from './start-tag.ts';
+import { findTag, startTag } from './start-tag.ts';
 
-startTag(findCurrentScript());
+startTag(findTag());

@@ -1,20 +1,23 @@
-import { phaserDriver, TruewardPlugin, TruewardScenePlugin } from '../phaser/index.ts';
-import { extendGlobal } from './start-tag.ts';
+import { phaserDriver, TruewardPlugin } from '../phaser/index.ts';
+import { warnOnce } from '../platform/warn.ts';
+import { extendGlobal, findTag } from './start-tag.ts';
 
 declare global {
   interface TruewardGlobal {
     phaserDriver: typeof phaserDriver;
     TruewardPlugin: typeof TruewardPlugin;
-    TruewardScenePlugin: typeof TruewardScenePlugin;
   }
   interface Window {
     /** Phaser’s `load.plugin('TruewardPlugin', …)` looks up the class by this name. */
     TruewardPlugin?: typeof TruewardPlugin;
-    /** Phaser’s `load.scenePlugin('TruewardScenePlugin', …)` looks up the class by this name. */
-    TruewardScenePlugin?: typeof TruewardScenePlugin;
   }
 }
 
-const trueward = extendGlobal({ phaserDriver, TruewardPlugin, TruewardScenePlugin });
+const trueward = extendGlobal({ phaserDriver, TruewardPlugin });
 window.TruewardPlugin = trueward.TruewardPlugin;
-window.TruewardScenePlugin = trueward.TruewardScenePlugin;
+
+const tag = findTag();
+if (tag?.hasAttribute('data-key') && tag.getAttribute('src')?.includes('trueward-phaser'))
+  warnOnce(
+    'the tag of trueward-phaser.js has a `data-key`, which does not start ads. Pass the key in the plugin’s `data`.',
+  );

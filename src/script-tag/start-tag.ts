@@ -1,4 +1,5 @@
 import { type Ads, type AdsOptions, createAds, OptionError } from '../index.ts';
+import { findCurrentScript } from '../platform/native.ts';
 import { copyOptions } from '../options.ts';
 
 /** Called with the `Ads` instance that the tag has started. */
@@ -37,7 +38,7 @@ export function extendGlobal(newExports: Partial<TruewardGlobal>): TruewardGloba
 /** Options whose values are taken verbatim from attributes. For example, `data-user-ref` sets `userRef`. */
 const verbatimOptions = ['serviceUrl', 'userRef', 'userToken', 'customData', 'locale'] as const;
 /** Options that are true if the attribute is present and not `false`. */
-const flags = ['childDirected', 'debug', 'muted'] as const;
+const flags = ['childDirected', 'debug', 'keepRunning', 'muted'] as const;
 
 function readOptions(script: HTMLScriptElement): AdsOptions {
   const dataset = copyOptions({ ...script.dataset });
@@ -69,6 +70,13 @@ function runCommands(ads: Ads, commands: Command[]): void {
     }
   }
 }
+
+/**
+ * Returns the tag that has loaded this file. In a module, `document.currentScript` is null, so this finds the page's
+ * module tag with a key.
+ */
+export const findTag = (): Element | null =>
+  findCurrentScript() ?? document.querySelector('script[type="module"][data-key]');
 
 /**
  * Defines the SDK's global, and starts the SDK if the tag has a key.

@@ -158,7 +158,7 @@ export class Level extends Scene {
     return this.ads.showRewarded('revive');
   }
   reviveInScene(): Promise<ShowResult> {
-    return this.sceneAds.showRewarded('revive');
+    return this.ads.showRewarded('revive');
   }
 }
 `;

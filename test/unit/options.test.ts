@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { type AdsOptions, checkOptions, OptionError } from '../../src/options.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { type AdsOptions, checkOptions, checkUser, OptionError } from '../../src/options.ts';
 import { keyChecksum } from '../../src/platform/key-format.ts';
 
 const createKey = (prefix: string): string => {
@@ -61,23 +61,49 @@ describe('checkOptions', () => {
     ],
     [{ ...validOptions, serviceUrl: 'https://ads example' }, 'option_invalid', /serviceUrl/],
     [{ ...validOptions, serviceUrl: 'http://localhost:70000' }, 'option_invalid', /serviceUrl/],
-    [{ ...validOptions, userRef: 'né' }, 'option_invalid', /printable ASCII/],
-    [{ ...validOptions, userRef: 'x'.repeat(129) }, 'option_invalid', /1 to 128/],
     [{ ...validOptions, consent: 'yes' }, 'option_invalid', /granted/],
     [{ ...validOptions, loadTimeoutMs: -1 }, 'option_invalid', /milliseconds/],
     [{ ...validOptions, engine: null }, 'option_invalid', /object/],
-    [
-      { ...validOptions, customData: 'x'.repeat(1_025) },
-      'option_invalid',
-      /at most 1,024 characters/,
-    ],
-    [{ ...validOptions, segments: {} }, 'option_invalid', /at most 20 different strings/],
-    [{ ...validOptions, segments: ['x'.repeat(65)] }, 'option_invalid', /1 to 64 characters/],
     [{ ...validOptions, muted: 'yes' }, 'option_invalid', /of type boolean; got "yes"/],
     [{ ...validOptions, publishableKey: 7 }, 'option_invalid', /publishableKey/],
   ])('explains what is wrong with %j', (options, code, message) => {
     const error = catchError(options);
     expect(error.code).toBe(code);
     expect(error.message).toMatch(message);
+  });
+});
+
+describe('data that comes from players', () => {
+  const none = { userRef: undefined, userToken: undefined };
+  it.each<[string, object, object, RegExp?]>([
+    ['a name', { userRef: 'Zoë' }, { userRef: 'Zo%C3%AB' }, /percent-encoded/],
+    ['a number', { userRef: 42 }, { userRef: '42' }],
+    ['no id', { userRef: null }, none],
+    ['an empty id', { userRef: '' }, none],
+    ['a lone surrogate', { userRef: '\uD800' }, none, /anonymous/],
+    ['a long id', { userRef: 'x'.repeat(129) }, none, /1 to 128/],
+    ['an object', { userRef: {} }, none, /anonymous/],
+    ['a wrong token', { userRef: 'a', userToken: 'no token!' }, none, /signUserToken/],
+    ['no token', { userRef: 'a', userToken: null }, { userRef: 'a', userToken: undefined }],
+    ['long custom data', { customData: 'x'.repeat(1_025) }, {}, /1,024/],
+    ['structured custom data', { customData: {} }, {}, /string/],
+    ['wrong segments', { segments: {} }, { segments: [] }, /at most 20/],
+    ['some wrong segments', { segments: ['a', 7, '', 'a', 'b'] }, { segments: ['a', 'b'] }],
+    ['a strange locale', { locale: 7 }, {}],
+  ])('never stops the game: %s', async (_, data, expected, warning) => {
+    // Each message is written once per page.
+    vi.resetModules();
+    const { checkOptions: check, checkUser: checkNext } = await import('../../src/options.ts');
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const { userRef, userToken, customData, segments } = check({ ...validOptions, ...data });
+    const known = { ...none, customData: undefined, segments: undefined };
+    expect({ userRef, userToken, customData, segments }).toEqual({ ...known, ...expected });
+    if (!('locale' in data)) expect(() => checkNext(data)).not.toThrow();
+    const warnings = warn.mock.calls.map(([message]) => String(message));
+    if (warning) expect(warnings).toEqual([expect.stringMatching(warning)]);
+  });
+
+  it('still rejects an unknown option for the player', () => {
+    expect(() => checkUser({ userref: 'a' } as never)).toThrow(/userref.*userRef/);
   });
 });

@@ -1,5 +1,5 @@
 import { AUTO, Game, Scale } from 'phaser';
-import { TruewardPlugin, TruewardScenePlugin } from 'trueward/phaser';
+import { TruewardPlugin } from 'trueward/phaser';
 import { loadConfig, getPlayerId } from './server.js';
 import { StarsScene } from './stars-scene.js';
 
@@ -12,12 +12,10 @@ new Game({
   scale: { mode: Scale.FIT, autoCenter: Scale.CENTER_BOTH, width: 360, height: 540 },
   scene: StarsScene,
   plugins: {
-    scene: [{ key: 'truewardScene', plugin: TruewardScenePlugin, mapping: 'sceneAds' }],
     global: [
       {
         key: 'trueward',
         plugin: TruewardPlugin,
-        mapping: 'ads',
         start: true,
         data: { publishableKey, serviceUrl, userRef: getPlayerId() },
       },

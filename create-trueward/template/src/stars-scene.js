@@ -23,7 +23,7 @@ export class StarsScene extends Scene {
     });
     // The webhook reaches the server at about the same time as this event, so poll for the new balance for a few
     // seconds.
-    this.sceneAds.on('reward', this.pollCoins, this);
+    this.ads.on('reward', this.pollCoins, this);
     this.writeScore();
     void this.showCoins();
   }
@@ -87,7 +87,7 @@ export class StarsScene extends Scene {
 
   /** Adds a button that shows whether an ad is available, or when the next one will be. */
   addOfferButton(placement, rewardLabel, y, onRewarded = () => {}) {
-    return this.ads.addRewardedButton(this, {
+    return this.ads.addRewardedButton({
       placement,
       x: 180,
       y,

@@ -1,5 +1,11 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { type Ads, type AdsOptions, createAds, type EarnedReward } from '../../../src/index.ts';
+import {
+  type Ads,
+  type AdsOptions,
+  createAds,
+  type EarnedReward,
+  noEngine,
+} from '../../../src/index.ts';
 import { createDeferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
@@ -36,6 +42,16 @@ const createSlowService = (): { service: StubService; respond: () => void } => {
   };
   return { service, respond: () => responded.resolve() };
 };
+
+// Must be the first test, because each message is written once per page.
+it('in the sandbox, warns once of a reward that no handler receives', async () => {
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+  const ads = start(createStubService());
+  await ads.showRewarded('revive');
+  await ads.showRewarded('revive');
+  await eventually(() => expect(warn).toHaveBeenCalledTimes(1));
+  expect(String(warn.mock.calls[0]?.[0])).toContain("ads.on('reward'");
+});
 
 it('emits `close` when the game resumes and `result` when the call ends', async () => {
   const { service, respond } = createSlowService();
@@ -124,6 +140,16 @@ it('emits `result` but not `close` if there was no ad', async () => {
   ads.on('result', (placement, { outcome }) => log.push(`${placement}: ${outcome}`));
   await ads.showRewarded('revive');
   expect(log).toEqual(['revive: no_fill']);
+});
+
+it('with `keepRunning`, never holds the game', async () => {
+  const hold = vi.fn(() => () => undefined);
+  const engine = { ...noEngine(), hold };
+  await start(createStubService(), { engine }).showRewarded('revive');
+  expect(hold).toHaveBeenCalledOnce();
+  const ads = start(createStubService(), { engine, keepRunning: true });
+  expect((await ads.showRewarded('revive')).outcome).toBe('rewarded');
+  expect(hold).toHaveBeenCalledOnce();
 });
 
 it('emits `result` for calls that can’t show an ad', async () => {

@@ -88,20 +88,21 @@ async function runModule<Exports>(code = '', guide: object): Promise<Exports> {
 }
 
 it('the game in the Phaser guide credits coins for an ad', async () => {
+  localStorage.removeItem('save');
   const game = await startPhaserGame(options());
   cleanups.push(() => game.destroy(true));
   await eventually(() =>
     expect(document.querySelector('canvas button')?.textContent).toBe('Watch an ad'),
   );
   const scene = game.scene.getScenes(true)[0] as Phaser.Scene & {
-    coins: number;
-    die(): Promise<void>;
+    save: { coins: number };
+    continueRun(): Promise<void>;
   };
   await userEvent.click(game.canvas, { position: { x: 180, y: 120 } });
-  await eventually(() => expect(scene.coins).toBe(50));
+  await eventually(() => expect(scene.save.coins).toBe(50));
   const onCreate = vi.fn();
   scene.events.on('create', onCreate);
-  await scene.die();
+  await scene.continueRun();
   await eventually(() => expect(onCreate).toHaveBeenCalledOnce());
 });
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { userEvent } from 'vitest/browser';
-import { TruewardPlugin, TruewardScenePlugin } from '../../../src/phaser/index.ts';
+import { TruewardPlugin } from '../../../src/phaser/index.ts';
 import { createPublishableKey, createStubService } from '../../support/stub-service.ts';
 import { eventually } from '../../support/eventually.ts';
 import { overlay } from '../ad-break/stage-set.ts';
@@ -21,8 +21,7 @@ it.each(olderPhasers)(
     };
     const { end, game, scene } = await bootGame(await load(), {
       plugins: {
-        global: [{ key: 'trueward', plugin: TruewardPlugin, mapping: 'ads', start: true, data }],
-        scene: [{ key: 'truewardScene', plugin: TruewardScenePlugin, mapping: 'sceneAds' }],
+        global: [{ key: 'trueward', plugin: TruewardPlugin, start: true, data }],
       },
     });
     let keys = 0;
@@ -41,10 +40,10 @@ it.each(olderPhasers)(
     game.events.on('poststep', () => (inStep = false));
     scene.ads.on('start', press);
     const rewards: { amount: number; inStep: boolean }[] = [];
-    scene.sceneAds.on('reward', ({ reward }) => {
+    scene.ads.on('reward', ({ reward }) => {
       rewards.push({ amount: reward.amount, inStep });
     });
-    scene.ads.addRewardedButton(scene, { placement: 'revive', x: 100, y: 60 });
+    scene.ads.addRewardedButton({ placement: 'revive', x: 100, y: 60 });
     const button = game.canvas.querySelector('button');
     await eventually(() => expect(button?.textContent).toBe('Watch an ad'));
     await nextStep(game);

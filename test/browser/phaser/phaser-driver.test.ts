@@ -194,6 +194,33 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     expect(fired).toBe(false);
   });
 
+  it.each([
+    ['with the default lag smoothing', undefined],
+    ['without lag smoothing', []],
+    ['with the game’s own lag smoothing', [10_000, 200]],
+  ] as const)('tweens do not move during an ad of any length %s', async (_, smoothing) => {
+    await boot();
+    if (smoothing) scene.tweens.setLagSmooth(...smoothing);
+    const { lagSkip, maxLag } = scene.tweens;
+    let movedMs = 0;
+    const target = { x: 0 };
+    scene.tweens.add({ targets: target, x: 60_000, duration: 60_000 });
+    for (const adMs of [20, 200, 700]) {
+      await frames(3);
+      const before = target.x;
+      const release = phaserDriver(game).hold();
+      await wait(adMs);
+      release();
+      movedMs = Math.max(movedMs, target.x - before);
+      const releasedAtMs = Date.now();
+      await nextStep(game);
+      await frames(1);
+      expect(target.x - before, `${adMs} ms`).toBeLessThanOrEqual(Date.now() - releasedAtMs + 2);
+    }
+    expect(movedMs).toBeLessThan(1);
+    expect([scene.tweens.lagSkip, scene.tweens.maxLag]).toEqual([lagSkip, maxLag]);
+  });
+
   it('pauses a sleeping game without waking it', async () => {
     await boot();
     game.loop.sleep();

@@ -2,11 +2,7 @@ import type * as Phaser from 'phaser';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import type {} from '../../../src/script-tag/phaser.ts';
-import {
-  TruewardPlugin,
-  type TruewardPluginData,
-  TruewardScenePlugin,
-} from '../../../src/phaser/index.ts';
+import { TruewardPlugin, type TruewardPluginData } from '../../../src/phaser/index.ts';
 import {
   createPublishableKey,
   picture,
@@ -45,8 +41,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
   };
   const configWithPlugins = (): Phaser.Types.Core.GameConfig => ({
     plugins: {
-      global: [{ key: 'trueward', plugin: TruewardPlugin, mapping: 'ads', start: true, data }],
-      scene: [{ key: 'truewardScene', plugin: TruewardScenePlugin, mapping: 'sceneAds' }],
+      global: [{ key: 'trueward', plugin: TruewardPlugin, start: true, data }],
     },
   });
   const bootWithPlugin = async () => {
@@ -129,7 +124,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       );
       const ads = TruewardPlugin.install(game, data);
       await nextStep(game);
-      expect(game.scene.getScenes(true)[0]?.ads).toBe(ads);
+      expect(game.scene.getScenes(true)[0]?.gameAds).toBe(ads);
       expect((await ads.showRewarded('revive')).outcome).toBe('rewarded');
     });
 
@@ -138,8 +133,8 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
         ...running,
         ads: TruewardPlugin.install(running.game, data),
       }));
-      expect(scene.ads).toBe(ads);
-      expect((await ads.showRewarded('revive')).outcome).toBe('rewarded');
+      expect(scene.gameAds).toBe(ads);
+      expect((await scene.ads.showRewarded('revive')).outcome).toBe('rewarded');
     });
 
     it('repeated install() calls install it only once', async () => {
@@ -159,7 +154,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
           audio: {},
           ...(way === 'global' ? configWithPlugins() : {}),
         });
-        const ads = way === 'global' ? scene.ads : TruewardPlugin.install(game, data);
+        const ads = way === 'global' ? scene.gameAds : TruewardPlugin.install(game, data);
         const { context } = game.sound as Phaser.Sound.WebAudioSoundManager;
         game.cache.audio.add('tone', context.createBuffer(1, 44_100, 44_100));
         game.sound.add('tone').play({ loop: true });
@@ -226,7 +221,6 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
       const url = '/dist/trueward-phaser.js';
       scene.load.plugin('TruewardPlugin', url, true, 'ads');
-      scene.load.scenePlugin('TruewardScenePlugin', url, 'sceneAds', 'sceneAds');
       await new Promise((resolve) => {
         scene.load.once('complete', resolve);
         scene.load.start();
@@ -239,13 +233,12 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect(ads).toBeInstanceOf(window.TruewardPlugin);
       game.scene.add('later', {}, true);
       for (const key of ['main', 'waiting', 'later'])
-        expect(game.scene.getScene(key).ads).toBe(ads);
+        expect(game.scene.getScene(key).gameAds).toBe(ads);
       expect((await scene.ads.showRewarded('revive')).outcome).toBe('rewarded');
-      expect((await scene.sceneAds.showRewarded('revive')).outcome).toBe('rewarded');
     });
   });
 
-  describe('the scene plugin', () => {
+  describe('the ads of a scene', () => {
     const restart = async (scene: Phaser.Scene) => {
       scene.scene.restart();
       await new Promise((resolve) => scene.events.once('create', resolve));
@@ -255,8 +248,8 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       const { scene } = await boot(configWithPlugins());
       const log: string[] = [];
       for (const run of ['first', 'second', 'third']) {
-        scene.sceneAds.on('open', () => log.push(run));
-        scene.sceneAds.once('close', () => log.push(`${run} is over`));
+        scene.ads.on('open', () => log.push(run));
+        scene.ads.once('close', () => log.push(`${run} is over`));
         await scene.ads.showRewarded('revive');
         if (run !== 'third') await restart(scene);
       }
@@ -268,8 +261,8 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       const count = () =>
         scene.events.listenerCount('shutdown') + scene.events.listenerCount('destroy');
       const before = count();
-      scene.sceneAds.on('open', () => {})();
-      await scene.sceneAds.showRewarded('revive');
+      scene.ads.on('open', () => {})();
+      await scene.ads.showRewarded('revive');
       expect(count()).toBe(before);
     });
 
@@ -277,7 +270,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       service.respond = () => picture(60_000);
       const { scene } = await boot(configWithPlugins());
       const started = new Promise<void>((resolve) => scene.ads.on('start', () => resolve()));
-      const running = scene.sceneAds.showRewarded('revive');
+      const running = scene.ads.showRewarded('revive');
       await started;
       scene.game.scene.stop('main');
       expect((await running).outcome).toBe('aborted');
@@ -288,22 +281,45 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       const { scene } = await boot(configWithPlugins());
       const onSettled = vi.fn();
       const started = new Promise<void>((resolve) => scene.ads.on('start', () => resolve()));
-      const running = scene.sceneAds.showRewarded('revive').then(onSettled);
+      const running = scene.ads.showRewarded('revive').then(onSettled);
       await started;
       await endGames.pop()?.();
       await running;
       expect(onSettled).toHaveBeenCalledOnce();
     });
 
-    it('reports what is missing in a game without the plugin', async () => {
-      const { scene } = await boot({
-        plugins: {
-          scene: [{ key: 'truewardScene', plugin: TruewardScenePlugin, mapping: 'sceneAds' }],
-        },
-      });
-      expect(() => scene.sceneAds.on('open', () => {})).toThrow(
-        'TruewardPlugin.install(game, data)',
-      );
+    it.each(['ads', 'gameAds', 'myAds'])(
+      'end with the scene, with the mapping %s',
+      async (mapping) => {
+        const plugin = { key: 'trueward', plugin: TruewardPlugin, mapping, start: true, data };
+        const { scene } = await boot({ plugins: { global: [plugin] } });
+        let coins = 0;
+        for (const _ of [1, 2, 3]) {
+          scene.ads.on('reward', ({ reward }) => void (coins += reward.amount), scene);
+          if (_ < 3) await restart(scene);
+        }
+        await scene.ads.showRewarded('revive');
+        await eventually(() => expect(coins).toBe(50));
+        expect(scene.ads).not.toBe(scene.gameAds);
+      },
+    );
+
+    it('off() removes only the handlers of this scene', async () => {
+      const { game, scene } = await boot(configWithPlugins());
+      const log: string[] = [];
+      game.scene.add('other', {}, true);
+      const other = game.scene.getScene('other');
+      const onOpen = function (this: Phaser.Scene) {
+        log.push(this.sys.settings.key);
+      };
+      other.ads.on('open', onOpen);
+      scene.gameAds.on('open', () => log.push('game'));
+      scene.ads.on('open', onOpen);
+      scene.ads.off('open', onOpen);
+      scene.ads.once('open', onOpen);
+      scene.ads.off('open');
+      await scene.ads.showRewarded('revive');
+      expect(log).toEqual(['other', 'game']);
     });
   });
 });

@@ -42,7 +42,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
   afterEach(() => running.end());
 
   const add = () =>
-    running.scene.ads.addRewardedButton(running.scene, {
+    running.scene.ads.addRewardedButton({
       placement: 'revive',
       x: 100,
       y: 60,
@@ -95,7 +95,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
   it('offers no ad after the plugin is stopped', async () => {
     add();
     await expectLabel('Watch an ad');
-    running.scene.ads.stop();
+    running.scene.gameAds.stop();
     expect(element()?.textContent).toBe('No ad available');
     expect(element()?.ariaDisabled).toBe('true');
   });
@@ -197,7 +197,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
   });
 
   it('shows the game’s own labels', async () => {
-    running.scene.ads.addRewardedButton(running.scene, {
+    running.scene.ads.addRewardedButton({
       placement: 'revive',
       x: 100,
       y: 60,

@@ -8,7 +8,7 @@ const serviceUrl = 'http://127.0.0.1:9';
 
 const configWithPlugin = (data: Partial<TruewardPluginData>): Phaser.Types.Core.GameConfig => ({
   plugins: {
-    global: [{ key: 'trueward', plugin: TruewardPlugin, mapping: 'ads', start: true, data }],
+    global: [{ key: 'trueward', plugin: TruewardPlugin, start: true, data }],
   },
 });
 
@@ -49,7 +49,7 @@ describe.each(phaserVersions)('the plugin in Phaser $version', ({ load }) => {
   it('reports that the game’s plugin data is missing', async () => {
     const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
     const { scene } = await boot({
-      plugins: { global: [{ key: 'trueward', plugin: TruewardPlugin, mapping: 'ads' }] },
+      plugins: { global: [{ key: 'trueward', plugin: TruewardPlugin, mapping: 'gameAds' }] },
     });
     expect(report).toHaveBeenCalledOnce();
     expect(await scene.ads.showInterstitial('level-end')).toEqual({
@@ -65,19 +65,19 @@ describe.each(phaserVersions)('the plugin in Phaser $version', ({ load }) => {
     const data = { publishableKey: 'pk_wrong', serviceUrl };
     const firstAds = TruewardPlugin.install(first.game, data);
     TruewardPlugin.install(second.game, data);
-    expect(first.scene.ads).toBe(firstAds);
-    expect(second.scene.ads).toBeInstanceOf(TruewardPlugin);
-    expect(second.scene.ads).not.toBe(firstAds);
+    expect(first.scene.gameAds).toBe(firstAds);
+    expect(second.scene.gameAds).toBeInstanceOf(TruewardPlugin);
+    expect(second.scene.gameAds).not.toBe(firstAds);
     expect(first.game.plugins.get('trueward')).toBe(firstAds);
     first.game.scene.add('later', {}, true);
-    expect(first.game.scene.getScene('later').ads).toBe(firstAds);
+    expect(first.game.scene.getScene('later').gameAds).toBe(firstAds);
   });
 
   it('is destroyed together with its game', async () => {
     vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
     const { scene } = await boot(configWithPlugin({ publishableKey: 'pk_wrong', serviceUrl }));
     const destroy = vi.spyOn(TruewardPlugin.prototype, 'destroy');
-    scene.ads.destroy();
+    scene.gameAds.destroy();
     for (const end of endGames.splice(0)) await end();
     expect(destroy).toHaveBeenCalledTimes(2);
   });

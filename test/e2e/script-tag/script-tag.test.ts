@@ -137,15 +137,12 @@ it.each([
   await page.goto(`${host.url}/${order}`, { waitUntil: 'load' });
   const names = await page.evaluate(() => [
     window.TruewardPlugin === window.Trueward?.TruewardPlugin,
-    window.TruewardScenePlugin === window.Trueward?.TruewardScenePlugin,
     ...Object.keys(window.Trueward ?? {}).toSorted(),
   ]);
   expect(names).toEqual([
     true,
-    true,
     'OptionError',
     'TruewardPlugin',
-    'TruewardScenePlugin',
     'createAds',
     'phaserDriver',
     'queue',
@@ -180,6 +177,14 @@ it('the tag’s attributes set options', async () => {
   });
   expect(request['user_ref']).not.toBe('player-3');
   await expect.poll(() => logs).toContain('[trueward] POST /v1/decisions');
+});
+
+it('starts from a module tag too', async () => {
+  const tag = addAttributes('type="module" data-user-ref="player-8"');
+  host.set('/module', { body: createPage(tag) });
+  await page.goto(`${host.url}/module`);
+  await page.locator('html[data-ready]').waitFor();
+  await earn(page);
 });
 
 it('an invalid attribute is reported once, and the page keeps running', async () => {

@@ -9,6 +9,7 @@ import type { UserTokens } from '../../access/user-tokens.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import { type Country, detectDevice, identifyPlayer } from '../authentication/identify-player.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
+import { findClosestName } from '../../platform/closest-name.ts';
 import { ProblemError } from '../problem.ts';
 
 interface Deps {
@@ -53,11 +54,16 @@ async function handleDecisionRequest(
   if (body.simulate !== undefined && principal.environment === 'live') {
     throw new ProblemError('simulate_in_live', '`simulate` is available in the sandbox only.');
   }
-  const entry = configuration.snapshot(principal).placements.get(body.placement);
+  const { placements } = configuration.snapshot(principal);
+  const entry = placements.get(body.placement);
   if (!entry) {
+    // In the sandbox, the reader is a developer.
+    const meant =
+      principal.environment === 'sandbox' && findClosestName(body.placement, placements.keys());
+    const detail = `There is no placement ${body.placement} in ${principal.environment}.`;
     throw new ProblemError(
       'placement_not_found',
-      `There is no placement ${body.placement} in ${principal.environment}.`,
+      meant ? `${detail} Did you mean \`${meant}\`?` : detail,
     );
   }
   const identity = identifyPlayer(userTokens, principal, entry.placement, body);

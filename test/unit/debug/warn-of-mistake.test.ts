@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { describeMistake } from '../../../src/debug/warn-of-mistake.ts';
+import type { ServiceResult } from '../../../src/transport/service-client.ts';
+
+const serviceUrl = 'https://play.example';
+const refused = (code: string, more: object = {}): ServiceResult<unknown> => ({
+  kind: 'refused',
+  problem: { code: code as 'placement_not_found', ...more },
+});
+
+it.each<[string, ServiceResult<unknown>, RegExp]>([
+  [
+    'a misspelt placement',
+    refused('placement_not_found', {
+      detail: 'There is no placement revve. Did you mean `revive`?',
+    }),
+    /Did you mean `revive`\?.*panel/,
+  ],
+  ['an unknown placement', refused('placement_not_found'), /no placement revve/],
+  [
+    'a missing player',
+    refused('invalid_request', { errors: [{ pointer: '/user_ref', message: 'is required' }] }),
+    /needs a player. Pass `userRef`/,
+  ],
+  ['an origin that is not allowed', refused('origin_not_allowed'), /allowed origins/],
+  [
+    'a wrong URL',
+    { kind: 'unreachable', cause: 'unexpected_response' },
+    /play\.example.*serviceUrl/,
+  ],
+  ['a service that is down', { kind: 'unreachable', cause: 'network' }, /the service is running/],
+])('explains %s and its remedy', (_, response, message) => {
+  const incident = { type: 'response', placement: 'revve', serviceUrl, response } as const;
+  expect(describeMistake(incident)).toMatch(message);
+});
+
+it('explains that no handler receives a reward, and says nothing about other failures', () => {
+  expect(describeMistake({ type: 'unhandledReward' })).toContain("ads.on('reward'");
+  for (const response of [
+    refused('key_unknown'),
+    refused('invalid_request'),
+    { kind: 'unreachable', cause: 'timeout' } as const,
+    { kind: 'retry', status: 503 } as const,
+  ])
+    expect(
+      describeMistake({ type: 'response', placement: 'revive', serviceUrl, response }),
+    ).toBeUndefined();
+});
