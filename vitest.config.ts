@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { playwright } from '@vitest/browser-playwright';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { sdkSources } from './demo/sdk-sources.ts';
+import { mutantPlugin } from './scripts/lib/mutation/apply-mutant.mjs';
 
 const executablePath =
   process.env['CHROMIUM_PATH'] ??
@@ -17,6 +18,7 @@ declare module 'vitest' {
 }
 
 export default defineConfig({
+  plugins: mutantPlugin(),
   resolve: { tsconfigPaths: true },
   test: {
     restoreMocks: true,

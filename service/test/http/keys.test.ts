@@ -112,3 +112,31 @@ test('using a secret key on a web page is recorded in the audit log', async () =
     request_id: response.body.request_id,
   });
 });
+
+test('paging lists each key of the environment once, newest first', async () => {
+  const list = async (query: string) =>
+    (
+      await client.call<{ data: ApiKey[]; next_cursor?: string }>(
+        'GET',
+        `/v1/keys?${query}`,
+        client.secret,
+      )
+    ).body;
+  const { data: keys } = await list('limit=100');
+  const pages: ApiKey[] = [];
+  let cursor: string | undefined = '';
+  while (cursor !== undefined) {
+    const page = await list(`limit=2${cursor === '' ? '' : `&starting_after=${cursor}`}`);
+    pages.push(...page.data);
+    cursor = page.next_cursor;
+  }
+  expect(keys.length).toBeGreaterThan(4);
+  expect(new Set(keys.map(({ environment }) => environment))).toEqual(new Set(['sandbox']));
+  expect(pages).toEqual(keys);
+  expect(keys.map(({ id }) => id)).toEqual(
+    keys
+      .map(({ id }) => id)
+      .toSorted()
+      .toReversed(),
+  );
+});

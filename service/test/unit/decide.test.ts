@@ -1,6 +1,12 @@
-import type { DecisionRequest, Placement } from '@trueward/protocol/wire';
+import type { DecisionRequest, Placement, Policy } from '@trueward/protocol/wire';
 import { describe, expect, test } from 'vitest';
-import { decide, type DecideInput } from '../../src/decision/decide.ts';
+import {
+  checkRequest,
+  decide,
+  type DecideInput,
+  rejectAd,
+  rejectSource,
+} from '../../src/decision/decide.ts';
 import { type AnyResource, compileSnapshot } from '../../src/decision/snapshot.ts';
 import { createAdResources, createKillSwitch, createPlacement, createPolicy } from './fixtures.ts';
 
@@ -13,19 +19,19 @@ interface Case {
   input?: Partial<DecideInput>;
 }
 
-function runDecision({
+function createInput({
   placementChange = {},
   resources = createAdResources('a'),
   request = {},
   input = {},
-}: Case) {
+}: Case): DecideInput {
   const snapshot = compileSnapshot([
     { kind: 'placement', document: createPlacement(placementChange) },
     ...resources,
   ]);
   const entry = snapshot.placements.get('revive');
   if (!entry) throw new Error('The placement is missing.');
-  return decide({
+  return {
     snapshot,
     entry,
     request: { placement: 'revive', ...request },
@@ -41,8 +47,10 @@ function runDecision({
     nowMs: now,
     random: 0,
     ...input,
-  });
+  };
 }
+
+const runDecision = (testCase: Case) => decide(createInput(testCase));
 
 const futureTime = '2026-06-01T12:00:01.000Z';
 const pastTime = '2026-06-01T11:59:59.000Z';
@@ -187,6 +195,33 @@ describe('a policy', () => {
       runDecision({ resources: [...createAdResources('a'), createPolicy({ status: 'paused' })] })
         .status,
     ).toBe('filled');
+  });
+
+  test.each<[string, Policy['block']]>([
+    ['everything', { everything: true }],
+    ['an advertiser', { advertisers: ['adv_a'] }],
+    ['a source', { sources: ['src_a'] }],
+    ['a domain', { domains: ['a.example'] }],
+    ['a category', { categories: ['creative-1'] }],
+    ['a format', { formats: ['image'] }],
+  ])('that blocks %s blocks it only where its conditions are met', (_, block) => {
+    const reject = (devices: ('mobile' | 'desktop')[]) => {
+      const input = createInput({
+        resources: [...createAdResources('a'), createPolicy({ when: { devices }, block })],
+      });
+      const [ad] = input.entry.candidates;
+      if (!ad) throw new Error('The ad is missing.');
+      const source = { id: 'src_a' } as Parameters<typeof rejectSource>[0];
+      return {
+        house: decide(input).status !== 'filled',
+        external:
+          !('policies' in checkRequest(input)) ||
+          rejectSource(source, input) !== undefined ||
+          rejectAd(ad, input) !== undefined,
+      };
+    };
+    expect(reject(['desktop'])).toEqual({ house: false, external: false });
+    expect(reject(['mobile'])).toEqual({ house: true, external: true });
   });
 
   test('does not block other advertisers’ ads', () => {

@@ -228,3 +228,36 @@ describe('invalid traffic', () => {
     expect(isBot(userAgent, 'live')).toBe(live);
   });
 });
+
+describe('the tolerance of 2 s, or a quarter of a shorter ad', () => {
+  const at = (type: RecordedEvent['type'], atMs: number) => [
+    createEvent('start', 0),
+    createEvent(type, atMs),
+  ];
+  const shortAd = (fromMs: number, toMs: number) =>
+    createAdView(fromMs, toMs, { requiredMs: 4_000 });
+  const backward = (ms: number) => {
+    const sameRequest = { receivedAtMs: 90_000 };
+    return [
+      createEvent('start', 50_000, sameRequest),
+      createEvent('first_quartile', 50_000 - ms, sameRequest),
+      createEvent('midpoint', 50_000 - 2 * ms, sameRequest),
+    ];
+  };
+
+  test.each<[string, (excessMs: number) => boolean]>([
+    ['a completion', (ms) => isContradicted(10_000, at('complete', 7_500 - ms))],
+    ['a midpoint', (ms) => isContradicted(10_000, at('midpoint', 2_750 - ms))],
+    ["a short ad's completion", (ms) => isContradicted(4_000, at('complete', 2_800 - ms))],
+    ["a quartile's arrival", (ms) => isImpossible(decision, at('first_quartile', 375 - ms))],
+    ['two ads at once', (ms) => overlaps(createAdView(8_000 - ms), [createAdView(0)])],
+    [
+      'two short ads at once',
+      (ms) => overlaps(shortAd(3_000 - ms, 7_000 - ms), [shortAd(0, 4_000)]),
+    ],
+    ['times that go backward', (ms) => checkTraffic(10_000, backward(2_000 + ms)) !== undefined],
+    ["a short ad's times", (ms) => checkTraffic(4_000, backward(1_000 + ms)) !== undefined],
+  ])('covers %s up to its limit', (_, exceeds) => {
+    expect([exceeds(0), exceeds(1)]).toEqual([false, true]);
+  });
+});

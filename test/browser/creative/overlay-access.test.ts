@@ -110,6 +110,18 @@ it('the Tab key moves focus from the controls into an HTML creative', async () =
   expect(document.activeElement).toBe(document.querySelector('iframe'));
 });
 
+it('lets an HTML creative run scripts and play sound, and nothing else', async () => {
+  fixture = await openInState(kinds['html'] as never, 'en');
+  const frame = document.querySelector('iframe');
+  const attributes = ['sandbox', 'allow', 'referrerpolicy', 'credentialless'];
+  expect(attributes.map((name) => frame?.getAttribute(name))).toEqual([
+    'allow-scripts',
+    'autoplay',
+    'no-referrer',
+    '',
+  ]);
+});
+
 it('names an external ad’s advertiser for screen readers', async () => {
   fixture = await openInState(kinds['image'] as never, 'en', { creative: requirements });
   expect(fixture.dialog?.ariaLabel).toBe(

@@ -228,6 +228,27 @@ describe('the ad break state machine', () => {
     expect(names(transition(state, { type: 'visible' }).effects)).toEqual(['setClosePrompt']);
   });
 
+  it('shows the close control when the reward is due, even before its delay has passed', () => {
+    const { effects } = run(startOptions('rewarded'), progress(8000));
+    expect(names(effects).slice(-2)).toEqual(['watched', 'allowClose']);
+  });
+
+  it.each([
+    ['expired', undefined, 'expired'],
+    ['expired', 'invalid_traffic', 'invalid_traffic'],
+    ['denied', undefined, undefined],
+    ['denied', 'invalid_traffic', 'invalid_traffic'],
+  ] as const)('settles a reward that is %s with the reason %s as %s', (state, given, reason) => {
+    const { effects } = run(...pathTo('confirming'), {
+      type: 'confirmed',
+      report: { decisionId: 'dec_1', state, ...(given && { reason: given }) },
+    });
+    expect(effects.at(-1)).toEqual({
+      type: 'settle',
+      result: { outcome: 'denied', ...(reason && { reason }) },
+    });
+  });
+
   it('ignores a close request before the close control is shown', () => {
     expect(run(startOptions('rewarded'), { type: 'closeRequested' }).state.phase).toBe('showing');
   });

@@ -1,0 +1,32 @@
+/**
+ * An accepted mutant: no input can reveal it, for the given reason.
+ *
+ * @typedef {{ file: string, original: string, replacement: string, reason: string }} Equivalent
+ */
+
+/**
+ * Whitespace in `original` and `replacement` is collapsed. Describe why no input can reveal the fault, not why it seems
+ * harmless.
+ *
+ * @type {readonly Equivalent[]}
+ */
+const equivalents = [
+  {
+    file: 'service/src/access/links.ts',
+    original: 'LIMIT 1',
+    replacement: '',
+    reason: 'The statement only shows whether there are users; more rows say the same.',
+  },
+];
+
+/** @param {string} text */
+const flatten = (text) => text.replaceAll(/\s+/g, ' ').trim();
+
+/** @param {import('./mutate-code.mjs').Mutant} mutant */
+export const isEquivalent = ({ file, original, replacement }) =>
+  equivalents.some(
+    (accepted) =>
+      accepted.file === file &&
+      accepted.original === flatten(original) &&
+      accepted.replacement === flatten(replacement),
+  );

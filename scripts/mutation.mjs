@@ -1,0 +1,135 @@
+/**
+ * `npm run test:mutation` puts small faults (mutants) into the core, one at a time, and checks that a test fails. See
+ * `--help`.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ensureInstall } from './lib/ensure-install.mjs';
+
+const help = `npm run test:mutation -- [--all | --files <prefix>]… [--sample N] [--seed N] …
+
+By default, tests the core files that differ from the base. Exits with 1 if the score is below the
+minimum, and with 2 if the tests fail without a mutant.
+
+  --all            all core files
+  --files PREFIX   core files whose path begins with PREFIX; can be repeated
+  --base REF       what to compare with; default: origin/main or main
+  --kind KIND      only mutants of this kind: code or sql
+  --sample N       only N randomly chosen mutants
+  --seed N         the seed of the sample, to repeat it; default: random, and printed
+  --minimum N      the lowest score, in percent; default: 95
+  --list           lists the mutants and their tests without running them
+
+A mutant that makes the tests hang counts as noticed. Mutants that no input can reveal are listed in
+scripts/lib/mutation/equivalents.mjs, each with a reason.`;
+
+const { values } = parseArgs({
+  options: {
+    all: { type: 'boolean', default: false },
+    files: { type: 'string', multiple: true, default: [] },
+    base: { type: 'string' },
+    kind: { type: 'string' },
+    sample: { type: 'string' },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
+    minimum: { type: 'string', default: '95' },
+    list: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+if (values.help) {
+  console.log(help);
+} else {
+  await ensureInstall();
+  process.exitCode = await main();
+}
+
+async function main() {
+  const { isEquivalent } = await import('./lib/mutation/equivalents.mjs');
+  const { mutateFile } = await import('./lib/mutation/mutate-code.mjs');
+  const { root } = await import('./lib/run.mjs');
+  const files = await chooseFiles();
+  const allMutants = files
+    .flatMap((file) => mutateFile(file, readFileSync(join(root, file), 'utf8')))
+    .filter(({ kind }) => values.kind === undefined || kind === values.kind);
+  const equivalents = allMutants.filter(isEquivalent);
+  const candidates = allMutants.filter((mutant) => !isEquivalent(mutant));
+  const mutants =
+    values.sample === undefined ? candidates : draw(candidates, Number(values.sample));
+  console.log(
+    `${files.length} files, ${allMutants.length} mutants, of which ${equivalents.length} are accepted as equivalent. ` +
+      `Testing ${mutants.length}${values.sample === undefined ? '' : ` (seed ${values.seed})`}.`,
+  );
+  if (values.list) {
+    const { selectTests } = await import('./lib/mutation/select-tests.mjs');
+    for (const mutant of mutants)
+      console.log(`${describe(mutant)}\n    ${selectTests(mutant.file).narrow.join(' ')}`);
+    return 0;
+  }
+  const { testMutants } = await import('./lib/mutation/test-mutants.mjs');
+  return testMutants(mutants, { minimum: Number(values.minimum), describe });
+}
+
+async function chooseFiles() {
+  const { listFiles } = await import('./lib/mutation/select-tests.mjs');
+  const core = [...listFiles('src'), ...listFiles('service/src')].filter(
+    (file) =>
+      !/^service\/src\/(program|trace|store\/migrations)\/|\/index\.ts$|^service\/src\/main\.ts$/.test(
+        file,
+      ),
+  );
+  if (values.all) return core;
+  if (values.files.length > 0)
+    return core.filter((file) => values.files.some((prefix) => file.startsWith(prefix)));
+  const changed = new Set(listChanges());
+  return core.filter((file) => changed.has(file));
+}
+
+/** Lists the files that differ from the base, including uncommitted changes. */
+function listChanges() {
+  const git = (/** @type {string[]} */ ...args) =>
+    execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  const bases = values.base === undefined ? ['origin/main', 'main'] : [values.base];
+  for (const base of bases) {
+    try {
+      return git('diff', '--name-only', git('merge-base', base, 'HEAD')).split('\n');
+    } catch {
+      // This base does not exist.
+    }
+  }
+  throw new Error(`None of ${bases.join(', ')} is a commit. Pass --base, --files or --all.`);
+}
+
+/**
+ * Draws a random sample with a seeded generator (mulberry32), and returns it in its original order.
+ *
+ * @template T
+ * @param {readonly T[]} items
+ * @param {number} count
+ */
+function draw(items, count) {
+  let state = Number(values.seed) | 0;
+  const random = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const places = items.map((item, index) => ({ item, index, rank: random() }));
+  return places
+    .toSorted((a, b) => a.rank - b.rank)
+    .slice(0, count)
+    .toSorted((a, b) => a.index - b.index)
+    .map(({ item }) => item);
+}
+
+/** @param {import('./lib/mutation/mutate-code.mjs').Mutant} mutant */
+function describe({ file, line, original, replacement }) {
+  const shorten = (/** @type {string} */ text) => {
+    const flat = text.replaceAll(/\s+/g, ' ').trim();
+    return flat.length > 60 ? `${flat.slice(0, 59)}…` : flat;
+  };
+  return `${file}:${line}  ${shorten(original)} → ${shorten(replacement) || '(nothing)'}`;
+}

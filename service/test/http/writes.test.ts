@@ -1,0 +1,323 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createSessions } from '../../src/access/sessions.ts';
+import {
+  createLeakRecorder,
+  revokeKey,
+  startKeyUsage,
+  updateKey,
+} from '../../src/access/key-store.ts';
+import { deleteUser, updateUser, type User } from '../../src/access/user.ts';
+import { startLastOffers } from '../../src/demand/intake/last-offers.ts';
+import { claimChore } from '../../src/history/claim-chore.ts';
+import { createIds } from '../../src/platform/ids.ts';
+import { createResourceStore } from '../../src/resource/resource-store.ts';
+import { expireRewards } from '../../src/reward/expire-rewards.ts';
+import type { Database, Queries, Scope } from '../../src/store/database.ts';
+import { release } from '../../src/webhook/delivery-store.ts';
+import {
+  claimProbe,
+  clearFailures,
+  restartFailurePeriod,
+} from '../../src/webhook/endpoint-health.ts';
+import { createRedelivery } from '../../src/webhook/redelivery.ts';
+import { expireWebhookSecrets } from '../../src/webhook/webhook-secrets.ts';
+import { openEmptyDatabase } from '../empty-database.ts';
+import { createManualClock } from '../manual-clock.ts';
+import { addTenant, makeId, makeName, type Place, type Tenant } from '../tenant-rows.ts';
+
+/*
+ * Each write must change exactly the rows it is for. The database holds two accounts with the same rows: three per
+ * table and environment. A write that loses a term of its condition changes a sibling in its own account, a row in the
+ * other environment, or the row with the same id in the other account.
+ */
+
+const home: Tenant = { marker: 's1b11ngs', accountId: (n) => `acc_home${n}` };
+const twin: Tenant = { ...home, accountId: (n) => `acc_twin${n}` };
+const accountId = home.accountId(1);
+const scope: Scope = { accountId, environment: 'sandbox' };
+const place: Place = { tenant: home, environment: 'sandbox', n: 1 };
+const name = makeName(place);
+const clock = createManualClock(Date.parse('2026-06-01T12:00:00Z'));
+const log = pino({ level: 'silent' });
+const ids = (kind: Parameters<typeof makeId>[0], ...numbers: number[]): string[] =>
+  numbers.map((n) => makeId(kind, { ...place, n }));
+const [keyId = '', otherKeyId = ''] = ids('key', 1, 2);
+const [placementId = ''] = ids('placement', 1);
+const webhook = { accountId, webhookId: makeId('webhook', place) };
+const user = {
+  accountId,
+  id: makeId('user', place),
+  email: name,
+  name: 'New name',
+  role: 'owner',
+  password: null,
+  codesSecret: null,
+  codesActive: false,
+} as unknown as User;
+const resources = createResourceStore(
+  clock,
+  createIds(clock, (size) => new Uint8Array(size)),
+);
+
+let database: Database;
+beforeAll(async () => {
+  database = await openEmptyDatabase();
+  await database.transaction(async (queries) => {
+    for (const tenant of [home, twin]) await addTenant(queries, tenant);
+  });
+});
+afterAll(() => database.close());
+
+interface Case {
+  /** SQL that makes rows subject to the write. */
+  prepare?: string[];
+  write(queries: Queries, database: Database): Promise<unknown>;
+  /** The rows that the write changes, adds or deletes: the table and the id. */
+  changes: string[];
+}
+
+const allLate = (condition: string) =>
+  `UPDATE decisions SET issued_at = '2026-05-01T00:00:00Z', reward_state = 'pending',
+    late_at = CASE WHEN ${condition} THEN timestamptz '2026-06-01T11:00:00Z' ELSE timestamptz '2026-06-01T13:00:00Z' END
+    WHERE account_id IN ('acc_home1', 'acc_twin1')`;
+const decisionIds = ids('decision', 1, 2, 3);
+
+const cases: Record<string, Case> = {
+  'changing a key': {
+    write: (queries) =>
+      updateKey(queries, scope, { id: keyId, allowed_origins: ['https://a.example'] }),
+    changes: [`keys ${keyId}`],
+  },
+  'revoking a key': {
+    write: (queries) => revokeKey(queries, scope, keyId, clock.nowMs()),
+    changes: [`keys ${keyId}`],
+  },
+  "recording two keys' use": {
+    write: async (_, own) => {
+      const usage = startKeyUsage(own, clock, log);
+      for (const id of [keyId, otherKeyId])
+        usage.touch({ ...scope, keyId: id } as Parameters<typeof usage.touch>[0]);
+      await usage.stop();
+    },
+    changes: [`keys ${keyId}`, `keys ${otherKeyId}`],
+  },
+  'recording a leaked key': {
+    write: (_, own) =>
+      createLeakRecorder(own, { record: () => Promise.resolve() } as never, clock)(
+        { ...scope, keyId } as never,
+        'https://a.example',
+        'req_1',
+      ),
+    changes: [`keys ${keyId}`],
+  },
+  'replacing a placement': {
+    write: (queries) =>
+      resources.replace(queries, scope, 'placement', placementId, { name: 'a' } as never),
+    changes: ['config_versions acc_home1', `resources ${placementId}`],
+  },
+  'archiving a placement': {
+    write: (queries) => resources.archive(queries, scope, 'placement', placementId),
+    changes: ['config_versions acc_home1', `resources ${placementId}`],
+  },
+  'replacing an archived placement': {
+    prepare: [`UPDATE resources SET archived_at = now()`],
+    write: (queries) =>
+      resources.replace(queries, scope, 'placement', placementId, { name: 'a' } as never),
+    changes: [],
+  },
+  "clearing a webhook's failures": {
+    write: (queries) => clearFailures(queries, webhook),
+    changes: [`webhook_failures ${webhook.webhookId}`],
+  },
+  "restarting a webhook's failure period": {
+    write: (queries) => restartFailurePeriod(queries, webhook, clock.nowMs()),
+    changes: [`webhook_failures ${webhook.webhookId}`],
+  },
+  'claiming the probe of a webhook': {
+    write: (queries) => claimProbe(queries, webhook, clock.nowMs(), 1_000),
+    changes: [`webhook_failures ${webhook.webhookId}`],
+  },
+  'ending the lease of a delivery': {
+    prepare: [`UPDATE deliveries SET lease_until = now(), attempt = 1`],
+    write: (queries) =>
+      release(queries, { accountId, id: makeId('delivery', place), attempt: 1 } as never),
+    changes: [`deliveries ${makeId('delivery', place)}`],
+  },
+  'ending the lease of an earlier attempt': {
+    prepare: [`UPDATE deliveries SET lease_until = now(), attempt = 2`],
+    write: (queries) =>
+      release(queries, { accountId, id: makeId('delivery', place), attempt: 1 } as never),
+    changes: [],
+  },
+  "expiring a webhook's secrets": {
+    prepare: [
+      `UPDATE secrets SET purpose = CASE right(id, 1) WHEN '2' THEN 'other' ELSE 'webhook' END,
+        id = CASE right(id, 1) WHEN '3' THEN 'whk_3/a' ELSE 'whk_1/' || right(id, 1) END
+        WHERE account_id IN ('acc_home1', 'acc_twin1')`,
+    ],
+    write: (queries) =>
+      expireWebhookSecrets(queries, { accountId, webhookId: 'whk_1' }, clock.nowMs()),
+    changes: ['secrets webhook whk_1/1'],
+  },
+  "ending all of a user's sessions": {
+    write: (queries) => createSessions(queries, clock).endAll(queries, user),
+    changes: [`sessions ${name}`],
+  },
+  'starting a session deletes those of the account that have expired': {
+    prepare: [
+      `UPDATE sessions SET expires_at = '2026-01-01T00:00:00Z' WHERE account_id = 'acc_twin1' OR hash LIKE '%2'`,
+    ],
+    write: async (queries) => {
+      await createSessions(queries, clock).begin(queries, user);
+      await queries.query(
+        `DELETE FROM sessions WHERE account_id = 'acc_home1' AND hash NOT LIKE 's1b11ngs%'`,
+      );
+    },
+    changes: [`sessions ${makeName({ ...place, n: 2 })}`],
+  },
+  'changing a user': {
+    write: (queries) => updateUser(queries, user),
+    changes: [`users ${user.id}`],
+  },
+  'deleting a user': {
+    write: (queries) => deleteUser(queries, user),
+    changes: [
+      `sessions ${name}`,
+      `sign_in_names ${name}`,
+      `user_links ${name}`,
+      `users ${user.id}`,
+    ],
+  },
+  'expiring the late rewards of one account, but not the one between them': {
+    prepare: [
+      allLate(`account_id = 'acc_home1' AND id <> '${decisionIds[1]}' AND environment = 'sandbox'`),
+    ],
+    write: (_, own) => expireRewards(own, clock),
+    changes: [`decisions sandbox ${decisionIds[0]}`, `decisions sandbox ${decisionIds[2]}`],
+  },
+  'expiring late rewards leaves settled ones': {
+    prepare: [
+      allLate('true'),
+      `UPDATE decisions SET reward_state = 'earned' WHERE id <> '${decisionIds[1]}' OR account_id = 'acc_twin1'`,
+    ],
+    write: (_, own) => expireRewards(own, clock),
+    changes: [`decisions sandbox ${decisionIds[1]}`],
+  },
+  'claiming a chore that is due': {
+    prepare: [`UPDATE chores SET begun_at = '2026-06-01T11:00:00Z'`],
+    write: (queries) => claimChore(queries, name, 1_000, clock.nowMs()),
+    changes: [`chores ${name}`],
+  },
+  'claiming a chore that is not due': {
+    prepare: [`UPDATE chores SET begun_at = '2026-06-01T12:00:00Z'`],
+    write: (queries) => claimChore(queries, name, 60_000, clock.nowMs()),
+    changes: [],
+  },
+  'recording when a creative was last offered': {
+    write: async (_, own) => {
+      const offers = startLastOffers({ database: own, clock, log });
+      offers.record(accountId, makeId('creative', place));
+      await offers.stop();
+    },
+    changes: [`creative_origins ${makeId('creative', place)}`],
+  },
+};
+
+test.each(Object.entries(cases))(
+  '%s changes no other row',
+  async (_, { prepare = [], write, changes }) => {
+    const undo = new Error('undo');
+    let changedRows: string[] = [];
+    const transaction = database.transaction(async (queries) => {
+      for (const statement of prepare) await queries.query(statement);
+      const before = await readRows(queries);
+      await write(queries, {
+        ...database,
+        ...queries,
+        transaction: (work) => work(queries),
+      });
+      const after = await readRows(queries);
+      changedRows = [...new Set([...before.keys(), ...after.keys()])].filter(
+        (key) => before.get(key) !== after.get(key),
+      );
+      throw undo;
+    });
+    await expect(transaction).rejects.toBe(undo);
+    expect(changedRows.map((key) => key.replace(/ (acc_home1|service) /, ' ')).toSorted()).toEqual(
+      changes.toSorted(),
+    );
+  },
+);
+
+test('recovery queues only missed events that the webhook has subscribed to', async () => {
+  const undo = new Error('undo');
+  const results: unknown[] = [];
+  const events = ids('webhookEvent', 1, 2, 3);
+  const redelivery = createRedelivery({
+    clock,
+    makeId: createIds(clock, (size) => crypto.getRandomValues(new Uint8Array(size))),
+    resources,
+    audit: { record: () => Promise.resolve() } as never,
+  });
+  const recover = async (
+    queries: Queries,
+    { types, state = 'failed' }: { types: string[]; state?: string },
+  ): Promise<string[]> => {
+    await queries.query(
+      `UPDATE webhook_events SET type = ($1::text[])[right(id, 1)::integer],
+        created_at = CASE WHEN right(id, 1) = '3' THEN timestamptz '2026-04-30' ELSE created_at END`,
+      [types],
+    );
+    await queries.query('UPDATE deliveries SET state = $1', [state]);
+    const operation = { queries, scope, actor: keyId, requestId: 'req_1' };
+    await redelivery.recover(operation as never, webhook.webhookId, Date.parse('2026-05-01'));
+    const rows = await queries.query<{ event_id: string }>(
+      `SELECT event_id FROM deliveries WHERE account_id = $1 AND environment = 'sandbox'
+        AND state = 'pending' AND attempt = 0 AND webhook_id = $2`,
+      [accountId, webhook.webhookId],
+    );
+    await queries.query('DELETE FROM deliveries WHERE attempt = 0');
+    return rows.map((row) => row.event_id);
+  };
+  const rewarded = 'decision.rewarded';
+  const transaction = database.transaction(async (queries) => {
+    results.push(
+      await recover(queries, { types: [rewarded, 'decision.served', rewarded] }),
+      await recover(queries, { types: ['decision.served', rewarded, rewarded] }),
+      // Each webhook has received the event with its own number.
+      await recover(queries, { types: [rewarded, rewarded, rewarded], state: 'delivered' }),
+    );
+    throw undo;
+  });
+  await expect(transaction).rejects.toBe(undo);
+  expect(results).toEqual([[events[0]], [events[1]], [events[1]]]);
+});
+
+/** Reads the rows of the tables that these writes change, by table, account and id. */
+async function readRows(queries: Queries): Promise<Map<string, string>> {
+  const keys = {
+    chores: 'name',
+    config_versions: `''`,
+    creative_origins: 'creative_id',
+    decisions: `environment || ' ' || id`,
+    deliveries: 'id',
+    keys: 'id',
+    resources: 'id',
+    secrets: `purpose || ' ' || id`,
+    sessions: 'hash',
+    sign_in_names: 'email',
+    user_links: 'hash',
+    users: 'id',
+    webhook_failures: 'webhook_id',
+  };
+  const rows = await queries.query<{ key: string; value: string }>(
+    Object.entries(keys)
+      .map(
+        ([table, id]) =>
+          `SELECT trim(concat_ws(' ', '${table}', account_id, ${id})) AS key, t::text AS value FROM ${table} AS t`,
+      )
+      .join(' UNION ALL '),
+  );
+  return new Map(rows.map(({ key, value }) => [key, value]));
+}

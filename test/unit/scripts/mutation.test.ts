@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import { applyMutant, mutateFile } from '../../../scripts/lib/mutation/mutate-code.mjs';
+
+const flatten = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
+
+/** Returns each mutant of a statement. */
+const mutate = (sql: string): string[] => {
+  const source = `run(\`${sql}\`)`;
+  return mutateFile('file.ts', source)
+    .filter(({ kind }) => kind === 'sql')
+    .map((mutant) => flatten(applyMutant(source, mutant).slice(5, -2)));
+};
+
+test.each<[string, string[]]>([
+  [
+    'DELETE FROM keys WHERE a = $1 AND b = $2',
+    [
+      'DELETE FROM keys WHERE b = $2',
+      'DELETE FROM keys WHERE a = $1 OR b = $2',
+      'DELETE FROM keys WHERE a = $1',
+    ],
+  ],
+  [
+    'UPDATE keys SET a = 1 WHERE b < ${limit} RETURNING id',
+    [
+      'UPDATE keys SET a = 1 WHERE true RETURNING id',
+      'UPDATE keys SET a = 1 WHERE b <= ${limit} RETURNING id',
+    ],
+  ],
+  [
+    'SELECT 1 FROM a WHERE (b IS NULL OR c) ORDER BY d DESC LIMIT $1 FOR UPDATE SKIP LOCKED',
+    [
+      'SELECT 1 FROM a WHERE true ORDER BY d DESC LIMIT $1 FOR UPDATE SKIP LOCKED',
+      'SELECT 1 FROM a WHERE (b IS NOT NULL OR c) ORDER BY d DESC LIMIT $1 FOR UPDATE SKIP LOCKED',
+      'SELECT 1 FROM a WHERE (b IS NULL AND c) ORDER BY d DESC LIMIT $1 FOR UPDATE SKIP LOCKED',
+      'SELECT 1 FROM a WHERE (b IS NULL OR c) LIMIT $1 FOR UPDATE SKIP LOCKED',
+      'SELECT 1 FROM a WHERE (b IS NULL OR c) ORDER BY d LIMIT $1 FOR UPDATE SKIP LOCKED',
+      'SELECT 1 FROM a WHERE (b IS NULL OR c) ORDER BY d DESC FOR UPDATE SKIP LOCKED',
+      'SELECT 1 FROM a WHERE (b IS NULL OR c) ORDER BY d DESC LIMIT $1',
+    ],
+  ],
+  [
+    'SELECT 1 FROM a WHERE b BETWEEN $1 AND $2 AND c',
+    [
+      'SELECT 1 FROM a WHERE c',
+      'SELECT 1 FROM a WHERE b BETWEEN $1 AND $2 OR c',
+      'SELECT 1 FROM a WHERE b BETWEEN $1 AND $2',
+    ],
+  ],
+  [
+    'INSERT INTO a VALUES (1) ON CONFLICT (b) DO UPDATE SET c = 1 RETURNING d',
+    ['INSERT INTO a VALUES (1) RETURNING d'],
+  ],
+  ['INSERT INTO a VALUES (1) ON CONFLICT DO NOTHING', ['INSERT INTO a VALUES (1)']],
+])('SQL loses each part of its conditions: %s', (sql, expected) => {
+  expect(mutate(sql)).toEqual(expected);
+});
+
+test('code gets each small fault, and its types get none', () => {
+  const source = `type A = 2 | true;
+if (a < limit && !b) stop();
+const c: A = d === 1_000 ? true : e;`;
+  const lines = source.split('\n');
+  const mutants = mutateFile('file.ts', source).map((mutant) =>
+    applyMutant(source, mutant)
+      .split('\n')
+      .filter((line, index) => line !== lines[index])
+      .join('\n'),
+  );
+  expect(mutants.toSorted()).toEqual(
+    [
+      'if (true) stop();',
+      'if (false) stop();',
+      'if (a <= limit && !b) stop();',
+      'if (a < limit || !b) stop();',
+      'if (a < limit && b) stop();',
+      'if (a < limit && !b) ;',
+      'const c: A = true ? true : e;',
+      'const c: A = false ? true : e;',
+      'const c: A = d !== 1_000 ? true : e;',
+      'const c: A = d === 1001 ? true : e;',
+      'const c: A = d === 1_000 ? false : e;',
+    ].toSorted(),
+  );
+});
