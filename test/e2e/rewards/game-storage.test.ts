@@ -1,4 +1,4 @@
-import type { ApiKey } from '@trueward/protocol/wire';
+import type { ApiKey } from '../../../protocol/wire.ts';
 import type { BrowserContext, Page } from 'playwright';
 import { expect } from 'vitest';
 import { deliveredRewards, getResult, show } from '../browser.ts';
