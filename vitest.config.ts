@@ -48,6 +48,7 @@ export default defineConfig({
           name: 'service',
           include: ['service/test/http/**/*.test.ts'],
           globalSetup: 'service/test/global-setup.ts',
+          setupFiles: ['service/test/check-neighbors.ts'],
           // Loading the service and an embedded database takes seconds, so each worker does it only once.
           isolate: false,
           testTimeout: 120_000,
@@ -59,6 +60,7 @@ export default defineConfig({
         test: {
           name: 'property',
           include: ['test/property/**/*.test.ts'],
+          setupFiles: ['service/test/check-neighbors.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -1,22 +1,24 @@
 import pg from 'pg';
 
 /**
- * Creates an empty database and returns its URL. In a Citus cluster, creates the database on every node.
+ * Creates a database and returns its URL. In a Citus cluster, creates the database on every node.
  *
  * @param server the URL of any database on the server. In a Citus cluster, the server must be the coordinator.
  * @param settings session defaults, such as `{ timezone: 'Asia/Tokyo' }`
+ * @param template the database to copy, to which nothing may be connected. In a Citus cluster, this has no effect.
  */
 export async function createDatabaseOn(
   server: string,
   name: string,
   settings: Record<string, string> = {},
+  template = 'template1',
 ): Promise<string> {
   const admin = new pg.Client(server);
   await admin.connect();
   try {
     const nodes = await listCitusNodes(admin);
     if (nodes.length > 0) await createOnCluster(server, nodes, name);
-    else await admin.query(`CREATE DATABASE ${name}`);
+    else await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
     for (const [setting, value] of Object.entries(settings))
       await admin.query(`ALTER DATABASE ${name} SET ${setting} = ${pg.escapeLiteral(value)}`);
   } finally {

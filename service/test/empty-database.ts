@@ -14,6 +14,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import service from '../package.json' with { type: 'json' };
 import type { Database } from '../src/store/database.ts';
+import { emptyTables, findNeighborChanges, plantNeighbor, watchNeighbor } from './neighbor.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { createPartitions } from '../src/store/partitions.ts';
 import { DatabaseError } from '../src/store/pglite/database-thread.ts';
@@ -32,7 +33,10 @@ export const copyEmptyDatabase = (directory: string): Promise<void> =>
     initializeCluster,
   );
 
-/** Copies a database with empty tables into `directory` if the directory does not exist. */
+/**
+ * Copies a database with empty tables into `directory` if the directory does not exist. It has no neighbor, because
+ * these databases are opened by other processes, and opening each one again to check it would take 2 s of CPU time.
+ */
 export async function copyMigratedDatabase(directory: string): Promise<void> {
   await copyTemplate(`migrated-${templateVersion()}`, directory, async (draft) => {
     await copyEmptyDatabase(draft);
@@ -41,6 +45,30 @@ export async function copyMigratedDatabase(directory: string): Promise<void> {
     await createPartitions(database, Date.now());
     await database.close();
   });
+}
+
+/** Copies a database with only the neighbor's rows into `directory`. */
+const copyDatabaseWithNeighbor = (directory: string): Promise<void> =>
+  copyTemplate(neighborTemplate(), directory, createDatabaseWithNeighbor);
+
+/** Creates the templates for embedded databases, so that the first test doesn't have to wait for that. */
+export async function prepareTemplates(): Promise<void> {
+  const template = join(cache, neighborTemplate());
+  if (!existsSync(template)) await createTemplate(template, createDatabaseWithNeighbor);
+}
+
+async function createDatabaseWithNeighbor(directory: string): Promise<void> {
+  await copyMigratedDatabase(directory);
+  const database = await openPGlite(directory, () => undefined);
+  await plantNeighbor(database);
+  await database.close();
+}
+
+function neighborTemplate(): string {
+  const hash = createHash('sha256');
+  for (const file of ['neighbor.ts', 'tenant-rows.ts'])
+    hash.update(readFileSync(new URL(file, import.meta.url)));
+  return `neighbor-${templateVersion()}-${hash.digest('hex').slice(0, 12)}`;
 }
 
 /** Returns a version that changes with the schema and once a week, because each week has its own partitions. */
@@ -84,15 +112,22 @@ async function createTemplate(
 
 /** Embedded databases in this process that no test is using, ready for reuse. */
 const idleDatabases: Database[] = [];
+let openedCount = 0;
 
 /**
- * Returns an embedded database with empty tables and no weekly partitions. Its `close` function returns the database to
- * a pool, because loading a database takes 2 s of CPU time, while emptying one takes only 20 ms.
+ * Returns an embedded database that contains only the neighbor, and no weekly partitions. Its `close` function returns
+ * the database to a pool, because loading a database takes 2 s of CPU time, while emptying one takes only 20 ms.
  */
 export async function openEmptyDatabase(): Promise<Database> {
   const database = idleDatabases.pop() ?? (await openNewDatabase());
-  await emptyTables(database);
+  await database.query(emptyTables);
   let isClosed = false;
+  let changes: string[] | undefined;
+  openedCount += 1;
+  watchNeighbor(
+    `embedded database ${openedCount}`,
+    async () => changes ?? (await findNeighborChanges(database)),
+  );
   const rejectIfClosed =
     <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) =>
     (...args: Args): Promise<T> =>
@@ -104,9 +139,9 @@ export async function openEmptyDatabase(): Promise<Database> {
     transaction: rejectIfClosed(database.transaction) as Database['transaction'],
     close: rejectIfClosed(async () => {
       isClosed = true;
-      // Waits for running statements.
-      await database.query('SELECT 1');
-      idleDatabases.push(database);
+      // Also waits for running statements.
+      changes = await findNeighborChanges(database);
+      if (changes.length === 0) idleDatabases.push(database);
     }),
   };
 }
@@ -115,19 +150,6 @@ export async function openEmptyDatabase(): Promise<Database> {
 async function openNewDatabase(): Promise<Database> {
   const parent = process.env['TRUEWARD_TEST_FOLDER'] ?? tmpdir();
   const directory = join(mkdtempSync(join(parent, 'trueward-embedded-')), 'database');
-  await copyMigratedDatabase(directory);
+  await copyDatabaseWithNeighbor(directory);
   return openPGlite(directory, () => undefined);
 }
-
-const emptyTables = (database: Database): Promise<unknown> =>
-  database.query(`DO $$
-    DECLARE
-      name regclass;
-      week boolean;
-    BEGIN
-      FOR name, week IN SELECT oid, relispartition AND relname NOT LIKE '%_other' FROM pg_class
-          WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
-          AND relname NOT IN ('migrations', 'migration_lock') LOOP
-        EXECUTE format(CASE WHEN week THEN 'DROP TABLE %s' ELSE 'DELETE FROM %s' END, name);
-      END LOOP;
-    END $$`);

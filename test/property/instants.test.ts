@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { startGame, type Game } from '../../service/test/http/reward-game.ts';
 import { updatePlacement } from '../../service/test/http/reward-operator.ts';
+import { ownRows } from '../../service/test/neighbor.ts';
 
 let game: Game;
 beforeAll(async () => {
@@ -126,22 +127,22 @@ async function expectPlausible(startedAtMs: number): Promise<void> {
   const now = new Date(game.clock.nowMs());
   const events = await database.query(
     `SELECT d.issued_at, e.* FROM recorded_events e JOIN decisions d ON d.id = e.decision_id
-      WHERE NOT (e.occurred_at BETWEEN d.issued_at AND e.received_at AND e.received_at <= $1)`,
+      WHERE e.${ownRows} AND NOT (e.occurred_at BETWEEN d.issued_at AND e.received_at AND e.received_at <= $1)`,
     [now],
   );
   expect(events).toEqual([]);
   const decisions = await database.query(
     `SELECT id, issued_at, served_at, watch_from, watch_to, settled_at FROM decisions
-      WHERE NOT (served_at BETWEEN issued_at AND $1 AND served_at <= expires_at + interval '1 minute')
+      WHERE ${ownRows} AND (NOT (served_at BETWEEN issued_at AND $1 AND served_at <= expires_at + interval '1 minute')
         OR NOT (watch_from BETWEEN issued_at AND watch_to AND watch_to <= $1)
-        OR NOT (settled_at BETWEEN issued_at AND $1)`,
+        OR NOT (settled_at BETWEEN issued_at AND $1))`,
     [now],
   );
   expect(decisions).toEqual([]);
-  const sums = await database.query(`SELECT * FROM rollup_counts WHERE hour < $1 OR hour > $2`, [
-    new Date(Math.min(startedAtMs, Date.UTC(2026, 5, 1))),
-    now,
-  ]);
+  const sums = await database.query(
+    `SELECT * FROM rollup_counts WHERE ${ownRows} AND (hour < $1 OR hour > $2)`,
+    [new Date(Math.min(startedAtMs, Date.UTC(2026, 5, 1))), now],
+  );
   expect(sums).toEqual([]);
 }
 

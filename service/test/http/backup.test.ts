@@ -6,7 +6,7 @@ import type { RewardStatus } from '@trueward/protocol/wire';
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { startInProcess } from '../in-process.ts';
-import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
+import { createEmptyPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { createClient } from './client.ts';
 
 const guide = readFileSync(new URL('../../../docs/backup.md', import.meta.url), 'utf8');
@@ -33,8 +33,8 @@ async function isNewerThanPgDump(url: string): Promise<boolean> {
 test('the commands in the guide back up and restore a running service', async ({ skip }) => {
   if (!hasPostgres) return skip('PostgreSQL is not available.');
   const urls = {
-    DATABASE_URL: await createPostgresDatabase(),
-    NEW_DATABASE_URL: await createPostgresDatabase(),
+    DATABASE_URL: await createEmptyPostgresDatabase(),
+    NEW_DATABASE_URL: await createEmptyPostgresDatabase(),
   };
   // The server in POSTGRES_BIN may be newer than the `pg_dump` on the PATH.
   if (await isNewerThanPgDump(urls.DATABASE_URL))

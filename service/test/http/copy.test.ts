@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { openPGlite } from '../../src/store/pglite/open-pglite.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { startInProcess } from '../in-process.ts';
-import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
+import { createEmptyPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { createClient } from './client.ts';
 import { runInProcess } from './command-line.ts';
 
@@ -33,7 +33,7 @@ test.skipIf(!hasPostgres)(
     const sourceSums = await source.query(readAll);
     await source.close();
 
-    const url = await createPostgresDatabase({ timezone: 'Asia/Tokyo' });
+    const url = await createEmptyPostgresDatabase({ timezone: 'Asia/Tokyo' });
     const target = openPostgres(url, () => undefined);
     const copy = () => runInProcess(['copy', '--to', url], { TRUEWARD_DATA_DIR: folder });
     expect(

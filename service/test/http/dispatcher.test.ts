@@ -14,6 +14,7 @@ import {
 import { createAttemptLanes } from '../../src/webhook/record-attempts.ts';
 import type { AttemptResult } from '../../src/webhook/sender.ts';
 import { openEmptyDatabase } from '../empty-database.ts';
+import { ownRows } from '../neighbor.ts';
 
 let database: Database;
 beforeEach(async () => {
@@ -104,7 +105,7 @@ const countByState = async (): Promise<Record<string, number>> =>
   Object.fromEntries(
     (
       await database.query<{ state: string; count: number }>(
-        'SELECT state, count(*)::integer AS count FROM deliveries GROUP BY state',
+        `SELECT state, count(*)::integer AS count FROM deliveries WHERE ${ownRows} GROUP BY state`,
       )
     ).map(({ state, count }) => [state, count]),
   );
@@ -176,12 +177,13 @@ test.each([
   async ({ what: _what, ...brokenDeps }) => {
     await createDeliveries('acc_1', 'whk_1', 1);
     const { dispatcher, requests } = start(brokenDeps);
-    const attempts = () => database.query<{ error: string }>('SELECT error FROM delivery_attempts');
+    const attempts = () =>
+      database.query<{ error: string }>(`SELECT error FROM delivery_attempts WHERE ${ownRows}`);
     await expect.poll(attempts).toHaveLength(1);
     await dispatcher.stop();
     expect(requests).toEqual([]);
     expect((await attempts())[0]?.error).toMatch(/could not be read/);
-    expect(await database.query('SELECT FROM webhook_failures')).toHaveLength(0);
+    expect(await database.query(`SELECT FROM webhook_failures WHERE ${ownRows}`)).toHaveLength(0);
   },
 );
 

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { serviceTables } from '../../src/store/citus.ts';
 import type { Database, Queries } from '../../src/store/database.ts';
 import { startInProcess } from '../in-process.ts';
-import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
+import { createEmptyPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
 const durationS = 11;
 
@@ -41,7 +41,9 @@ function findFanOutTable(statement: string): string | undefined {
 test.skipIf(!hasPostgres)(
   'the only queries an idle process sends to all shards are the polls listed in docs/scale.md',
   async () => {
-    const runningService = await startInProcess({ DATABASE_URL: await createPostgresDatabase() });
+    const runningService = await startInProcess({
+      DATABASE_URL: await createEmptyPostgresDatabase(),
+    });
     const statements = recordStatements(runningService.service.database);
     await sleep(durationS * 1_000);
     await runningService.stop();

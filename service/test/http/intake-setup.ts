@@ -57,7 +57,7 @@ export class IntakeSetup {
       this.client = createClient(this.runningService);
       this.origin = await startMediaOrigin();
       const [account] = await this.runningService.service.database.query<{ account_id: string }>(
-        'SELECT account_id FROM accounts',
+        `SELECT account_id FROM accounts WHERE name = 'Demo'`,
       );
       this.#accountId = account?.account_id ?? '';
     });

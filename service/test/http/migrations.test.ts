@@ -6,7 +6,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { allMigrations, migrate, type Migration, migrationNames } from '../../src/store/migrate.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
-import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
+import { createEmptyPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { startInProcess } from '../in-process.ts';
 import { runInProcess } from './command-line.ts';
 import { createClient } from './client.ts';
@@ -21,7 +21,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   let url: string;
   let admin: pg.Client;
   beforeEach(async () => {
-    url = await createPostgresDatabase();
+    url = await createEmptyPostgresDatabase();
     admin = new pg.Client(url);
     await admin.connect();
     return () => admin.end();

@@ -17,7 +17,7 @@ beforeAll(async () => {
   const [{ account_id: accountId } = { account_id: '' }] =
     await runningService.service.database.query<{
       account_id: string;
-    }>('SELECT account_id FROM accounts');
+    }>(`SELECT account_id FROM accounts WHERE name = 'Demo'`);
   await runningService.service.database.query(
     `INSERT INTO resources (account_id, environment, kind, id, document, revision, created_at, updated_at)
       SELECT $1, 'sandbox', 'advertiser', 'adv_' || lpad(n::text, 26, '0'),

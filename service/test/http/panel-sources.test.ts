@@ -5,6 +5,7 @@ import { inline, mp4, tags, tracking, vast } from '../unit/vast/fixtures.ts';
 import { type Client, createClient } from './client.ts';
 import { type MediaOrigin, startMediaOrigin } from './media-origin.ts';
 import { createPanelClient, type PanelClient, signInAs, signInOwner } from './panel-client.ts';
+import { ownRows } from '../neighbor.ts';
 
 interface Trial {
   verdict: string;
@@ -88,7 +89,7 @@ const findCreative = async ({ id }: Source): Promise<Creative | undefined> => {
 };
 const countRows = async (table: string): Promise<number> => {
   const [row] = await runningService.service.database.query<{ count: number }>(
-    `SELECT count(*)::bigint AS count FROM ${table}`,
+    `SELECT count(*)::bigint AS count FROM ${table} WHERE ${ownRows}`,
   );
   return row?.count ?? 0;
 };

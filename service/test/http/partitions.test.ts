@@ -15,7 +15,7 @@ import { openPostgres } from '../../src/store/postgres.ts';
 import { dropOldWeeks } from '../../src/history/start-upkeep.ts';
 import { addAccount } from '../add-account.ts';
 import { copyEmptyDatabase } from '../empty-database.ts';
-import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
+import { createEmptyPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'trueward-'));
 let database: Database;
@@ -90,7 +90,7 @@ const readPartitions = async (table: string): Promise<Record<string, string>> =>
 test.skipIf(!hasPostgres)(
   'a query plan that is cached while a partition is empty uses the index',
   async () => {
-    const postgres = openPostgres(await createPostgresDatabase(), () => undefined);
+    const postgres = openPostgres(await createEmptyPostgresDatabase(), () => undefined);
     await migrate(postgres);
     await createPartitions(postgres, nowMs);
     await postgres.query('ANALYZE decisions');
@@ -191,7 +191,7 @@ test('rows written before their partition exists stay in the default partition',
 test.skipIf(!hasPostgres)(
   'several processes can create the same partitions concurrently',
   async () => {
-    const url = await createPostgresDatabase();
+    const url = await createEmptyPostgresDatabase();
     const processes = [1, 2, 3].map(() => openPostgres(url, () => undefined));
     try {
       await Promise.all(processes.map((database) => migrate(database)));

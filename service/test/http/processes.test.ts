@@ -6,6 +6,7 @@ import { type Cluster, startCluster } from '../faults/cluster.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { type Client, createClient } from './client.ts';
 import { startReceiver } from './receiver.ts';
+import { ownRowsBy } from '../neighbor.ts';
 
 describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   let cluster: Cluster;
@@ -114,7 +115,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const [firstClient, secondClient] = createClients();
     const countProcesses = async (): Promise<number | undefined> => {
       const [row] = await database.query<{ count: number }>(
-        `SELECT count(DISTINCT process_id)::bigint AS count FROM limit_uses`,
+        `SELECT count(DISTINCT process_id)::bigint AS count FROM limit_uses WHERE name = ''`,
       );
       return row?.count;
     };
@@ -123,7 +124,9 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       (await client.decide({ placement: 'revive', user_ref: 'flood' })).status;
     const flood = () => Promise.all(Array.from({ length: 65 }, () => request(firstClient)));
     const readCounts = () =>
-      database.query<{ name: string }>(`SELECT name FROM limit_uses WHERE name <> ''`);
+      database.query<{ name: string }>(
+        `SELECT name FROM limit_uses WHERE name <> '' AND ${ownRowsBy('name')}`,
+      );
     const readLastSeenTimes = async () =>
       (
         await database.query<{ at: string }>(

@@ -4,6 +4,7 @@ import type { AdEvent, Problem, Report } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
+import { ownRows } from '../neighbor.ts';
 
 let runningService: InProcessService;
 let client: Client;
@@ -23,7 +24,7 @@ const readReport = async (rest?: string) =>
 /** Computes the expected sums by counting decisions and events. */
 async function recount(): Promise<Record<string, number>> {
   const rows = await runningService.service.database.query<{ metric: string; count: number }>(
-    `WITH own AS (SELECT * FROM decisions WHERE environment = 'sandbox')
+    `WITH own AS (SELECT * FROM decisions WHERE environment = 'sandbox' AND ${ownRows})
       SELECT 'requests' AS metric, count(*)::bigint AS count FROM own
       UNION ALL SELECT status, count(*)::bigint FROM own GROUP BY status
       UNION ALL SELECT 'impressions', count(*)::bigint FROM own WHERE served_at IS NOT NULL
@@ -102,7 +103,7 @@ test('unfilled requests are counted by reason', async () => {
 test('days start at midnight in the requested time zone', async () => {
   await runningService.service.database.query(
     `INSERT INTO rollups SELECT account_id, 'sandbox', '2026-01-01T23:00:00Z', 'night', '', '', '', '', 'no_fill', 'killed', 7
-      FROM accounts LIMIT 1`,
+      FROM accounts WHERE name = 'Demo'`,
   );
   const readPeriods = async (tz: string) =>
     (

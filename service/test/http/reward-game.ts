@@ -11,6 +11,7 @@ import { expireRewards } from '../../src/reward/expire-rewards.ts';
 import { startInProcess } from '../in-process.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { createClient } from './client.ts';
+import { ownRows } from '../neighbor.ts';
 
 export type FilledDecision = Decision & { token: string };
 
@@ -88,7 +89,7 @@ export async function startGame(databaseUrl?: string) {
     /** Returns the reported count for a metric and a reason. */
     async readReportCount(metric: string, reason = ''): Promise<number> {
       const [row] = await runningService.service.database.query<{ count: number | null }>(
-        'SELECT sum(count)::bigint AS count FROM rollup_counts WHERE metric = $1 AND reason = $2',
+        `SELECT sum(count)::bigint AS count FROM rollup_counts WHERE metric = $1 AND reason = $2 AND ${ownRows}`,
         [metric, reason],
       );
       return row?.count ?? 0;

@@ -16,7 +16,7 @@ async function applyChange(game: Game, work: (queries: Queries) => Promise<void>
 
 export async function readAccountId(game: Game): Promise<string> {
   const [row] = await game.service.database.query<{ account_id: string }>(
-    'SELECT account_id FROM accounts',
+    `SELECT account_id FROM accounts WHERE name = 'Demo'`,
   );
   return row?.account_id ?? '';
 }

@@ -9,6 +9,7 @@ import { addAccount } from '../add-account.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { createClient } from './client.ts';
+import { ownRows } from '../neighbor.ts';
 
 const masterKey = Buffer.alloc(32, 1).toString('base64');
 const unabortedSignal = new AbortController().signal;
@@ -21,10 +22,10 @@ const rethrow = (_: string, error: unknown): never => {
  * increments.
  */
 const compareQuery = `WITH rows AS (
-    SELECT 'filled' AS metric, count(*) AS count FROM decisions WHERE status = 'filled'
-    UNION ALL SELECT 'starts', count(*) FROM recorded_events WHERE type = 'start'
-    UNION ALL SELECT 'clicks', count(*) FROM recorded_events WHERE type = 'click'),
-  sums AS (SELECT metric, sum(count) AS count FROM rollup_counts GROUP BY metric)
+    SELECT 'filled' AS metric, count(*) AS count FROM decisions WHERE status = 'filled' AND ${ownRows}
+    UNION ALL SELECT 'starts', count(*) FROM recorded_events WHERE type = 'start' AND ${ownRows}
+    UNION ALL SELECT 'clicks', count(*) FROM recorded_events WHERE type = 'click' AND ${ownRows}),
+  sums AS (SELECT metric, sum(count) AS count FROM rollup_counts WHERE ${ownRows} GROUP BY metric)
   SELECT metric, rows.count::bigint AS recount, coalesce(sums.count, 0)::bigint AS reported
     FROM rows LEFT JOIN sums USING (metric) ORDER BY metric`;
 interface ComparisonRow {
@@ -50,7 +51,9 @@ describe.skipIf(!hasPostgres)('three processes serving the same account', () => 
     const firstProcess = await startInProcess(env);
     processes = [firstProcess, await startInProcess(env), await startInProcess(env)];
     database = openPostgres(databaseUrl, () => undefined);
-    const [row] = await database.query<{ account_id: string }>('SELECT account_id FROM accounts');
+    const [row] = await database.query<{ account_id: string }>(
+      `SELECT account_id FROM accounts WHERE name = 'Demo'`,
+    );
     accountId = row?.account_id ?? '';
     // Claims the fold job, so that folds run only when a test starts them.
     await database.query(
@@ -88,7 +91,7 @@ describe.skipIf(!hasPostgres)('three processes serving the same account', () => 
   /** Returns an increment of zero for each metric, in the same groups that {@link playAd} increments. */
   const readCounts = async (): Promise<Count[]> => {
     const rows = await database.query<Record<string, string> & { hour: Date }>(
-      'SELECT DISTINCT ON (metric) * FROM rollup_counts',
+      `SELECT DISTINCT ON (metric) * FROM rollup_counts WHERE ${ownRows}`,
     );
     return rows.map((row) => ({
       environment: row['environment'] ?? '',
@@ -234,7 +237,7 @@ describe.skipIf(!hasPostgres)('three processes serving the same account', () => 
     const sumsBefore = await expectEqualSums();
     await foldRollups(database, unabortedSignal, rethrow);
     expect(await expectEqualSums()).toEqual(sumsBefore);
-    expect(await database.query('SELECT FROM rollup_deltas')).toEqual([]);
+    expect(await database.query(`SELECT FROM rollup_deltas WHERE ${ownRows}`)).toEqual([]);
   });
 
   test("one account's failed fold does not affect other accounts", async () => {
@@ -255,7 +258,7 @@ describe.skipIf(!hasPostgres)('three processes serving the same account', () => 
     expect(failedAccountIds).toEqual(['acc_broken']);
     const readRemainingDeltas = () =>
       database.query(
-        `SELECT account_id AS account, sum(count)::bigint AS count FROM rollup_deltas GROUP BY account_id`,
+        `SELECT account_id AS account, sum(count)::bigint AS count FROM rollup_deltas WHERE ${ownRows} GROUP BY account_id`,
       );
     expect(await readRemainingDeltas()).toEqual([{ account: 'acc_broken', count: 3 }]);
     await cleanUp();

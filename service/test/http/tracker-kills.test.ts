@@ -17,6 +17,7 @@ import { createGuardedAgent } from '../../src/platform/guarded-agent.ts';
 import { openEmptyDatabase } from '../empty-database.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { startTrackerServer, type TrackerServer } from './tracker-server.ts';
+import { ownRows } from '../neighbor.ts';
 
 const scope = { accountId: 'acc_1', environment: 'sandbox' } as const;
 const makeId = createIds(systemClock, randomBytes);
@@ -50,7 +51,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
   beforeEach(async () => void (server = await startTrackerServer()));
   afterEach(async () => {
     await server.close();
-    await database.query('DELETE FROM tracker_requests');
+    await database.query(`DELETE FROM tracker_requests WHERE ${ownRows}`);
   });
 
   /** Stores a verified impression's tracker requests, the way the service does. */
@@ -146,13 +147,13 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     Object.fromEntries(
       (
         await database.query<{ state: string; count: number }>(
-          `SELECT state, count(*)::integer AS count FROM tracker_requests GROUP BY state`,
+          `SELECT state, count(*)::integer AS count FROM tracker_requests WHERE ${ownRows} GROUP BY state`,
         )
       ).map(({ state, count }) => [state, count]),
     );
 
   test('a process that dies at any step neither fires a pixel twice nor loses a billing notice', async () => {
-    await database.query('DELETE FROM rollup_deltas');
+    await database.query(`DELETE FROM rollup_deltas WHERE ${ownRows}`);
     const ids: string[] = [];
     const steps = Array.from({ length: 6 }, (_, index) => index + 1);
     for (const step of steps) {
@@ -181,7 +182,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     const { sent = 0, failed = 0 } = await countByState();
     expect(sent + failed).toBe(4 * ids.length);
     const counts = await database.query<{ metric: string; reason: string; count: number }>(
-      `SELECT metric, reason, sum(count)::integer AS count FROM rollup_deltas GROUP BY metric, reason ORDER BY metric`,
+      `SELECT metric, reason, sum(count)::integer AS count FROM rollup_deltas WHERE ${ownRows} GROUP BY metric, reason ORDER BY metric`,
     );
     expect(counts).toEqual([
       { metric: 'trackers_failed', reason: 'interrupted', count: failed },
@@ -189,9 +190,9 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     ]);
     // Most processes died before sending any requests.
     expect(sent).toBeGreaterThan(failed);
-    expect(await database.query('SELECT FROM tracker_requests WHERE client IS NOT NULL')).toEqual(
-      [],
-    );
+    expect(
+      await database.query(`SELECT FROM tracker_requests WHERE client IS NOT NULL AND ${ownRows}`),
+    ).toEqual([]);
   }, 90_000);
 
   test('several processes send each tracker request once', async () => {

@@ -13,6 +13,7 @@ import { incrementConfigVersion } from '../../../service/src/store/config-versio
 import type { Database } from '../../../service/src/store/database.ts';
 import { openPostgres } from '../../../service/src/store/postgres.ts';
 import { expireRewards } from '../../../service/src/reward/expire-rewards.ts';
+import { ownRows } from '../../../service/test/neighbor.ts';
 
 /**
  * A game server with a webhook, and a service with a manual clock. The service has one process, or two processes that
@@ -128,7 +129,9 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
       processes.map(({ service }) => retryUntilResponse(() => service.configuration.refresh())),
     );
   await refresh();
-  const [account] = await database.query<{ account_id: string }>('SELECT account_id FROM accounts');
+  const [account] = await database.query<{ account_id: string }>(
+    `SELECT account_id FROM accounts WHERE name = 'Demo'`,
+  );
   const accountId = account?.account_id ?? '';
   const scope = { accountId, environment: 'sandbox' } as const;
   const events = new Map<string, WebhookEvent>();
@@ -144,7 +147,7 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
   };
   const countUndelivered = async (): Promise<number> => {
     const [row] = await database.query<{ count: number }>(
-      "SELECT count(*) AS count FROM deliveries WHERE state <> 'delivered'",
+      `SELECT count(*) AS count FROM deliveries WHERE state <> 'delivered' AND ${ownRows}`,
     );
     return row?.count ?? 0;
   };
@@ -214,7 +217,7 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
     },
     async count(metric) {
       const rows = await database.query<{ reason: string; count: number }>(
-        'SELECT reason, sum(count)::bigint AS count FROM rollup_counts WHERE metric = $1 GROUP BY reason',
+        `SELECT reason, sum(count)::bigint AS count FROM rollup_counts WHERE metric = $1 AND ${ownRows} GROUP BY reason`,
         [metric],
       );
       return new Map(rows.map(({ reason, count }) => [reason, count]));
