@@ -12,7 +12,7 @@ import { createPartitions, listWeeks } from '../../src/store/partitions.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { readWeekRows } from '../../src/history/week-rows.ts';
 import { dropOldWeeks } from '../../src/history/start-upkeep.ts';
-import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
+import { createEmptyPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { startCommand, runInProcess } from './command-line.ts';
 
 const guide = readFileSync(new URL('../../../docs/backup.md', import.meta.url), 'utf8');
@@ -37,7 +37,7 @@ async function storeWeek(database: Database, atMs: number, rows: number): Promis
 test.skipIf(!hasPostgres)(
   'an interrupted archive run resumes, and only archived weeks are dropped',
   async () => {
-    const url = await createPostgresDatabase({ timezone: 'Asia/Tokyo' });
+    const url = await createEmptyPostgresDatabase({ timezone: 'Asia/Tokyo' });
     const folder = mkdtempSync(join(tmpdir(), 'trueward-archive-'));
     const env = { DATABASE_URL: url, ARCHIVE_DIR: folder };
     const database = openPostgres(url, () => undefined);

@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest';
 import { runDemandKills } from '../kills/demand-kills.ts';
-import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
+import { createEmptyPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
 test('no tracker, billing notice or reward is lost when processes are killed', async () => {
   const players = inject('full') ? 50 : 15;
@@ -8,7 +8,7 @@ test('no tracker, billing notice or reward is lost when processes are killed', a
   const report = await runDemandKills({
     impressions,
     players,
-    ...(hasPostgres && { databaseUrl: await createPostgresDatabase() }),
+    ...(hasPostgres && { databaseUrl: await createEmptyPostgresDatabase() }),
   });
   expect(report).toMatchObject({
     watched: impressions,

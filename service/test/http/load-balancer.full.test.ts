@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import getPort from 'get-port';
 import { expect, onTestFinished, test } from 'vitest';
 import { startCluster } from '../faults/cluster.ts';
-import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
+import { createEmptyPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { createClient } from './client.ts';
 
 const binary = '/usr/sbin/nginx';
@@ -52,7 +52,7 @@ test('the load balancer in deploy/ hides the loss of a process from players', as
   if (!existsSync(binary)) return skip('nginx is not installed.');
   if (!hasPostgres) return skip('PostgreSQL is not installed.');
   const cluster = await startCluster({
-    databaseUrl: await createPostgresDatabase(),
+    databaseUrl: await createEmptyPostgresDatabase(),
     processes: 2,
     env: {
       DRAIN_S: '1',
