@@ -28,7 +28,7 @@ declare global {
   const revivePlayer: Call;
   const startNextLevel: Call;
   const toast: (text: string) => void;
-  const music: { playing: boolean; pause: Call; play: Call };
+  const music: { muted: boolean; playing: boolean; pause: Call; play: Call };
   const session: { userId: string; userToken: string };
   const creditOnce: (data: DecisionRewardedEvent['data']) => Promise<void>;
   const webhookSecret: string;
