@@ -30,7 +30,7 @@ export interface Users {
 
 export function createUsers({ database, box, clock, makeId, audit, passwords }: Deps): Users {
   const sessions = createSessions(database, clock);
-  const codes = createOneTimeCodes(database, box, clock);
+  const codes = createOneTimeCodes(box, clock);
   const links = createLinks({ database, clock, makeId, audit, sessions, passwords });
   return {
     sessions,

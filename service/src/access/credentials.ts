@@ -121,10 +121,10 @@ export interface OneTimeCodes {
   /** Creates a secret, and a URL for importing it into an authenticator app. */
   create(email: string): { secret: string; otpauthUrl: string; sealed: string };
   /** Consumes a code. Resolves to false if the code is not currently valid or has already been used. */
-  redeem(user: User, code: string): Promise<boolean>;
+  redeem(queries: Queries, user: User, code: string): Promise<boolean>;
 }
 
-export function createOneTimeCodes(queries: Queries, box: SecretBox, clock: Clock): OneTimeCodes {
+export function createOneTimeCodes(box: SecretBox, clock: Clock): OneTimeCodes {
   const createTotp = (email: string, secret: Secret) =>
     new TOTP({ issuer: 'Trueward', label: email, secret });
   return {
@@ -136,7 +136,7 @@ export function createOneTimeCodes(queries: Queries, box: SecretBox, clock: Cloc
         sealed: box.seal(secret.base32),
       };
     },
-    async redeem({ accountId, id, email, codesSecret }, code) {
+    async redeem(queries, { accountId, id, email, codesSecret }, code) {
       if (codesSecret === null) return false;
       const totp = createTotp(email, Secret.fromBase32(box.open(codesSecret)));
       const timestamp = clock.nowMs();

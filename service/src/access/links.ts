@@ -98,6 +98,17 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
     return user;
   };
 
+  const setCredentials = async (
+    queries: Queries,
+    user: User,
+    { name, password }: { name: string; password: string },
+  ): Promise<User> => {
+    const change = { name, password, codesActive: false, codesSecret: null };
+    await updateUser(queries, user, change);
+    await sessions.endAll(queries, user);
+    return { ...user, ...change };
+  };
+
   return {
     async make(queries, { accountId, id }) {
       await queries.query('DELETE FROM user_links WHERE account_id = $1 AND user_id = $2', [
@@ -133,12 +144,8 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
         const { condition, params } = matchToken('l', token, 1);
         await queries.query(`DELETE FROM user_links AS l WHERE ${condition}`, params);
         const user = link.user
-          ? { ...link.user, ...person, codesActive: false, codesSecret: null }
+          ? await setCredentials(queries, link.user, person)
           : await createOwner(queries, link.accountId, person);
-        if (link.user) {
-          await updateUser(queries, user);
-          await sessions.endAll(queries, user);
-        }
         await audit.record(
           {
             queries,

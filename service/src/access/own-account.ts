@@ -3,7 +3,7 @@ import { DomainError } from '../platform/domain-error.ts';
 import type { Database, Queries } from '../store/database.ts';
 import { type OneTimeCodes, checkNewPassword, type Passwords } from './credentials.ts';
 import type { Sessions } from './sessions.ts';
-import { type User, findUser, updateUser } from './user.ts';
+import { type User, lockUser, updateUser } from './user.ts';
 
 interface Deps {
   database: Database;
@@ -31,14 +31,26 @@ export function createOwnAccount({
   sessions,
   passwords,
 }: Deps): OwnAccount {
+  /**
+   * Changes the user's row while it is locked.
+   *
+   * @throws DomainError when the user's sessions have ended since the request was authenticated. Otherwise, a request
+   * that was already in progress could undo what ended them.
+   */
   const change = <T>(
-    { accountId, id }: User,
+    { accountId, id, password }: User,
     action: string,
-    work: (queries: Queries, user: User) => Promise<T>,
+    work: (queries: Queries, current: User) => Promise<T>,
   ): Promise<T> =>
     database.transaction(async (queries) => {
-      const user = await findUser(queries, accountId, id);
+      const user = await lockUser(queries, accountId, id);
       if (!user) throw new DomainError('not_found', 'The user has been removed.');
+      // Every password change ends the user's sessions, and every hash has its own salt.
+      if (user.password !== password)
+        throw new DomainError(
+          'conflict',
+          'Your password has been changed in the meantime: sign in again.',
+        );
       const result = await work(queries, user);
       const operation = {
         queries,
@@ -53,37 +65,37 @@ export function createOwnAccount({
       await checkNewPassword(newPassword, user, '/next');
       const password = await passwords.hash(newPassword);
       return change(user, 'user.password_changed', async (queries, current) => {
-        await updateUser(queries, { ...current, password });
+        await updateUser(queries, current, { password });
         await sessions.endAll(queries, current);
         return sessions.begin(queries, current);
       });
     },
-    async startCodeSetup(user) {
-      if (user.codesActive) {
-        throw new DomainError('conflict', 'One-time codes are already on. Turn them off first.');
-      }
-      const { sealed, ...setup } = codes.create(user.email);
-      await updateUser(database, { ...user, codesSecret: sealed });
-      return setup;
-    },
-    async confirmCodeSetup(user, code) {
-      if (user.codesActive || user.codesSecret === null)
-        throw new DomainError(
-          'conflict',
-          'There is nothing to confirm. Start setting up one-time codes first.',
-        );
-      if (!(await codes.redeem(user, code))) {
-        throw new DomainError('invalid_request', 'The body is not valid.', [
-          { pointer: '/code', message: "is not the app's current code" },
-        ]);
-      }
-      await change(user, 'user.codes_turned_on', (queries, current) =>
-        updateUser(queries, { ...current, codesActive: true }),
-      );
-    },
+    startCodeSetup: (user) =>
+      change(user, 'user.code_setup_started', async (queries, current) => {
+        if (current.codesActive) {
+          throw new DomainError('conflict', 'One-time codes are already on. Turn them off first.');
+        }
+        const { sealed, ...setup } = codes.create(current.email);
+        await updateUser(queries, current, { codesSecret: sealed });
+        return setup;
+      }),
+    confirmCodeSetup: (user, code) =>
+      change(user, 'user.codes_turned_on', async (queries, current) => {
+        if (current.codesActive || current.codesSecret === null)
+          throw new DomainError(
+            'conflict',
+            'There is nothing to confirm. Start setting up one-time codes first.',
+          );
+        if (!(await codes.redeem(queries, current, code))) {
+          throw new DomainError('invalid_request', 'The body is not valid.', [
+            { pointer: '/code', message: "is not the app's current code" },
+          ]);
+        }
+        await updateUser(queries, current, { codesActive: true });
+      }),
     disableCodes: (user) =>
       change(user, 'user.codes_turned_off', (queries, current) =>
-        updateUser(queries, { ...current, codesActive: false, codesSecret: null }),
+        updateUser(queries, current, { codesActive: false, codesSecret: null }),
       ),
   };
 }

@@ -68,7 +68,9 @@ export function createSignIn({ database, clock, codes, sessions, passwords }: De
         if (!user || !isCorrect) return { failure: 'sign_in_failed' };
         if (!user.codesActive) return undefined;
         if (code === undefined) return { failure: 'code_required' };
-        return (await codes.redeem(user, code)) ? undefined : { failure: 'sign_in_failed' };
+        return (await codes.redeem(database, user, code))
+          ? undefined
+          : { failure: 'sign_in_failed' };
       });
       const { user } = found;
       if (failure || !user) return failure ?? { failure: 'sign_in_failed' };

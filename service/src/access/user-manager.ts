@@ -11,8 +11,8 @@ import {
   type User,
   countUsers,
   deleteUser,
-  findUser,
   insertUser,
+  lockUser,
   updateUser,
 } from './user.ts';
 
@@ -48,7 +48,7 @@ export function createUserManager({ clock, makeId, audit, links, sessions }: Dep
     { queries, scope }: Operation,
     { id, ifMatch }: { id: string; ifMatch: IfMatch },
   ): Promise<User> => {
-    const user = await findUser(queries, scope.accountId, id);
+    const user = await lockUser(queries, scope.accountId, id);
     if (!user) throw new DomainError('not_found', `User ${id.slice(0, 64)} does not exist.`);
     if (ifMatch && !ifMatch(user.revision))
       throw new DomainError(
@@ -88,7 +88,11 @@ export function createUserManager({ clock, makeId, audit, links, sessions }: Dep
       const before = await find(operation, target);
       if (change.role !== undefined && change.role !== 'owner')
         await rejectLastOwner(operation, before);
-      await updateUser(operation.queries, { ...before, ...change });
+      const { name, role } = change;
+      await updateUser(operation.queries, before, {
+        ...(name === undefined ? {} : { name: name.trim() }),
+        ...(role === undefined ? {} : { role }),
+      });
       const after = await find(operation, { ...target, ifMatch: undefined });
       await audit.record(operation, {
         action: 'user.updated',

@@ -119,20 +119,48 @@ export async function insertUser(
   );
 }
 
-/** Updates all columns that can be changed by an owner or the user. */
-export async function updateUser(queries: Queries, user: User): Promise<void> {
+/** The columns that an owner or the user can change. */
+export type UserChange = Partial<
+  Pick<User, 'name' | 'role' | 'password' | 'codesSecret' | 'codesActive'>
+>;
+
+const changeableColumns = {
+  name: 'name',
+  role: 'role',
+  password: 'password',
+  codesSecret: 'codes_secret',
+  codesActive: 'codes_active',
+} as const satisfies Record<keyof UserChange, string>;
+
+/**
+ * Reads a user and locks the row until the transaction ends. A change that depends on the user's current state must
+ * read it this way, because the user of a session was read before the request was handled.
+ */
+export async function lockUser(
+  queries: Queries,
+  accountId: string,
+  id: string,
+): Promise<User | undefined> {
+  const [row] = await queries.query<UserRow>(
+    `SELECT ${userColumns} FROM users u WHERE u.account_id = $1 AND u.id = $2 FOR UPDATE`,
+    [accountId, id],
+  );
+  return row && toUser(row);
+}
+
+/** Writes the given columns only, so that concurrent changes to other columns are kept. */
+export async function updateUser(
+  queries: Queries,
+  { accountId, id }: Pick<User, 'accountId' | 'id'>,
+  change: UserChange,
+): Promise<void> {
+  const entries = (Object.keys(changeableColumns) as (keyof UserChange)[])
+    .filter((name) => change[name] !== undefined)
+    .map((name) => ({ column: changeableColumns[name], value: change[name] }));
+  const assignments = entries.map(({ column }, index) => `${column} = $${index + 3}, `);
   await queries.query(
-    `UPDATE users SET name = $3, role = $4, password = $5, codes_secret = $6, codes_active = $7,
-        revision = revision + 1 WHERE account_id = $1 AND id = $2`,
-    [
-      user.accountId,
-      user.id,
-      user.name,
-      user.role,
-      user.password,
-      user.codesSecret,
-      user.codesActive,
-    ],
+    `UPDATE users SET ${assignments.join('')}revision = revision + 1 WHERE account_id = $1 AND id = $2`,
+    [accountId, id, ...entries.map(({ value }) => value)],
   );
 }
 

@@ -277,7 +277,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     );
     const box = { seal: String, open: String } as never;
     const sessions = createSessions(database, systemClock);
-    const codes = createOneTimeCodes(database, box, systemClock);
+    const codes = createOneTimeCodes(box, systemClock);
     const signIn = createSignIn({ database, clock: systemClock, codes, sessions, passwords });
     const ip = email;
     const signInResult = await signIn.byPassword({ email, password: 'right', ip });

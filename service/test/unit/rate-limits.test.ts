@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createUsageExchange, type UsageTotal } from '../../src/http/limits/open-rate-limits.ts';
 import { createMac } from '../../src/access/secret-box.ts';
+import { createLimitBuckets, createRateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { createTokenBuckets } from '../../src/http/limits/token-buckets.ts';
 
 const rate = { perS: 100, burst: 400 };
@@ -85,4 +86,23 @@ describe('a limit shared by several processes', () => {
       createMac('key')('ip\n198.51.100.7').slice(0, 22),
     ]);
   });
+});
+
+test('signed-in requests are limited for each user', () => {
+  const limits = {
+    key: { sandbox: rate, live: rate },
+    keyCeiling: rate,
+    address: rate,
+    user: { sandbox: rate, live: rate },
+    waits: { key: 1, address: 1 },
+  };
+  const limiter = createRateLimiter(
+    limits,
+    createLimitBuckets(limits, () => 0),
+  );
+  const reply = { getHeader: () => undefined, header: () => reply } as never;
+  const send = (userId: string) => limiter.onSession({ accountId: 'acc_1', userId }, reply);
+  for (let request = 0; request < 300; request += 1) send('usr_1');
+  expect(() => send('usr_1')).toThrow('Too many requests by this user.');
+  expect(() => send('usr_2')).not.toThrow();
 });

@@ -95,10 +95,11 @@ export function createSessionAccess({ sessions, cookie, limiter, publicUrl }: De
         limiter.onUnauthenticated(request, reply);
         throw new ProblemError('authentication_required', 'The session has ended: sign in again.');
       }
+      const { accountId, id: userId, email, role } = session.user;
+      limiter.onSession({ accountId, userId }, reply);
       if (request.method !== 'GET') requireCsrfToken(request, session);
       checkRole(request, session);
       request.session = { ...session, token };
-      const { accountId, id: userId, email, role } = session.user;
       const environment = readEnvironment(request);
       return { kind: 'session', accountId, environment, userId, email, role };
     },

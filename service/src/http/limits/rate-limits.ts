@@ -1,6 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
-import type { Environment, KeyPrincipal, Principal } from '../../access/principal.ts';
+import type {
+  Environment,
+  KeyPrincipal,
+  Principal,
+  SessionPrincipal,
+} from '../../access/principal.ts';
 import { ProblemError } from '../problem.ts';
 import {
   createTokenBuckets,
@@ -36,6 +41,8 @@ export interface RateLimiter {
    * the database a statement. The returned function takes the count back; call it if the credential exists.
    */
   onUnknownCredential(client: Client, reply: ReplyHeaders): () => void;
+  /** Counts a request with a panel session, for all of the user's sessions together. */
+  onSession(principal: Pick<SessionPrincipal, 'accountId' | 'userId'>, reply: ReplyHeaders): void;
   /** Counts a decision for a user. */
   onUser(principal: Principal, userRef: string, reply: ReplyHeaders): void;
   /** Counts a long-polling request as open until the returned function is called. */
@@ -43,16 +50,20 @@ export interface RateLimiter {
 }
 
 /** The token buckets for each limit. */
-type LimitBuckets = Record<'key' | 'address' | 'user' | 'unknown', TokenBuckets>;
+type LimitBuckets = Record<'key' | 'address' | 'user' | 'unknown' | 'session', TokenBuckets>;
 
 /** Lookups of credentials that don't exist, per IP. People mistype links and open old bookmarks a few times at most. */
 const unknownCredentials: Rate = { perS: 0.2, burst: 10 };
+
+/** Requests per panel user. A page sends about ten requests when it opens and polls a few times a minute. */
+const sessionRate: Rate = { perS: 20, burst: 300 };
 
 export const createLimitBuckets = (limits: RateLimits, nowMs: () => number): LimitBuckets => ({
   key: createTokenBuckets(limits.key.live, nowMs),
   address: createTokenBuckets(limits.address, nowMs),
   user: createTokenBuckets(limits.user.live, nowMs),
   unknown: createTokenBuckets(unknownCredentials, nowMs),
+  session: createTokenBuckets(sessionRate, nowMs),
 });
 
 /** Returns the key's own limit, capped at the ceiling, or the default limit for the key's environment. */
@@ -87,6 +98,7 @@ export function createRateLimiter(
       onKey: noop,
       onUnauthenticated: noop,
       onUnknownCredential: () => noop,
+      onSession: noop,
       onUser: noop,
       onWait,
     };
@@ -118,6 +130,9 @@ export function createRateLimiter(
       const name = ipGroup(ip);
       take(reply, 'with unknown credentials from this IP', buckets.unknown, name);
       return () => buckets.unknown.giveBack(name);
+    },
+    onSession({ accountId, userId }, reply) {
+      take(reply, 'by this user', buckets.session, `${accountId} ${userId}`);
     },
     onUser({ accountId, environment }, userRef, reply) {
       const name = `${accountId} ${environment} ${userRef}`;

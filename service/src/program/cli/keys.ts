@@ -1,6 +1,6 @@
 import type { ApiKey } from '@trueward/protocol/wire';
 import { createAuditLog, type Operation } from '../../store/audit-log.ts';
-import { incrementConfigVersion } from '../../store/config-version.ts';
+import { incrementConfigVersion, lockConfiguration } from '../../store/config-version.ts';
 import { createKeyManager, type KeyManager } from '../../access/key-manager.ts';
 import type { Clock } from '../../platform/time.ts';
 import type { MakeId } from '../../platform/ids.ts';
@@ -50,6 +50,7 @@ Example
       await withDatabase(({ database, clock, makeId }) =>
         database.transaction(async (queries) => {
           const accountId = await chooseAccount(queries, { clock, makeId }, values);
+          await lockConfiguration(queries, accountId);
           const keys = createKeyManager(createManagerDeps(clock, makeId));
           const newKey = await keys.create(makeOperation(queries, accountId, environment), {
             kind,
@@ -140,6 +141,7 @@ function withKey<T>(
         [id],
       );
       if (!row) throw new CommandError(`Key ${id} does not exist. Run keys list to see all ids.`);
+      await lockConfiguration(queries, row.account_id);
       const keys = createKeyManager(createManagerDeps(clock, makeId));
       return work(keys, makeOperation(queries, row.account_id, row.environment), id);
     }),

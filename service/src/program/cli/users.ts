@@ -1,4 +1,5 @@
 import { createAuditLog, type Operation } from '../../store/audit-log.ts';
+import { lockConfiguration } from '../../store/config-version.ts';
 import type { Clock } from '../../platform/time.ts';
 import type { MakeId } from '../../platform/ids.ts';
 import type { Database } from '../../store/database.ts';
@@ -49,6 +50,7 @@ Example
         const existingUser = await findUserByEmail(queries, email);
         const accountId =
           existingUser?.accountId ?? (await chooseAccount(queries, { clock, makeId }, values));
+        await lockConfiguration(queries, accountId);
         const operation: Operation = {
           queries,
           scope: { accountId, environment: 'live' },
