@@ -465,6 +465,10 @@ export interface HouseAd {
    */
   daily_cap?: number;
   status: 'active' | 'paused';
+  /**
+   * What `status`, `starts_at` and `ends_at` mean now. Set by the service.
+   */
+  phase?: 'paused' | 'scheduled' | 'running' | 'ended';
 }
 /**
  * A rule that blocks ad requests or certain ads.

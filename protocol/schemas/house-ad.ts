@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { id, named, slug, time } from './common.ts';
+import { id, named, oneOf, slug, time } from './common.ts';
 import { resourceFields, status } from './resource.ts';
 
 export const houseAdSchema = named('HouseAd', 'Runs a creative on placements.', {
@@ -29,4 +29,10 @@ export const houseAdSchema = named('HouseAd', 'Runs a creative on placements.', 
     }),
   ),
   status,
+  phase: Type.Optional(
+    oneOf(
+      ['paused', 'scheduled', 'running', 'ended'],
+      'What `status`, `starts_at` and `ends_at` mean now. Set by the service.',
+    ),
+  ),
 });

@@ -104,7 +104,7 @@ const derivations: Derivation[] = [
   },
   { resource: advertiserSchema },
   { resource: creativeSchema, readOnly: ['review', 'source_key', 'origin_url', 'icons'] },
-  { resource: houseAdSchema },
+  { resource: houseAdSchema, readOnly: ['phase'] },
   { resource: policySchema },
   { resource: killSwitchSchema, immutable: ['scope', 'target_id'], defaulted: ['actor'] },
 ];

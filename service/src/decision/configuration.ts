@@ -30,6 +30,8 @@ export interface Configuration {
    * @param accountId an account to read even if its version has not changed
    */
   refresh(accountId?: string): Promise<void>;
+  /** Lists the kill switches that are stored as on, but have expired. */
+  expiredKillSwitches(nowMs: number): { scope: Scope; id: string }[];
   /** Number of webhooks that the service has disabled, across all accounts. */
   disabledWebhooks(): number;
   /** Seconds since the configuration was last in sync with the database. */
@@ -187,6 +189,14 @@ export async function openConfiguration({
     dailyBudgets: ({ accountId, environment }) =>
       accounts.get(accountId)?.dailyBudgets[environment] ?? new Map(),
     refresh,
+    expiredKillSwitches: (nowMs) =>
+      [...accounts].flatMap(([accountId, { snapshots }]) =>
+        (['sandbox', 'live'] as const).flatMap((environment) =>
+          snapshots[environment].killSwitches
+            .filter(({ expiresAtMs }) => expiresAtMs <= nowMs)
+            .map(({ id }) => ({ scope: { accountId, environment }, id })),
+        ),
+      ),
     disabledWebhooks: () =>
       [...accounts.values()]
         .flatMap(({ snapshots }) => Object.values(snapshots))

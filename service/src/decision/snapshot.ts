@@ -9,7 +9,7 @@ import type {
   Webhook,
 } from '@trueward/protocol/wire';
 import { listCategories } from '../platform/names.ts';
-import { parseInstant } from '../platform/time.ts';
+import { endsApplyingAtMs, readSchedule } from '../resource/effective-state.ts';
 import {
   type ExternalSource,
   toExternalSource,
@@ -68,15 +68,6 @@ export type AnyResource = {
 
 const policyOrder: readonly Policy['kind'][] = ['policy', 'commercial', 'brand_safety'];
 
-/**
- * Parses a time.
- *
- * @param absent the result for a missing time
- * @param invalid the result for an invalid time; choose the safe value, which hides the ad or keeps the kill switch on
- */
-const parseTime = (text: string | undefined, absent: number, invalid: number): number =>
-  text === undefined ? absent : (parseInstant(text) ?? invalid);
-
 /** Compiles one account's resources in one environment into a snapshot. */
 export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
   const selectDocuments = <K extends ResourceKind>(kind: K): ResourceKinds[K][] =>
@@ -104,8 +95,7 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
           ...ad,
           houseAd,
           sourcePaused: source.status === 'paused',
-          startsAtMs: parseTime(houseAd.starts_at, -Infinity, Infinity),
-          endsAtMs: parseTime(houseAd.ends_at, Infinity, -Infinity),
+          ...readSchedule(houseAd),
         },
       ];
     })
@@ -142,7 +132,7 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
       .filter(({ state }) => state === 'on')
       .map((killSwitch) => ({
         ...killSwitch,
-        expiresAtMs: parseTime(killSwitch.expires_at, Infinity, Infinity),
+        expiresAtMs: endsApplyingAtMs(killSwitch),
       })),
     webhooks: selectDocuments('webhook').filter(({ status }) => status === 'enabled'),
     subscribedEvents: new Set(selectDocuments('webhook').flatMap(({ events }) => events)),

@@ -154,9 +154,20 @@ export const getActor = (principal: Principal): string =>
 /** Formats an object's revision as a strong entity tag. */
 export const toEntityTag = (revision: number): string => `"${revision}"`;
 
-/** Returns the `If-Match` condition (RFC 9110, 13.1.1), or undefined if any revision matches. */
+/**
+ * Returns the `If-Match` condition (RFC 9110, 13.1.1), or undefined if any revision matches.
+ *
+ * @throws ProblemError `precondition_required` when a session sends no condition. A person decides on what the page
+ * shows, so the page must say which revision it shows, or `*` for a decision that doesn't depend on it.
+ */
 export function readIfMatch(request: FastifyRequest): IfMatch {
   const header = request.headers['if-match'];
+  if (header === undefined && getPrincipal(request).kind === 'session') {
+    throw new ProblemError(
+      'precondition_required',
+      'Send the ETag of the revision that the user saw in the header `If-Match`, or `*` for any revision.',
+    );
+  }
   if (header === undefined || header.trim() === '*') return undefined;
   const tags = header.split(',').map((tag) => tag.trim());
   return (revision) => tags.includes(toEntityTag(revision));

@@ -27,6 +27,7 @@ import {
   type Configuration,
 } from '../decision/configuration.ts';
 import { createRequestHeaders } from '../resource/request-headers.ts';
+import { startKillSwitchExpiry } from '../resource/expire-kill-switches.ts';
 import { createResourceManager } from '../resource/resource-manager.ts';
 import { createLaneDeps } from '../store/lanes.ts';
 import { incrementConfigVersion } from '../store/config-version.ts';
@@ -114,7 +115,7 @@ async function wire(
   const audit = createAuditLog(clock, makeId);
   const { development } = config;
   const checkSource = createCheckSource(development);
-  const managerDeps = { resources, audit, writeEvents, retentionMs, checkSource };
+  const managerDeps = { resources, audit, writeEvents, retentionMs, checkSource, clock };
   const resourceManager = createResourceManager(managerDeps);
   const requestHeaders = createRequestHeaders(database, box, clock);
   const { poolSize } = config.databaseLimits;
@@ -173,6 +174,18 @@ async function wire(
     onTrackers: demand.wakeTrackers,
   });
   const upkeep = await startUpkeep({ database, clock, log, tracing, retention: config.retention });
+  const killSwitchExpiry = startKillSwitchExpiry({
+    database,
+    resources,
+    resourceManager,
+    listExpired: configuration.expiredKillSwitches,
+    clock,
+    log,
+    async onChange(accountId) {
+      await configuration.refresh(accountId);
+      deliveries.wake();
+    },
+  });
   // Set only if several processes can share the database. The embedded database allows only one process.
   const processId = config.databaseUrl === undefined ? undefined : randomUUID();
   const rateLimitDeps = { database, box, clock, log, processId };
@@ -255,6 +268,7 @@ async function wire(
       draining.abort();
       stopping.abort();
       rewards.stop();
+      await killSwitchExpiry.stop();
       const closeTimer = setTimeout(
         () => app.server.closeAllConnections(),
         closeConnectionsAfterMs,

@@ -1,3 +1,4 @@
+import type { Clock } from '../platform/time.ts';
 import { DomainError, throwFieldErrors } from '../platform/domain-error.ts';
 import type { AuditLog, IfMatch, Operation } from '../store/audit-log.ts';
 import { draftChangeEvents, type WriteEvents } from './change-events.ts';
@@ -9,6 +10,7 @@ import {
   listReferences,
   checkRetention,
 } from './check-document.ts';
+import { settleChange, toEffective } from './effective-state.ts';
 import { normalizeDocument } from './normalize-document.ts';
 import { type ResourceKind, type ResourceKinds, type Stored, toStored } from './resource.ts';
 import type { ResourceStore, Versioned } from './resource-store.ts';
@@ -20,6 +22,7 @@ interface Deps {
   /** How long decisions are kept, in milliseconds. If undefined, they are kept forever. */
   retentionMs: number | undefined;
   checkSource: CheckSource;
+  clock: Clock;
 }
 
 /**
@@ -46,7 +49,7 @@ export interface ResourceManager {
 }
 
 export function createResourceManager(deps: Deps): ResourceManager {
-  const { resources, audit, writeEvents } = deps;
+  const { resources, audit, writeEvents, clock } = deps;
   const findExisting = async <K extends ResourceKind>(
     { queries, scope }: Operation,
     { kind, id, ifMatch }: { kind: K; id: string; ifMatch: IfMatch },
@@ -74,7 +77,13 @@ export function createResourceManager(deps: Deps): ResourceManager {
 
   return {
     async create(operation, kind, received) {
-      const document = await checkChange(operation, kind, undefined, received, deps);
+      const document = await checkChange(
+        operation,
+        kind,
+        undefined,
+        settleChange(kind, undefined, received, clock.nowMs()),
+        deps,
+      );
       const { queries, scope } = operation;
       const created = await resources.create(queries, scope, kind, document);
       await emitEvents(operation, kind, undefined, created);
@@ -89,8 +98,12 @@ export function createResourceManager(deps: Deps): ResourceManager {
     async change(operation, target, change) {
       const { kind, id, action = 'updated' } = target;
       const before = await findExisting(operation, target);
+      const nowMs = clock.nowMs();
       const stored = toStored(before);
-      const changed = await checkChange(operation, kind, stored, change(stored), deps);
+      // The change applies to the effective state. The event compares stored states, because they were announced.
+      const effective = kind === 'killSwitch' ? toEffective(kind, before, nowMs) : before;
+      const settled = settleChange(kind, stored, change(toStored(effective)), nowMs);
+      const changed = await checkChange(operation, kind, stored, settled, deps);
       const after = await resources.replace(operation.queries, operation.scope, kind, id, changed);
       if (!after) throw new Error(`The ${kind} ${id} disappeared while it was locked.`);
       await emitEvents(operation, kind, before, after.document);

@@ -199,9 +199,9 @@ export async function searchResources<K extends ResourceKind>(
   { accountId, environment }: Scope,
   kind: K,
   search: ResourceSearch,
-): Promise<{ data: ResourceKinds[K][]; total: number }> {
+): Promise<{ data: Versioned<ResourceKinds[K]>[]; total: number }> {
   const { text, ids, where = [], sort, descending, limit, offset } = search;
-  const rows = await queries.query<ResourceRow & { total: number }>(
+  const rows = await queries.query<VersionedRow & { total: number }>(
     `SELECT ${resourceColumns}, count(*) OVER ()::bigint AS total
       FROM resources, LATERAL (
         SELECT (document || jsonb_build_object('created_at', created_at, 'updated_at', updated_at))
@@ -235,5 +235,5 @@ export async function searchResources<K extends ResourceKind>(
     });
     return { data: [], total };
   }
-  return { data: rows.map((row) => toDocument<K>(row)), total: first?.total ?? 0 };
+  return { data: rows.map((row) => toVersioned<K>(row)), total: first?.total ?? 0 };
 }

@@ -12,7 +12,10 @@ interface PanelSession {
 
 export const password = 'correct horse battery staple';
 
-/** Simulates the panel in a browser. Stores the cookie and sends the same headers as the page. */
+/**
+ * Simulates the panel in a browser. Stores the cookie and sends the same headers as the page, except that changes apply
+ * to any revision by default.
+ */
 export function createPanelClient(url: string, environment: 'sandbox' | 'live' = 'sandbox') {
   let cookie: string | undefined;
   let csrf = '';
@@ -29,6 +32,7 @@ export function createPanelClient(url: string, environment: 'sandbox' | 'live' =
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       'sec-fetch-site': 'same-origin',
       'trueward-environment': environment,
+      ...(/^(PATCH|DELETE)$/.test(method) || path.endsWith('/review') ? { 'if-match': '*' } : {}),
       ...headers,
     };
     const sentHeaders = Object.entries(allHeaders).filter(

@@ -13,9 +13,10 @@ import {
 } from 'react-admin';
 import { useWatch } from 'react-hook-form';
 import { statusChoices } from '../common/choices.tsx';
-import { StatusColumn, NameColumn } from '../common/columns.tsx';
+import { NameColumn } from '../common/columns.tsx';
 import { PlacementsInput } from '../common/placements-input.tsx';
 import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
+import { StatusChip } from '../common/status-chip.tsx';
 import { TimeInput } from '../common/time.tsx';
 import { CreativePreview } from '../preview/creative-preview.tsx';
 
@@ -31,7 +32,11 @@ export const HouseAdList = () => (
     />
     <DataTable.NumberCol source="priority" label="Priority" />
     <DataTable.NumberCol source="weight" label="Weight" />
-    <StatusColumn source="status" label="Status" />
+    <DataTable.Col
+      source="status"
+      label="Status"
+      render={({ phase }) => <StatusChip status={phase as string} />}
+    />
   </ListPage>
 );
 

@@ -1,6 +1,15 @@
 type Fields = Record<string, unknown>;
 
-const readOnlyFields = ['id', 'environment', 'created_at', 'updated_at', 'review', 'actor'];
+const readOnlyFields = [
+  'id',
+  'environment',
+  'created_at',
+  'updated_at',
+  'review',
+  'actor',
+  'etag',
+  'phase',
+];
 
 /** Returns the changes to an edited record: the fields that differ, with `null` for fields that were cleared. */
 export function findChanges(before: Fields, after: Fields): Fields {

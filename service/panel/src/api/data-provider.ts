@@ -5,6 +5,9 @@ import { createCursorPages, readAll } from './cursors.ts';
 import { listPath, getPath, streamPath } from './resources.ts';
 import { selectPage } from './select-page.ts';
 
+/** A record as the page shows it, with the `ETag` of that revision. */
+export type Shown<T> = T & { etag?: string };
+
 /** React-admin's data provider, plus `call` for all other requests. */
 export interface PanelDataProvider extends DataProvider {
   call: Call;
@@ -21,8 +24,6 @@ const maxIds = 100;
 /** Creates the data provider for one environment. The environments share no data. */
 export function createDataProvider(call: Call): PanelDataProvider {
   const cursorPages = createCursorPages(call);
-  /** The `ETag` of each object that was read. The service rejects a change if the object has been modified since. */
-  const etags = new Map<string, string>();
 
   async function getList(resource: string, params: GetListParams & { signal?: AbortSignal }) {
     const { pagination: { page, perPage } = { page: 1, perPage: 25 }, filter = {}, sort } = params;
@@ -65,20 +66,7 @@ export function createDataProvider(call: Call): PanelDataProvider {
   async function getOne(resource: string, id: Identifier) {
     const path = getPath(resource, id);
     const { body, etag } = await call<RaRecord>(path);
-    if (etag !== undefined) etags.set(path, etag);
-    return { data: body };
-  }
-  async function remove(resource: string, id: Identifier) {
-    const path = getPath(resource, id);
-    await call(path, { method: 'DELETE' });
-    etags.delete(path);
-  }
-  async function update(resource: string, id: Identifier, changes: object) {
-    const path = getPath(resource, id);
-    const ifMatch = etags.get(path);
-    const { body, etag } = await call<RaRecord>(path, { method: 'PATCH', body: changes, ifMatch });
-    if (etag !== undefined) etags.set(path, etag);
-    return { data: body };
+    return { data: { ...body, etag } };
   }
 
   const provider = {
@@ -93,28 +81,20 @@ export function createDataProvider(call: Call): PanelDataProvider {
       params: GetListParams & { target: string; id: Identifier },
     ) => getList(resource, { ...params, filter: { ...params.filter, [params.target]: params.id } }),
     async create(resource: string, { data }: { data: object }) {
-      const body = omitEmpty(data as Record<string, unknown>);
+      const { etag: _etag, ...fields } = data as Shown<Record<string, unknown>>;
+      const body = omitEmpty(fields);
       return { data: (await call<RaRecord>(getPath(resource), { method: 'POST', body })).body };
     },
     async update(resource: string, { id, data, previousData }: ChangeParams) {
       const changes = findChanges(previousData, data);
       if (Object.keys(changes).length === 0) return { data: previousData };
-      return update(resource, id, changes);
+      const options = { method: 'PATCH', body: changes, ifMatch: previousData.etag } as const;
+      const { body, etag } = await call<RaRecord>(getPath(resource, id), options);
+      return { data: { ...body, etag } };
     },
-    async updateMany(resource: string, { ids, data }: { ids: Identifier[]; data: object }) {
-      for (const id of ids) await update(resource, id, data);
-      return { data: ids };
-    },
-    async delete(
-      resource: string,
-      { id, previousData }: { id: Identifier; previousData?: object },
-    ) {
-      await remove(resource, id);
-      return { data: previousData ?? { id } };
-    },
-    async deleteMany(resource: string, { ids }: { ids: Identifier[] }) {
-      for (const id of ids) await remove(resource, id);
-      return { data: ids };
+    async delete(resource: string, { id, previousData }: Omit<ChangeParams, 'data'>) {
+      await call(getPath(resource, id), { method: 'DELETE', ifMatch: previousData.etag });
+      return { data: previousData };
     },
   };
   // React-admin's methods are generic over a record type that cannot be checked at run time.
@@ -124,5 +104,6 @@ export function createDataProvider(call: Call): PanelDataProvider {
 interface ChangeParams {
   id: Identifier;
   data: Record<string, unknown>;
-  previousData: Record<string, unknown>;
+  /** The record that the page shows. The service rejects the change if the object has been modified since. */
+  previousData: Shown<Record<string, unknown>>;
 }

@@ -2,6 +2,7 @@ import { Chip } from '@mui/material';
 
 const colors: Record<string, 'success' | 'warning' | 'error' | 'default'> = {
   active: 'success',
+  running: 'success',
   enabled: 'success',
   approved: 'success',
   delivered: 'success',
@@ -12,6 +13,7 @@ const colors: Record<string, 'success' | 'warning' | 'error' | 'default'> = {
   pending: 'warning',
   pending_review: 'warning',
   paused: 'warning',
+  scheduled: 'warning',
   suspended: 'warning',
   no_fill: 'warning',
   blocked: 'error',

@@ -3,6 +3,7 @@ import type { Advertiser, AuditEntry, Creative, Source } from '@trueward/protoco
 import { useState } from 'react';
 import { Loading, useCanAccess, useGetList, useGetOne } from 'react-admin';
 import type { Page as CursorPage } from '../api/cursors.ts';
+import type { Shown } from '../api/data-provider.ts';
 import { query } from '../api/resources.ts';
 import { useAction, useRead } from '../api/use-call.ts';
 import { Facts } from '../common/facts.tsx';
@@ -18,7 +19,7 @@ export function ReviewQueue() {
     total = 0,
     isPending,
     error,
-  } = useGetList<Creative>('creatives', {
+  } = useGetList<Shown<Creative>>('creatives', {
     filter: { 'review.status': 'pending_review' },
     pagination: { page: 1, perPage: 20 },
     sort: { field: 'updated_at', order: 'ASC' },
@@ -72,7 +73,7 @@ const reviewSizes = [
 ];
 
 /** A creative that is pending review, next to its previous version. */
-function ReviewCard({ creative, canReview }: { creative: Creative; canReview: boolean }) {
+function ReviewCard({ creative, canReview }: { creative: Shown<Creative>; canReview: boolean }) {
   const { data: history } = useRead<CursorPage<AuditEntry>>(
     query('/v1/audit-entries', { target_id: creative.id, limit: 50 }),
   );
@@ -159,11 +160,11 @@ const reasons = {
 };
 
 /** A form that approves a creative, or rejects it with a reason and feedback. */
-function ReviewForm({ creative: { id, name } }: { creative: Creative }) {
+function ReviewForm({ creative: { id, name, etag } }: { creative: Shown<Creative> }) {
   const [reasonCode, setReasonCode] = useState('');
   const [feedback, setFeedback] = useState('');
   const { run, isRunning } = useAction({ successMessage: `${name} has been reviewed.` });
-  const review = (body: object) => run(`/v1/creatives/${id}/review`, { body });
+  const review = (body: object) => run(`/v1/creatives/${id}/review`, { body, ifMatch: etag });
   return (
     <Box sx={{ display: 'flex', flexWrap: 'wrap', gap: 1, alignItems: 'center' }}>
       <Button

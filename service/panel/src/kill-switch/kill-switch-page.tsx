@@ -71,14 +71,20 @@ interface Props {
 
 /** A target with its state and its button. */
 function KillTargetRow({ target, canChange, onStop, onEffect }: Props) {
-  const { scope, name, isStopped, killSwitch } = target;
+  const { scope, name, activeSwitches } = target;
+  const isStopped = activeSwitches.length > 0;
   const { change, isRunning } = useKillSwitchChange(`${name} resumed`, onEffect);
+  // Each kill switch alone stops the target, so resuming turns all of them off. A switch that someone has changed since
+  // the page showed it is not turned off.
   const resume = () =>
-    change({
-      path: `/v1/kill-switches/${killSwitch?.id}`,
-      method: 'PATCH',
-      body: { state: 'off' },
-    });
+    change(
+      ...activeSwitches.map(({ id, etag }) => ({
+        path: `/v1/kill-switches/${id}`,
+        method: 'PATCH' as const,
+        body: { state: 'off' },
+        ifMatch: etag,
+      })),
+    );
   return (
     <Card component="li" sx={isStopped ? { borderColor: 'error.main', borderWidth: 2 } : undefined}>
       <CardContent
@@ -88,7 +94,9 @@ function KillTargetRow({ target, canChange, onStop, onEffect }: Props) {
           <Typography sx={{ fontWeight: 600, overflowWrap: 'anywhere' }}>{name}</Typography>
           <Typography variant="body2" color="textSecondary" component="div">
             {scope}
-            {isStopped && killSwitch && <StopDetails killSwitch={killSwitch} />}
+            {activeSwitches.map((killSwitch) => (
+              <StopDetails key={killSwitch.id} killSwitch={killSwitch} />
+            ))}
           </Typography>
         </div>
         <Button

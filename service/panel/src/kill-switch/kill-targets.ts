@@ -1,4 +1,5 @@
 import type { KillSwitch } from '@trueward/protocol/wire';
+import type { Shown } from '../api/data-provider.ts';
 
 export type Scope = KillSwitch['scope'];
 
@@ -7,9 +8,10 @@ export interface KillTarget {
   scope: Scope;
   id: string;
   name: string;
-  /** The target's existing kill switch, if any. */
-  killSwitch: KillSwitch | undefined;
-  isStopped: boolean;
+  /** A kill switch of the target that is off, if any. */
+  idleSwitch: Shown<KillSwitch> | undefined;
+  /** The kill switches that stop the target. Each of them alone stops it. */
+  activeSwitches: readonly Shown<KillSwitch>[];
 }
 
 interface NamedRecord {
@@ -20,8 +22,7 @@ interface NamedRecord {
 /** Returns all targets: the stopped ones, then the others, each group sorted by name. */
 export function listKillTargets(
   resources: Record<Scope, readonly NamedRecord[]>,
-  killSwitches: readonly KillSwitch[],
-  nowMs: number,
+  killSwitches: readonly Shown<KillSwitch>[],
 ): KillTarget[] {
   const targets = (Object.entries(resources) as [Scope, NamedRecord[]][]).flatMap(
     ([scope, records]) =>
@@ -31,18 +32,19 @@ export function listKillTargets(
         const switches = killSwitches.filter(
           (killSwitch) => killSwitch.scope === scope && names.includes(killSwitch.target_id),
         );
-        const activeSwitch = switches.find((killSwitch) => isOn(killSwitch, nowMs));
         return {
           scope,
           id,
           name,
-          killSwitch: activeSwitch ?? switches[0],
-          isStopped: activeSwitch !== undefined,
+          idleSwitch: switches.find(({ state }) => state === 'off'),
+          activeSwitches: switches.filter(({ state }) => state === 'on'),
         };
       }),
   );
   return targets.toSorted(
-    (a, b) => Number(b.isStopped) - Number(a.isStopped) || a.name.localeCompare(b.name),
+    (a, b) =>
+      Number(b.activeSwitches.length > 0) - Number(a.activeSwitches.length > 0) ||
+      a.name.localeCompare(b.name),
   );
 }
 
@@ -50,9 +52,6 @@ export function listKillTargets(
 const deduplicate = (scope: Scope, records: readonly NamedRecord[]): NamedRecord[] => [
   ...new Map(records.map((item) => [scope === 'placement' ? item.name : item.id, item])).values(),
 ];
-
-const isOn = ({ state, expires_at: expiresAt }: KillSwitch, nowMs: number): boolean =>
-  state === 'on' && (expiresAt === undefined || Date.parse(expiresAt) > nowMs);
 
 /** Durations to choose from, in hours. Undefined means until the target is resumed. */
 export const durations = [
@@ -66,14 +65,14 @@ const hourMs = 3_600_000;
 
 /** Returns the request that stops the target. */
 export function buildStopRequest(
-  { scope, id, killSwitch }: KillTarget,
+  { scope, id, idleSwitch }: KillTarget,
   { reason, hours }: { reason: string; hours: number | undefined },
   nowMs: number,
-): { path: string; method: 'POST' | 'PATCH'; body: object } {
+): { path: string; method: 'POST' | 'PATCH'; body: object; ifMatch?: string } {
   const expiresAt =
     hours === undefined ? undefined : new Date(nowMs + hours * hourMs).toISOString();
   const change = { state: 'on', reason };
-  if (!killSwitch) {
+  if (!idleSwitch) {
     const body = {
       scope,
       target_id: id,
@@ -83,5 +82,6 @@ export function buildStopRequest(
     return { path: '/v1/kill-switches', method: 'POST', body };
   }
   const body = { ...change, expires_at: expiresAt ?? null };
-  return { path: `/v1/kill-switches/${killSwitch.id}`, method: 'PATCH', body };
+  // Stopping must not fail because someone has changed the kill switch.
+  return { path: `/v1/kill-switches/${idleSwitch.id}`, method: 'PATCH', body, ifMatch: '*' };
 }

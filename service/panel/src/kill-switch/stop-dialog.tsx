@@ -1,10 +1,12 @@
 import { MenuItem, TextField } from '@mui/material';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { KillSwitch } from '@trueward/protocol/wire';
-import { useRef, useState } from 'react';
-import { useGetList } from 'react-admin';
+import { useState } from 'react';
+import { useGetList, useNotify } from 'react-admin';
 import type { CallOptions } from '../api/call.ts';
 import { useEnvironment } from '../api/environment.ts';
-import { useAction } from '../api/use-call.ts';
+import { readMessage } from '../api/problem.ts';
+import { useCall } from '../api/use-call.ts';
 import { FormDialog } from '../common/dialogs.tsx';
 import { formatTime, useTimeZone } from '../common/time.tsx';
 import { durations, type KillTarget, buildStopRequest } from './kill-targets.ts';
@@ -26,11 +28,11 @@ export function StopDialog({ target, onClose, onEffect }: Props) {
   });
   // Reuse an inactive kill switch, so that each target has a single kill switch with its complete history.
   const { scope, id } = target;
-  const { data: existingSwitches, isPending } = useGetList<KillSwitch>('kill-switches', {
-    filter: { scope, target_id: id },
+  const { data: idleSwitches, isPending } = useGetList<KillSwitch>('kill-switches', {
+    filter: { scope, target_id: id, state: 'off' },
     pagination: { page: 1, perPage: 1 },
   });
-  const targetWithSwitch = { ...target, killSwitch: target.killSwitch ?? existingSwitches?.[0] };
+  const targetWithSwitch = { ...target, idleSwitch: target.idleSwitch ?? idleSwitches?.[0] };
   const stop = () =>
     change(
       buildStopRequest(
@@ -78,28 +80,37 @@ interface Change {
   path: string;
   method: NonNullable<CallOptions['method']>;
   body: object;
+  ifMatch?: string | undefined;
 }
 
 /**
- * Changes a kill switch and measures how long the change takes. The change is in effect when the response arrives.
+ * Changes kill switches, one after the other, and measures how long the changes take. They are in effect when the
+ * responses arrive.
  *
- * @param description describes the change, such as `Revive stopped`
+ * @param description describes the changes together, such as `Revive stopped`
  */
 export function useKillSwitchChange(description: string, onEffect: (text: string) => void) {
-  const startedAtMs = useRef(0);
   const [zone] = useTimeZone();
-  const { run, isRunning } = useAction<KillSwitch>({
-    onSuccess(killSwitch) {
-      const seconds = ((performance.now() - startedAtMs.current) / 1_000).toFixed(2);
-      const at = formatTime(killSwitch.updated_at, zone);
-      onEffect(`${description}. In effect since ${at}, ${seconds} s after your click.`);
+  const call = useCall();
+  const notify = useNotify();
+  const client = useQueryClient();
+  const { mutate, isPending } = useMutation({
+    async mutationFn(changes: readonly Change[]) {
+      const startedAtMs = performance.now();
+      let at = '';
+      for (const { path, ...options } of changes)
+        at = (await call<KillSwitch>(path, options)).body.updated_at;
+      return { at, seconds: (performance.now() - startedAtMs) / 1_000 };
     },
+    onError: (error) => notify(readMessage(error), { type: 'error' }),
+    onSuccess: ({ at, seconds }) =>
+      onEffect(
+        `${description}. In effect since ${formatTime(at, zone)}, ${seconds.toFixed(2)} s after your click.`,
+      ),
+    onSettled: () => client.invalidateQueries(),
   });
   return {
-    isRunning,
-    change({ path, ...options }: Change) {
-      startedAtMs.current = performance.now();
-      run(path, options);
-    },
+    isRunning: isPending,
+    change: (...changes: Change[]) => mutate(changes),
   };
 }

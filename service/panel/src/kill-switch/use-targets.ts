@@ -1,5 +1,6 @@
 import type { KillSwitch } from '@trueward/protocol/wire';
 import { type RaRecord, useGetList, useGetManyAggregate } from 'react-admin';
+import type { Shown } from '../api/data-provider.ts';
 import { type KillTarget, listKillTargets, type Scope } from './kill-targets.ts';
 
 const maxPerScope = 20;
@@ -25,7 +26,7 @@ export function useTargets(text: string): Targets {
   const placements = useFirstPage('placements', text);
   const advertisers = useFirstPage('advertisers', text);
   const sources = useFirstPage('sources', text);
-  const activeSwitches = useGetList<KillSwitch>('kill-switches', {
+  const activeSwitches = useGetList<Shown<KillSwitch>>('kill-switches', {
     filter: { state: 'on' },
     pagination: { page: 1, perPage: maxSwitches },
     sort: { field: 'updated_at', order: 'DESC' },
@@ -44,7 +45,6 @@ export function useTargets(text: string): Targets {
       source: [...stoppedTargets.source, ...(sources.data ?? [])],
     },
     switches,
-    Date.now(),
   ).filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
   return {
     targets,

@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify';
+import { toEffective } from '../../resource/effective-state.ts';
 import { searchResources } from '../../resource/resource-store.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
+import { toEntityTag } from '../operations.ts';
 import { managedResources, webhookResource } from '../routes/resources.ts';
 import { type PanelDeps, textSchema } from './panel-deps.ts';
 
@@ -35,14 +37,14 @@ const querystring = {
  * sorted by the database. The lists in `/v1` use cursor pagination instead, so that no object is skipped or repeated
  * when others are added between two requests.
  */
-export function addResourceLists(app: FastifyInstance, { database }: PanelDeps): void {
+export function addResourceLists(app: FastifyInstance, { database, clock }: PanelDeps): void {
   for (const { kind, path } of [...managedResources, webhookResource]) {
     app.get<{ Querystring: ListQuery }>(
       path.replace('/v1/', '/panel/api/'),
       { config: { panel: 'environment' }, schema: { hide: true, querystring } },
       async (request) => {
         const { q, ids, where = '', sort, order, limit, offset } = request.query;
-        return searchResources(database, getPrincipal(request), kind, {
+        const { data, total } = await searchResources(database, getPrincipal(request), kind, {
           ...(q === undefined || q === '' ? {} : { text: q }),
           ...(ids === undefined ? {} : { ids: ids.split(',') }),
           where: [...new URLSearchParams(where)].map(([member, value]) => ({
@@ -54,6 +56,12 @@ export function addResourceLists(app: FastifyInstance, { database }: PanelDeps):
           limit,
           offset,
         });
+        // Each object carries its revision, so that a change can be refused if the object differs from what was shown.
+        const describe = ({ document, revision }: (typeof data)[number]) => ({
+          ...toEffective(kind, document, clock.nowMs()),
+          etag: toEntityTag(revision),
+        });
+        return { data: data.map(describe), total };
       },
     );
   }

@@ -34,7 +34,10 @@ function addReads(app: FastifyInstance, { database }: PanelDeps): void {
     async (request) => {
       const { accountId } = getPrincipal(request);
       const users = await listUsers(database, accountId, toCursor(request.query));
-      return toPage(users.map(describeUser), request.query.limit);
+      return toPage(
+        users.map((user) => ({ ...describeUser(user), etag: toEntityTag(user.revision) })),
+        request.query.limit,
+      );
     },
   );
   app.get<IdRequest>(

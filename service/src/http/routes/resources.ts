@@ -1,12 +1,14 @@
 import type { Creative, ReviewRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
 import { type Clock, formatInstant } from '../../platform/time.ts';
+import { toEffective } from '../../resource/effective-state.ts';
 import { type RequestHeaders, splitRequestHeaders } from '../../resource/request-headers.ts';
 import type { ResourceManager } from '../../resource/resource-manager.ts';
 import type { ResourceStore, Versioned } from '../../resource/resource-store.ts';
 import {
   applyChange,
   type ResourceKind,
+  type ResourceKinds,
   type Stored,
   unreviewed,
 } from '../../resource/resource.ts';
@@ -72,6 +74,7 @@ const addArticle = ({ noun }: ResourceDefinition): string =>
   `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
 interface ReadDeps {
+  clock: Clock;
   database: Database;
   resources: ResourceStore;
 }
@@ -79,7 +82,7 @@ interface ReadDeps {
 /** Adds the routes that list and read one kind of managed object. */
 export function addResourceReads(
   app: FastifyInstance,
-  { database, resources }: ReadDeps,
+  { database, resources, clock }: ReadDeps,
   definition: ResourceDefinition,
 ): void {
   const { kind, schema, path, noun } = definition;
@@ -94,8 +97,16 @@ export function addResourceReads(
         response: { 200: pageSchema(schema) },
       },
     },
-    async (request) =>
-      resources.list(database, getPrincipal(request), kind, toCursor(request.query)),
+    async (request) => {
+      const page = await resources.list(
+        database,
+        getPrincipal(request),
+        kind,
+        toCursor(request.query),
+      );
+      const nowMs = clock.nowMs();
+      return { ...page, data: page.data.map((document) => toEffective(kind, document, nowMs)) };
+    },
   );
   app.get<{ Params: { id: string } }>(
     `${path}/:id`,
@@ -112,7 +123,9 @@ export function addResourceReads(
       const { id } = request.params;
       const resource = await resources.find(database, getPrincipal(request), kind, id);
       if (!resource) throw notFound(noun, id);
-      return reply.header('etag', toEntityTag(resource.revision)).send(resource.document);
+      return reply
+        .header('etag', toEntityTag(resource.revision))
+        .send(toEffective(kind, resource.document, clock.nowMs()));
     },
   );
 }
@@ -129,19 +142,17 @@ interface IdRequest {
 }
 type Members = Record<string, unknown>;
 
-const makeResponse = (status: number, { document, revision }: Versioned<object>) => ({
-  status,
-  body: document,
-  revision,
-});
-
 /** Adds the routes that create, update and archive one kind of managed object. */
 export function addResourceWrites(
   app: FastifyInstance,
-  { resourceManager, runOperation, requestHeaders }: WriteDeps,
+  { resourceManager, runOperation, requestHeaders, clock }: WriteDeps,
   definition: ResourceDefinition,
 ): void {
   const { kind, schema, path, noun } = definition;
+  const makeResponse = (
+    status: number,
+    { document, revision }: Versioned<ResourceKinds[ResourceKind]>,
+  ) => ({ status, body: toEffective(kind, document, clock.nowMs()), revision });
   const objectResponse = { description: `The ${noun}.`, $ref: `${schema}#` };
   app.post<{ Body: Members }>(
     path,
@@ -258,10 +269,12 @@ export function addReviewRoute(
           ifMatch: readIfMatch(request),
           action: 'reviewed',
         };
-        return makeResponse(
-          200,
-          await resourceManager.change(operation, target, (before) => ({ ...before, review })),
+        const { document, revision } = await resourceManager.change(
+          operation,
+          target,
+          (before) => ({ ...before, review }),
         );
+        return { status: 200, body: document, revision };
       }),
   );
 }

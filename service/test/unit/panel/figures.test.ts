@@ -100,7 +100,7 @@ test('a policy is described in a sentence', () => {
   );
 });
 
-test('stopping a target reuses its expired kill switch', () => {
+test('stopping a target reuses its kill switch that is off', () => {
   const targetLists = {
     placement: [{ id: 'plc_1', name: 'revive' }],
     advertiser: [{ id: 'adv_1', name: 'Aral' }],
@@ -108,15 +108,18 @@ test('stopping a target reuses its expired kill switch', () => {
   };
   const killSwitch = (id: string, overrides: Partial<KillSwitch>) =>
     ({ id, state: 'on', scope: 'placement', target_id: 'revive', ...overrides }) as KillSwitch;
-  const expiredSwitch = killSwitch('ksw_1', {
+  const idleSwitch = killSwitch('ksw_1', {
     scope: 'advertiser',
     target_id: 'adv_1',
-    expires_at: '2026-11-21T17:00:00.000Z',
+    state: 'off',
   });
-  const targets = listKillTargets(targetLists, [killSwitch('ksw_2', {}), expiredSwitch], nowMs);
-  expect(targets.map(({ name, isStopped }) => [name, isStopped])).toEqual([
-    ['revive', true],
-    ['Aral', false],
+  const both = [killSwitch('ksw_2', {}), killSwitch('ksw_3', { target_id: 'plc_1' })];
+  const targets = listKillTargets(targetLists, [...both, idleSwitch]);
+  expect(
+    targets.map(({ name, activeSwitches }) => [name, activeSwitches.map(({ id }) => id)]),
+  ).toEqual([
+    ['revive', ['ksw_2', 'ksw_3']],
+    ['Aral', []],
   ]);
   const advertiser = targets[1];
   if (advertiser === undefined) throw new Error('Expected a second target.');
@@ -124,6 +127,7 @@ test('stopping a target reuses its expired kill switch', () => {
     path: '/v1/kill-switches/ksw_1',
     method: 'PATCH',
     body: { state: 'on', reason: 'r', expires_at: '2026-11-21T18:20:00.000Z' },
+    ifMatch: '*',
   });
 });
 
