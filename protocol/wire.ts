@@ -345,7 +345,14 @@ export interface Review {
    * When the review was last changed.
    */
   reviewed_at?: string;
+  /**
+   * The user or key that reviewed it.
+   */
   reviewed_by?: string;
+  /**
+   * The person for whom your server acts, in your own words. With a secret key only.
+   */
+  on_behalf_of?: string;
 }
 /**
  * An ad.
@@ -595,9 +602,13 @@ export interface KillSwitch {
   state: 'on' | 'off';
   reason?: string;
   /**
-   * Who last changed the kill switch.
+   * The user or key that last changed the kill switch.
    */
   actor: string;
+  /**
+   * The person for whom your server acts, in your own words. With a secret key only.
+   */
+  on_behalf_of?: string;
   /**
    * When the kill switch turns off automatically.
    */
@@ -645,6 +656,24 @@ export interface DecisionRequest {
    * A BCP 47 language tag, or an operating system locale such as `de_DE` or `en-US@posix`.
    */
   locale?: string;
+  /**
+   * The player’s device, for requests from your server. With a secret key only. Without it, policies by device or country don’t see the player.
+   */
+  device?: {
+    user_agent?: string;
+    /**
+     * An IPv4 or IPv6 address, without a port.
+     */
+    ip?: string;
+    /**
+     * An ISO 3166-1 alpha-2 code.
+     */
+    country?: string;
+    /**
+     * Used if there is no `locale`.
+     */
+    language?: string;
+  };
   consent?: Consent;
   child_directed?: boolean;
   /**
@@ -1156,8 +1185,10 @@ export interface Problem {
     | 'key_revoked'
     | 'sign_in_failed'
     | 'code_required'
+    | 'account_required'
     | 'key_not_permitted'
     | 'role_not_permitted'
+    | 'confirmation_required'
     | 'csrf_failed'
     | 'secret_key_in_browser'
     | 'origin_not_allowed'
@@ -1747,9 +1778,9 @@ export interface KillSwitchRequest {
   state: 'on' | 'off';
   reason?: string;
   /**
-   * Who last changed the kill switch.
+   * The person for whom your server acts, in your own words. With a secret key only.
    */
-  actor?: string;
+  on_behalf_of?: string;
   /**
    * When the kill switch turns off automatically.
    */
@@ -1761,10 +1792,7 @@ export interface KillSwitchRequest {
 export interface KillSwitchUpdate {
   state?: 'on' | 'off';
   reason?: string | null;
-  /**
-   * Who last changed the kill switch.
-   */
-  actor?: string;
+  on_behalf_of?: string | null;
   expires_at?: string | null;
 }
 /**
@@ -1774,7 +1802,10 @@ export interface ReviewRequest {
   status: 'pending_review' | 'approved' | 'rejected' | 'suspended';
   reason_code?: string;
   feedback?: string;
-  reviewed_by?: string;
+  /**
+   * The person for whom your server acts, in your own words. With a secret key only.
+   */
+  on_behalf_of?: string;
 }
 /**
  * Changes a webhook.
@@ -1929,7 +1960,7 @@ export interface ApiKey {
    */
   leaked_to?: string;
   /**
-   * The full key. Returned only on creation.
+   * The full key. Returned only on creation, and not when it is replayed.
    */
   key?: string;
 }
@@ -1989,9 +2020,9 @@ export interface ApiKeyUpdate {
  */
 export interface OverlapRequest {
   /**
-   * In seconds. 0 revokes the old key or secret immediately.
+   * In seconds. 0 revokes the old key or secret immediately. Default: a day, or 0 for a key that has leaked.
    */
-  overlap_s: number;
+  overlap_s?: number;
 }
 /**
  * An audit record, which describes one change.
@@ -2156,9 +2187,9 @@ export interface UserTokenSecretRequest {
  */
 export interface UserTokenSecret {
   /**
-   * `utk_<environment>_…`. Returned only on creation.
+   * `utk_<environment>_…`. Returned only on creation, and not when it is replayed.
    */
-  secret: string;
+  secret?: string;
   /**
    * `sandbox` is for test data, `live` for real ads and rewards.
    */

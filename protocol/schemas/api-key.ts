@@ -44,7 +44,11 @@ export const apiKeySchema = named(
       ),
     ),
     leaked_to: Type.Optional(Type.String({ description: 'The page’s origin.' })),
-    key: Type.Optional(Type.String({ description: 'The full key. Returned only on creation.' })),
+    key: Type.Optional(
+      Type.String({
+        description: 'The full key. Returned only on creation, and not when it is replayed.',
+      }),
+    ),
   },
 );
 
@@ -75,11 +79,13 @@ export const overlapRequestSchema = named(
   'OverlapRequest',
   'How long the old key or secret stays valid.',
   {
-    overlap_s: Type.Integer({
-      minimum: 0,
-      maximum: 2_592_000,
-      default: 86_400,
-      description: 'In seconds. 0 revokes the old key or secret immediately.',
-    }),
+    overlap_s: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 2_592_000,
+        description:
+          'In seconds. 0 revokes the old key or secret immediately. Default: a day, or 0 for a key that has leaked.',
+      }),
+    ),
   },
 );

@@ -72,3 +72,10 @@ export const environment = oneOf(
   ['sandbox', 'live'],
   '`sandbox` is for test data, `live` for real ads and rewards.',
 );
+
+/** A label beside the key in `actor` or `reviewed_by`. It never replaces the key. */
+export const onBehalfOf = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description: 'The person for whom your server acts, in your own words. With a secret key only.',
+});

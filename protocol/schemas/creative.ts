@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { id, named, oneOf, ref, strictObject, time, url } from './common.ts';
+import { id, named, oneOf, ref, strictObject, time, url, onBehalfOf } from './common.ts';
 import { categories } from './advertiser.ts';
 import { resourceFields } from './resource.ts';
 
@@ -69,7 +69,10 @@ export const reviewSchema = named(
     reason_code: Type.Optional(Type.String({ maxLength: 64 })),
     feedback: Type.Optional(Type.String({ maxLength: 2_000 })),
     reviewed_at: Type.Optional(time('When the review was last changed.')),
-    reviewed_by: Type.Optional(Type.String({ maxLength: 200 })),
+    reviewed_by: Type.Optional(
+      Type.String({ maxLength: 254, description: 'The user or key that reviewed it.' }),
+    ),
+    on_behalf_of: Type.Optional(onBehalfOf),
   },
 );
 
@@ -77,7 +80,7 @@ export const reviewRequestSchema = named('ReviewRequest', 'Changes the review of
   status: reviewStatus,
   reason_code: Type.Optional(Type.String({ maxLength: 64 })),
   feedback: Type.Optional(Type.String({ maxLength: 2_000 })),
-  reviewed_by: Type.Optional(Type.String({ maxLength: 200 })),
+  on_behalf_of: Type.Optional(onBehalfOf),
 });
 
 export const creativeSchema = named('Creative', 'An ad.', {

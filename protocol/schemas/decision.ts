@@ -74,6 +74,32 @@ export const decisionRequestSchema = named('DecisionRequest', 'Requests an ad.',
         'A BCP 47 language tag, or an operating system locale such as `de_DE` or `en-US@posix`.',
     }),
   ),
+  device: Type.Optional(
+    Type.Object(
+      {
+        user_agent: Type.Optional(Type.String({ minLength: 1, maxLength: 1_024 })),
+        ip: Type.Optional(
+          Type.String({ maxLength: 45, description: 'An IPv4 or IPv6 address, without a port.' }),
+        ),
+        country: Type.Optional(
+          Type.String({ pattern: '^[A-Z]{2}$', description: 'An ISO 3166-1 alpha-2 code.' }),
+        ),
+        language: Type.Optional(
+          Type.String({
+            pattern: '^[A-Za-z0-9]+([-_][A-Za-z0-9]+)*$',
+            minLength: 2,
+            maxLength: 35,
+            description: 'Used if there is no `locale`.',
+          }),
+        ),
+      },
+      {
+        additionalProperties: false,
+        description:
+          'The player’s device, for requests from your server. With a secret key only. Without it, policies by device or country don’t see the player.',
+      },
+    ),
+  ),
   consent: Type.Optional(ref('Consent')),
   child_directed: Type.Optional(Type.Boolean()),
   segments: Type.Optional(

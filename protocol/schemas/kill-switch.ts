@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { named, oneOf, time } from './common.ts';
+import { named, oneOf, time, onBehalfOf } from './common.ts';
 import { resourceFields } from './resource.ts';
 
 export const killSwitchScope = oneOf(['source', 'advertiser', 'placement']);
@@ -13,7 +13,11 @@ export const killSwitchSchema = named(
     target_id: Type.String({ minLength: 1, maxLength: 64 }),
     state: oneOf(['on', 'off']),
     reason: Type.Optional(Type.String({ maxLength: 500 })),
-    actor: Type.String({ maxLength: 200, description: 'Who last changed the kill switch.' }),
+    actor: Type.String({
+      maxLength: 254,
+      description: 'The user or key that last changed the kill switch.',
+    }),
+    on_behalf_of: Type.Optional(onBehalfOf),
     expires_at: Type.Optional(time('When the kill switch turns off automatically.')),
   },
 );

@@ -31,7 +31,6 @@ const hasDefault = (schema: object): schema is { default: unknown } => 'default'
 function createRequest(
   resource: ResourceSchema,
   omit: string[],
-  optional: string[],
   writeOnly: Record<string, object>,
 ): RequestSchema {
   const properties = { ...writableFields(resource, omit), ...writeOnly };
@@ -41,10 +40,7 @@ function createRequest(
     type: 'object',
     additionalProperties: false,
     required: Object.keys(properties).filter(
-      (name) =>
-        (resource.required ?? []).includes(name) &&
-        !optional.includes(name) &&
-        !hasDefault(properties[name] ?? {}),
+      (name) => (resource.required ?? []).includes(name) && !hasDefault(properties[name] ?? {}),
     ),
     properties,
   };
@@ -88,8 +84,6 @@ interface Derivation {
   readOnly?: string[];
   /** Fields that cannot be changed. */
   immutable?: string[];
-  /** Fields that may be omitted, because the service fills them in. */
-  defaulted?: string[];
   /** Optional fields that exist only in requests. */
   writeOnly?: Record<string, object>;
 }
@@ -106,13 +100,13 @@ const derivations: Derivation[] = [
   { resource: creativeSchema, readOnly: ['review', 'source_key', 'origin_url', 'icons'] },
   { resource: houseAdSchema, readOnly: ['phase'] },
   { resource: policySchema },
-  { resource: killSwitchSchema, immutable: ['scope', 'target_id'], defaulted: ['actor'] },
+  { resource: killSwitchSchema, immutable: ['scope', 'target_id'], readOnly: ['actor'] },
 ];
 
 /** `PlacementRequest`, `PlacementUpdate` and so on, for every kind of managed object. */
 export const requestSchemas: RequestSchema[] = derivations.flatMap(
-  ({ resource, readOnly = [], immutable = [], defaulted = [], writeOnly = {} }) => [
-    createRequest(resource, readOnly, defaulted, writeOnly),
+  ({ resource, readOnly = [], immutable = [], writeOnly = {} }) => [
+    createRequest(resource, readOnly, writeOnly),
     updateRequest(resource, [...readOnly, ...immutable], writeOnly),
   ],
 );

@@ -18,7 +18,12 @@ export const userTokenSecretSchema = named(
   'UserTokenSecret',
   'The secret with which your server signs user tokens (HS256). The entire string is the key.',
   {
-    secret: Type.String({ description: '`utk_<environment>_…`. Returned only on creation.' }),
+    secret: Type.Optional(
+      Type.String({
+        description:
+          '`utk_<environment>_…`. Returned only on creation, and not when it is replayed.',
+      }),
+    ),
     environment,
   },
 );

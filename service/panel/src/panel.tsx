@@ -18,6 +18,7 @@ import { PanelLayout } from './layout/panel-layout.tsx';
 import { TryRequestPage } from './policy/try-request.tsx';
 import { resources } from './resources.tsx';
 import { createAuthProvider } from './session/auth-provider.ts';
+import { ConfirmationDialog } from './session/confirmation-dialog.tsx';
 import { SessionEndedDialog } from './session/session-ended-dialog.tsx';
 import type { Session } from './session/session.ts';
 import { SetupPage } from './session/setup-page.tsx';
@@ -86,6 +87,7 @@ function SignedInPanel({ connection, session }: Props) {
       >
         <ConnectionBanner connection={connection} />
         <SessionEndedDialog session={session} />
+        <ConfirmationDialog session={session} />
         <AdminUI
           title="Trueward"
           dashboard={pages.overview}

@@ -22,10 +22,10 @@ export interface KeyManager {
   create(operation: Operation, request: ApiKeyRequest): Promise<ApiKey>;
   update(operation: Operation, id: string, changes: ApiKeyUpdate): Promise<ApiKey>;
   /**
-   * Creates a key that replaces another. The old key is revoked after `overlapS` seconds. A publishable key keeps the
-   * game's id.
+   * Creates a key that replaces another. The old key is revoked after `overlapS` seconds (default: a day, or immediately
+   * if the key has leaked). A publishable key keeps the game's id.
    */
-  roll(operation: Operation, id: string, overlapS: number): Promise<ApiKey>;
+  roll(operation: Operation, id: string, overlapS: number | undefined): Promise<ApiKey>;
   revoke(operation: Operation, id: string): Promise<void>;
 }
 
@@ -110,8 +110,9 @@ export function createKeyManager({
       });
       return finish(operation, 'key.updated', id, before);
     },
-    async roll(operation, id, overlapS) {
+    async roll(operation, id, chosenOverlapS) {
       const before = await findActive(operation, id);
+      const overlapS = chosenOverlapS ?? (before.leaked_at === undefined ? 86_400 : 0);
       const { kind, allowed_origins: origins, rate_limit: limit } = before;
       const created = await createWithText(operation, kind, origins, limit, id);
       await revokeKey(operation.queries, operation.scope, id, clock.nowMs() + overlapS * 1_000);

@@ -91,8 +91,6 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
       role: 'owner',
       createdAtMs: clock.nowMs(),
     });
-    // Revokes any other links for the first owner.
-    await queries.query('DELETE FROM user_links WHERE user_id IS NULL');
     const user = await findUser(queries, accountId, id);
     if (!user) throw new Error(`User ${id} was not stored.`);
     return user;
@@ -141,6 +139,7 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
         await lockConfiguration(queries, openLink.accountId);
         const link = await read(queries, token);
         if (!link) throw createUsedLinkError();
+        if (!link.user) await consumeFirstOwnerLink(queries, token);
         const { condition, params } = matchToken('l', token, 1);
         await queries.query(`DELETE FROM user_links AS l WHERE ${condition}`, params);
         const user = link.user
@@ -158,6 +157,20 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
       });
     },
   };
+}
+
+/**
+ * Removes every link for the first owner. Concurrent calls wait for each other, and only one of them finds its link.
+ *
+ * @throws DomainError when the link is gone, or when there is a user, for example from an import.
+ */
+async function consumeFirstOwnerLink(queries: Queries, token: string): Promise<void> {
+  const rows = await queries.query<{ hash: string }>(
+    'DELETE FROM user_links WHERE user_id IS NULL RETURNING hash',
+  );
+  const isOpen = rows.some(({ hash }) => hash === hashToken(token));
+  if (!isOpen || (await queries.query('SELECT 1 FROM users LIMIT 1')).length > 0)
+    throw createUsedLinkError();
 }
 
 const createUsedLinkError = (): DomainError =>

@@ -14,6 +14,8 @@ export interface Session {
   user: User;
   accountName: string;
   csrfToken: string;
+  /** When the user last entered the password. */
+  confirmedAtMs: number;
   /** When the session expires if there are no further requests. */
   expiresAtMs: number;
   /** When the session expires regardless of activity. The cookie expires at the same time. */
@@ -30,6 +32,8 @@ export interface Sessions {
    * @param options `touch`: whether to extend the session (default: true)
    */
   find(token: string, options?: { touch: boolean }): Promise<Session | undefined>;
+  /** Records that the session's user has just entered the password. */
+  confirm(token: string): Promise<void>;
   end(queries: Queries, token: string): Promise<void>;
   /** Ends all of a user's sessions. */
   endAll(queries: Queries, user: Pick<User, 'accountId' | 'id'>): Promise<void>;
@@ -40,12 +44,14 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
     accountName: string;
     seenAt: Date;
     expiresAt: Date;
+    confirmedAt: Date;
   };
   const read = async (token: string): Promise<Row | undefined> => {
     const nowMs = clock.nowMs();
     const { condition, params } = matchToken('s', token, 3);
     const [row] = await database.query<Row>(
-      `SELECT ${userColumns}, a.name AS "accountName", s.seen_at AS "seenAt", s.expires_at AS "expiresAt"
+      `SELECT ${userColumns}, a.name AS "accountName", s.seen_at AS "seenAt", s.expires_at AS "expiresAt",
+          s.confirmed_at AS "confirmedAt"
         FROM sessions s
         JOIN users u ON u.account_id = s.account_id AND u.id = s.user_id
         JOIN accounts a ON a.account_id = s.account_id
@@ -63,7 +69,7 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
         new Date(nowMs),
       ]);
       await queries.query(
-        'INSERT INTO sessions (account_id, hash, user_id, seen_at, expires_at) VALUES ($1, $2, $3, $4, $5)',
+        'INSERT INTO sessions (account_id, hash, user_id, seen_at, expires_at, confirmed_at) VALUES ($1, $2, $3, $4, $5, $4)',
         [accountId, hashToken(token), id, new Date(nowMs), new Date(nowMs + maxLifetimeMs)],
       );
       return token;
@@ -71,7 +77,7 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
     async find(token, { touch } = { touch: true }) {
       const row = await read(token);
       if (!row) return undefined;
-      const { accountName, seenAt, expiresAt, ...user } = row;
+      const { accountName, seenAt, expiresAt, confirmedAt, ...user } = row;
       const nowMs = clock.nowMs();
       if (touch && nowMs - seenAt.getTime() > touchIntervalMs) {
         await database.query(
@@ -84,9 +90,17 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
         user: toUser(user),
         accountName,
         csrfToken: deriveCsrfToken(token),
+        confirmedAtMs: confirmedAt.getTime(),
         expiresAtMs: Math.min(expiresAt.getTime(), idleAtMs),
         endsAtMs: expiresAt.getTime(),
       };
+    },
+    async confirm(token) {
+      const { condition, params } = matchToken('s', token, 2);
+      await database.query(`UPDATE sessions AS s SET confirmed_at = $1 WHERE ${condition}`, [
+        new Date(clock.nowMs()),
+        ...params,
+      ]);
     },
     async end(queries, token) {
       const { condition, params } = matchToken('s', token, 1);

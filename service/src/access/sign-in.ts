@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
-import { serviceAccount } from './secret-box.ts';
 import type { Clock } from '../platform/time.ts';
 import type { Database, Queries } from '../store/database.ts';
+import { type Attempt, createLockout } from './lockout.ts';
 import type { OneTimeCodes, Passwords } from './credentials.ts';
 import type { Sessions } from './sessions.ts';
-import { findUserByEmail, normalizeEmail, type User } from './user.ts';
+import { findUsersByEmail, normalizeEmail, type User } from './user.ts';
 
 interface Deps {
   database: Database;
@@ -18,6 +17,8 @@ interface Deps {
 export type SignInResult =
   | { sessionToken: string }
   | { failure: 'sign_in_failed' | 'code_required' }
+  /** The password opens several accounts, and the credentials don't name one of them. */
+  | { failure: 'account_required'; accountIds: string[] }
   | { failure: 'locked'; waitS: number };
 
 export interface SignIn {
@@ -26,12 +27,24 @@ export interface SignIn {
     email: string;
     password: string;
     code?: string;
+    /** The id of the account; needed only if the password opens several. */
+    account?: string;
     ip: string;
   }): Promise<SignInResult>;
-  /** Starts a session for a user who has been authenticated by other means. Returns the session token. */
-  begin(queries: Queries, user: User): Promise<string>;
-  /** Verifies a signed-in user's password. Failures count as failed sign-ins. */
-  confirm(user: User, password: string, ip: string): Promise<SignInResult | undefined>;
+  /**
+   * Starts a session for a user who has been authenticated by a link, and remembers that the user has signed in from
+   * this IP. Returns the session token.
+   */
+  beginByLink(user: User, ip: string): Promise<string>;
+  /**
+   * Verifies a signed-in user's password, and the one-time code if the user has codes and `requiresCode` is set. Failures
+   * count as failed sign-ins.
+   */
+  confirm(
+    user: User,
+    credentials: { password: string; code?: string },
+    options: { ip: string; requiresCode: boolean },
+  ): Promise<SignInResult | undefined>;
 }
 
 export function createSignIn({ database, clock, codes, sessions, passwords }: Deps): SignIn {
@@ -53,196 +66,54 @@ export function createSignIn({ database, clock, codes, sessions, passwords }: De
     if ('waitS' in countedAttempt) return { failure: 'locked', waitS: countedAttempt.waitS };
     const result = await verify();
     if (result === undefined) await countedAttempt.succeed();
-    // The password was correct and only the code is missing, so the attempt was not a guess.
-    else if ('failure' in result && result.failure === 'code_required') await countedAttempt.undo();
+    // The password was correct and only the code or the account is missing, so the attempt was not a guess.
+    else if ('failure' in result && result.failure !== 'sign_in_failed')
+      await countedAttempt.undo();
     return result;
   };
   return {
-    begin,
-    async byPassword({ password, code, ip, email: enteredEmail }) {
+    async beginByLink(user, ip) {
+      await lockout.remember({ email: user.email, ip });
+      return database.transaction((queries) => begin(queries, user));
+    },
+    async byPassword({ password, code, account, ip, email: enteredEmail }) {
       const email = normalizeEmail(enteredEmail);
-      const found: { user?: User | undefined } = {};
+      let user: User | undefined;
       const failure = await verifyLimited({ email, ip }, async () => {
-        const user = (found.user = await findUserByEmail(database, email));
-        const isCorrect = await passwords.verify(password, user?.password ?? null);
-        if (!user || !isCorrect) return { failure: 'sign_in_failed' };
+        const users = (await findUsersByEmail(database, email)).filter(
+          ({ accountId }) => account === undefined || accountId === account,
+        );
+        const matches: User[] = [];
+        for (const candidate of users)
+          if (await passwords.verify(password, candidate.password)) matches.push(candidate);
+        // An unknown e-mail address must take as long as a known one.
+        if (users.length === 0) await passwords.verify(password, null);
+        if (matches.length > 1)
+          return {
+            failure: 'account_required',
+            accountIds: matches.map((match) => match.accountId),
+          };
+        [user] = matches;
+        if (!user) return { failure: 'sign_in_failed' };
         if (!user.codesActive) return undefined;
         if (code === undefined) return { failure: 'code_required' };
         return (await codes.redeem(database, user, code))
           ? undefined
           : { failure: 'sign_in_failed' };
       });
-      const { user } = found;
       if (failure || !user) return failure ?? { failure: 'sign_in_failed' };
-      return { sessionToken: await database.transaction((queries) => begin(queries, user)) };
+      const signedIn = user;
+      return { sessionToken: await database.transaction((queries) => begin(queries, signedIn)) };
     },
-    confirm: (user, password, ip) =>
-      verifyLimited({ email: user.email, ip }, async () =>
-        (await passwords.verify(password, user.password))
+    confirm: (user, { password, code }, { ip, requiresCode }) =>
+      verifyLimited({ email: user.email, ip }, async () => {
+        if (!(await passwords.verify(password, user.password)))
+          return { failure: 'sign_in_failed' };
+        if (!requiresCode || !user.codesActive) return undefined;
+        if (code === undefined) return { failure: 'code_required' };
+        return (await codes.redeem(database, user, code))
           ? undefined
-          : { failure: 'sign_in_failed' },
-      ),
+          : { failure: 'sign_in_failed' };
+      }),
   };
 }
-
-interface Limit {
-  /** Number of consecutive failures that trigger the first delay. */
-  failureLimit: number;
-  /** The first delay. It doubles with each further failure. */
-  firstWaitS: number;
-  longestWaitS: number;
-}
-
-/**
- * The limits for failed sign-ins. `pair` applies to one account from one IP, and is the strictest. `ip` applies to one
- * IP across all accounts, and allows more failures because a whole office may share an IP. `account` applies to one
- * account across all IPs, and is only strict enough to slow down botnets: if it were stricter, anyone could lock out an
- * owner with failed sign-ins.
- */
-const limits = {
-  pair: { failureLimit: 5, firstWaitS: 30, longestWaitS: 900 },
-  ip: { failureLimit: 20, firstWaitS: 30, longestWaitS: 900 },
-  account: { failureLimit: 50, firstWaitS: 5, longestWaitS: 60 },
-} as const satisfies Record<string, Limit>;
-
-/** How long an IP is exempt from an account's limit after a successful sign-in. */
-const knownForMs = 30 * 86_400_000;
-
-/** The e-mail address and IP of a sign-in attempt. */
-interface Attempt {
-  email: string;
-  ip: string;
-}
-
-/** An attempt. It is counted before its outcome is known, so that concurrent attempts can't evade the limits. */
-interface CountedAttempt {
-  /** Records a success, which resets the account's failure count for this IP. */
-  succeed(): Promise<void>;
-  /** Removes the attempt from the counts. For attempts that neither succeeded nor failed. */
-  undo(): Promise<void>;
-}
-
-/** Limits attempts to guess passwords and codes. */
-interface Lockout {
-  /** Records an attempt. If too many have failed, resolves to the number of seconds to wait instead. */
-  count(attempt: Attempt): Promise<CountedAttempt | { waitS: number }>;
-}
-
-/** A row of `sign_in_attempts` after its failure count was incremented. */
-interface AttemptRow {
-  subject: string;
-  failures: number;
-}
-
-/** How long this process trusts that a subject is still locked. An operator may have unlocked it in the database. */
-const trustLockMs = 5_000;
-/** Maximum number of locked subjects that are remembered. */
-const maxLocked = 10_000;
-
-function createLockout(queries: Queries, clock: Clock): Lockout {
-  /** When locked subjects may try again. While a subject is locked, its attempts cost no statement. */
-  const locked = new Map<string, { untilMs: number; readAtMs: number }>();
-  const rememberLock = (subject: string, untilMs: number): void => {
-    const [oldest] = locked.keys();
-    if (locked.size >= maxLocked && oldest !== undefined) locked.delete(oldest);
-    locked.set(subject, { untilMs, readAtMs: clock.nowMs() });
-  };
-  const count = async (subject: string, limit: Limit): Promise<AttemptRow | { waitS: number }> => {
-    const nowMs = clock.nowMs();
-    const lock = locked.get(subject);
-    if (lock && nowMs < lock.untilMs && nowMs - lock.readAtMs < trustLockMs)
-      return { waitS: Math.max(1, Math.ceil((lock.untilMs - nowMs) / 1_000)) };
-    locked.delete(subject);
-    const { failureLimit, firstWaitS, longestWaitS } = limit;
-    // Citus requires an immutable function here. `to_timestamp` is immutable. Adding an interval is not, because the
-    // result depends on the time zone.
-    const [counted] = await queries.query<AttemptRow>(
-      `INSERT INTO sign_in_attempts AS known (account_id, subject, failures, locked_until, last_at)
-        VALUES ($1, $2, 1, $3, $3)
-        ON CONFLICT (account_id, subject) DO UPDATE SET failures = known.failures + 1, last_at = $3,
-          locked_until = CASE WHEN known.failures + 1 < $4 THEN known.locked_until ELSE
-            to_timestamp($7::float8 + least($5::float8 * power(2, least(known.failures + 1 - $4, 20)), $6)) END
-          WHERE known.locked_until <= $3
-        RETURNING subject, failures`,
-      [
-        serviceAccount,
-        subject,
-        new Date(nowMs),
-        failureLimit,
-        firstWaitS,
-        longestWaitS,
-        nowMs / 1_000,
-      ],
-    );
-    if (counted) return counted;
-    const [row] = await queries.query<{ locked_until: Date }>(
-      'SELECT locked_until FROM sign_in_attempts WHERE account_id = $1 AND subject = $2',
-      [serviceAccount, subject],
-    );
-    const untilMs = row?.locked_until.getTime() ?? nowMs;
-    rememberLock(subject, untilMs);
-    const waitMs = untilMs - nowMs;
-    return { waitS: Math.max(1, Math.ceil(waitMs / 1_000)) };
-  };
-  /** Undoes a count, but keeps the delay caused by a concurrent attempt. */
-  const undoCount = async ({ subject, failures }: AttemptRow): Promise<void> => {
-    await queries.query(
-      `UPDATE sign_in_attempts SET failures = greatest(failures - 1, 0),
-          locked_until = CASE WHEN failures = $3 THEN least(locked_until, $4) ELSE locked_until END
-        WHERE account_id = $1 AND subject = $2`,
-      [serviceAccount, subject, failures, new Date(clock.nowMs())],
-    );
-  };
-  const isKnown = async (pair: string): Promise<boolean> =>
-    (
-      await queries.query(
-        'SELECT 1 FROM sign_in_attempts WHERE account_id = $1 AND subject = $2 AND known_until > $3',
-        [serviceAccount, pair, new Date(clock.nowMs())],
-      )
-    ).length > 0;
-
-  return {
-    async count({ email, ip }) {
-      const pair = hashSubject('pair', `${email} ${ip}`);
-      const account = hashSubject('account', email);
-      // Counts the IP first, so that a locked-out IP can't add rows for made-up e-mail addresses.
-      const limitsByName: [string, Limit][] = [
-        [hashSubject('address', ip), limits.ip],
-        [pair, limits.pair],
-        ...((await isKnown(pair)) ? [] : [[account, limits.account] as [string, Limit]]),
-      ];
-      const countedAttempts: AttemptRow[] = [];
-      const undo = async (): Promise<void> => {
-        for (const counted of countedAttempts) await undoCount(counted);
-      };
-      for (const [subject, limit] of limitsByName) {
-        const counted = await count(subject, limit);
-        if ('waitS' in counted) {
-          await undo();
-          return counted;
-        }
-        countedAttempts.push(counted);
-      }
-      return {
-        undo,
-        async succeed() {
-          await undo();
-          const nowMs = clock.nowMs();
-          await queries.query(
-            `UPDATE sign_in_attempts SET failures = 0, locked_until = $3, known_until = $4
-              WHERE account_id = $1 AND subject = $2`,
-            [serviceAccount, pair, new Date(nowMs), new Date(nowMs + knownForMs)],
-          );
-          await queries.query(
-            'DELETE FROM sign_in_attempts WHERE account_id = $1 AND subject = $2',
-            [serviceAccount, account],
-          );
-        },
-      };
-    },
-  };
-}
-
-/** Hashes a subject, so that its stored name is short regardless of the input's length. */
-const hashSubject = (kind: string, name: string): string =>
-  createHash('sha256').update(`${kind} ${name}`).digest('hex');

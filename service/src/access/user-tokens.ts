@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { errors, jwtVerify } from 'jose';
 import type { Clock } from '../platform/time.ts';
+import type { AuditLog, Operation } from '../store/audit-log.ts';
 import type { Scope, Database } from '../store/database.ts';
 import type { SecretBox } from './secret-box.ts';
 
@@ -12,7 +13,7 @@ const clockToleranceS = 60;
 /** Verifies user tokens, and manages the secrets with which customers' servers sign them. */
 export interface UserTokens {
   /** Creates a secret and returns it. Older secrets stay valid for `overlapS` seconds. */
-  createSecret(scope: Scope, overlapS: number): Promise<string>;
+  createSecret(operation: Operation, overlapS: number): Promise<string>;
   /** Resolves to the `user_ref` of a valid token, or to undefined if the token is invalid or expired. */
   verify(scope: Scope, token: string): Promise<string | undefined>;
 }
@@ -21,6 +22,7 @@ interface Deps {
   database: Database;
   box: SecretBox;
   clock: Clock;
+  audit: AuditLog;
 }
 
 /** How long an environment's secrets are cached. Otherwise, each invented token would cost a statement. */
@@ -28,7 +30,7 @@ const cacheMs = 1_000;
 /** Maximum number of environments whose secrets are cached. */
 const maxCached = 10_000;
 
-export function createUserTokens({ database, box, clock }: Deps): UserTokens {
+export function createUserTokens({ database, box, clock, audit }: Deps): UserTokens {
   const cache = new Map<string, { secrets: Promise<string[]>; endsAtMs: number }>();
   const readSecrets = async ({ accountId, environment }: Scope): Promise<string[]> => {
     const rows = await database.query<{ sealed: string }>(
@@ -52,26 +54,28 @@ export function createUserTokens({ database, box, clock }: Deps): UserTokens {
     return secrets;
   };
   return {
-    async createSecret({ accountId, environment }, overlapS) {
+    async createSecret(operation, overlapS) {
+      const { queries, scope } = operation;
+      const { accountId, environment } = scope;
       const secret = `utk_${environment}_${randomBytes(32).toString('base64url')}`;
       const nowMs = clock.nowMs();
-      await database.transaction(async (queries) => {
-        await queries.query(
-          `UPDATE secrets SET expires_at = $4 WHERE account_id = $1 AND purpose = $2
+      const id = `${environment}/${randomBytes(8).toString('hex')}`;
+      await queries.query(
+        `UPDATE secrets SET expires_at = $4 WHERE account_id = $1 AND purpose = $2
             AND starts_with(id, $3) AND (expires_at IS NULL OR expires_at > $4)`,
-          [accountId, purpose, `${environment}/`, new Date(nowMs + overlapS * 1_000)],
-        );
-        await queries.query(
-          'INSERT INTO secrets (account_id, purpose, id, sealed, created_at) VALUES ($1, $2, $3, $4, $5)',
-          [
-            accountId,
-            purpose,
-            `${environment}/${randomBytes(8).toString('hex')}`,
-            box.seal(secret),
-            new Date(nowMs),
-          ],
-        );
-      });
+        [accountId, purpose, `${environment}/`, new Date(nowMs + overlapS * 1_000)],
+      );
+      await queries.query(
+        'INSERT INTO secrets (account_id, purpose, id, sealed, created_at) VALUES ($1, $2, $3, $4, $5)',
+        [accountId, purpose, id, box.seal(secret), new Date(nowMs)],
+      );
+      const entry = {
+        action: 'user_token_secret.created',
+        targetId: id,
+        after: { overlap_s: overlapS },
+      };
+      await audit.record(operation, entry);
+      // The secret is read again after the commit. Until then, the cache may be filled with the old ones, for a second.
       cache.delete(`${accountId} ${environment}`);
       return secret;
     },

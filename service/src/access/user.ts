@@ -53,15 +53,24 @@ export const toUser = ({ createdAt, lastSignInAt, ...row }: UserRow): User => ({
   lastSignInAtMs: lastSignInAt?.getTime() ?? null,
 });
 
-export async function findUserByEmail(queries: Queries, email: string): Promise<User | undefined> {
+/** Finds the users with this e-mail address: at most one in each account, and at most {@link maxAccounts}. */
+export async function findUsersByEmail(queries: Queries, email: string): Promise<User[]> {
   // Citus can't join the two tables: sign-in names are service-wide, whereas users are on their account's shard.
-  const [name] = await queries.query<{ accountId: string; id: string }>(
+  const names = await queries.query<{ accountId: string; id: string }>(
     `SELECT user_account_id AS "accountId", user_id AS id FROM sign_in_names
-      WHERE account_id = $1 AND email = $2`,
+      WHERE account_id = $1 AND email = $2 ORDER BY user_account_id LIMIT ${maxAccounts}`,
     [serviceAccount, email],
   );
-  return name && findUser(queries, name.accountId, name.id);
+  const users: User[] = [];
+  for (const { accountId, id } of names) {
+    const user = await findUser(queries, accountId, id);
+    if (user) users.push(user);
+  }
+  return users;
 }
+
+/** How many of a person's accounts a sign-in considers, because each of them costs a password check. */
+const maxAccounts = 8;
 
 export async function findUser(
   queries: Queries,
@@ -89,7 +98,7 @@ export async function listUsers(
   return rows.map(toUser);
 }
 
-/** @throws DomainError when another user has the same e-mail address. */
+/** @throws DomainError when another user of the account has the same e-mail address. */
 export async function insertUser(
   queries: Queries,
   user: Pick<User, 'accountId' | 'id' | 'email' | 'name' | 'role' | 'password' | 'createdAtMs'>,
@@ -104,6 +113,8 @@ export async function insertUser(
       { pointer: '/email', message: 'is taken' },
     ]);
   }
+  // The links for the first owner end with the first user, whoever created that user.
+  await queries.query('DELETE FROM user_links WHERE user_id IS NULL');
   await queries.query(
     `INSERT INTO users (account_id, id, email, name, role, password, created_at)
       VALUES ($1, $2, $3, $4, $5, $6, $7)`,
@@ -166,10 +177,10 @@ export async function updateUser(
 
 export async function deleteUser(queries: Queries, { accountId, id, email }: User): Promise<void> {
   await queries.query('DELETE FROM users WHERE account_id = $1 AND id = $2', [accountId, id]);
-  await queries.query('DELETE FROM sign_in_names WHERE account_id = $1 AND email = $2', [
-    serviceAccount,
-    email,
-  ]);
+  await queries.query(
+    'DELETE FROM sign_in_names WHERE account_id = $1 AND email = $2 AND user_account_id = $3',
+    [serviceAccount, email, accountId],
+  );
   for (const table of ['sessions', 'user_links'])
     await queries.query(`DELETE FROM ${table} WHERE account_id = $1 AND user_id = $2`, [
       accountId,

@@ -15,6 +15,7 @@ import type { RecordDropped } from '../reward/dropped-events.ts';
 import type { IngestEvents } from '../reward/ingest-events.ts';
 import type { KeyManager } from '../access/key-manager.ts';
 import type { KeyPrincipal } from '../access/principal.ts';
+import type { SecretBox } from '../access/secret-box.ts';
 import type { UserTokens } from '../access/user-tokens.ts';
 import type { MediaStore } from '../media/media-store.ts';
 import type { ProbeThread } from '../media/probe-thread.ts';
@@ -66,6 +67,7 @@ import { addValidation } from './validation.ts';
 /** Dependencies for the routes. */
 interface AppDeps {
   database: Database;
+  box: SecretBox;
   configuration: Configuration;
   resources: ResourceStore;
   makeDecision: MakeDecision;
@@ -180,6 +182,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     sessions: deps.users.sessions,
     cookie,
     limiter,
+    clock,
     publicUrl: deps.publicUrl,
   });
   const { findKey, isComplete } = configuration;

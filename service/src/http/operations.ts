@@ -16,6 +16,8 @@ export interface OperationResponse {
   body?: object;
   /** The revision of the object in the body, sent as the `ETag`. */
   revision?: number;
+  /** The member of the body that contains a secret. It is not stored, so a replayed response doesn't contain it. */
+  shownOnce?: string;
 }
 
 /** How long responses are kept. */
@@ -50,12 +52,66 @@ export async function runOnce(
   if (insertedRows.length === 0)
     return { ...(await readStoredResponse(deps, row, request)), replayed: true };
   const response = await work();
+  await storeResponse(deps, row, response);
+  return { ...response, replayed: false };
+}
+
+/** How long a request that runs outside a transaction may take. Afterward, a retry runs again. */
+const claimMs = 60_000;
+
+/**
+ * Like {@link runOnce}, for work that can't share a transaction with the key. The key is stored before the work starts,
+ * and removed if the work fails.
+ */
+export async function runOnceDetached(
+  deps: { queries: Queries; box: SecretBox; clock: Clock },
+  { accountId, environment }: Scope,
+  request: FastifyRequest,
+  work: () => Promise<object>,
+): Promise<{ body: object; replayed: boolean }> {
+  const { queries, clock } = deps;
+  const key = readKey(request);
+  if (key === undefined) return { body: await work(), replayed: false };
+  const row = [accountId, environment, key];
+  const now = new Date(clock.nowMs());
+  const claimed = await queries.query(
+    `INSERT INTO idempotency_keys AS known (account_id, environment, key, request_hash, created_at)
+      VALUES ($1, $2, $3, $4, $5) ON CONFLICT (account_id, environment, key) DO UPDATE SET created_at = $5
+        WHERE known.answer IS NULL AND known.request_hash = $4 AND known.created_at < $6 RETURNING key`,
+    [...row, hashRequest(request), now, new Date(now.getTime() - claimMs)],
+  );
+  if (claimed.length === 0) {
+    const { body = {} } = await readStoredResponse(deps, row, request);
+    return { body, replayed: true };
+  }
+  try {
+    const body = await work();
+    await storeResponse(deps, row, { status: 200, body });
+    return { body, replayed: false };
+  } catch (error) {
+    await queries.query(
+      `DELETE FROM idempotency_keys WHERE account_id = $1 AND environment = $2 AND key = $3
+        AND answer IS NULL AND created_at = $4`,
+      [...row, now],
+    );
+    throw error;
+  }
+}
+
+async function storeResponse(
+  { queries, box }: { queries: Queries; box: SecretBox },
+  row: string[],
+  { shownOnce, body, ...response }: OperationResponse,
+): Promise<void> {
+  const storedBody = Object.fromEntries(
+    Object.entries(body ?? {}).filter(([name]) => name !== shownOnce),
+  );
+  const stored = body === undefined ? response : { ...response, body: storedBody };
   await queries.query(
     `UPDATE idempotency_keys SET status = $4, answer = $5
       WHERE account_id = $1 AND environment = $2 AND key = $3`,
-    [...row, response.status, box.seal(JSON.stringify(response))],
+    [...row, response.status, box.seal(JSON.stringify(stored))],
   );
-  return { ...response, replayed: false };
 }
 
 async function readStoredResponse(

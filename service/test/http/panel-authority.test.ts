@@ -110,6 +110,7 @@ const unrestrictedRoutes = [
   'POST /panel/api/account/password',
   'POST /panel/api/policies/try',
   'POST /panel/api/session',
+  'POST /panel/api/session/confirmation',
   'POST /panel/api/setup',
 ];
 

@@ -318,10 +318,9 @@ test('reviews, media changes and kill switches emit webhook events', async () =>
     scope: 'placement',
     target_id: placement.id,
     state: 'on',
-    actor: 'Ada',
   });
   await patch(`/v1/kill-switches/${killSwitch.id}`, { reason: 'none' });
-  await patch(`/v1/kill-switches/${killSwitch.id}`, { state: 'off', actor: 'Bob' });
+  await patch(`/v1/kill-switches/${killSwitch.id}`, { state: 'off' });
   const events = (await receiver.waitForRequests(4)).map(
     ({ body }) => JSON.parse(body) as { id: string; type: string; data: object },
   );
@@ -333,14 +332,14 @@ test('reviews, media changes and kill switches emit webhook events', async () =>
       scope: 'placement',
       target_id: placement.id,
       state: 'on',
-      actor: 'Ada',
+      actor: expect.stringMatching(/^key_/) as string,
     },
     {
       kill_switch_id: killSwitch.id,
       scope: 'placement',
       target_id: placement.id,
       state: 'off',
-      actor: 'Bob',
+      actor: expect.stringMatching(/^key_/) as string,
       reason: 'none',
     },
   ]);

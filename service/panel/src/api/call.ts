@@ -1,7 +1,7 @@
 import type { Session } from '../session/session.ts';
 import { type Connection, fetchTracked } from './connection.ts';
 import type { Environment } from './environment.ts';
-import { toHttpError } from './problem.ts';
+import { readCode, toHttpError } from './problem.ts';
 
 export interface CallOptions {
   method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -33,7 +33,10 @@ export function createCall(
   connection: Connection,
   environment: Environment,
 ): Call {
-  return async <T>(path: string, { method = 'GET', body, ifMatch, signal }: CallOptions = {}) => {
+  const call = async <T>(
+    path: string,
+    { method = 'GET', body, ifMatch, signal }: CallOptions = {},
+  ): Promise<ApiResponse<T>> => {
     const isFile = body instanceof File;
     // The browser derives the type from the file name; the service rejects content of a different type.
     const type = isFile ? body.type || 'application/octet-stream' : 'application/json';
@@ -53,6 +56,15 @@ export function createCall(
       body: (await readBody(response)) as T,
       etag: response.headers.get('etag') ?? undefined,
     };
+  };
+  return async <T>(path: string, options?: CallOptions) => {
+    try {
+      return await call<T>(path, options);
+    } catch (error) {
+      if (readCode(error) !== 'confirmation_required' || !(await session.askForPassword()))
+        throw error;
+      return call<T>(path, options);
+    }
   };
 }
 

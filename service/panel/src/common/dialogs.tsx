@@ -58,13 +58,19 @@ interface OverlapProps {
   title: string;
   text: string;
   confirm: string;
+  /** The preselected choice (default: a day). */
+  defaultOverlapS?: number;
   onConfirm(overlapS: number): void;
   onClose(): void;
 }
 
 /** A dialog to choose how long the old secret remains valid. */
-export function OverlapDialog({ onConfirm, ...dialogProps }: OverlapProps) {
-  const [overlapS, setOverlapS] = useState(86_400);
+export function OverlapDialog({
+  onConfirm,
+  defaultOverlapS = 86_400,
+  ...dialogProps
+}: OverlapProps) {
+  const [overlapS, setOverlapS] = useState(defaultOverlapS);
   return (
     <FormDialog {...dialogProps} onConfirm={() => onConfirm(overlapS)}>
       <TextField

@@ -20,7 +20,8 @@ export function KeyActions() {
   );
 }
 
-function RollKey({ apiKey: { id, last_four: lastFour } }: { apiKey: ApiKey }) {
+function RollKey({ apiKey }: { apiKey: ApiKey }) {
+  const { id, last_four: lastFour, leaked_at: leakedAt } = apiKey;
   const [isDialogOpen, setDialogOpen] = useState(false);
   const [text, setText] = useState<string>();
   const { run } = useAction<ApiKey>({ onSuccess: (newKey) => setText(newKey.key) });
@@ -32,7 +33,12 @@ function RollKey({ apiKey: { id, last_four: lastFour } }: { apiKey: ApiKey }) {
       {isDialogOpen && (
         <OverlapDialog
           title={`Roll the key ending in ${lastFour}?`}
-          text="The old key keeps working for a while, so that you can replace it everywhere."
+          text={
+            leakedAt === undefined
+              ? 'The old key keeps working for a while, so that you can replace it everywhere.'
+              : 'This key has leaked, so it should stop working now. Servers that use it fail until they have the new one.'
+          }
+          defaultOverlapS={leakedAt === undefined ? 86_400 : 0}
           confirm="Create new key"
           onClose={() => setDialogOpen(false)}
           onConfirm={(overlapS) => {

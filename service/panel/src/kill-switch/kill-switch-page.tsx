@@ -116,11 +116,12 @@ function KillTargetRow({ target, canChange, onStop, onEffect }: Props) {
 }
 
 const StopDetails = ({ killSwitch }: { killSwitch: KillSwitch }) => {
-  const { updated_at: since, expires_at: until, reason, actor } = killSwitch;
+  const { updated_at: since, expires_at: until, reason, actor, on_behalf_of: person } = killSwitch;
   return (
     <>
       {' '}
       · stopped on <TimeText time={since} /> by {actor}
+      {person !== undefined && <> for {person}</>}
       {until !== undefined && (
         <>
           , until <TimeText time={until} />

@@ -15,6 +15,8 @@ export interface Credentials {
   email: string;
   password: string;
   code?: string;
+  /** The account's id; needed only if the password opens several accounts. */
+  account?: string;
 }
 
 export interface SetupDetails {
@@ -42,6 +44,15 @@ export interface Session {
   changePassword(passwords: Passwords): Promise<void>;
   signOut(): Promise<void>;
   /**
+   * Prompts for the password, which the service requires again before dangerous changes. Resolves to false if the user
+   * cancels.
+   */
+  askForPassword(): Promise<boolean>;
+  /** Whether the user is being prompted for the password. */
+  isAsking(): boolean;
+  /** Sends the entered password; undefined cancels. Rejects if the service doesn't accept it. */
+  confirm(credentials: { password: string; code?: string } | undefined): Promise<void>;
+  /**
    * Handles a session that the service no longer accepts. Returns whether a user was signed in. If so, they are prompted
    * to sign in again, and {@link read} returns their details until then.
    */
@@ -62,13 +73,17 @@ export function createSession(connection: Connection): Session {
   let info: Promise<SessionInfo> | undefined;
   let hasEnded = false;
   let csrf = '';
+  let answers: ((isConfirmed: boolean) => void)[] = [];
 
-  async function request(path: string, body?: object): Promise<SessionInfo> {
+  async function send(path: string, body?: object): Promise<Response> {
     const headers = { 'Content-Type': 'application/json', 'Trueward-Csrf': csrf };
     const init = body && { method: 'POST', headers, body: JSON.stringify(body) };
     const response = await fetchTracked(connection, path, init);
     if (!response.ok) throw await toHttpError(response);
-    const session = (await response.json()) as SessionInfo;
+    return response;
+  }
+  async function request(path: string, body?: object): Promise<SessionInfo> {
+    const session = (await (await send(path, body)).json()) as SessionInfo;
     csrf = session.csrf_token;
     return session;
   }
@@ -100,9 +115,12 @@ export function createSession(connection: Connection): Session {
     info = undefined;
     csrf = '';
   }
+  function notify(): void {
+    for (const listener of listeners) listener();
+  }
   function setEnded(next: boolean): void {
     hasEnded = next;
-    for (const listener of listeners) listener();
+    notify();
   }
 
   return {
@@ -126,6 +144,18 @@ export function createSession(connection: Connection): Session {
       // Return only the fields that the form may send back.
       const { email, name } = (await response.json()) as { email?: string; name?: string };
       return { ...(email === undefined ? {} : { email }), ...(name === undefined ? {} : { name }) };
+    },
+    isAsking: () => answers.length > 0,
+    askForPassword: () =>
+      new Promise((resolve) => {
+        answers.push(resolve);
+        notify();
+      }),
+    async confirm(credentials) {
+      if (credentials) await send(`${sessionPath}/confirmation`, credentials);
+      for (const answer of answers) answer(credentials !== undefined);
+      answers = [];
+      notify();
     },
     setUp: (details) => signInWith('/panel/api/setup', details),
     changePassword: (passwords) => signInWith('/panel/api/account/password', passwords),

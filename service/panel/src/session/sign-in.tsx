@@ -18,6 +18,7 @@ interface Rejection {
 /** Prompts for e-mail and password and, if the user has enabled one-time codes, a code. */
 export function SignInForm({ email, onSignIn }: FormProps) {
   const [needsCode, setNeedsCode] = useState(false);
+  const [needsAccount, setNeedsAccount] = useState(false);
   const [rejection, setRejection] = useState<Rejection>();
   const [isBusy, setBusy] = useState(false);
 
@@ -28,7 +29,10 @@ export function SignInForm({ email, onSignIn }: FormProps) {
       await onSignIn(values as Credentials);
     } catch (error) {
       if (readCode(error) === 'code_required') setNeedsCode(true);
-      else setRejection({ text: readMessage(error), waitS: readRetryAfter(error) });
+      else if (readCode(error) === 'account_required') {
+        setNeedsAccount(true);
+        setRejection({ text: readMessage(error), waitS: undefined });
+      } else setRejection({ text: readMessage(error), waitS: readRetryAfter(error) });
     } finally {
       setBusy(false);
     }
@@ -51,6 +55,9 @@ export function SignInForm({ email, onSignIn }: FormProps) {
         validate={required()}
         autoFocus={email !== undefined}
       />
+      {needsAccount && (
+        <TextInput source="account" label="Account id" validate={required()} autoFocus />
+      )}
       {needsCode && (
         <TextInput
           source="code"

@@ -6,7 +6,9 @@ import {
   type Role,
   type SessionPrincipal,
 } from '../../access/principal.ts';
+import { confirmedForMs, type Power, powers } from '../../access/powers.ts';
 import { hashToken, type Session, type Sessions } from '../../access/sessions.ts';
+import type { Clock } from '../../platform/time.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
 import { ProblemError } from '../problem.ts';
 
@@ -16,6 +18,8 @@ declare module 'fastify' {
     panel?: 'account' | 'environment';
     /** The required role; by default, viewer for reads and operator for writes. */
     role?: Role;
+    /** What the route lets a user do that requires a recent password check. */
+    power?: Power;
   }
   interface FastifyRequest {
     session: OpenSession | null;
@@ -31,6 +35,7 @@ interface Deps {
   sessions: Sessions;
   cookie: SessionCookie;
   limiter: RateLimiter;
+  clock: Clock;
   /** The service's public URL. */
   publicUrl(): string;
 }
@@ -49,7 +54,13 @@ export interface SessionAccess {
 /** Maximum number of remembered sessions. */
 const maxKnownSessions = 10_000;
 
-export function createSessionAccess({ sessions, cookie, limiter, publicUrl }: Deps): SessionAccess {
+export function createSessionAccess({
+  sessions,
+  cookie,
+  limiter,
+  clock,
+  publicUrl,
+}: Deps): SessionAccess {
   /**
    * Hashes of the tokens that this process has found. Guesses from the same IP can't lock these sessions out, and their
    * requests don't count as guesses. Whether they still exist is checked in the database.
@@ -99,6 +110,7 @@ export function createSessionAccess({ sessions, cookie, limiter, publicUrl }: De
       limiter.onSession({ accountId, userId }, reply);
       if (request.method !== 'GET') requireCsrfToken(request, session);
       checkRole(request, session);
+      checkPower(request, session, clock.nowMs());
       request.session = { ...session, token };
       const environment = readEnvironment(request);
       return { kind: 'session', accountId, environment, userId, email, role };
@@ -144,6 +156,16 @@ function checkRole(request: FastifyRequest, { user }: Session): void {
   throw new ProblemError(
     'role_not_permitted',
     `This requires the ${requiredRole} role; yours is ${user.role}. An owner can change your role.`,
+  );
+}
+
+/** The only guard for powers: every route that has one passes it. */
+function checkPower(request: FastifyRequest, { confirmedAtMs }: Session, nowMs: number): void {
+  const { power } = request.routeOptions.config;
+  if (power === undefined || nowMs - confirmedAtMs < confirmedForMs) return;
+  throw new ProblemError(
+    'confirmation_required',
+    `To ${powers[power]}, enter your password again: POST /panel/api/session/confirmation.`,
   );
 }
 

@@ -16,10 +16,17 @@ import {
   textSchema,
 } from './panel-deps.ts';
 
+/** Maximum size of a body with credentials. */
+const bodyLimit = 4_096;
+/** Users with any role may change their own password and one-time codes. */
+const config = { panel: 'account', role: 'viewer' } as const;
+const codesConfig = { ...config, power: 'one_time_codes' } as const;
+
 interface Credentials {
   email: string;
   password: string;
   code?: string;
+  account?: string;
 }
 
 /** Describes a session for the page. */
@@ -56,15 +63,17 @@ function createSignInProblem(
         `Too many failed attempts: try again in ${result.waitS} seconds.`,
         { retryAfterS: result.waitS },
       );
+    case 'account_required':
+      return new ProblemError(
+        'account_required',
+        `This password opens several accounts. Enter the id of one of them: ${result.accountIds.join(', ')}.`,
+      );
     case 'code_required':
       return new ProblemError('code_required', 'Enter the code from your authenticator app.');
     default:
       return new ProblemError('sign_in_failed', 'The e-mail, password or code is wrong.');
   }
 }
-
-/** Maximum size of a body with credentials. */
-const bodyLimit = 4_096;
 
 /**
  * Applies the rate limit and the origin check on routes without a session. Must be called before the body is read,
@@ -92,10 +101,15 @@ export function addSessionRoutes(app: FastifyInstance, deps: PanelDeps): void {
       bodyLimit,
       schema: {
         hide: true,
-        body: strictBody({ email: emailSchema, password: textSchema(200), code: textSchema(20) }, [
-          'email',
-          'password',
-        ]),
+        body: strictBody(
+          {
+            email: emailSchema,
+            password: textSchema(200),
+            code: textSchema(20),
+            account: textSchema(64),
+          },
+          ['email', 'password'],
+        ),
       },
       onRequest: async (request, reply) => checkUnauthenticated(deps, request, reply),
     },
@@ -105,7 +119,7 @@ export function addSessionRoutes(app: FastifyInstance, deps: PanelDeps): void {
         ip: ipGroup(request.ip),
       });
       if ('failure' in result) {
-        if (result.failure !== 'code_required')
+        if (result.failure === 'sign_in_failed' || result.failure === 'locked')
           request.log.warn({ reason: result.failure, ip: request.ip }, 'sign-in failed');
         throw createSignInProblem(result);
       }
@@ -115,12 +129,57 @@ export function addSessionRoutes(app: FastifyInstance, deps: PanelDeps): void {
       return startSession(deps, reply, result.sessionToken);
     },
   );
+  addConfirmation(app, deps);
   app.delete(
     url,
     { schema: { hide: true }, config: { panel: 'account', role: 'viewer' } },
     async (request, reply) => {
       await users.sessions.end(database, getSession(request).token);
       cookie.clear(reply);
+      return reply.code(204).send();
+    },
+  );
+}
+
+/** Verifies the password, so that nobody can take over the account from an unattended browser or with a stolen cookie. */
+async function confirmPassword(
+  { users }: PanelDeps,
+  request: FastifyRequest,
+  credentials: { password: string; code?: string },
+  requiresCode: boolean,
+): Promise<void> {
+  const options = { ip: ipGroup(request.ip), requiresCode };
+  const result = await users.signIn.confirm(getSession(request).user, credentials, options);
+  if (!result || !('failure' in result)) return;
+  // The status is not 401, because the page would then sign the user out even though the session is still valid.
+  if (result.failure === 'sign_in_failed')
+    throw new ProblemError(
+      'invalid_request',
+      requiresCode ? 'The password or the code is wrong.' : 'The password is wrong.',
+    );
+  if (result.failure === 'code_required')
+    throw new ProblemError(
+      'confirmation_required',
+      'Enter the code from your authenticator app too.',
+    );
+  throw createSignInProblem(result);
+}
+
+/** Adds `/panel/api/session/confirmation`, where a signed-in user enters the password again before using a power. */
+function addConfirmation(app: FastifyInstance, deps: PanelDeps): void {
+  app.post<{ Body: { password: string; code?: string } }>(
+    '/panel/api/session/confirmation',
+    {
+      bodyLimit,
+      config,
+      schema: {
+        hide: true,
+        body: strictBody({ password: textSchema(200), code: textSchema(20) }, ['password']),
+      },
+    },
+    async (request, reply) => {
+      await confirmPassword(deps, request, request.body, true);
+      await deps.users.sessions.confirm(getSession(request).token);
       return reply.code(204).send();
     },
   );
@@ -138,7 +197,7 @@ const describeLink = ({ user }: Link): object =>
 
 /** Adds `/panel/api/setup`, where a single-use link creates the first owner or sets an invited user's password. */
 export function addSetupRoutes(app: FastifyInstance, deps: PanelDeps): void {
-  const { users, database, limiter } = deps;
+  const { users, limiter } = deps;
   const url = '/panel/api/setup';
   app.get<{ Querystring: { token: string } }>(
     url,
@@ -178,28 +237,17 @@ export function addSetupRoutes(app: FastifyInstance, deps: PanelDeps): void {
       const takeBack = limiter.onUnknownCredential(request, reply);
       const user = await users.links.redeem(token, person);
       takeBack();
-      const sessionToken = await users.signIn.begin(database, user);
+      const sessionToken = await users.signIn.beginByLink(user, ipGroup(request.ip));
       return startSession(deps, reply, sessionToken);
     },
   );
 }
 
-/** Users with any role may change their own password and one-time codes. */
-const config = { panel: 'account', role: 'viewer' } as const;
-
 /** Adds `/panel/api/account`, where users change their own password and one-time codes. */
 export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { users } = deps;
-  /** Confirms the password, so that nobody can take over the account from an unattended browser. */
-  const confirm = async (request: FastifyRequest, password: string): Promise<void> => {
-    const ip = ipGroup(request.ip);
-    const result = await users.signIn.confirm(getSession(request).user, password, ip);
-    if (!result || !('failure' in result)) return;
-    // The status is not 401, because the page would then sign the user out even though the session is still valid.
-    if (result.failure === 'sign_in_failed')
-      throw new ProblemError('invalid_request', 'The password is wrong.');
-    throw createSignInProblem(result);
-  };
+  const confirm = (request: FastifyRequest, password: string) =>
+    confirmPassword(deps, request, { password }, false);
   app.post<{ Body: { current: string; next: string } }>(
     '/panel/api/account/password',
     {
@@ -225,7 +273,7 @@ export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
   );
   app.post(
     '/panel/api/account/codes',
-    { bodyLimit, config, schema: { hide: true } },
+    { bodyLimit, config: codesConfig, schema: { hide: true } },
     async (request) => {
       const { secret, otpauthUrl } = await users.ownAccount.startCodeSetup(
         getSession(request).user,
@@ -237,7 +285,7 @@ export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
     '/panel/api/account/codes/confirm',
     {
       bodyLimit,
-      config,
+      config: codesConfig,
       schema: { hide: true, body: strictBody({ code: textSchema(20) }, ['code']) },
     },
     async (request, reply) => {

@@ -18,6 +18,8 @@ interface IdRequest {
 }
 
 const config = { panel: 'account', role: 'owner' } as const;
+const usersConfig = { ...config, power: 'users' } as const;
+const invitationConfig = { ...config, power: 'invitations' } as const;
 const hiddenSchema = { hide: true } as const;
 
 /** Adds `/panel/api/users`, which manages the panel users. */
@@ -57,7 +59,7 @@ function addInvitations(app: FastifyInstance, { users, runOperation, publicUrl }
   app.post<{ Body: { email: string; name: string; role: Role } }>(
     '/panel/api/users',
     {
-      config,
+      config: invitationConfig,
       schema: {
         ...hiddenSchema,
         body: strictBody({ email: emailSchema, name: personNameSchema, role: roleSchema }, [
@@ -70,16 +72,24 @@ function addInvitations(app: FastifyInstance, { users, runOperation, publicUrl }
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
         const { user, linkToken } = await users.manager.invite(operation, request.body);
-        return { status: 201, body: { ...describeUser(user), invite_url: inviteUrl(linkToken) } };
+        return {
+          status: 201,
+          body: { ...describeUser(user), invite_url: inviteUrl(linkToken) },
+          shownOnce: 'invite_url',
+        };
       }),
   );
   app.post<IdRequest>(
     '/panel/api/users/:id/link',
-    { config, schema: hiddenSchema },
+    { config: invitationConfig, schema: hiddenSchema },
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
         const { user, linkToken } = await users.manager.makeLink(operation, request.params.id);
-        return { status: 201, body: { ...describeUser(user), invite_url: inviteUrl(linkToken) } };
+        return {
+          status: 201,
+          body: { ...describeUser(user), invite_url: inviteUrl(linkToken) },
+          shownOnce: 'invite_url',
+        };
       }),
   );
 }
@@ -88,7 +98,7 @@ function addChanges(app: FastifyInstance, { users, runOperation }: PanelDeps): v
   app.patch<IdRequest & { Body: { name?: string; role?: Role } }>(
     '/panel/api/users/:id',
     {
-      config,
+      config: usersConfig,
       schema: {
         ...hiddenSchema,
         body: strictBody({ name: personNameSchema, role: roleSchema }, []),
@@ -103,7 +113,7 @@ function addChanges(app: FastifyInstance, { users, runOperation }: PanelDeps): v
   );
   app.delete<IdRequest>(
     '/panel/api/users/:id',
-    { config, schema: hiddenSchema },
+    { config: usersConfig, schema: hiddenSchema },
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
         const target = { id: request.params.id, ifMatch: readIfMatch(request) };

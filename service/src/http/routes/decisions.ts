@@ -1,18 +1,27 @@
+import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Configuration } from '../../decision/configuration.ts';
 import type { ClientInfo, MakeDecision } from '../../decision/decision-service.ts';
 import { isBot } from '../../reward/ingest-events.ts';
+import type { SecretBox } from '../../access/secret-box.ts';
+import type { Clock } from '../../platform/time.ts';
+import type { Database } from '../../store/database.ts';
 import type { Principal } from '../../access/principal.ts';
 import type { UserTokens } from '../../access/user-tokens.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import { type Country, detectDevice, identifyPlayer } from '../authentication/identify-player.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
 import { findClosestName } from '../../platform/closest-name.ts';
+import { writeHeaders } from '../openapi.ts';
+import { runOnceDetached } from '../operations.ts';
 import { ProblemError } from '../problem.ts';
 
 interface Deps {
+  database: Database;
+  box: SecretBox;
+  clock: Clock;
   configuration: Configuration;
   makeDecision: MakeDecision;
   userTokens: UserTokens;
@@ -36,12 +45,33 @@ export function addDecisionRoutes(app: FastifyInstance, deps: Deps): void {
       schema: {
         operationId: 'requestDecision',
         summary: 'Request an ad',
+        description: '`Idempotency-Key` is for secret keys: a retry returns the same decision.',
+        headers: writeHeaders,
         body: { $ref: 'DecisionRequest#' },
         response: { 200: { description: 'The decision.', $ref: 'Decision#' } },
       },
     },
-    (request, reply) => handleDecisionRequest(deps, request, reply),
+    (request, reply) =>
+      getPrincipal(request).kind === 'pk'
+        ? handleDecisionRequest(deps, request, reply)
+        : handleServerRequest(deps, request, reply),
   );
+}
+
+/** A server may retry with the same `Idempotency-Key`, so that one ad request makes one decision. */
+async function handleServerRequest(
+  deps: Deps,
+  request: Request,
+  reply: FastifyReply,
+): Promise<object> {
+  const { body, replayed } = await runOnceDetached(
+    { ...deps, queries: deps.database },
+    getPrincipal(request),
+    request,
+    () => handleDecisionRequest(deps, request, reply),
+  );
+  if (replayed) void reply.header('idempotency-replayed', 'true');
+  return body;
 }
 
 async function handleDecisionRequest(
@@ -51,6 +81,7 @@ async function handleDecisionRequest(
 ): Promise<Decision> {
   const { body } = request;
   const principal = getPrincipal(request);
+  if (body.device !== undefined) checkDevice(principal, body.device);
   if (body.simulate !== undefined && principal.environment === 'live') {
     throw new ProblemError('simulate_in_live', '`simulate` is available in the sandbox only.');
   }
@@ -77,7 +108,7 @@ async function handleDecisionRequest(
   return makeDecision(
     principal,
     entry,
-    identifiedRequest,
+    withLanguage(identifiedRequest),
     describeClient(country, principal, request),
   );
 }
@@ -85,14 +116,22 @@ async function handleDecisionRequest(
 function describeClient(
   country: Pick<Country, 'read'>,
   { kind, environment }: Principal,
-  { headers, ip }: FastifyRequest,
+  { headers, ip, body }: Request,
 ): ClientInfo {
+  // A request with a secret key comes from the customer's server. Only `device` describes the player.
+  if (kind !== 'pk') {
+    const { user_agent: playerAgent, ip: playerIp, country: playerCountry } = body.device ?? {};
+    return {
+      device: detectDevice(playerAgent),
+      country: playerCountry,
+      bot: playerAgent !== undefined && isBot(playerAgent, environment),
+      ip: playerIp,
+      userAgent: playerAgent,
+    };
+  }
   const userAgent = headers['user-agent'];
-  const device = detectDevice(userAgent);
-  // A request with a secret key comes from the customer's server, which may be in a different country than the player.
-  if (kind !== 'pk') return { device, bot: false };
   return {
-    device,
+    device: detectDevice(userAgent),
     country: country.read(headers),
     bot: isBot(userAgent, environment),
     ip,
@@ -100,6 +139,25 @@ function describeClient(
     origin: readPageOrigin(headers.origin),
   };
 }
+
+/** @throws ProblemError when a client sends the player's device, or when an address is invalid. */
+function checkDevice({ kind }: Principal, { ip }: NonNullable<DecisionRequest['device']>): void {
+  if (kind === 'pk') {
+    throw new ProblemError('invalid_request', 'The body is not valid.', {
+      errors: [{ pointer: '/device', message: 'is for requests with a secret key only' }],
+    });
+  }
+  if (ip !== undefined && isIP(ip) === 0) {
+    throw new ProblemError('invalid_request', 'The body is not valid.', {
+      errors: [{ pointer: '/device/ip', message: 'must be an IPv4 or IPv6 address' }],
+    });
+  }
+}
+
+const withLanguage = (request: DecisionRequest): DecisionRequest =>
+  request.locale !== undefined || request.device?.language === undefined
+    ? request
+    : { ...request, locale: request.device.language };
 
 /**
  * Returns the game page's origin, or undefined if it is opaque (`null`), as it is for local files and sandboxed frames.

@@ -29,7 +29,7 @@ interface IdRequest {
 }
 
 const config = { keys: ['sk'] } as const;
-const ownerConfig = { keys: ['sk'], role: 'owner' } as const;
+const ownerConfig = { keys: ['sk'], role: 'owner', power: 'keys' } as const;
 const keyResponse = (description: string) => ({ description, $ref: 'ApiKey#' });
 
 /** Adds `/v1/keys`, which manages the environment's keys. The full key is shown only once, when it is created. */
@@ -96,6 +96,7 @@ function addWrites(app: FastifyInstance, { keyManager, runOperation }: Deps): vo
       runOperation(request, reply, async (operation) => ({
         status: 201,
         body: await keyManager.create(operation, request.body),
+        shownOnce: 'key',
       })),
   );
   app.patch<IdRequest & { Body: ApiKeyUpdate }>(
@@ -135,7 +136,8 @@ function addWrites(app: FastifyInstance, { keyManager, runOperation }: Deps): vo
       runOperation(request, reply, async (operation) => {
         const { id } = request.params;
         const { overlap_s: overlapS } = request.body;
-        return { status: 201, body: await keyManager.roll(operation, id, overlapS) };
+        const body = await keyManager.roll(operation, id, overlapS);
+        return { status: 201, body, shownOnce: 'key' };
       }),
   );
   app.delete<IdRequest>(
@@ -161,26 +163,30 @@ function addWrites(app: FastifyInstance, { keyManager, runOperation }: Deps): vo
 /** Adds `POST /v1/user_token_secrets`, which creates a secret with which the customer's server signs user tokens. */
 export function addUserTokenRoutes(
   app: FastifyInstance,
-  { userTokens }: { userTokens: UserTokens },
+  { userTokens, runOperation }: { userTokens: UserTokens; runOperation: RunOperation },
 ): void {
   app.post<{ Body: { overlap_s: number } }>(
     '/v1/user_token_secrets',
     {
-      config: { keys: ['sk'], role: 'owner' },
+      config: { keys: ['sk'], role: 'owner', power: 'user_token_secrets' },
       schema: {
         operationId: 'createUserTokenSecret',
         summary: 'Create a secret for user tokens',
+        headers: writeHeaders,
         body: { $ref: 'UserTokenSecretRequest#' },
         response: {
           201: { description: 'The secret, which is shown only once.', $ref: 'UserTokenSecret#' },
         },
       },
     },
-    async (request, reply) => {
-      const principal = getPrincipal(request);
-      const secret = await userTokens.createSecret(principal, request.body.overlap_s);
-      void reply.code(201);
-      return { secret, environment: principal.environment };
-    },
+    (request, reply) =>
+      runOperation(request, reply, async (operation) => ({
+        status: 201,
+        body: {
+          secret: await userTokens.createSecret(operation, request.body.overlap_s),
+          environment: operation.scope.environment,
+        },
+        shownOnce: 'secret',
+      })),
   );
 }

@@ -1,5 +1,6 @@
 import type { Creative, ReviewRequest } from '@trueward/protocol/wire';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { throwFieldErrors } from '../../platform/domain-error.ts';
 import { type Clock, formatInstant } from '../../platform/time.ts';
 import { toEffective } from '../../resource/effective-state.ts';
 import { type RequestHeaders, splitRequestHeaders } from '../../resource/request-headers.ts';
@@ -169,6 +170,7 @@ export function addResourceWrites(
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
         const { members, headers } = splitRequestHeaders(request.body);
+        rejectLabel(request);
         const document = withServiceFields(kind, members, operation);
         const created = await resourceManager.create(operation, kind, document);
         if (headers) await requestHeaders.store(operation, created.document.id, headers);
@@ -192,7 +194,12 @@ export function addResourceWrites(
       runOperation(request, reply, async (operation) => {
         const { members, headers } = splitRequestHeaders(request.body);
         const target = { kind, id: request.params.id, ifMatch: readIfMatch(request) };
-        const change = kind === 'killSwitch' ? withActor(members, operation) : members;
+        rejectLabel(request);
+        // A label belongs to one change, so a later change removes it.
+        const change =
+          kind === 'killSwitch'
+            ? { on_behalf_of: null, ...withActor(members, operation) }
+            : members;
         const changed = await resourceManager.change(operation, target, (before) =>
           applyChange(kind, before, change),
         );
@@ -234,8 +241,17 @@ function withServiceFields<K extends ResourceKind>(
   return (kind === 'killSwitch' ? withActor(body, operation) : body) as unknown as Stored<K>;
 }
 
-/** Sets a kill switch's `actor` to the operation's actor, unless the body has one. */
-const withActor = (body: Members, { actor }: Operation): Members => ({ actor, ...body });
+/** Sets a kill switch's `actor`, which is always the session's user or the key. */
+const withActor = (body: Members, { actor }: Operation): Members => ({ ...body, actor });
+
+/** @throws ProblemError when a session sends `on_behalf_of`, because a user acts in their own name. */
+function rejectLabel(request: FastifyRequest): void {
+  const { on_behalf_of: label } = request.body as { on_behalf_of?: unknown };
+  if (label === undefined || getPrincipal(request).kind !== 'session') return;
+  throwFieldErrors([
+    { pointer: '/on_behalf_of', message: 'is for requests with a secret key only' },
+  ]);
+}
 
 /** Adds `POST /v1/creatives/{id}/review`, which approves, rejects or suspends a creative. */
 export function addReviewRoute(
@@ -258,9 +274,10 @@ export function addReviewRoute(
     },
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
+        rejectLabel(request);
         const review: Creative['review'] = {
-          reviewed_by: operation.actor,
           ...request.body,
+          reviewed_by: operation.actor,
           reviewed_at: formatInstant(clock.nowMs()),
         };
         const target = {

@@ -34,8 +34,10 @@ interface IdRequest {
 }
 
 const config = { keys: ['sk'] } as const;
+const changeConfig = { keys: ['sk'], power: 'webhook_receivers' } as const;
 /** For responses that contain a secret. */
-const ownerConfig = { keys: ['sk'], role: 'owner' } as const;
+const ownerConfig = { keys: ['sk'], role: 'owner', power: 'webhook_secrets' } as const;
+const defaultOverlapS = 86_400;
 const webhookResponse = { description: 'The webhook.', $ref: 'Webhook#' };
 const params = idParams('webhook');
 
@@ -57,13 +59,13 @@ export function addWebhookRoutes(app: FastifyInstance, { webhooks, runOperation 
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
         const { document, revision } = await webhooks.create(operation, request.body);
-        return { status: 201, body: document, revision };
+        return { status: 201, body: document, revision, shownOnce: 'secret' };
       }),
   );
   app.patch<IdRequest & { Body: WebhookUpdate }>(
     '/v1/webhooks/:id',
     {
-      config,
+      config: changeConfig,
       schema: {
         operationId: 'updateWebhook',
         summary: 'Update a webhook',
@@ -83,7 +85,7 @@ export function addWebhookRoutes(app: FastifyInstance, { webhooks, runOperation 
   app.delete<IdRequest>(
     '/v1/webhooks/:id',
     {
-      config,
+      config: changeConfig,
       schema: {
         operationId: 'deleteWebhook',
         summary: 'Delete a webhook',
@@ -117,9 +119,9 @@ export function addWebhookRoutes(app: FastifyInstance, { webhooks, runOperation 
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
         const { id } = request.params;
-        const { overlap_s: overlapS } = request.body;
+        const { overlap_s: overlapS = defaultOverlapS } = request.body;
         const { document, revision } = await webhooks.rotateSecret(operation, id, overlapS);
-        return { status: 200, body: document, revision };
+        return { status: 200, body: document, revision, shownOnce: 'secret' };
       }),
   );
 }

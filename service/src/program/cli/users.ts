@@ -8,7 +8,7 @@ import { createUserManager } from '../../access/user-manager.ts';
 import { createPasswords } from '../../access/credentials.ts';
 import { createSessions } from '../../access/sessions.ts';
 import { roles } from '../../access/principal.ts';
-import { findUserByEmail, normalizeEmail } from '../../access/user.ts';
+import { findUsersByEmail, normalizeEmail } from '../../access/user.ts';
 import {
   type Command,
   oneOf,
@@ -24,9 +24,9 @@ export const inviteUserCommand: Command = {
   summary: 'invite a user to the panel, or reset a lost password',
   help: `Usage: trueward-service users invite <e-mail> [options]
 
-  --role <role>   owner, operator or viewer (default viewer); an existing user keeps the current role
-  --name <name>   the display name in the panel (default: the e-mail)
-  --account <id>  the user's account; required if there are several accounts
+  --role <role>   owner, operator or viewer (default for a new user: viewer)
+  --name <name>   the display name in the panel (default for a new user: the e-mail)
+  --account <id>  the user's account; required if there are several accounts, unless the e-mail is in only one of them
 
 Prints one line of JSON with a single-use link that is valid for a day. An existing user can set a new
 password with it, which also turns off one-time codes.
@@ -42,23 +42,36 @@ Example
     const email = normalizeEmail(positionals[0] ?? '');
     if (!/^[^\s@]+@[^\s@]+$/.test(email))
       throw new UsageError(`${JSON.stringify(email)} is not an e-mail address.`);
-    const role = oneOf('role', values.role ?? 'viewer', roles);
+    const role = values.role === undefined ? undefined : oneOf('role', values.role, roles);
     await withDatabase(async ({ database, clock, makeId, config }) => {
       const serviceUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
       const userManager = openUserManager(database, clock, makeId);
       const { user, linkToken } = await database.transaction(async (queries) => {
-        const existingUser = await findUserByEmail(queries, email);
+        const users = await findUsersByEmail(queries, email);
+        const [onlyUser] = users.length === 1 && values.account === undefined ? users : [];
         const accountId =
-          existingUser?.accountId ?? (await chooseAccount(queries, { clock, makeId }, values));
+          onlyUser?.accountId ?? (await chooseAccount(queries, { clock, makeId }, values));
+        const existingUser = users.find((user) => user.accountId === accountId);
         await lockConfiguration(queries, accountId);
         const operation: Operation = {
           queries,
           scope: { accountId, environment: 'live' },
           actor: 'command_line',
         };
-        return existingUser
-          ? userManager.makeLink(operation, existingUser.id)
-          : userManager.invite(operation, { email, name: values.name ?? email, role });
+        const { name } = values;
+        if (!existingUser)
+          return userManager.invite(operation, {
+            email,
+            name: name ?? email,
+            role: role ?? 'viewer',
+          });
+        if (role !== undefined || name !== undefined)
+          await userManager.update(
+            operation,
+            { id: existingUser.id, ifMatch: undefined },
+            { ...(role === undefined ? {} : { role }), ...(name === undefined ? {} : { name }) },
+          );
+        return userManager.makeLink(operation, existingUser.id);
       });
       printResult({
         id: user.id,

@@ -44,13 +44,14 @@ export const access = [
     last_sign_in_at timestamptz,
     PRIMARY KEY (account_id, id))`,
 
-  // E-mail addresses are unique across the service, because users don't specify an account when they sign in.
+  // Finds the users with an e-mail address, because users don't specify an account when they sign in. A person has one
+  // user in each account, with its own password, so no account learns of the others.
   `CREATE TABLE sign_in_names (
     account_id text NOT NULL,
     email text NOT NULL,
     user_account_id text NOT NULL,
     user_id text COLLATE "C" NOT NULL,
-    PRIMARY KEY (account_id, email))`,
+    PRIMARY KEY (account_id, email, user_account_id))`,
 
   // An IP from which a user has signed in is known until `known_until`. It is not throttled when someone guesses
   // passwords from other IPs.
@@ -63,12 +64,14 @@ export const access = [
     known_until timestamptz,
     PRIMARY KEY (account_id, subject))`,
 
+  // `confirmed_at` is when the user last entered the password.
   `CREATE TABLE sessions (
     account_id text NOT NULL,
     hash text COLLATE "C" NOT NULL,
     user_id text COLLATE "C" NOT NULL,
     seen_at timestamptz NOT NULL,
     expires_at timestamptz NOT NULL,
+    confirmed_at timestamptz NOT NULL,
     PRIMARY KEY (account_id, hash))`,
   'CREATE INDEX sessions_by_hash ON sessions (hash)',
 

@@ -1,0 +1,22 @@
+/**
+ * The dangerous things that a signed-in user can do: each of them could hand the account, its secrets or its rewards to
+ * someone else. A route names its power in `config.power`. Before it runs, the user must have entered the password (and
+ * the one-time code, if codes are on) within the last {@link confirmedForMs}, so a stolen session alone doesn't suffice.
+ *
+ * Secret keys and the command line are credentials of their own: a key wields the powers of the API routes, and the
+ * command line needs the database and the master key. Both are recorded in the audit log like a session.
+ */
+export const powers = {
+  one_time_codes: 'change one-time codes',
+  users: 'change users and their roles',
+  invitations: 'create links for signing in',
+  keys: 'change API keys',
+  webhook_secrets: 'create webhook secrets',
+  webhook_receivers: 'change who receives webhooks',
+  user_token_secrets: 'create secrets for user tokens',
+} as const;
+
+export type Power = keyof typeof powers;
+
+/** How long a password check counts. A sign-in is a password check. */
+export const confirmedForMs = 600_000;
