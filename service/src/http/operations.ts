@@ -36,7 +36,7 @@ export async function runOnce(
   request: FastifyRequest,
   work: () => Promise<OperationResponse>,
 ): Promise<OperationResponse & { replayed: boolean }> {
-  const { queries, box, clock } = deps;
+  const { queries, clock } = deps;
   const key = readKey(request);
   if (key === undefined) return { ...(await work()), replayed: false };
   const row = [scope.accountId, scope.environment, key];

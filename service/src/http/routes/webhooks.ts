@@ -33,7 +33,6 @@ interface IdRequest {
   Params: { id: string };
 }
 
-const config = { keys: ['sk'] } as const;
 const changeConfig = { keys: ['sk'], power: 'webhook_receivers' } as const;
 /** For responses that contain a secret. */
 const ownerConfig = { keys: ['sk'], role: 'owner', power: 'webhook_secrets' } as const;
