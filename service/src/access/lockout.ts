@@ -115,6 +115,15 @@ export function createLockout(queries: Queries, clock: Clock): Lockout {
       [serviceAccount, subject, failures, new Date(clock.nowMs())],
     );
   };
+  /** Until when this process knows that a user has signed in from an IP. These users pass at no cost. */
+  const knownUntilMs = new Map<string, number>();
+  const rememberKnown = (pair: string, untilMs: number): void => {
+    const [oldest] = knownUntilMs.keys();
+    if (knownUntilMs.size >= maxLocked && oldest !== undefined) knownUntilMs.delete(oldest);
+    knownUntilMs.set(pair, untilMs);
+  };
+  const isRemembered = (pair: string): boolean =>
+    (knownUntilMs.get(pair) ?? -Infinity) > clock.nowMs();
   const isKnown = async (pair: string): Promise<boolean> =>
     (
       await queries.query(
@@ -147,6 +156,7 @@ export function createLockout(queries: Queries, clock: Clock): Lockout {
           new Date(nowMs + knownForMs),
         ],
       );
+      rememberKnown(hashSubject('pair', `${email} ${ip}`), nowMs + knownForMs);
     },
     async count({ email, ip }) {
       const pair = hashSubject('pair', `${email} ${ip}`);
@@ -160,7 +170,8 @@ export function createLockout(queries: Queries, clock: Clock): Lockout {
       // in from the IP pass.
       const countedAddress = await count(address, limits.ip);
       if (!('waitS' in countedAddress)) countedAttempts.push(countedAddress);
-      else if (!mayCheck(address) || !(await isKnown(pair))) return countedAddress;
+      else if (!isRemembered(pair) && !(mayCheck(address) && (await isKnown(pair))))
+        return countedAddress;
       const limitsByName: [string, Limit][] = [
         [pair, limits.pair],
         ...((await isKnown(pair)) ? [] : [[account, limits.account] as [string, Limit]]),
@@ -183,6 +194,7 @@ export function createLockout(queries: Queries, clock: Clock): Lockout {
               WHERE account_id = $1 AND subject = $2`,
             [serviceAccount, pair, new Date(nowMs), new Date(nowMs + knownForMs)],
           );
+          rememberKnown(pair, nowMs + knownForMs);
           await queries.query(
             'DELETE FROM sign_in_attempts WHERE account_id = $1 AND subject = $2',
             [serviceAccount, account],
