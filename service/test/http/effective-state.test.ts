@@ -56,6 +56,8 @@ test('a kill switch that expires is off everywhere, with one event and one audit
     ['kill_switch.created', false],
   ]);
 
+  // Events are listed by the time in their ids.
+  clock.advance(1);
   // Turned on again without an expiry, it stops its target, and says so.
   const changed = await client.manage<KillSwitch>('PATCH', `${path}/${body.id}`, { state: 'on' });
   expect([changed.state, changed.expires_at, await isStopped()]).toEqual(['on', undefined, true]);
