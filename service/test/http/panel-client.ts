@@ -32,7 +32,9 @@ export function createPanelClient(url: string, environment: 'sandbox' | 'live' =
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       'sec-fetch-site': 'same-origin',
       'trueward-environment': environment,
-      ...(/^(PATCH|DELETE)$/.test(method) || path.endsWith('/review') ? { 'if-match': '*' } : {}),
+      ...(/^(PATCH|DELETE)$/.test(method) || /\/review(\?|$)/.test(path)
+        ? { 'if-match': '*' }
+        : {}),
       ...headers,
     };
     const sentHeaders = Object.entries(allHeaders).filter(

@@ -97,8 +97,8 @@ test('a session token from an earlier release, which contains no account, is sti
   const token = randomBytes(32).toString('base64url');
   const now = new Date(clock.nowMs());
   await runningService.service.database.query(
-    `INSERT INTO sessions (account_id, hash, user_id, seen_at, expires_at)
-      SELECT account_id, $1, id, $2, $3 FROM users WHERE email = 'owner@example.com'`,
+    `INSERT INTO sessions (account_id, hash, user_id, seen_at, expires_at, confirmed_at)
+      SELECT account_id, $1, id, $2, $3, $2 FROM users WHERE email = 'owner@example.com'`,
     [createHash('sha256').update(token).digest('hex'), now, new Date(clock.nowMs() + minuteMs)],
   );
   const readSession = () =>

@@ -108,7 +108,12 @@ test('objects of every kind can be created, read, updated and archived', async (
       'updated',
       'created',
     ]);
-    expect(audit.body.data[1]).toMatchObject({ before: createdObject, after: updateResponse.body });
+    // The audit log contains what is stored, whereas `phase` depends on the time at which it is read.
+    const omitPhase = ({ phase: _phase, ...stored }: { phase?: unknown }) => stored;
+    expect(audit.body.data[1]).toMatchObject({
+      before: omitPhase(createdObject),
+      after: omitPhase(updateResponse.body),
+    });
     expect(audit.body.data[0]?.actor).toMatch(/^key_/);
   }
 });
