@@ -81,7 +81,7 @@ test('old rows are deleted in batches', async () => {
     const numbers = `generate_series(1, ${rows}) AS n`;
     for (const statement of [
       `INSERT INTO idempotency_keys SELECT 'acc_1', 'live', ${age} || '-' || n, 'h', 200, 'a', ${daysAgo(age)} FROM ${numbers}`,
-      `INSERT INTO sessions SELECT 'acc_2', ${age} || '-' || n, 'usr_1', ${daysAgo(age)}, ${daysAgo(age - 0.5)} FROM ${numbers}`,
+      `INSERT INTO sessions SELECT 'acc_2', ${age} || '-' || n, 'usr_1', ${daysAgo(age)}, ${daysAgo(age - 0.5)}, now() FROM ${numbers}`,
       `INSERT INTO user_links SELECT 'service', ${age} || '-' || n, NULL, ${daysAgo(age - 0.5)} FROM ${numbers}`,
       `INSERT INTO sign_in_attempts SELECT 'service', ${age} || '-' || n, 1, now(), ${daysAgo(age)} FROM ${numbers}`,
       `INSERT INTO limit_uses SELECT 'service', 'process', ${age} || '-' || n, 1, ${daysAgo(age)} FROM ${numbers}`,
