@@ -109,10 +109,10 @@ test('objects of every kind can be created, read, updated and archived', async (
       'created',
     ]);
     // The audit log contains what is stored, whereas `phase` depends on the time at which it is read.
-    const omitPhase = ({ phase: _phase, ...stored }: { phase?: unknown }) => stored;
+    const omitPhase = ({ phase: _phase, ...stored }: Document) => stored;
     expect(audit.body.data[1]).toMatchObject({
       before: omitPhase(createdObject),
-      after: omitPhase(updateResponse.body),
+      after: omitPhase(updateResponse.body as Document),
     });
     expect(audit.body.data[0]?.actor).toMatch(/^key_/);
   }

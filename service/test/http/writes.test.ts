@@ -177,7 +177,7 @@ const cases: Record<string, Case> = {
     changes: [`sessions ${makeName({ ...place, n: 2 })}`],
   },
   'changing a user': {
-    write: (queries) => updateUser(queries, user),
+    write: (queries) => updateUser(queries, user, { name: user.name }),
     changes: [`users ${user.id}`],
   },
   'deleting a user': {
