@@ -1,0 +1,30 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type InProcessService, startInProcess } from '../in-process.ts';
+import { createPanelClient } from './panel-client.ts';
+
+let running: InProcessService;
+beforeEach(async () => {
+  running = await startInProcess({ RATE_LIMITS: 'off' });
+});
+afterEach(() => running.stop());
+
+const makeLink = async () => (await running.service.users.links.makeForFirstOwner()) ?? '';
+const redeem = async (token: string, email: string) =>
+  (await createPanelClient(running.url).setUp(token, email)).status;
+
+test('every link for the first owner ends with the first owner', async () => {
+  const links = [await makeLink(), await makeLink()];
+  expect(await redeem(links[0] ?? '', 'first@example.com')).toBe(200);
+  expect(await redeem(links[1] ?? '', 'late@example.com')).toBe(404);
+});
+
+test('a link for the first owner ends with a user who was invited or imported', async () => {
+  const { database } = running.service;
+  const link = await makeLink();
+  // An import copies rows, so it doesn't remove the link.
+  await database.query(
+    `INSERT INTO users (account_id, id, email, name, role, created_at)
+      SELECT account_id, 'usr_imported', 'imported@example.com', 'I', 'viewer', now() FROM accounts LIMIT 1`,
+  );
+  expect(await redeem(link, 'late@example.com')).toBe(404);
+});
