@@ -138,6 +138,7 @@ const values: Record<string, (place: Place) => unknown> = {
   'user_links.user_id': (place) => makeId('user', place),
   'users.id': (place) => makeId('user', place),
   'users.role': () => 'owner',
+  'sign_in_names.user_account_id': ({ tenant }) => tenant.accountId(1),
   'sessions.user_id': (place) => makeId('user', place),
   'webhook_events.id': (place) => makeId('webhookEvent', place),
   'webhook_failures.webhook_id': (place) => makeId('webhook', place),

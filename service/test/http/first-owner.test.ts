@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { hashKey } from '../../src/access/key-store.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createPanelClient } from './panel-client.ts';
 
@@ -24,7 +25,8 @@ test('a link for the first owner ends with a user who was invited or imported', 
   // An import copies rows, so it doesn't remove the link.
   await database.query(
     `INSERT INTO users (account_id, id, email, name, role, created_at)
-      SELECT account_id, 'usr_imported', 'imported@example.com', 'I', 'viewer', now() FROM accounts LIMIT 1`,
+      SELECT account_id, 'usr_imported', 'imported@example.com', 'I', 'viewer', now() FROM keys WHERE hash = $1`,
+    [hashKey(running.keys.sandbox.secret)],
   );
   expect(await redeem(link, 'late@example.com')).toBe(404);
 });
