@@ -288,6 +288,7 @@ const patternTexts: Readonly<Record<string, string>> = {
     'must be a media type such as video/mp4, optionally with codecs',
   '^[\\x20-\\x7e]{1,128}$': 'must be 1 to 128 printable ASCII characters',
   '^[A-Za-z0-9]+([-_.@][A-Za-z0-9]+)*$': 'must be a language tag such as pt-BR',
+  '^[A-Za-z0-9]+([-_][A-Za-z0-9]+)*$': 'must be a language tag such as pt-BR',
   '^[A-Za-z0-9_-]{8,64}$': 'must be 8 to 64 letters, digits, hyphens and underscores',
   '^(\\*|https?://[A-Za-z0-9.:\\[\\]-]+)$':
     'must be an origin such as https://game.example, without a path, or * for any origin',

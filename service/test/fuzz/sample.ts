@@ -28,6 +28,7 @@ export interface Sampler {
 
 /** Each pattern in the contract must match one of these examples. Otherwise, the sampler throws an error. */
 const examples = [
+  'DE',
   'lobby',
   'event-00000001',
   'image/png',

@@ -34,7 +34,9 @@ function recordStatements(database: Database): string[] {
  */
 function findFanOutTable(statement: string): string | undefined {
   if (/account_id = (?:\$\d|'service')/.test(statement)) return undefined;
-  const tables = [...statement.matchAll(/(?:FROM|INTO|UPDATE) ([a-z_]+)/g)].map(([, name]) => name);
+  const tables = [...statement.matchAll(/(?:FROM|INTO|UPDATE) ([a-z_]+)\b(?!\()/g)].map(
+    ([, name]) => name,
+  );
   return tables.some((name = '') => serviceTables.includes(name)) ? undefined : tables[0];
 }
 

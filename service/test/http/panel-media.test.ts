@@ -217,9 +217,8 @@ test("an uploaded file opened in a tab cannot run scripts in the service's origi
     readDemoFile('lobby-banner.png'),
     Buffer.from(`<html>${script}</html>`),
   ]);
-  const urls = await Promise.all(
-    [upload(svg), upload(html), upload(picture)].map(async (response) => (await response).body.url),
-  );
+  const urls: (string | undefined)[] = [];
+  for (const file of [svg, html, picture]) urls.push((await upload(file)).body.url);
   const browser = await chromium.launch({
     executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
     args: ['--no-sandbox'],
