@@ -4,11 +4,14 @@ import type { Queries } from '../../src/store/database.ts';
 import type { Game } from './reward-game.ts';
 
 /** Writes a configuration change to the database. Resolves once the change is in effect. */
-async function applyChange(game: Game, work: (queries: Queries) => Promise<void>): Promise<void> {
+async function applyChange(
+  game: Game,
+  work: (queries: Queries, accountId: string) => Promise<void>,
+): Promise<void> {
   const { database, configuration } = game.service;
   const accountId = await readAccountId(game);
   await database.transaction(async (queries) => {
-    await work(queries);
+    await work(queries, accountId);
     await incrementConfigVersion(queries, accountId);
   });
   await configuration.refresh();
@@ -27,17 +30,17 @@ export const updatePlacement = (
   name: string,
   members: { [K in keyof Placement]?: Placement[K] | undefined },
 ): Promise<void> =>
-  applyChange(game, async (queries) => {
+  applyChange(game, async (queries, accountId) => {
     const [row] = await queries.query<{ id: string; document: object }>(
       `SELECT id, document FROM resources
-        WHERE kind = 'placement' AND environment = 'sandbox' AND document->>'name' = $1`,
-      [name],
+        WHERE account_id = $1 AND kind = 'placement' AND environment = 'sandbox' AND document->>'name' = $2`,
+      [accountId, name],
     );
     const document = JSON.stringify({ ...row?.document, ...members });
-    await queries.query(`UPDATE resources SET document = $2::text::jsonb WHERE id = $1`, [
-      row?.id,
-      document,
-    ]);
+    await queries.query(
+      `UPDATE resources SET document = $3::text::jsonb WHERE account_id = $1 AND id = $2`,
+      [accountId, row?.id, document],
+    );
   });
 
 /** Turns on a kill switch. Returns a function that turns it off. */
