@@ -139,6 +139,7 @@ const values: Record<string, (place: Place) => unknown> = {
   'users.id': (place) => makeId('user', place),
   'users.role': () => 'owner',
   'sign_in_names.user_account_id': ({ tenant }) => tenant.accountId(1),
+  'sign_in_names.user_id': (place) => makeId('user', place),
   'sessions.user_id': (place) => makeId('user', place),
   'webhook_events.id': (place) => makeId('webhookEvent', place),
   'webhook_failures.webhook_id': (place) => makeId('webhook', place),

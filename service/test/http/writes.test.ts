@@ -184,7 +184,7 @@ const cases: Record<string, Case> = {
     write: (queries) => deleteUser(queries, user),
     changes: [
       `sessions ${name}`,
-      `sign_in_names ${name}`,
+      `sign_in_names ${name} ${accountId}`,
       `user_links ${name}`,
       `users ${user.id}`,
     ],
@@ -306,7 +306,7 @@ async function readRows(queries: Queries): Promise<Map<string, string>> {
     resources: 'id',
     secrets: `purpose || ' ' || id`,
     sessions: 'hash',
-    sign_in_names: 'email',
+    sign_in_names: `email || ' ' || user_account_id`,
     user_links: 'hash',
     users: 'id',
     webhook_failures: 'webhook_id',
