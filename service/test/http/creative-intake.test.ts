@@ -266,7 +266,18 @@ test('loopback URLs are fetched only for the sandbox', async () => {
 
 test('creatives from advertisers with an allowed domain are approved automatically', async () => {
   const source = await intake.createSource();
-  const rules: SourceRules = { review: 'automatic', allowed_domains: ['www.Trusted.example'] };
+  // The service stores the domain without `www.`.
+  const { allowed_domains: allowedDomains } = await intake.post<Required<SourceRules>>(
+    '/v1/sources',
+    {
+      name: 'Trusting network',
+      kind: 'vast',
+      tag_url: 'https://play.example/v',
+      review: 'automatic',
+      allowed_domains: ['www.Trusted.example'],
+    },
+  );
+  const rules: SourceRules = { review: 'automatic', allowed_domains: allowedDomains };
   intake.origin.serve('/trusted.mp4', clip);
   intake.submit(source, { url: '/trusted.mp4', advertiserDomain: 'trusted.example' }, rules);
   expect((await intake.waitForCreatives(source)).review).toMatchObject({
