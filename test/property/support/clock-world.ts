@@ -8,6 +8,7 @@ import { type InProcessService, startInProcess } from '../../../service/test/in-
 import { createTestMachine, type Pause, type TestMachine } from '../../../service/test/machine.ts';
 import { incrementConfigVersion } from '../../../service/src/store/config-version.ts';
 import { openDatabaseClock } from '../../../service/src/store/database-clock.ts';
+import { ownRows } from '../../../service/test/neighbor.ts';
 
 /** Real time, in Unix milliseconds. Nothing in a test changes it. */
 export const realMs = (): number => performance.timeOrigin + performance.now();
@@ -135,7 +136,7 @@ export async function createClockWorld(
       const rows = await first.running.service.database.query<{ name: string; count: number }>(
         `SELECT concat_ws(' ', CASE WHEN user_ref LIKE 'cheat%' THEN 'cheat' ELSE 'honest' END,
             reward_state, reward_reason) AS name, count(*)::bigint AS count
-          FROM decisions WHERE status = 'filled' GROUP BY 1 ORDER BY 1`,
+          FROM decisions WHERE status = 'filled' AND ${ownRows} GROUP BY 1 ORDER BY 1`,
       );
       return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
     },
@@ -147,13 +148,14 @@ export async function createClockWorld(
 
 /** Shortens the ads of a placement, so that many players can watch them. */
 async function shortenAds({ service: { database } }: InProcessService): Promise<void> {
+  const [account] = await database.query<{ account_id: string }>(
+    `SELECT account_id FROM accounts WHERE name = 'Demo'`,
+  );
+  const accountId = account?.account_id ?? '';
   await database.query(
-    `UPDATE resources SET document = document || $1::text::jsonb
-      WHERE kind = 'placement' AND document->>'name' = 'double-coins'`,
-    [JSON.stringify({ min_view_ms: quickAdMs })],
+    `UPDATE resources SET document = document || $2::text::jsonb
+      WHERE account_id = $1 AND kind = 'placement' AND document->>'name' = 'double-coins'`,
+    [accountId, JSON.stringify({ min_view_ms: quickAdMs })],
   );
-  const [account] = await database.query<{ account_id: string }>('SELECT account_id FROM accounts');
-  await database.transaction((queries) =>
-    incrementConfigVersion(queries, account?.account_id ?? ''),
-  );
+  await database.transaction((queries) => incrementConfigVersion(queries, accountId));
 }
