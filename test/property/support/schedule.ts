@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AdEvent, Decision } from '../../../protocol/wire.ts';
+import { maxHoldMs } from '../../../service/src/reward/early-events.ts';
 import { createDevice, type Device } from './device.ts';
 import type { BatchPlan, PlayerPlan, WatchPlan } from './plan.ts';
 import type { World } from './world.ts';
@@ -117,7 +118,8 @@ function schedulePlayer(
     track.expected = expectation(plan, occurrences, decideAtMs, kill, parallel);
     // If the clock changes after an offline event, the service computes the wrong time for that event. It also can't
     // know how long a cheater actually watched.
-    const isLongEnough = isCheater(plan) && passedAtComplete(occurrences, decideAtMs) >= minWatchMs;
+    const isLongEnough =
+      isCheater(plan) && passedAtComplete(occurrences, decideAtMs) >= minPassedMs;
     if (player.jumpMs !== 0 && (plan.behavior === 'offline' || isLongEnough))
       track.expected = 'either';
     if (parallel && previousTrack.expected === 'earned') previousTrack.expected = 'either';
@@ -189,8 +191,11 @@ function planOccurrences(plan: WatchPlan, decideAtMs: number, fromMs: number): O
   ];
 }
 
-/** The minimum time between the decision and the end of an ad view. */
-const minWatchMs = adMs * 0.95;
+/**
+ * The minimum time between the decision and the arrival of a completion that can earn the reward. The service holds a
+ * completion that arrives a little too early, until the ad can have ended. The world's clock stands still meanwhile.
+ */
+const minPassedMs = adMs * 0.95 - maxHoldMs;
 
 const passedAtComplete = (occurrences: Occurrence[], decideAtMs: number): number =>
   Math.min(...(occurrences.at(-1)?.sentAtMs ?? [])) - decideAtMs;
@@ -213,7 +218,7 @@ function expectation(
     const reportedStart = behavior !== 'backdated' && first('start') < first('complete');
     // Without a reported start, the service has no evidence of cheating if enough time has passed since the decision.
     const passedMs = passedAtComplete(occurrences, decideAtMs);
-    return passedMs >= minWatchMs && !reportedStart ? 'either' : 'not earned';
+    return passedMs >= minPassedMs && !reportedStart ? 'either' : 'not earned';
   }
   if (behavior !== 'honest' && behavior !== 'offline') return 'not earned';
   if (placement === 'double-coins' && kill.toMs > kill.fromMs) {
