@@ -216,8 +216,14 @@ it('works in a portal’s cross-site frame', async () => {
   const popup = page.waitForEvent('popup');
   await game.getByRole('link').first().click();
   await (await popup).close();
-  await game.getByRole('button', { name: 'Close ad' }).first().click();
-  await game.locator('#outcome', { hasText: 'rewarded' }).waitFor();
+  // For a moment after the click-through, the ad ignores input. A player presses again.
+  await expect
+    .poll(async () => {
+      const close = game.getByRole('button', { name: 'Close ad' }).first();
+      if (await close.isVisible()) await close.click();
+      return game.locator('#outcome').textContent();
+    })
+    .toBe('rewarded');
   const allowedFeatures = await page.frames()[1]?.evaluate(() => {
     const { featurePolicy } = document as Document & {
       featurePolicy: { allowsFeature(name: string): boolean };
