@@ -173,7 +173,7 @@ test('a script in any field is displayed as text and never runs', async () => {
     name: hostile,
     kind: 'policy',
     when: { segments: [hostile] },
-    block: { domains: [hostile] },
+    block: { domains: ['evil.example'] },
   });
   await send('/v1/kill-switches', {
     scope: 'advertiser',
