@@ -96,10 +96,10 @@ export const runWithTimeout = <T extends object | boolean>(
  * Creates a controller that aborts when any of the signals aborts. Aborting the controller removes its listeners from
  * the signals. This replaces `AbortSignal.any()`, which requires Safari 17.4; games also run on older phones.
  */
-export function linkSignals(...signals: (AbortSignal | undefined)[]): AbortController {
+export function linkSignals(...signals: (AbortSignal | null | undefined)[]): AbortController {
   const linkedController = new AbortController();
   for (const signal of signals) {
-    if (signal === undefined) continue;
+    if (!signal) continue;
     const abort = () => linkedController.abort();
     listen(signal, 'abort', abort, { signal: linkedController.signal });
     if (signal.aborted) linkedController.abort();

@@ -3,7 +3,9 @@ import type { VideoMedia } from '../../../protocol/wire.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { passTime } from './pass-time.ts';
-import { decide, overlay, restoredState, setStage, video } from './stage-set.ts';
+import { decide, overlay, pressUntil, restoredState, setStage, video } from './stage-set.ts';
+
+type ManualClock = ReturnType<typeof createManualClock>;
 
 const tapPrompt = () => overlay().findVisible('button.play');
 const findVideo = async (): Promise<HTMLVideoElement> => {
@@ -32,7 +34,7 @@ describe('an ad whose video is paused by the system', () => {
     return { stage, clock, time, running, element };
   }
 
-  it.each<[string, (element: HTMLVideoElement) => unknown]>([
+  it.each<[string, (element: HTMLVideoElement, clock: ManualClock) => unknown]>([
     ['the system resumes it', (element) => element.play()],
     [
       'the system resumes it after a second interruption',
@@ -44,7 +46,14 @@ describe('an ad whose video is paused by the system', () => {
         await element.play();
       },
     ],
-    ['the player taps the prompt', () => tapPrompt()?.click()],
+    [
+      'the player taps the prompt',
+      async (_element, clock) => {
+        // Input is ignored at first.
+        await clock.advance(1_000);
+        tapPrompt()?.click();
+      },
+    ],
     [
       'the player leaves the page and returns',
       async (element) => {
@@ -56,7 +65,7 @@ describe('an ad whose video is paused by the system', () => {
     ],
   ])('goes on without a prompt when %s', async (_way, act) => {
     const { stage, clock, time, running, element } = await interrupt();
-    await act(element);
+    await act(element, clock);
     await eventually(() => expect([element.paused, tapPrompt()]).toEqual([false, undefined]));
     // The prompt would have ended the ad after 20 s.
     await clock.advance(7_000);
@@ -83,9 +92,9 @@ it('shows whether the sound is on, whoever changed it', async () => {
     [() => (element.muted = true), 'Turn sound on'],
     [() => (element.muted = false), 'Turn sound off'],
     [() => (element.volume = 0), 'Turn sound on'],
-    [() => overlay().findVisible('button.mute')?.click(), 'Turn sound off'],
+    [() => pressUntil('button.mute', () => label() === 'Turn sound off'), 'Turn sound off'],
   ] as const) {
-    change();
+    await change();
     await eventually(() => expect(label()).toBe(expected));
   }
   expect(element.volume).toBe(1);

@@ -148,8 +148,6 @@ it('transfers a guest’s rewards to the player that the guest signs in as', asy
 });
 
 it.each([
-  [{ userRef: 'Zoë' }, 'option_invalid', '`userRef`'],
-  [{ userToken: 7 }, 'option_invalid', '`userToken`'],
   [{ locale: 'de' }, 'option_unknown', '`locale`'],
   [null, 'option_invalid', 'setUser()'],
 ])('rejects %j as a user and keeps the current user', async (user, code, expectedText) => {

@@ -67,6 +67,10 @@ it.each<[object, string]>([
       detail: expect.stringContaining(detail),
     });
   }
-  expect(await ads.preload('revive', options)).toEqual({ available: false, reason: 'error' });
+  expect(await ads.preload('revive', options)).toMatchObject({
+    available: false,
+    outcome: 'error',
+    reason: 'option_invalid',
+  });
   expect(requests).toEqual([]);
 });

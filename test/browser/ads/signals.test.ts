@@ -21,7 +21,7 @@ it('a preload can be aborted after the request options have changed', async () =
   ads.setConsent({ status: 'denied' });
   ads.destroy();
   expect(onRequest.mock.calls[0]?.[0].aborted).toBe(true);
-  expect(await preloaded).toEqual({ available: false, reason: 'aborted' });
+  expect(await preloaded).toEqual({ available: false, outcome: 'aborted' });
 });
 
 it('does not lose a completion if the game destroys the SDK when the ad closes', async () => {

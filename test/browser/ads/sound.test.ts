@@ -5,7 +5,7 @@ import { createAds } from '../../../src/index.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createPublishableKey, createStubService } from '../../support/stub-service.ts';
-import { decide, html, load, overlay, setStage, video } from '../ad-break/stage-set.ts';
+import { decide, html, load, overlay, pressUntil, setStage, video } from '../ad-break/stage-set.ts';
 
 /** An HTML creative that tells the test every message it receives. */
 const talkative = html(`
@@ -102,7 +102,11 @@ it('starts an ad as the player left the last one', async () => {
     const abort = new AbortController();
     const running = ads.showRewarded('revive', { ...call, signal: abort.signal });
     await hears(expected, 'viewable');
-    if (expected === 'mute false') await press('button.mute');
+    if (expected === 'mute false')
+      await pressUntil(
+        'button.mute',
+        () => overlay().findVisible('button.mute')?.ariaLabel === 'Turn sound on',
+      );
     abort.abort();
     await running;
   }

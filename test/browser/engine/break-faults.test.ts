@@ -132,11 +132,14 @@ describe.each(games)('With $name', ({ start }) => {
     const running = game.ads.showRewarded('revive');
     await waitForStart();
     const press = async (selector: string) => {
-      await eventually(() => expect(overlay().findVisible(selector)).toBeDefined());
       const button = overlay().findVisible(selector);
       if (button) await userEvent.click(button);
     };
-    await press('button.close');
+    // Input is ignored at first.
+    await vi.waitFor(async () => {
+      if (!overlay().findVisible('.ask')) await press('button.close');
+      expect(overlay().findVisible('.ask')).toBeDefined();
+    }, 20_000);
     await press('.ask button:last-child');
     expect((await running).outcome).toBe('dismissed');
     await expectRestored();
