@@ -5,8 +5,9 @@ import {
   createHmac,
   createSecretKey,
 } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeDataFolder } from '../platform/data-folder.ts';
 import type { Clock } from '../platform/time.ts';
 import type { Database, Queries } from '../store/database.ts';
 
@@ -118,7 +119,7 @@ const keyFiles = ({ dataDirectory }: KeyConfig) => ({
 
 /** Creates a key file if it does not exist. */
 function createKeyFile(file: string, { dataDirectory }: KeyConfig): void {
-  mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
+  makeDataFolder(dataDirectory);
   try {
     writeFileSync(file, randomBytes(32).toString('base64'), {
       flag: 'wx',

@@ -1,9 +1,10 @@
 import { randomUUID, createHash } from 'node:crypto';
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { AwsClient } from 'aws4fetch';
+import { makeDataFolder } from '../platform/data-folder.ts';
 
 /** Stores uploaded files. A file's name is the hash of its content, so its content never changes. */
 export interface MediaStore {
@@ -45,6 +46,7 @@ export function createFolderStore(folder: string): MediaStore {
   return {
     async put(name, body) {
       if ((await readSize(name)) === body.length) return;
+      makeDataFolder(dirname(folder));
       await mkdir(folder, { recursive: true });
       // Writes to a temporary file first, so that a partial file is never served.
       const temporaryPath = join(folder, `${name}.${randomUUID()}.new`);

@@ -1,12 +1,12 @@
-import { setMaxListeners } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import { onAbort } from './on-abort.ts';
 
 /** A signal that can be aborted directly or by its parent signal. */
 interface LinkedSignal {
   readonly signal: AbortSignal;
   abort(): void;
-  /** Removes the listener from the parent and clears the timer. Must be called when the work has settled. */
+  /** Ends the subscription to the parent and clears the timer. Must be called when the work has settled. */
   release(): void;
 }
 
@@ -26,16 +26,13 @@ export function linkSignal(parent: AbortSignal, { timeoutMs }: Options = {}): Li
     timeoutMs === undefined
       ? undefined
       : setTimeout(() => controller.abort(timeoutError(timeoutMs)), timeoutMs);
-  // Every operation adds a listener, so more than ten listeners don't indicate a leak.
-  setMaxListeners(0, parent);
-  parent.addEventListener('abort', follow, { once: true });
-  if (parent.aborted) follow();
+  const unsubscribe = onAbort(parent, follow);
   return {
     signal: controller.signal,
     abort: () => controller.abort(),
     release() {
       clearTimeout(timer);
-      parent.removeEventListener('abort', follow);
+      unsubscribe();
     },
   };
 }
@@ -107,21 +104,19 @@ export function requestBounded(request: BoundedRequest): Promise<BoundedResponse
       if (settled) return;
       settled = true;
       clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
+      unsubscribe();
       if (error) controller?.abort(error);
       if (!response) return reject(error ?? new Error('The response has no status.'));
       const body = Buffer.concat(chunks).subarray(0, keepBytes);
       resolve({ body, ...response, ...(error === undefined ? {} : { bodyError: error }) });
     };
-    const onAbort = (): void => settle(signal.reason as Error);
     const timer =
       timeoutMs === undefined
         ? undefined
         : setTimeout(() => settle(timeoutError(timeoutMs)), timeoutMs);
-    // Every request adds a listener, so more than ten listeners don't indicate a leak.
-    setMaxListeners(0, signal);
-    signal.addEventListener('abort', onAbort);
-    if (signal.aborted) return onAbort();
+    let unsubscribe = (): void => undefined;
+    unsubscribe = onAbort(signal, () => settle(signal.reason as Error));
+    if (signal.aborted) return;
     dispatcher.dispatch(
       {
         origin,
@@ -138,7 +133,7 @@ export function requestBounded(request: BoundedRequest): Promise<BoundedResponse
           request.onStart?.();
         },
         onResponseStart(_controller, status, headers) {
-          // Ignores informational responses (1xx), which precede the final response.
+          // Informational responses (1xx) precede the final response.
           if (status >= 200) response = { status, headers };
         },
         onResponseData(_controller, chunk) {

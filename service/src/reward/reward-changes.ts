@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { onAbort } from '../platform/on-abort.ts';
 import type { Database, Scope } from '../store/database.ts';
 
 /** A reward for which a long-polling request is waiting. */
@@ -88,10 +89,11 @@ export function createRewardChanges({ database, log, pollMs = 1_000 }: Deps): Re
       const { decisionId } = awaited;
       return new Promise((resolve) => {
         const decisionWaiters = waiters.get(decisionId) ?? new Set<Waiter>();
+        let unsubscribe = (): void => undefined;
         const giveUp = (): void => wake(false);
         const wake = (isChanged: boolean): void => {
           clearTimeout(timeout);
-          signal.removeEventListener('abort', giveUp);
+          unsubscribe();
           decisionWaiters.delete(waiter);
           if (decisionWaiters.size === 0 && waiters.get(decisionId) === decisionWaiters)
             waiters.delete(decisionId);
@@ -101,8 +103,7 @@ export function createRewardChanges({ database, log, pollMs = 1_000 }: Deps): Re
         const timeout = setTimeout(giveUp, timeoutMs);
         decisionWaiters.add(waiter);
         waiters.set(decisionId, decisionWaiters);
-        signal.addEventListener('abort', giveUp);
-        if (signal.aborted) giveUp();
+        unsubscribe = onAbort(signal, giveUp);
         schedulePoll();
       });
     },

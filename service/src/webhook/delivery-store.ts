@@ -118,6 +118,28 @@ export const claimDue = (
     formatInstant(nowMs),
   ]);
 
+/** Renews the leases of deliveries that are still in progress. A lease that was lost is not taken back. */
+export async function renewLeases(
+  queries: Pick<Queries, 'query'>,
+  deliveries: readonly DueDelivery[],
+  { leaseMs, nowMs }: Pick<Claim, 'leaseMs' | 'nowMs'>,
+): Promise<void> {
+  await queries.query(
+    `UPDATE deliveries SET lease_until = $5::timestamptz + $4::float8 * interval '1 millisecond'
+      FROM (SELECT unnest($1::text[]) AS account_id, unnest($2::text[]) AS id, unnest($3::integer[]) AS attempt) AS held
+      WHERE deliveries.account_id = held.account_id AND deliveries.id = held.id
+        AND deliveries.attempt = held.attempt AND state NOT IN ('delivered', 'failed')
+        AND lease_until > $5::timestamptz`,
+    [
+      deliveries.map(({ accountId }) => accountId),
+      deliveries.map(({ id }) => id),
+      deliveries.map(({ attempt }) => attempt),
+      leaseMs,
+      formatInstant(nowMs),
+    ],
+  );
+}
+
 /** Ends a delivery's lease without recording an attempt. */
 export async function release(queries: Queries, delivery: DueDelivery): Promise<void> {
   await queries.query(

@@ -2,18 +2,13 @@ import type { Webhook } from '@trueward/protocol/wire';
 import type { Logger } from 'pino';
 import type { Scope, Database } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
-import {
-  attempt,
-  type AttemptDeps,
-  isDelivered,
-  leaseMs,
-  nextState,
-  type NextState,
-} from './attempt.ts';
+import { attempt, type AttemptDeps, isDelivered, nextState, type NextState } from './attempt.ts';
 import {
   type ConcurrencyWindow,
   createConcurrencyWindow,
   initialConcurrency,
+  isUnavailable,
+  type RequestEnd,
 } from '../platform/concurrency-window.ts';
 import {
   type AccountCapacity,
@@ -23,6 +18,7 @@ import {
   release,
 } from './delivery-store.ts';
 import { type ConsecutiveFailures, shouldDisable } from './endpoint-health.ts';
+import { leaseMs, startLeases } from './leases.ts';
 import type { FinishedAttempt } from './record-attempts.ts';
 import type { AttemptResult } from './sender.ts';
 
@@ -53,9 +49,8 @@ export interface Dispatcher {
 interface Endpoint {
   accountId: string;
   webhookId: string;
+  /** Knows the requests in flight. An attempt isn't among them while its result is being recorded. */
   window: ConcurrencyWindow;
-  /** Number of requests in flight. An attempt doesn't use a slot while its result is being recorded. */
-  inFlight: number;
   /** Number of free slots that the last claim did not fill. */
   unclaimedSlots: number;
   /** Whether the last claim filled all free slots, which means that more deliveries are probably due. */
@@ -86,6 +81,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
   const nowMs = clock.monotonicMs;
   const endpoints = new Map<string, Endpoint>();
   const attempts = new Set<Promise<void>>();
+  const leases = startLeases(deps);
   const aborting = new AbortController();
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
@@ -103,6 +99,13 @@ export function startDispatcher(deps: Deps): Dispatcher {
   const wake = (): void => claimAt(Math.max(nowMs(), claimableAtMs));
   const refill = (): void => claimAt(Math.max(nowMs(), refillableAtMs));
 
+  /** Claims the endpoint's next deliveries now, or when hung requests have freed its slots. */
+  const refillEndpoint = ({ hasMore, pausedUntilMs, window }: Endpoint): void => {
+    if (!hasMore || pausedUntilMs > nowMs()) return;
+    if (window.countFree(nowMs()) > 0) refill();
+    else claimAt(Math.max(window.nextHangAtMs(), refillableAtMs));
+  };
+
   const startClaim = (): void => {
     nextClaimAtMs = Infinity;
     // Only one claim runs at a time. The next claim picks up any deliveries that this one misses.
@@ -119,13 +122,15 @@ export function startDispatcher(deps: Deps): Dispatcher {
         refillableAtMs = Math.max(refillableAtMs, 2 * nowMs() - startedAtMs);
         claimableAtMs = Math.max(claimableAtMs, refillableAtMs);
         claimAt(nowMs() + pollMs);
+        for (const endpoint of endpoints.values())
+          if (endpoint.window.countFree(nowMs()) === 0) refillEndpoint(endpoint);
       });
   };
 
   const claimDeliveries = async (): Promise<void> => {
     const atMs = nowMs();
-    for (const [key, { inFlight, pausedUntilMs, usedAtMs }] of endpoints)
-      if (inFlight === 0 && atMs - Math.max(usedAtMs, pausedUntilMs) > idleMs)
+    for (const [key, { window, pausedUntilMs, usedAtMs }] of endpoints)
+      if (window.inFlight === 0 && atMs - Math.max(usedAtMs, pausedUntilMs) > idleMs)
         endpoints.delete(key);
     const limit = maxInFlight - attempts.size;
     const endpointSlots = computeEndpointCapacities([...endpoints.values()], limit, atMs);
@@ -171,7 +176,6 @@ export function startDispatcher(deps: Deps): Dispatcher {
       accountId,
       webhookId,
       window: createConcurrencyWindow(),
-      inFlight: 0,
       unclaimedSlots: initialConcurrency,
       hasMore: false,
       pausedUntilMs: -Infinity,
@@ -183,26 +187,24 @@ export function startDispatcher(deps: Deps): Dispatcher {
   };
 
   const start = (endpoint: Endpoint, delivery: DueDelivery): void => {
+    if (!leases.hold(delivery)) return;
     const startedAtMs = nowMs();
-    endpoint.inFlight += 1;
+    const { window } = endpoint;
+    const request = window.start(startedAtMs);
     let isInFlight = true;
-    const freeSlot = (): void => {
+    const freeSlot = (end: RequestEnd): void => {
       if (!isInFlight) return;
       isInFlight = false;
-      endpoint.inFlight -= 1;
+      window.end(request, end, nowMs(), endpoint.hasMore);
       endpoint.usedAtMs = nowMs();
       // Waits until a quarter of the window is free, because each claim requires a database statement.
-      const isPaused = endpoint.pausedUntilMs > nowMs();
-      const free = endpoint.window.size - endpoint.inFlight;
-      if (endpoint.hasMore && !isPaused && free >= endpoint.window.size / 4) refill();
+      if (window.countFree(nowMs()) >= window.size / 4) refillEndpoint(endpoint);
     };
-    const onResult = (result: AttemptResult): void => {
-      const sample = { startedAtMs, endedAtMs: nowMs(), overloaded: isOverloaded(result) };
-      const isBottleneck = endpoint.hasMore || endpoint.inFlight >= endpoint.window.size;
-      endpoint.window.record(sample, isBottleneck);
+    const onResult = (result: AttemptResult): boolean => {
       if (!isDelivered(result) && result.retryAfterMs !== undefined)
         endpoint.pausedUntilMs = Math.max(endpoint.pausedUntilMs, nowMs() + result.retryAfterMs);
-      freeSlot();
+      freeSlot(isOverloaded(result) ? 'failed' : 'ok');
+      return isOverloaded(result) && window.isWell;
     };
     const disable = async (reason: 'gone' | 'failing'): Promise<void> => {
       if (startedAtMs < endpoint.disabledAtMs) return;
@@ -217,7 +219,8 @@ export function startDispatcher(deps: Deps): Dispatcher {
         log.error({ err: error, deliveryId: delivery.id }, 'could not record a delivery attempt'),
       )
       .finally(() => {
-        freeSlot();
+        freeSlot('unknown');
+        leases.drop(delivery);
         attempts.delete(running);
         // The limit for all endpoints had been reached. Now a slot is free again.
         if (endpoint.hasMore && attempts.size + 1 === maxInFlight) refill();
@@ -234,13 +237,14 @@ export function startDispatcher(deps: Deps): Dispatcher {
       const grace = setTimeout(() => aborting.abort(), stopGraceMs);
       await claiming;
       await Promise.all(attempts);
+      leases.stop();
       clearTimeout(grace);
     },
   };
 }
 
-type EndpointLoad = Pick<Endpoint, 'accountId' | 'webhookId' | 'inFlight' | 'pausedUntilMs'> & {
-  window: Pick<ConcurrencyWindow, 'size'>;
+type EndpointLoad = Pick<Endpoint, 'accountId' | 'webhookId' | 'pausedUntilMs'> & {
+  window: Pick<ConcurrencyWindow, 'inFlight' | 'countFree'>;
 };
 
 /**
@@ -252,44 +256,49 @@ export function computeEndpointCapacities(
   free: number,
   atMs: number,
 ): EndpointCapacity[] {
-  const inFlight = new Map<string, number>();
-  for (const endpoint of endpoints)
-    inFlight.set(endpoint.accountId, (inFlight.get(endpoint.accountId) ?? 0) + endpoint.inFlight);
-  return endpoints.map(({ accountId, webhookId, window, ...endpoint }) => {
+  const inFlight = countInFlight(endpoints);
+  return endpoints.map(({ accountId, webhookId, window, pausedUntilMs }) => {
     const accountFree = free - (inFlight.get(accountId) ?? 0);
-    const isPaused = endpoint.pausedUntilMs > atMs;
-    const slots = isPaused ? 0 : Math.min(window.size - endpoint.inFlight, accountFree);
+    const slots = pausedUntilMs > atMs ? 0 : Math.min(window.countFree(atMs), accountFree);
     return { accountId, webhookId, free: Math.max(0, slots) };
   });
 }
 
 /** Returns how many more deliveries each known account may receive in total, including those to new endpoints. */
 function computeAccountCapacities(
-  endpoints: readonly Pick<Endpoint, 'accountId' | 'inFlight'>[],
+  endpoints: readonly EndpointLoad[],
   free: number,
 ): AccountCapacity[] {
-  const inFlight = new Map<string, number>();
-  for (const endpoint of endpoints)
-    inFlight.set(endpoint.accountId, (inFlight.get(endpoint.accountId) ?? 0) + endpoint.inFlight);
-  return [...inFlight].map(([accountId, used]) => ({
+  return [...countInFlight(endpoints)].map(([accountId, used]) => ({
     accountId,
     free: computeAccountLimit(free, used),
   }));
+}
+
+/** Counts the requests in flight by account, including hung ones. */
+function countInFlight(endpoints: readonly EndpointLoad[]): Map<string, number> {
+  const inFlight = new Map<string, number>();
+  for (const { accountId, window } of endpoints)
+    inFlight.set(accountId, (inFlight.get(accountId) ?? 0) + window.inFlight);
+  return inFlight;
 }
 
 /** Returns how many more slots an account may use, so that it never uses more slots than remain free for others. */
 const computeAccountLimit = (free: number, used: number): number =>
   Math.max(0, Math.ceil((free - used) / 2));
 
-/** Whether the endpoint couldn't keep up with its deliveries. Other failures may be caused by the event itself. */
+/** Whether the endpoint wasn't available or couldn't keep up. Other failures may be caused by the event itself. */
 const isOverloaded = ({ status }: AttemptResult): boolean =>
-  status === undefined || status === 429 || status === 503;
+  status === undefined || isUnavailable(status);
 
 const getScope = ({ accountId, environment }: DueDelivery): Scope => ({ accountId, environment });
 
 interface DeliverOptions {
-  /** Called when the request has finished, before the attempt is recorded. */
-  onResult(result: AttemptResult): void;
+  /**
+   * Called when the request has finished, before the attempt is recorded. Returns whether the failure is probably
+   * passing, because the endpoint handles other requests well.
+   */
+  onResult(result: AttemptResult): boolean;
   /** Disables this delivery's endpoint. */
   disable(reason: 'gone' | 'failing'): Promise<void>;
   aborting: AbortSignal;
@@ -319,8 +328,8 @@ async function deliver(
     return undefined;
   }
   const wasSent = result.notSent !== true;
-  if (wasSent) onResult(result);
-  const next = nextState(result, delivery.attempt + 1, deps.random());
+  const isPassing = wasSent && onResult(result);
+  const next = nextState(result, delivery.attempt + 1, deps.random(), isPassing);
   deps.onAttempt(next.state === 'pending' ? 'retried' : next.state, result.latencyMs / 1_000);
   const consecutiveFailures = await lane.push({ scope, delivery, result, next, wasSent });
   if (result.status === 410) await disable('gone');

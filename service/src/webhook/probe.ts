@@ -3,7 +3,7 @@ import { firstIdAt, type MakeId } from '../platform/ids.ts';
 import { formatInstant } from '../platform/time.ts';
 import type { ResourceStore } from '../resource/resource-store.ts';
 import type { Scope, Database, Queries } from '../store/database.ts';
-import { attempt, type AttemptDeps, isDelivered, leaseMs } from './attempt.ts';
+import { attempt, type AttemptDeps, isDelivered } from './attempt.ts';
 import { type DueDelivery, release } from './delivery-store.ts';
 import { claimProbe } from './endpoint-health.ts';
 import { recordAttempts } from './record-attempts.ts';
@@ -24,6 +24,8 @@ const probeIntervalMs = 3_600_000;
 /** Interval between scans for endpoints that are due for a probe. */
 const scanIntervalMs = 60_000;
 const tickMs = 1_000;
+/** How long a probe's lease lasts. It is not renewed. Attempts time out after 10 s. */
+const leaseMs = 20_000;
 
 /**
  * Once an hour, probes endpoints that were disabled as `failing` (a half-open circuit breaker). A probe delivers the

@@ -191,9 +191,8 @@ test("one account's slow endpoints leave free slots for other accounts", () => {
   const endpoint = (accountId: string, size: number, inFlight: number) => ({
     accountId,
     webhookId: 'whk_1',
-    inFlight,
     pausedUntilMs: -Infinity,
-    window: { size },
+    window: { inFlight, countFree: () => size - inFlight },
   });
   const slowEndpoints = Array.from({ length: 5 }, () => endpoint('acc_slow', 200, 100));
   const capacities = computeEndpointCapacities(

@@ -14,6 +14,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { checkMachine } from '../../src/program/cli/doctor-machine.ts';
 import { readConfig } from '../../src/program/config/config.ts';
 import { copyEmptyDatabase } from '../empty-database.ts';
+import { startInProcess } from '../in-process.ts';
+import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { startService } from '../start-service.ts';
 import { createClient } from './client.ts';
 import { startCommand, run } from './command-line.ts';
@@ -46,6 +48,17 @@ test('a new data folder is accessible only to its owner', async () => {
   chmodSync(dataDir, 0o700);
   chmodSync(join(dataDir, 'database', 'PG_VERSION'), 0o644);
   expect(findPermissionProblems()).toMatchObject([{ state: 'warn' }]);
+});
+
+test.skipIf(!hasPostgres)('a start in development mode makes a missing data folder', async () => {
+  const dataDirectory = join(folder, 'missing', 'data');
+  const running = await startInProcess(
+    { DATABASE_URL: await createPostgresDatabase(), TRUEWARD_MASTER_KEY: createKey(1) },
+    { dataDirectory },
+  );
+  await running.stop();
+  expect(existsSync(join(dataDirectory, 'development.json'))).toBe(true);
+  expect(readMode(dataDirectory)).toBe(0o700);
 });
 
 test('rotating the master key re-encrypts the secrets and replaces the key in the data folder', async () => {

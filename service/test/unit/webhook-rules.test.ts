@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { maxAttempts, retryDelayMs } from '../../src/webhook/attempt.ts';
+import { maxAttempts, nextState, retryDelayMs } from '../../src/webhook/attempt.ts';
 import { findUrlProblem, isAllowedAddress } from '../../src/platform/guarded-agent.ts';
 
 test.each([
@@ -101,4 +101,27 @@ test('retries back off with ±20% jitter, up to ten attempts in total', () => {
   expect(retryDelayMs(1, 0)).toBe(4_000);
   expect(retryDelayMs(1, 0.999_999)).toBe(6_000);
   expect(retryDelayMs(maxAttempts, 0.5)).toBeUndefined();
+});
+
+test('a passing failure is retried soon seven times, and keeps the last retries', () => {
+  const result = { startedAtMs: 0, latencyMs: 10_000, error: 'no response' };
+  const delays = (isPassing: boolean, status?: number) =>
+    Array.from({ length: maxAttempts }, (_, index) => {
+      const next = nextState(
+        status === undefined ? result : { ...result, status },
+        index + 1,
+        0.5,
+        isPassing,
+      );
+      return next.state === 'pending' ? next.delayMs : next.state;
+    });
+  const last = [36_000_000, 86_400_000, 'failed'];
+  expect(delays(true)).toEqual([...Array<number>(7).fill(2_000), ...last]);
+  expect(delays(false).slice(-3)).toEqual(last);
+  expect(delays(false)[2]).toBe(120_000);
+  expect(delays(true, 410)[0]).toBe('failed');
+  expect(nextState({ ...result, status: 503, retryAfterMs: 60_000 }, 1, 0.5, true)).toEqual({
+    state: 'pending',
+    delayMs: 60_000,
+  });
 });

@@ -1,8 +1,8 @@
-import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DisclosedPlayer } from '../disclose.ts';
 import { isTestSourceUrl, respondAsTestSource } from '../test-source.ts';
 import { linkSignal } from '../../platform/bounded-request.ts';
+import { onAbort } from '../../platform/on-abort.ts';
 import { createGuardedAgents } from '../../platform/guarded-agent.ts';
 import type { Clock } from '../../platform/time.ts';
 import type { RequestHeaders } from '../../resource/request-headers.ts';
@@ -174,7 +174,7 @@ const withTestSource =
     if (!sandbox || !isTestSourceUrl(url)) return requestExternal(request);
     const response = respondAsTestSource(url, body);
     if (!response) {
-      if (!signal.aborted) await once(signal, 'abort');
+      await new Promise<void>((resolve) => onAbort(signal, resolve));
       return { status: 'failed', kind: 'timeout', reason: 'The request timed out.' };
     }
     const { httpStatus, text } = response;

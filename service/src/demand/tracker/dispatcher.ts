@@ -73,7 +73,6 @@ interface Queue {
   accountId: string;
   host: string;
   window: ConcurrencyWindow;
-  inFlight: number;
   /** Number of consecutive pauses since the host was last reached. */
   pauses: number;
   /** The end of the current pause. No requests are made before this time, because the host was unreachable. */
@@ -148,8 +147,9 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
 
   const claimDueRequests = async (atMs: number): Promise<void> => {
     const sinceId = firstIdAt('decision', Math.max(0, clock.nowMs() - maxDecisionAgeMs));
-    for (const [key, { inFlight, pausedUntilMs, usedAtMs }] of queues)
-      if (inFlight === 0 && atMs - Math.max(usedAtMs, pausedUntilMs) > idleMs) queues.delete(key);
+    for (const [key, { window, pausedUntilMs, usedAtMs }] of queues)
+      if (window.inFlight === 0 && atMs - Math.max(usedAtMs, pausedUntilMs) > idleMs)
+        queues.delete(key);
     if (atMs >= pollAtMs) {
       pollAtMs = atMs + pollMs;
       await poll(atMs, sinceId);
@@ -157,7 +157,7 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
     // Accounts that are woken during this claim wait for the next claim.
     for (const accountId of Array.from(wokenAccounts)) {
       const accountQueues = [...queues.values()].filter((queue) => queue.accountId === accountId);
-      const usedSlots = accountQueues.reduce((sum, { inFlight }) => sum + inFlight, 0);
+      const usedSlots = accountQueues.reduce((sum, { window }) => sum + window.inFlight, 0);
       const limit = computeAccountLimit(maxInFlight - requests.size, usedSlots);
       // Keeps the account in the set, because a slot becomes free when the next request finishes.
       if (limit === 0) continue;
@@ -197,7 +197,6 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
       accountId,
       host,
       window: createConcurrencyWindow(),
-      inFlight: 0,
       pauses: 0,
       pausedUntilMs: -Infinity,
       usedAtMs: nowMs(),
@@ -209,17 +208,11 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
   const start = (due: DueRequest): void => {
     const queue = getQueue(due);
     const startedAtMs = nowMs();
-    queue.inFlight += 1;
-    const finish = ({ outcome, unreached }: Attempt): void => {
+    const request = queue.window.start(startedAtMs);
+    const finish = ({ end, unreached }: Attempt): void => {
       const endedAtMs = nowMs();
-      const isBottleneck = queue.inFlight >= queue.window.size;
-      queue.inFlight -= 1;
       queue.usedAtMs = endedAtMs;
-      const isTimeout = 'reason' in outcome && outcome.reason === 'timeout';
-      queue.window.record(
-        { startedAtMs, endedAtMs, overloaded: unreached || isTimeout },
-        isBottleneck,
-      );
+      queue.window.end(request, end, endedAtMs, false);
       if (!unreached) queue.pauses = 0;
       // Pauses the host only once if several concurrent requests fail.
       else if (startedAtMs >= queue.pausedUntilMs) {
@@ -271,9 +264,9 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
 }
 
 /** Returns how many more requests may be made to a host. An unreachable host gets one request at a time. */
-function countFreeSlots({ window, inFlight, pauses, pausedUntilMs }: Queue, atMs: number): number {
+function countFreeSlots({ window, pauses, pausedUntilMs }: Queue, atMs: number): number {
   if (pausedUntilMs > atMs) return 0;
-  return Math.max(0, (pauses > 0 ? 1 : window.size) - inFlight);
+  return pauses > 0 ? Math.max(0, 1 - window.inFlight) : window.countFree(atMs);
 }
 
 /** Returns how many more slots an account may use, so that it never uses more slots than remain free for others. */

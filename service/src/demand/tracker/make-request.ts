@@ -7,6 +7,7 @@ import type { SecretBox } from '../../access/secret-box.ts';
 import { requestBounded, linkSignal } from '../../platform/bounded-request.ts';
 import { BlockedAddressError, type GuardedAgents } from '../../platform/guarded-agent.ts';
 import type { Clock } from '../../platform/time.ts';
+import { isUnavailable, type RequestEnd } from '../../platform/concurrency-window.ts';
 import type { Scope } from '../../store/database.ts';
 import type { DueRequest, Outcome, FailureReason } from './request-store.ts';
 
@@ -25,6 +26,8 @@ export interface RequestDeps {
 /** The result of a request. `unreached` means that no connection to the host was established. */
 export interface Attempt {
   outcome: Outcome;
+  /** What the request says about the host. */
+  end: RequestEnd;
   unreached: boolean;
 }
 
@@ -37,7 +40,11 @@ export async function makeRequest(
   stopping: AbortSignal,
 ): Promise<Attempt> {
   const { accountId, environment, url } = due;
-  const createUnsentAttempt = (outcome: Outcome): Attempt => ({ outcome, unreached: false });
+  const createUnsentAttempt = (outcome: Outcome): Attempt => ({
+    outcome,
+    end: 'unknown',
+    unreached: false,
+  });
   if (due.isLate) return createUnsentAttempt({ state: 'late' });
   if (due.isInvalid) return createUnsentAttempt({ state: 'failed', reason: 'invalid_traffic' });
   if (deps.isKilled({ accountId, environment }, due))
@@ -60,7 +67,8 @@ export async function makeRequest(
   const unreached = 'error' in result && !result.reached && result.error !== 'blocked_address';
   if ('error' in result && stopping.aborted)
     return createUnsentAttempt(createInterruptedOutcome(due));
-  return { outcome: decideOutcome(due, result, { unreached, random: deps.random() }), unreached };
+  const outcome = decideOutcome(due, result, { unreached, random: deps.random() });
+  return { outcome, end: judge(result), unreached };
 }
 
 /** Decrypts the client data. Returns undefined if decryption fails. */
@@ -91,6 +99,11 @@ function buildHeaders({ headerProfile }: DueRequest, client: Client): Record<str
     ...ip.map((text) => [isForwarded ? 'x-forwarded-for' : 'x-device-ip', text]),
     ...(isForwarded ? [] : agent.map((text) => ['x-device-user-agent', text])),
   ]) as Record<string, string>;
+}
+
+function judge(result: SendResult): RequestEnd {
+  if ('status' in result) return isUnavailable(result.status) ? 'failed' : 'ok';
+  return result.error === 'blocked_address' ? 'unknown' : 'failed';
 }
 
 /** Removes characters that are not allowed in HTTP headers. */

@@ -10,6 +10,7 @@ import type { Clock } from '../../platform/time.ts';
 import type { Database } from '../../store/database.ts';
 import type { Principal } from '../../access/principal.ts';
 import type { UserTokens } from '../../access/user-tokens.ts';
+import { linkSignal } from '../../platform/bounded-request.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import { type Country, detectDevice, identifyPlayer } from '../authentication/identify-player.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
@@ -169,5 +170,7 @@ const readPageOrigin = (origin: string | undefined): string | undefined =>
 
 /** Delays the response to `simulate: slow`. The delay ends early if the service stops. */
 async function delayResponse(stopping: AbortSignal): Promise<void> {
-  await sleep(simulatedDelayMs, undefined, { signal: stopping }).catch(() => undefined);
+  const { signal, release } = linkSignal(stopping);
+  await sleep(simulatedDelayMs, undefined, { signal }).catch(() => undefined);
+  release();
 }

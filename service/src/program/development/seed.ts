@@ -1,10 +1,11 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Review } from '@trueward/protocol/wire';
 import type { Service } from '../assemble.ts';
 import { testAd } from '../../demand/index.ts';
 import { createKey } from '../../access/key-store.ts';
 import type { Environment } from '../../access/principal.ts';
+import { makeDataFolder } from '../../platform/data-folder.ts';
 import { type Clock, formatInstant } from '../../platform/time.ts';
 import { incrementConfigVersion } from '../../store/config-version.ts';
 import type { ResourceStore } from '../../resource/resource-store.ts';
@@ -98,6 +99,7 @@ function readSeed(file: string): Seed | undefined {
 
 /** Replaces the file atomically, by writing a temporary file and renaming it. */
 function writeSeed(file: string, seed: Seed): void {
+  makeDataFolder(dirname(file));
   writeFileSync(`${file}.new`, JSON.stringify(seed, undefined, 2), { mode: 0o600, flush: true });
   renameSync(`${file}.new`, file);
 }
