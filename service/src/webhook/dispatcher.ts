@@ -103,7 +103,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
   const refillEndpoint = ({ hasMore, pausedUntilMs, window }: Endpoint): void => {
     if (!hasMore || pausedUntilMs > nowMs()) return;
     if (window.countFree(nowMs()) > 0) refill();
-    else claimAt(Math.max(window.nextHangAtMs(), refillableAtMs));
+    else claimAt(Math.max(window.nextHangAtMs(), claimableAtMs));
   };
 
   const startClaim = (): void => {
