@@ -83,20 +83,22 @@ test('a dead process’s deliveries are taken over within five seconds, those in
   await addDelivery('slow');
   let notifySend: () => void = () => undefined;
   const firstSend = new Promise<void>((resolve) => (notifySend = resolve));
-  const slow = start(async (id) => {
-    sent.push(`slow process: ${id}`);
-    notifySend();
-    await response;
-  });
+  let notifyTakeover: () => void = () => undefined;
+  const takeover = new Promise<void>((resolve) => (notifyTakeover = resolve));
+  // Either process may take over the other delivery.
+  const startNamed = (name: string) =>
+    start(async (id) => {
+      sent.push(`${name}: ${id}`);
+      if (id === 'evt_dead') return notifyTakeover();
+      notifySend();
+      await response;
+    });
+  const slow = startNamed('slow process');
   await firstSend;
   await addDelivery('dead', leaseMs);
   const killedAtMs = performance.now();
-  const survivor = await new Promise<ReturnType<typeof start>>((resolve) => {
-    const dispatcher = start(async (id) => {
-      sent.push(`survivor: ${id}`);
-      if (id === 'evt_dead') resolve(dispatcher);
-    });
-  });
+  const survivor = startNamed('survivor');
+  await takeover;
   expect(performance.now() - killedAtMs).toBeLessThan(5_000);
   respond();
   await Promise.all([slow.stop(), survivor.stop()]);

@@ -1,6 +1,7 @@
 import type { Webhook } from '@trueward/protocol/wire';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { onAbort } from '../../src/platform/on-abort.ts';
 import { systemClock } from '../../src/platform/time.ts';
 import type { LaneDeps } from '../../src/store/lanes.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -86,8 +87,8 @@ function start(overrides: Partial<Parameters<typeof startDispatcher>[0]> = {}) {
       new Promise((resolve) => {
         const respond = (result: Partial<AttemptResult>): void =>
           resolve({ startedAtMs: systemClock.nowMs(), latencyMs: 1, ...result });
-        signal.addEventListener('abort', () => respond({ error: 'aborted' }));
         requests.push({ url, respond });
+        onAbort(signal, () => respond({ error: 'aborted' }));
       }),
     findWebhook: async (_scope, id) => createWebhook(id),
     openBody: (body) => body,
