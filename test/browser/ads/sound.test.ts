@@ -102,11 +102,13 @@ it('starts an ad as the player left the last one', async () => {
     const abort = new AbortController();
     const running = ads.showRewarded('revive', { ...call, signal: abort.signal });
     await hears(expected, 'viewable');
-    if (expected === 'mute false')
+    if (expected === 'mute false') {
       await pressUntil(
         'button.mute',
         () => overlay().findVisible('button.mute')?.ariaLabel === 'Turn sound on',
       );
+      await hears(expected, 'viewable', 'mute true');
+    }
     abort.abort();
     await running;
   }
