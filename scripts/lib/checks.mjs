@@ -100,7 +100,6 @@ const allChecks = [
     ],
   },
   { name: 'api', commands: [node('scripts/api-report.mjs', '--check')] },
-  { name: 'script-tags', commands: [node('scripts/script-tags.mjs', '--check')] },
   { name: 'licenses', commands: [node('scripts/licenses.mjs', '--check')] },
   { name: 'size', commands: [node('scripts/sizes.mjs', '--check')] },
 ];

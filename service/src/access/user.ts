@@ -159,18 +159,23 @@ export async function lockUser(
   return row && toUser(row);
 }
 
-/** Writes the given columns only, so that concurrent changes to other columns are kept. */
+/**
+ * Writes the given columns only, so that concurrent changes to other columns are kept. The revision counts only changes
+ * to what an owner sees and decides on: a user's new password is no reason to refuse their removal.
+ */
 export async function updateUser(
   queries: Queries,
-  { accountId, id }: Pick<User, 'accountId' | 'id'>,
+  { accountId, id, name, role }: Pick<User, 'accountId' | 'id' | 'name' | 'role'>,
   change: UserChange,
 ): Promise<void> {
   const entries = (Object.keys(changeableColumns) as (keyof UserChange)[])
-    .filter((name) => change[name] !== undefined)
-    .map((name) => ({ column: changeableColumns[name], value: change[name] }));
-  const assignments = entries.map(({ column }, index) => `${column} = $${index + 3}, `);
+    .filter((key) => change[key] !== undefined)
+    .map((key) => ({ column: changeableColumns[key], value: change[key] }));
+  const assignments = entries.map(({ column }, index) => `${column} = $${index + 3}`);
+  if ((change.name ?? name) !== name || (change.role ?? role) !== role)
+    assignments.push('revision = revision + 1');
   await queries.query(
-    `UPDATE users SET ${assignments.join('')}revision = revision + 1 WHERE account_id = $1 AND id = $2`,
+    `UPDATE users SET ${assignments.join(', ')} WHERE account_id = $1 AND id = $2`,
     [accountId, id, ...entries.map(({ value }) => value)],
   );
 }

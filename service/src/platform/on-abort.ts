@@ -1,4 +1,9 @@
-const callbacksBySignal = new WeakMap<AbortSignal, Set<() => void>>();
+interface Subscriptions {
+  callbacks: Set<() => void>;
+  /** The only listener that the signal has from here, while there are subscriptions. */
+  listener: () => void;
+}
+const subscriptionsBySignal = new WeakMap<AbortSignal, Subscriptions>();
 
 /**
  * Calls `callback` when a signal aborts, or at once if it has. Returns a function that ends the subscription.
@@ -11,17 +16,23 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
     callback();
     return () => undefined;
   }
-  let callbacks = callbacksBySignal.get(signal);
-  if (!callbacks) {
-    const added = (callbacks = new Set());
-    callbacksBySignal.set(signal, added);
-    const abort = (): void => {
-      for (const call of added) call();
-    };
-    signal.addEventListener('abort', abort, { once: true });
-  }
+  const { callbacks, listener } = subscriptionsBySignal.get(signal) ?? listen(signal);
   // A function may be subscribed several times.
   const subscription = (): void => callback();
   callbacks.add(subscription);
-  return () => void callbacks.delete(subscription);
+  return () => {
+    if (!callbacks.delete(subscription) || callbacks.size > 0) return;
+    signal.removeEventListener('abort', listener);
+    subscriptionsBySignal.delete(signal);
+  };
+}
+
+function listen(signal: AbortSignal): Subscriptions {
+  const callbacks = new Set<() => void>();
+  const listener = (): void => {
+    for (const call of callbacks) call();
+  };
+  signal.addEventListener('abort', listener, { once: true });
+  subscriptionsBySignal.set(signal, { callbacks, listener });
+  return { callbacks, listener };
 }

@@ -80,6 +80,7 @@ test('changes to panel users take effect immediately', async () => {
   const question = owner.getByRole('dialog', { name: 'Remove this user?' });
   await question.getByText('They are signed out immediately.').waitFor();
   await question.getByRole('button', { name: 'Confirm' }).click();
+  await owner.getByRole('link', { name: 'Create' }).waitFor();
   await row.waitFor({ state: 'detached' });
   await expectSignedOut(graceAgain);
   await fillSignIn(graceAgain, 'grace@example.com', 'another password of hers');
