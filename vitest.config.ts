@@ -5,8 +5,11 @@ import { sdkSources } from './demo/sdk-sources.ts';
 import { mutantPlugin } from './scripts/lib/mutation/apply-mutant.mjs';
 
 const executablePath =
+  process.env['HEADLESS_SHELL_PATH'] ??
   process.env['CHROMIUM_PATH'] ??
-  ['/usr/bin/chromium', '/usr/bin/google-chrome'].find((path) => existsSync(path));
+  ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/google-chrome'].find((path) =>
+    existsSync(path),
+  );
 
 /** Whether `npm run test:full` is running. It adds `*.full.test.ts` and the checks that depend on `inject('full')`. */
 const full = process.env['TRUEWARD_TEST_FULL'] === '1';

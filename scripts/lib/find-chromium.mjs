@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { run, tool } from './run.mjs';
 
+/** Chromium without its user interface, which opens and closes pages with half of the CPU time. */
+const headlessShell = 'chromium-headless-shell';
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
 const usualPaths = {
   darwin: [
@@ -14,22 +16,29 @@ const usualPaths = {
 };
 
 /**
- * Returns the path to Chromium or Chrome for the tests, and installs Chromium if neither is found. Playwright itself
- * finds only browsers that it has downloaded.
+ * Returns the path to Chromium's headless shell if it is installed or can be installed.
+ *
+ * @returns {Promise<string | undefined>}
+ */
+export async function findHeadlessShell() {
+  return findInstalled([headlessShell]) ?? (await installOnDebian(headlessShell));
+}
+
+/**
+ * Returns the path to Chromium or Chrome, and installs Chromium if neither is found. Playwright itself finds only
+ * browsers that it has downloaded.
  *
  * @returns {Promise<string>}
  * @throws when neither is found and the installation fails. The message contains instructions.
  */
 export async function ensureChromium() {
-  const chromium = readConfiguredPath() ?? findInstalled() ?? (await findDownloaded());
+  const chromium = readConfiguredPath() ?? findInstalled(names) ?? (await findDownloaded());
   if (chromium !== undefined) return chromium;
   // Tries Debian's package first, because Playwright retries for minutes when its download server is unreachable.
-  for (const install of [installOnDebian, downloadWithPlaywright]) {
-    const path = await install();
-    if (path !== undefined) return path;
-  }
+  const path = (await installOnDebian('chromium')) ?? (await downloadWithPlaywright());
+  if (path !== undefined) return path;
   throw new Error(
-    'The tests need Chromium or Chrome. Neither was found, and Chromium could not be installed. ' +
+    'Chromium or Chrome is needed. Neither was found, and Chromium could not be installed. ' +
       'Install one of them, or set CHROMIUM_PATH to the path of its executable.',
   );
 }
@@ -44,11 +53,12 @@ function readConfiguredPath() {
   );
 }
 
-function findInstalled() {
+/** @param {string[]} programs */
+function findInstalled(programs) {
   const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
-  const pathCandidates = folders.flatMap((folder) => names.map((name) => join(folder, name)));
-  const usualPath =
-    process.platform in usualPaths ? usualPaths[/** @type {'darwin'} */ (process.platform)] : [];
+  const pathCandidates = folders.flatMap((folder) => programs.map((name) => join(folder, name)));
+  const isUsual = programs === names && process.platform in usualPaths;
+  const usualPath = isUsual ? usualPaths[/** @type {'darwin'} */ (process.platform)] : [];
   return [...(process.platform === 'win32' ? [] : pathCandidates), ...usualPath].find((path) =>
     existsSync(path),
   );
@@ -66,15 +76,19 @@ async function downloadWithPlaywright() {
   return code === 0 ? findDownloaded() : undefined;
 }
 
-async function installOnDebian() {
+/**
+ * Returns undefined where there is no package manager, no permission to use it, or no network.
+ *
+ * @param {string} debianPackage
+ */
+async function installOnDebian(debianPackage) {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return undefined;
-  console.log(
-    'Chromium was not found. Installing Debian’s chromium package (this takes about a minute) …',
-  );
+  console.log(`Installing Debian’s ${debianPackage} package (this takes about a minute) …`);
   const env = { DEBIAN_FRONTEND: 'noninteractive' };
+  const apt = ['apt-get', '-o', 'Acquire::Retries=0', '-o', 'Acquire::http::Timeout=10'];
   const commands = [
-    ['apt-get', 'update'],
-    ['apt-get', 'install', '--yes', '--no-install-recommends', 'chromium'],
+    [...apt, 'update'],
+    [...apt, 'install', '--yes', '--no-install-recommends', debianPackage],
   ];
   for (const command of commands) {
     const { code, output } = await run(command, { env });
@@ -82,5 +96,5 @@ async function installOnDebian() {
     console.log(`\`${command.join(' ')}\` failed with exit code ${code}:\n${output.trimEnd()}`);
     return undefined;
   }
-  return findInstalled();
+  return findInstalled([debianPackage]);
 }

@@ -10,19 +10,30 @@ const args = [
   '--disable-sync',
 ];
 
-/** Launches Chromium with these extra arguments. With `BROWSER_NAME=firefox`, launches the Firefox at `BROWSER_PATH`. */
+/** The path of a complete Chromium, whose tabs are frozen, suspended and cached as those of players are. */
+export const chromiumPath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
+
+/**
+ * Launches Chromium's headless shell with these extra arguments, or Chromium if there is no shell. With
+ * `BROWSER_NAME=firefox`, launches the Firefox at `BROWSER_PATH`.
+ */
 export function launchBrowser(...extraArgs: string[]): Promise<Browser> {
   if (process.env['BROWSER_NAME'] === 'firefox') {
     const executablePath = process.env['BROWSER_PATH'] ?? '';
     return firefox.launch({ channel: 'moz-firefox', executablePath });
   }
-  return chromium.launch({
-    executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
-    args: [...args, ...extraArgs],
+  const executablePath = process.env['HEADLESS_SHELL_PATH'] ?? chromiumPath;
+  return chromium.launch({ executablePath, args: [...args, ...extraArgs] });
+}
+
+/** Launches a complete Chromium. */
+export const launchChromium = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: chromiumPath,
+    args,
     // Playwright disables the back/forward cache, which players' browsers use.
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
   });
-}
 
 declare global {
   /** Globals that `pages/plain.js` defines for the tests. */

@@ -18,6 +18,7 @@ import { openMedia } from '../media/uploads.ts';
 import { createKeyManager } from '../access/key-manager.ts';
 import { openSecretBox } from '../access/secret-box.ts';
 import { createUserTokens } from '../access/user-tokens.ts';
+import { createStarted, type Started } from '../platform/started.ts';
 import type { Clock } from '../platform/time.ts';
 import { createIds, type MakeId } from '../platform/ids.ts';
 import { rejectShortRetention } from '../resource/check-document.ts';
@@ -78,25 +79,33 @@ export async function assemble(
   passwords: Passwords = createPasswords(),
 ): Promise<Service> {
   const metrics = createServiceMetrics();
-  const tracing = await openTracing(config.traces, log);
-  const database = await openServiceDatabase(config, log, metrics.observeDatabase, open);
-  let clock: (Clock & Partial<DatabaseClock>) | undefined;
+  const started = createStarted();
   try {
-    clock = await openClock(database);
-    return await wire(config, clock, log, { database, metrics, tracing }, passwords);
+    const tracing = started.add(await openTracing(config.traces, log));
+    const database = await openServiceDatabase(config, log, metrics.observeDatabase, open);
+    started.add({ stop: () => database.close() });
+    const clock = await openClock(database);
+    started.add({ stop: () => clock.stop?.() });
+    return await wire(config, clock, log, { database, metrics, tracing, started }, passwords);
   } catch (error) {
-    clock?.stop?.();
-    await tracing.stop();
-    await database.close();
+    await started.stopAll();
     throw error;
   }
+}
+
+interface Opened {
+  database: Database;
+  metrics: ServiceMetrics;
+  tracing: Tracing;
+  /** Gets all parts that run, in case that a later one cannot be started. */
+  started: Started;
 }
 
 async function wire(
   config: Config,
   clock: Clock & Partial<DatabaseClock>,
   log: Logger,
-  { database, metrics, tracing }: { database: Database; metrics: ServiceMetrics; tracing: Tracing },
+  { database, metrics, tracing, started }: Opened,
   passwords: Passwords,
 ): Promise<Service> {
   const retentionMs = config.retention.decisionsMs;
@@ -104,7 +113,7 @@ async function wire(
   const box = openSecretBox(config);
   const makeId = createIds(clock, randomBytes);
   const resources = createResourceStore(clock, makeId);
-  const configuration = await openConfiguration({ database, clock, log });
+  const configuration = started.add(await openConfiguration({ database, clock, log }));
   const bodies = createEventBodies(box);
   const writeEvents = createEventWriter({
     clock,
@@ -122,36 +131,40 @@ async function wire(
   const laneDeps = createLaneDeps({ database, tracing, clock, log, poolSize });
   const demandMetrics = metrics.demand;
   const deps = { database, configuration, box, clock, log, tracing, development, demandMetrics };
-  const deliveries = await startDeliveries({
-    ...deps,
-    resources,
-    resourceManager,
-    audit,
-    bodies,
-    makeId,
-    lanes: laneDeps('deliveries'),
-    isOnlyProcess: config.databaseUrl === undefined,
-    onAttempt: metrics.observeDelivery,
-  });
+  const deliveries = started.add(
+    await startDeliveries({
+      ...deps,
+      resources,
+      resourceManager,
+      audit,
+      bodies,
+      makeId,
+      lanes: laneDeps('deliveries'),
+      isOnlyProcess: config.databaseUrl === undefined,
+      onAttempt: metrics.observeDelivery,
+    }),
+  );
 
   const [draining, stopping] = [new AbortController(), new AbortController()];
   let publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
-  const media = openMedia({ config, database, clock, log, tracing });
-  const demand = startDemand({
-    ...deps,
-    resourceManager,
-    audit,
-    mediaStore: media.store,
-    mediaDirectory: config.mediaDirectory,
-    uploads: media.uploads,
-    publicUrl: () => publicUrl,
-    wake: deliveries.wake,
-    unofferedRetentionMs: config.unofferedRetentionMs,
-    lanes: laneDeps('trackers'),
-    isKilled: createIsKilled(configuration, clock),
-    readHeaders: requestHeaders.read,
-    stopping: stopping.signal,
-  });
+  const media = started.add(openMedia({ config, database, clock, log, tracing }));
+  const demand = started.add(
+    startDemand({
+      ...deps,
+      resourceManager,
+      audit,
+      mediaStore: media.store,
+      mediaDirectory: config.mediaDirectory,
+      uploads: media.uploads,
+      publicUrl: () => publicUrl,
+      wake: deliveries.wake,
+      unofferedRetentionMs: config.unofferedRetentionMs,
+      lanes: laneDeps('trackers'),
+      isKilled: createIsKilled(configuration, clock),
+      readHeaders: requestHeaders.read,
+      stopping: stopping.signal,
+    }),
+  );
   const onDeliveries = deliveries.wake;
   const decisions = await startDecisions({
     ...deps,
@@ -163,36 +176,42 @@ async function wire(
     onDeliveries,
   });
   const { tokens, pseudonym } = decisions;
-  const rewards = await startRewards({
-    ...deps,
-    tokens,
-    pseudonym,
-    writeEvents,
-    publicUrl: () => publicUrl,
-    lanes: laneDeps('events'),
-    onDeliveries,
-    onTrackers: demand.wakeTrackers,
-  });
-  const upkeep = await startUpkeep({ database, clock, log, tracing, retention: config.retention });
-  const killSwitchExpiry = startKillSwitchExpiry({
-    database,
-    resources,
-    resourceManager,
-    listExpired: configuration.expiredKillSwitches,
-    clock,
-    log,
-    async onChange(accountId) {
-      await configuration.refresh(accountId);
-      deliveries.wake();
-    },
-  });
+  const rewards = started.add(
+    await startRewards({
+      ...deps,
+      tokens,
+      pseudonym,
+      writeEvents,
+      publicUrl: () => publicUrl,
+      lanes: laneDeps('events'),
+      onDeliveries,
+      onTrackers: demand.wakeTrackers,
+    }),
+  );
+  const upkeep = started.add(
+    await startUpkeep({ database, clock, log, tracing, retention: config.retention }),
+  );
+  const killSwitchExpiry = started.add(
+    startKillSwitchExpiry({
+      database,
+      resources,
+      resourceManager,
+      listExpired: configuration.expiredKillSwitches,
+      clock,
+      log,
+      async onChange(accountId) {
+        await configuration.refresh(accountId);
+        deliveries.wake();
+      },
+    }),
+  );
   // Set only if several processes can share the database. The embedded database allows only one process.
   const processId = config.databaseUrl === undefined ? undefined : randomUUID();
   const rateLimitDeps = { database, box, clock, log, processId };
-  const rateLimits = await openRateLimits(config.rateLimits, rateLimitDeps);
+  const rateLimits = started.add(await openRateLimits(config.rateLimits, rateLimitDeps));
   const ceiling = config.rateLimits?.keyCeiling;
   const users = createUsers({ database, box, clock, makeId, audit, passwords });
-  const keyUse = startKeyUsage(database, clock, log);
+  const keyUse = started.add(startKeyUsage(database, clock, log));
   addStateMetrics(metrics.registry, {
     database,
     configuration,

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { checkMachine } from '../../src/program/cli/doctor-machine.ts';
 import { readConfig } from '../../src/program/config/config.ts';
-import { copyEmptyDatabase } from '../empty-database.ts';
+import { copyEmptyDatabase, copyMigratedDatabase } from '../empty-database.ts';
 import { startInProcess } from '../in-process.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { startService } from '../start-service.ts';
@@ -62,6 +62,7 @@ test.skipIf(!hasPostgres)('a start in development mode makes a missing data fold
 });
 
 test('rotating the master key re-encrypts the secrets and replaces the key in the data folder', async () => {
+  await copyMigratedDatabase(join(folder, 'database'));
   const oldService = await startService({ dataDir: folder });
   const client = createClient(oldService);
   const response = await client.call('POST', '/v1/webhooks', client.secret, {
@@ -88,6 +89,7 @@ test('rotating the master key re-encrypts the secrets and replaces the key in th
 
 test('after a master key set in the environment is rotated, the old key is rejected', async () => {
   const [oldKey, newKey] = [createKey(1), createKey(2)];
+  await copyMigratedDatabase(join(folder, 'database'));
   const service = await startService({ dataDir: folder, env: { TRUEWARD_MASTER_KEY: oldKey } });
   await service.stop();
   const rejectedRotation = await run(['master-key', 'rotate'], {

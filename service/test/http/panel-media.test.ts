@@ -220,7 +220,8 @@ test("an uploaded file opened in a tab cannot run scripts in the service's origi
   const urls: (string | undefined)[] = [];
   for (const file of [svg, html, picture]) urls.push((await upload(file)).body.url);
   const browser = await chromium.launch({
-    executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
+    executablePath:
+      process.env['HEADLESS_SHELL_PATH'] ?? process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
     args: ['--no-sandbox'],
   });
   try {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { type Browser, chromium } from 'playwright';
+import { chromiumPath } from '../browser.ts';
 
 /** A browser in separate processes that a test can kill to simulate a crash. */
 export interface KillableBrowser {
@@ -10,7 +11,6 @@ export interface KillableBrowser {
   kill(): Promise<void>;
 }
 
-export const chromiumPath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
 export const chromiumArguments = [
   '--headless=new',
   '--no-sandbox',

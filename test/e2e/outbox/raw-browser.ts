@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chromiumArguments, chromiumPath } from './killable-browser.ts';
+import { chromiumPath } from '../browser.ts';
+import { chromiumArguments } from './killable-browser.ts';
 
 /** A tab that can be hidden. In Playwright, every tab reports that it is visible. */
 export interface RawTab {

@@ -1,20 +1,25 @@
-import type { BrowserContext, Page } from 'playwright';
-import { expect } from 'vitest';
+import type { Browser, BrowserContext, Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { launchChromium } from '../browser.ts';
 import { type OutboxHarness, startHarness, waitFor } from './outbox-harness.ts';
-import { it as test } from '../worker.ts';
 import { openRawBrowser, type RawTab } from './raw-browser.ts';
 
 let harness: OutboxHarness;
+let browser: Browser;
 let context: BrowserContext;
 
-test.beforeAll(async ({ browser }) => {
+beforeAll(async () => {
+  browser = await launchChromium();
   harness = await startHarness(browser);
 });
-test.afterAll(() => harness.close());
-test.beforeEach(async () => {
+afterAll(async () => {
+  await browser.close();
+  await harness.close();
+});
+beforeEach(async () => {
   context = await harness.newContext();
 });
-test.afterEach(async () => {
+afterEach(async () => {
   await context.close();
   harness.receiver.reset();
 });
