@@ -283,6 +283,23 @@ export default {
       ],
       rules: { 'trueward/one-clock': 'off' },
     },
+    { files: ['{service/src,demo,scripts}/**'], rules: { 'trueward/portable': 'error' } },
+    {
+      files: [
+        // The helpers themselves.
+        'service/src/platform/{durable-files,process-identity,stop-requests}.ts',
+        'scripts/lib/{process-identity,replace-file,run,start-process}.mjs',
+        // Both lock files move a stale lock aside, which replaces nothing.
+        'service/src/store/directory-lock.ts',
+        'scripts/{start,lib/start-lock,lib/start-everything}.mjs',
+        // An example to copy, which uses nothing from the service.
+        'demo/game-server/{journal,main}.ts',
+        // Tools for Linux.
+        'scripts/{mutation,lib/silent-sound,lib/mutation/*}.mjs',
+        'demo/creatives/make.mjs',
+      ],
+      rules: { 'trueward/portable': 'off' },
+    },
     {
       files: ['test/types/**'],
       rules: {

@@ -5,6 +5,7 @@ import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ensureInstall } from './lib/ensure-install.mjs';
 import { buildStale } from './lib/run.mjs';
+import { isPidInUse } from './lib/process-identity.mjs';
 import { acquireStartLock } from './lib/start-lock.mjs';
 
 const help = `npm start
@@ -33,10 +34,13 @@ const dataDirectory = resolve(process.env.TRUEWARD_DATA_DIR || '.trueward');
 let lock;
 /** @type {Promise<number> | undefined} */
 let stopPromise;
+const isWindows = process.platform === 'win32';
 const buildController = new AbortController();
 let stopEverything = async () => {};
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => void stop());
+// On Windows, SIGBREAK is Ctrl-Break, and SIGHUP the closed console window.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', ...(isWindows ? ['SIGBREAK'] : [])])
+  process.on(signal, () => void stop());
 stopWithNpm();
 
 try {
@@ -64,8 +68,10 @@ try {
 function stopWithNpm() {
   if (process.env.npm_lifecycle_event === undefined) return;
   const parent = process.ppid;
+  // On Windows, a process keeps the id of its parent after the parent has exited.
+  const isOrphan = () => (isWindows ? !isPidInUse(parent) : process.ppid !== parent);
   setInterval(() => {
-    if (process.ppid !== parent) void stop();
+    if (isOrphan()) void stop();
   }, 250).unref();
 }
 

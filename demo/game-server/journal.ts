@@ -14,14 +14,13 @@ export interface Journal<Entry> {
  */
 export async function openJournal<Entry>(path: string): Promise<Journal<Entry>> {
   await mkdir(dirname(path), { recursive: true });
-  const file = await open(path, 'a+', 0o600);
+  await (await open(path, 'a', 0o600)).close();
+  // Not opened for appending, because Windows lets nobody shorten such a file.
+  const file = await open(path, 'r+');
   const bytes = await readFile(path);
   const completeLines = bytes.subarray(0, bytes.lastIndexOf('\n') + 1);
   if (completeLines.length < bytes.length) await file.truncate(completeLines.length);
-  // A new file is durable only after its folder has been synced.
-  const folder = await open(dirname(path), 'r');
-  await folder.sync();
-  await folder.close();
+  await syncFolder(dirname(path));
   const lines = completeLines.toString('utf8').split('\n').filter(Boolean);
   let size = completeLines.length;
   return {
@@ -29,7 +28,8 @@ export async function openJournal<Entry>(path: string): Promise<Journal<Entry>> 
     async append(entry) {
       const line = Buffer.from(`${JSON.stringify(entry)}\n`);
       try {
-        await file.appendFile(line);
+        const { bytesWritten } = await file.write(line, 0, line.length, size);
+        if (bytesWritten < line.length) throw new Error(`${path}: the disk is full.`);
         await file.datasync();
         size += line.length;
       } catch (error) {
@@ -40,4 +40,11 @@ export async function openJournal<Entry>(path: string): Promise<Journal<Entry>> 
     },
     close: () => file.close(),
   };
+}
+
+/** A new file is durable only after its folder has been synced. Windows and some network drives can't do this. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r').catch(() => undefined);
+  await folder?.sync().catch(() => undefined);
+  await folder?.close();
 }

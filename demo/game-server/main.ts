@@ -18,6 +18,10 @@ try {
   };
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
+  // On Windows, `npm start` asks with a message, because no signal can.
+  process.once('message', (message) => message === 'stop' && stop());
+  if (process.platform === 'win32') process.once('disconnect', stop);
+  process.channel?.unref();
   console.log(JSON.stringify({ ready: true, url: server.url }));
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

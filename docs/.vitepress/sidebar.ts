@@ -15,6 +15,7 @@ const sections: { text: string; entries: Entry[] }[] = [
       ['Plain canvas', 'docs/canvas.md'],
       ['Other engines', 'docs/engine-driver.md'],
       ['Browsers', 'docs/browsers.md'],
+      ['Operating systems', 'docs/systems.md'],
       ['FAQ', 'docs/faq.md'],
     ],
   },

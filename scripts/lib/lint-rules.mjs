@@ -90,7 +90,75 @@ const oneClock = {
   },
 };
 
+const helpers = {
+  flush:
+    'Windows refuses to flush a file that was opened for reading, and folders at all: use platform/durable-files.ts.',
+  rename:
+    'On Windows, replacing a file fails while a virus scanner has it open: use platform/durable-files.ts or scripts/lib/replace-file.mjs.',
+  signal:
+    'On Windows, no signal asks a process to stop: use platform/stop-requests.ts or scripts/lib/start-process.mjs.',
+  program:
+    'Programs differ between systems: use platform/process-identity.ts, or `run` of scripts/lib/run.mjs.',
+  shell:
+    'Shells differ between systems, and split paths at spaces: run the program itself, with an array of arguments.',
+  path: 'The path of a file URL isn’t a path on Windows, and is percent-encoded: use `fileURLToPath` or `import.meta.dirname`.',
+};
+
+/** Functions of `node:fs` that behave differently on Windows. */
+const fileFunctions = new Map([
+  ['fsync', 'flush'],
+  ['fsyncSync', 'flush'],
+  ['fdatasync', 'flush'],
+  ['fdatasyncSync', 'flush'],
+  ['rename', 'rename'],
+  ['renameSync', 'rename'],
+]);
+const stopSignal = /^SIG(TERM|INT|HUP|BREAK|KILL)$/;
+
+/** Rejects what works differently on Windows and has a helper. */
+const portable = {
+  /** @param {{ report(problem: object): void }} context */
+  create: (context) => {
+    /** @type {(kind: string, node: any) => void} */
+    const report = (kind, node) =>
+      context.report({ message: helpers[/** @type {'flush'} */ (kind)], node });
+    return {
+      /** @param {any} declaration */
+      ImportDeclaration({ source, specifiers }) {
+        if (source.value === 'node:child_process') report('program', source);
+        if (!/^node:fs(\/promises)?$/.test(source.value)) return;
+        for (const specifier of specifiers) {
+          const kind = fileFunctions.get(specifier.imported?.name);
+          if (kind !== undefined) report(kind, specifier);
+        }
+      },
+      /** @param {any} call */
+      CallExpression({ callee, arguments: args }) {
+        if (args.length > 0) return;
+        if (/^(data)?sync$/.test(callee.property?.name ?? '')) report('flush', callee);
+      },
+      /** @param {any} property */
+      Property({ key, value }) {
+        const name = key.name ?? key.value;
+        if (name === 'flush' && value.value === true) report('flush', key);
+        if (name === 'shell' && typeof value.value !== 'string') report('shell', key);
+      },
+      /** @param {any} literal */
+      Literal(literal) {
+        if (stopSignal.test(literal.value)) report('signal', literal);
+      },
+      /** @param {any} member */
+      MemberExpression({ object, property }) {
+        if (property.name !== 'pathname' || object.type !== 'NewExpression') return;
+        const [, base] = object.arguments;
+        if (base?.type === 'MemberExpression' && base.object.type === 'MetaProperty')
+          report('path', property);
+      },
+    };
+  },
+};
+
 export default {
   meta: { name: 'trueward' },
-  rules: { 'no-iterable-spread': noIterableSpread, 'one-clock': oneClock },
+  rules: { 'no-iterable-spread': noIterableSpread, 'one-clock': oneClock, portable },
 };

@@ -14,7 +14,8 @@ export const root = join(import.meta.dirname, '..', '..');
  * immediately instead of returning it. `signal`: kills the command when aborted.
  * @returns {Promise<{ code: number, output: string, ms: number }>}
  */
-export function run([program, ...args], { env = {}, show = false, signal } = {}) {
+export function run(command, { env = {}, show = false, signal } = {}) {
+  const [program, ...args] = command[0] === 'npm' ? npmCommand(command.slice(1)) : command;
   if (program === undefined) throw new Error('Expected a command, got an empty list.');
   const startedAt = performance.now();
   return new Promise((resolve) => {
@@ -23,8 +24,7 @@ export function run([program, ...args], { env = {}, show = false, signal } = {})
       env: { ...process.env, ...env },
       ...(signal === undefined ? {} : { signal }),
       stdio: show ? 'inherit' : ['ignore', 'pipe', 'pipe'],
-      // On Windows, npm and npx are .cmd files, which require a shell.
-      shell: process.platform === 'win32' && program !== process.execPath,
+      windowsHide: true,
     });
     let output = '';
     const finish = (/** @type {number | null} */ code, note = '') =>
@@ -34,6 +34,19 @@ export function run([program, ...args], { env = {}, show = false, signal } = {})
     child.once('error', (error) => finish(1, `${program}: ${error.message}\n`));
     child.once('close', (code) => finish(code));
   });
+}
+
+/**
+ * Returns the command that runs npm. On Windows, `npm` is a batch file, which only a shell can run, and shells split
+ * paths at spaces; so npm's own program is run with this Node.
+ *
+ * @param {readonly string[]} args
+ * @returns {string[]}
+ */
+export function npmCommand(args) {
+  if (process.platform !== 'win32') return ['npm', ...args];
+  const besideNode = join(dirname(process.execPath), 'node_modules', 'npm', 'bin', 'npm-cli.js');
+  return [process.execPath, process.env.npm_execpath ?? besideNode, ...args];
 }
 
 /**

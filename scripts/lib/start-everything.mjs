@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import getPort from 'get-port';
+import { replaceFile } from './replace-file.mjs';
 import { startProcess } from './start-process.mjs';
 
 const defaultPorts = { service: 8787, gameServer: 8788 };
@@ -62,9 +63,7 @@ export function startEverything(dataDirectory, onChild, onExit) {
     await Promise.all(Object.values(urls).map(checkResponse));
     if (isStopped) return;
     // Writes the file atomically. Only its owner can read it, because it contains the secret keys.
-    const text = JSON.stringify({ ...urls, keys }, null, 2);
-    writeFileSync(`${devFile}.new`, text, { mode: 0o600 });
-    renameSync(`${devFile}.new`, devFile);
+    replaceFile(devFile, JSON.stringify({ ...urls, keys }, null, 2));
     printTable({ ...urls, setupUrl }, keys, devFile);
     openBrowser(urls.demoUrl);
   }
@@ -155,7 +154,11 @@ function openBrowser(url) {
       linux: DISPLAY || WAYLAND_DISPLAY ? ['xdg-open'] : [],
     }[/** @type {string} */ (process.platform)] ?? [];
   if (program === '') return;
-  const opener = spawn(program, [...args, url], { stdio: 'ignore', detached: true });
+  const opener = spawn(program, [...args, url], {
+    stdio: 'ignore',
+    detached: true,
+    windowsHide: true,
+  });
   opener.once('error', () => console.log(`Could not open a browser; the game is at ${url}`));
   opener.unref();
 }

@@ -1,11 +1,17 @@
-import { execFileSync } from 'node:child_process';
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  constants,
+  copyFileSync,
+  linkSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { identify, isRunning } from './process-identity.mjs';
+import { replaceFile } from './replace-file.mjs';
 
-/**
- * @typedef {{ pid: number, start: string | undefined }} ProcessId `start` distinguishes a process from a later one with
- *   the same pid.
- */
+/** @typedef {import('./process-identity.mjs').ProcessIdentity} ProcessIdentity */
 
 /**
  * Acquires the lock on a data directory, so that only one `npm start` uses the directory. If the previous holder was
@@ -19,9 +25,8 @@ import { join } from 'node:path';
 export function acquireStartLock(dataDirectory) {
   const file = join(dataDirectory, 'start.lock');
   const draft = `${file}.${process.pid}`;
-  const owner = { ...identify(process.pid), children: /** @type {ProcessId[]} */ ([]) };
-  const write = (/** @type {string} */ path) => writeFileSync(path, JSON.stringify(owner));
-  write(draft);
+  const owner = { ...identify(process.pid), children: /** @type {ProcessIdentity[]} */ ([]) };
+  writeFileSync(draft, JSON.stringify(owner));
   try {
     // Creating a hard link is atomic: only one process can create the lock, and nobody can read a partly written one.
     while (!tryLink(draft, file)) removeAbandoned(file);
@@ -31,21 +36,11 @@ export function acquireStartLock(dataDirectory) {
   return {
     addChild(pid) {
       owner.children.push(identify(pid));
-      write(draft);
-      renameSync(draft, file);
+      replaceFile(file, JSON.stringify(owner));
     },
     release: () => rmSync(file, { force: true }),
   };
 }
-
-/**
- * @param {number} pid
- * @returns {ProcessId}
- */
-const identify = (pid) => ({ pid, start: readProcessStart(pid) });
-
-/** @param {ProcessId} process */
-const isAlive = ({ pid, start }) => start !== undefined && readProcessStart(pid) === start;
 
 /**
  * @param {string} existingPath
@@ -56,24 +51,43 @@ function tryLink(existingPath, newPath) {
     linkSync(existingPath, newPath);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    return !isExisting(error) && tryCopy(existingPath, newPath);
+  }
+}
+
+/**
+ * Creates the file on a drive that has no hard links, such as exFAT and some network drives.
+ *
+ * @param {string} existingPath
+ * @param {string} newPath
+ */
+function tryCopy(existingPath, newPath) {
+  try {
+    copyFileSync(existingPath, newPath, constants.COPYFILE_EXCL);
+    return true;
+  } catch (error) {
+    if (isExisting(error)) return false;
     throw error;
   }
 }
+
+/** @param {unknown} error */
+const isExisting = (error) => error instanceof Error && 'code' in error && error.code === 'EEXIST';
 
 /** @param {string} file */
 function removeAbandoned(file) {
   const text = readText(file);
   if (text === undefined) return;
   const owner = parseLock(text);
-  if (owner !== undefined && isAlive(owner)) {
+  if (owner !== undefined && isRunning(owner) !== false) {
     throw new Error(
       `Trueward is already running with this data directory (process ${owner.pid}; ${file}).\n` +
-        'Stop it, or use another directory: TRUEWARD_DATA_DIR=.trueward-2 npm start',
+        'Stop it, or set TRUEWARD_DATA_DIR to another directory, such as .trueward-2.',
     );
   }
   for (const child of owner?.children ?? []) {
-    if (isAlive(child)) process.kill(child.pid, 'SIGKILL');
+    // An unknown process may be somebody else's.
+    if (isRunning(child) === true) process.kill(child.pid, 'SIGKILL');
   }
   const movedLock = `${file}.abandoned.${process.pid}`;
   try {
@@ -97,37 +111,12 @@ function readText(file) {
 
 /**
  * @param {string} text
- * @returns {(ProcessId & { children: ProcessId[] }) | undefined}
+ * @returns {(ProcessIdentity & { children: ProcessIdentity[] }) | undefined}
  */
 function parseLock(text) {
   try {
     return JSON.parse(text);
   } catch {
     return undefined; // incomplete after a power failure: not locked
-  }
-}
-
-/**
- * Returns a string, based on the start time, that distinguishes a running process from a later process with the same pid.
- * Returns undefined if the process isn't running.
- *
- * @param {number} pid
- * @returns {string | undefined}
- */
-function readProcessStart(pid) {
-  try {
-    process.kill(pid, 0);
-    if (process.platform === 'win32') return `pid ${pid}`;
-    if (process.platform !== 'linux') {
-      return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
-    }
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // See `man 5 proc`. Field 3, the first after the name, is the state (Z is a zombie). Field 22 is the start time in
-    // ticks since boot.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    return fields[0] === 'Z' ? undefined : `${boot} ${fields[19]}`;
-  } catch {
-    return undefined; // the process has exited
   }
 }

@@ -3,6 +3,8 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { root } from './run.mjs';
 
+const isWindows = process.platform === 'win32';
+
 /** How long a program may take to report that it is ready, in milliseconds. */
 const startTimeoutMs = 120_000;
 
@@ -12,7 +14,7 @@ const startTimeoutMs = 120_000;
  * @property {Promise<Record<string, any>>} ready Resolves to the `{"ready":true, …}` line that the process prints. Rejects
  * if the process exits before it prints this line.
  * @property {Promise<string>} exited Resolves to the reason why the process exited.
- * @property {() => Promise<void>} stop Sends SIGTERM, and SIGKILL after 4 s.
+ * @property {() => Promise<void>} stop Asks the process to stop, and kills it after 4 s.
  */
 
 /**
@@ -30,9 +32,11 @@ export function startProcess(name, command, env, logFile) {
   const child = spawn(process.execPath, command, {
     cwd: root,
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', log],
+    // Windows has no signal that asks a process to stop, so there it gets a message.
+    stdio: isWindows ? ['ignore', 'pipe', log, 'ipc'] : ['ignore', 'pipe', log],
+    windowsHide: true,
     // Starts a new process group, so that Ctrl-C reaches only the parent. The parent then stops its child processes.
-    detached: process.platform !== 'win32',
+    detached: !isWindows,
   });
   closeSync(log);
   const exited = new Promise((resolve) => {
@@ -47,7 +51,8 @@ export function startProcess(name, command, env, logFile) {
     ready: waitForReady(child, name, exited),
     exited,
     async stop() {
-      child.kill('SIGTERM');
+      if (isWindows && child.connected) child.send('stop', () => {});
+      else child.kill('SIGTERM');
       const killTimer = setTimeout(() => child.kill('SIGKILL'), 4000);
       await exited;
       clearTimeout(killTimer);

@@ -166,6 +166,28 @@ test('rejects every clock but the service’s own', () => {
   );
 });
 
+test('rejects what works differently on Windows, outside its helpers', () => {
+  const lines = {
+    'flush.ts': `import { fsyncSync } from 'node:fs';\nexport const flush = fsyncSync;`,
+    'sync.ts': `export const flush = (file: { datasync(): void }) => file.datasync();`,
+    'option.ts': `export const options = { flush: true };`,
+    'rename.ts': `import { rename } from 'node:fs/promises';\nexport const move = rename;`,
+    'signal.ts': `export const stop = () => process.kill(1, 'SIGTERM');`,
+    'program.ts': `import { spawn } from 'node:child_process';\nexport const run = spawn;`,
+    'shell.ts': `export const options = { shell: process.platform === 'win32' };`,
+    'path.ts': `export const folder = new URL('.', import.meta.url).pathname;`,
+  };
+  for (const [name, line] of Object.entries(lines)) writeSource(`service/src/reward/${name}`, line);
+  writeSource('service/src/platform/stop-requests.ts', lines['signal.ts']);
+  writeSource('service/src/reward/url.ts', `export const path = new URL('http://a/b').pathname;`);
+  const problems = lint().filter(({ code }) => code.includes('portable'));
+  expect([...new Set(problems.map(({ filename }) => filename))].sort()).toEqual(
+    Object.keys(lines)
+      .map((name) => `service/src/reward/${name}`)
+      .sort(),
+  );
+});
+
 test('rejects array spreads that Creator’s Loose option would break', () => {
   writeSource('src/reward/set.ts', `export const list = (of: Set<string>) => [...of];`);
   writeSource(

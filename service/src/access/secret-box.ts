@@ -5,9 +5,10 @@ import {
   createHmac,
   createSecretKey,
 } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeDataFolder } from '../platform/data-folder.ts';
+import { createFile, publishFile } from '../platform/durable-files.ts';
 import type { Clock } from '../platform/time.ts';
 import type { Database, Queries } from '../store/database.ts';
 
@@ -103,12 +104,12 @@ function readMasterKeys(config: KeyConfig): MasterKeys {
  * Starts rotating the key in the data folder. The returned box encrypts with the next key and decrypts with both keys.
  * When every secret is encrypted with the next key, call `finish` to make it the current key.
  */
-export function beginFileRotation(config: KeyConfig): { box: SecretBox; finish(): void } {
+export function beginFileRotation(config: KeyConfig): { box: SecretBox; finish(): Promise<void> } {
   const { current, next } = keyFiles(config);
   createKeyFile(next, config);
   return {
     box: createSecretBox([readKeyFile(next), ...readMasterKeys(config)]),
-    finish: () => renameSync(next, current),
+    finish: () => publishFile(next, current),
   };
 }
 
@@ -121,11 +122,7 @@ const keyFiles = ({ dataDirectory }: KeyConfig) => ({
 function createKeyFile(file: string, { dataDirectory }: KeyConfig): void {
   makeDataFolder(dataDirectory);
   try {
-    writeFileSync(file, randomBytes(32).toString('base64'), {
-      flag: 'wx',
-      mode: 0o600,
-      flush: true,
-    });
+    createFile(file, randomBytes(32).toString('base64'));
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
+import { durableStream, publishFile, replaceFile } from '../platform/durable-files.ts';
 import type { Clock } from '../platform/time.ts';
 import type { Database } from '../store/database.ts';
 import { migrationNames } from '../store/migrate.ts';
@@ -100,7 +101,7 @@ async function writeArchive(
     throw new ArchiveError(
       `${draft} has ${writtenTally.rows} rows with the checksum ${writtenTally.checksum}, but the database has ${tally.rows} rows with ${tally.checksum}. The week has changed, or the disk is damaged. Archive again.`,
     );
-  await rename(draft, join(folder, file));
+  await publishFile(draft, join(folder, file));
   return {
     trueward_archive: 1,
     table: week.table,
@@ -127,11 +128,7 @@ async function writeRows(
       yield `${row}\n`;
     }
   };
-  await pipeline(
-    Readable.from(lines()),
-    createGzip(),
-    createWriteStream(path, { mode: 0o600, flush: true }),
-  );
+  await pipeline(Readable.from(lines()), createGzip(), createWriteStream(path, durableStream));
 }
 
 /** Reads an archive file. Returns its size, hash and row tally. */
@@ -171,11 +168,8 @@ async function isIntact(folder: string, manifest: Manifest): Promise<boolean> {
 
 /** Writes a manifest atomically. Must be called after the archive file is complete. */
 async function writeManifest(path: string, manifest: Manifest): Promise<void> {
-  await writeFile(`${path}.part`, `${JSON.stringify(manifest, null, 2)}\n`, {
-    mode: 0o600,
-    flush: true,
-  });
-  await rename(`${path}.part`, path);
+  const text = `${JSON.stringify(manifest, null, 2)}\n`;
+  await replaceFile(path, text, { draft: `${path}.part` });
 }
 
 /** Reads a manifest. Returns undefined if the file does not exist or is not a manifest. */

@@ -1,10 +1,11 @@
 import { randomUUID, createHash } from 'node:crypto';
-import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { AwsClient } from 'aws4fetch';
 import { makeDataFolder } from '../platform/data-folder.ts';
+import { replaceFile } from '../platform/durable-files.ts';
 
 /** Stores uploaded files. A file's name is the hash of its content, so its content never changes. */
 export interface MediaStore {
@@ -49,14 +50,8 @@ export function createFolderStore(folder: string): MediaStore {
       makeDataFolder(dirname(folder));
       await mkdir(folder, { recursive: true });
       // Writes to a temporary file first, so that a partial file is never served.
-      const temporaryPath = join(folder, `${name}.${randomUUID()}.new`);
-      try {
-        await writeFile(temporaryPath, body, { flush: true });
-        await rename(temporaryPath, join(folder, name));
-      } catch (error) {
-        await rm(temporaryPath, { force: true });
-        throw error;
-      }
+      const draft = join(folder, `${name}.${randomUUID()}.new`);
+      await replaceFile(join(folder, name), body, { draft });
     },
     source: { folder },
     remove: (name) => rm(join(folder, name), { force: true }),

@@ -1,12 +1,18 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RewardStatus } from '@trueward/protocol/wire';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { copyMigratedDatabase } from '../empty-database.ts';
 import { startService } from '../start-service.ts';
 import { createClient } from './client.ts';
 import { run } from './command-line.ts';
 import { startReceiver } from './receiver.ts';
+
+/** Makes the service refuse what Windows refuses to flush. */
+const windowsFlushes = {
+  NODE_OPTIONS: `--import ${new URL('../windows-flushes.mjs', import.meta.url).href}`,
+};
 
 let dataDir: string;
 beforeEach(() => {
@@ -14,9 +20,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
-test('acknowledged data and undelivered webhooks survive SIGKILL', async () => {
+test('acknowledged data and undelivered webhooks survive SIGKILL, also where little can be flushed', async () => {
   const receiver = await startReceiver((index) => (index === 0 ? 503 : 200));
-  const firstService = await startService({ dataDir, testClock: true });
+  const firstService = await startService({ dataDir, testClock: true, env: windowsFlushes });
   const firstClient = createClient(firstService);
   await firstClient.call('POST', '/v1/webhooks', firstClient.secret, {
     url: receiver.url,
@@ -39,7 +45,7 @@ test('acknowledged data and undelivered webhooks survive SIGKILL', async () => {
   // Receipts contain the service's URL, so the second process must use the same port.
   const secondService = await startService({
     dataDir,
-    env: { PORT: new URL(firstService.url).port },
+    env: { ...windowsFlushes, PORT: new URL(firstService.url).port },
   });
   expect(secondService.keys).toEqual(firstService.keys);
   const secondClient = createClient(secondService);
@@ -53,6 +59,22 @@ test('acknowledged data and undelivered webhooks survive SIGKILL', async () => {
   expect(await secondService.stop()).toBe(0);
   await receiver.close();
 });
+
+test.each([
+  ['its control file is damaged', 'global/pg_control', '\0'.repeat(8_192)],
+  ['another version of PostgreSQL made it', 'PG_VERSION', '12\n'],
+  ['a file of it can’t be flushed', 'unflushable', ''],
+])(
+  'a start ends with the error if the database does not open because %s',
+  async (_name, file, text) => {
+    await copyMigratedDatabase(join(dataDir, 'database'));
+    writeFileSync(join(dataDir, 'database', file), text);
+    const env = { TRUEWARD_DATA_DIR: dataDir, PORT: '0', ...windowsFlushes };
+    const { code, err } = await run(['start'], env);
+    expect([code, err]).toEqual([1, expect.stringMatching(/database in .* could not be opened/)]);
+    expect(readdirSync(dataDir)).not.toContain('database.lock');
+  },
+);
 
 test('a second service on the same data directory exits with an error', async () => {
   const firstService = await startService({ dataDir });

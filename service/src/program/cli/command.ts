@@ -12,6 +12,7 @@ import { CopyError } from '../../store/copy-rows.ts';
 import { DirectoryInUseError } from '../../store/directory-lock.ts';
 import { SchemaError } from '../../store/migrate.ts';
 import { DatabaseConnectionError } from '../../store/open-database.ts';
+import { EmbeddedDatabaseError } from '../../store/pglite/open-pglite.ts';
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 type Parsed<O extends Options> = ReturnType<
@@ -185,6 +186,7 @@ function describeError(error: unknown): string {
     DatabaseSettingsError,
     SchemaError,
     DirectoryInUseError,
+    EmbeddedDatabaseError,
     MasterKeyError,
     RetentionError,
     CommandError,

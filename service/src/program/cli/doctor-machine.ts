@@ -35,6 +35,7 @@ export function checkMachine(config: Config): Finding[] {
     checkDataFolder(config),
     ...checkDataPermissions(config),
     checkFreeSpace(config),
+    ...checkLocalDisk(config),
     checkMasterKey(config),
     checkMedia(config),
     ...checkNetwork(config),
@@ -112,10 +113,34 @@ function checkFreeSpace({ dataDirectory }: Config): Finding {
   return freeBytes < minFreeBytes ? warn(`${text}: free up space`) : ok(text);
 }
 
+/** The types of network file systems that `statfs` reports on Linux (`man 2 statfs`). */
+const networkFileSystems: ReadonlyMap<number, string> = new Map([
+  [0x6969, 'NFS'],
+  [0x517b, 'SMB'],
+  [0xfe534d42, 'SMB'],
+  [0xff534d42, 'CIFS'],
+]);
+
+/** An embedded database needs locks and flushes that network drives don't give. */
+function checkLocalDisk({ dataDirectory, databaseUrl }: Config): Finding[] {
+  if (databaseUrl !== undefined) return [];
+  const { type } = statfsSync(findExistingFolder(dataDirectory));
+  const drive = dataDirectory.startsWith('\\\\') ? 'network' : networkFileSystems.get(type);
+  return drive === undefined
+    ? []
+    : [
+        warn(
+          `the data folder ${dataDirectory} is on a ${drive} drive, where a power failure can damage the database: set TRUEWARD_DATA_DIR to a folder on a local disk, or use PostgreSQL`,
+        ),
+      ];
+}
+
 function checkMasterKey({ masterKey, dataDirectory }: Config): Finding {
   if (masterKey !== undefined) return ok('the master key comes from TRUEWARD_MASTER_KEY');
   const file = join(dataDirectory, 'master.key');
   if (!existsSync(file)) return ok(`${file} will be created on first start`);
+  if (process.platform === 'win32')
+    return ok(`the master key is in ${file}; keep a backup elsewhere`);
   const isExposed = (statSync(file).mode & 0o077) !== 0;
   return isExposed
     ? fail(`${file} can be read by other users: run chmod 600 ${file}`)

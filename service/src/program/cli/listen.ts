@@ -15,6 +15,7 @@ import {
 } from './command.ts';
 import { monotonicMs, systemClock } from '../../platform/time.ts';
 import { linkSignal } from '../../platform/bounded-request.ts';
+import { onStopRequest } from '../../platform/stop-requests.ts';
 
 const pollMs = 500;
 const timeoutMs = 10_000;
@@ -52,8 +53,7 @@ doesn't need network access to this machine.`,
       readKey(values.key ?? process.env['TRUEWARD_SECRET_KEY']),
     );
     const stopping = new AbortController();
-    for (const signal of ['SIGINT', 'SIGTERM'] as const)
-      process.once(signal, () => stopping.abort());
+    onStopRequest(() => stopping.abort());
 
     await feed.read(stopping.signal);
     const secret = `whsec_${randomBytes(32).toString('base64')}`;

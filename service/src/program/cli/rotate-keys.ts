@@ -46,10 +46,10 @@ Prints one line of JSON with the number of secrets that are now encrypted with t
         const { box, finish } =
           masterKey === undefined
             ? beginFileRotation(config)
-            : { box: openSecretBox(config), finish: () => undefined };
+            : { box: openSecretBox(config), finish: async () => undefined };
         const progress = createProgress((done) => `${done} secrets re-encrypted…`);
         const count = await reencrypt(database, box, progress);
-        finish();
+        await finish();
         return count;
       });
       printResult({ reencrypted });

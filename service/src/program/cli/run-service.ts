@@ -8,6 +8,7 @@ import { seedDevelopment } from '../development/seed.ts';
 import { followParentClock } from '../development/test-clock.ts';
 import { openDatabaseClock } from '../../store/database-clock.ts';
 import { DatabaseUnreachableError, isDiskFull } from '../../store/database-errors.ts';
+import { onStopRequest } from '../../platform/stop-requests.ts';
 import { CommandError } from './command.ts';
 
 /** Maximum time for a graceful shutdown. After that, the process exits even if a connection hangs. */
@@ -44,7 +45,7 @@ export async function runService(): Promise<void> {
     setTimeout(() => process.exit(1), stopTimeoutMs).unref();
     await service.stop();
   };
-  const stop = (signal: NodeJS.Signals): void => {
+  const stop = (signal: string): void => {
     if (isStopping) return;
     isStopping = true;
     log.info({ signal }, 'stopping');
@@ -56,8 +57,7 @@ export async function runService(): Promise<void> {
       },
     );
   };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+  onStopRequest(stop);
 
   try {
     await announce(service, config, log);

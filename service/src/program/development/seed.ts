@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Review } from '@trueward/protocol/wire';
 import type { Service } from '../assemble.ts';
@@ -6,6 +6,7 @@ import { testAd } from '../../demand/index.ts';
 import { createKey } from '../../access/key-store.ts';
 import type { Environment } from '../../access/principal.ts';
 import { makeDataFolder } from '../../platform/data-folder.ts';
+import { replaceFile } from '../../platform/durable-files.ts';
 import { type Clock, formatInstant } from '../../platform/time.ts';
 import { incrementConfigVersion } from '../../store/config-version.ts';
 import type { ResourceStore } from '../../resource/resource-store.ts';
@@ -39,12 +40,12 @@ export async function seedDevelopment(
     if (existingSeed && (await accountExists(queries, existingSeed))) return existingSeed;
     const newSeed = await makeAccount(queries, service, clock, url);
     // The file is written before the commit, because the keys in the database are unusable without it.
-    writeSeed(file, newSeed);
+    await writeSeed(file, newSeed);
     return newSeed;
   });
   if (seed.url !== url) {
     await replaceMediaUrls(service.database, seed.accountId, seed.url, url);
-    writeSeed(file, { ...seed, url });
+    await writeSeed(file, { ...seed, url });
   }
   await service.configuration.refresh();
   return seed.keys;
@@ -97,11 +98,9 @@ function readSeed(file: string): Seed | undefined {
   }
 }
 
-/** Replaces the file atomically, by writing a temporary file and renaming it. */
-function writeSeed(file: string, seed: Seed): void {
+async function writeSeed(file: string, seed: Seed): Promise<void> {
   makeDataFolder(dirname(file));
-  writeFileSync(`${file}.new`, JSON.stringify(seed, undefined, 2), { mode: 0o600, flush: true });
-  renameSync(`${file}.new`, file);
+  await replaceFile(file, JSON.stringify(seed, undefined, 2));
 }
 
 /** Updates the media URLs in the account's creatives after the service's URL has changed. */

