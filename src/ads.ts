@@ -365,9 +365,16 @@ export function assembleAds(deps: AdsDeps): Ads {
       if (findCallError(options))
         return { available: false, outcome: 'error', reason: 'option_invalid' };
       const call = linkSignals(options.signal, lifetime.signal);
+      const describe = (): string =>
+        JSON.stringify([
+          decisions.availability(placement, options),
+          decisions.isLoaded(placement, options),
+        ]);
+      const before = describe();
       const preloaded = await decisions.preload(placement, call.signal, options);
       call.abort();
-      onChange();
+      // A handler of `change` that preloads must not run for ever.
+      if (describe() !== before) onChange();
       return preloaded;
     },
     showRewarded: (placement, options) => show(placement, 'rewarded', options),

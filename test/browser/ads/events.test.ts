@@ -247,6 +247,20 @@ it('emits `change` when a confirmation arrives and when the reward is delivered'
   await eventually(() => expect(states.at(-1)).toBe('0 pending, 0 undelivered'));
 });
 
+it('a handler of `change` that preloads whenever an ad can be shown does not run for ever', async () => {
+  const ads = start(createStubService());
+  let changes = 0;
+  let preloads: Promise<unknown> = Promise.resolve();
+  ads.on('change', () => {
+    changes += 1;
+    if (ads.canShow('revive')) preloads = ads.preload('revive');
+  });
+  await ads.preload('revive');
+  await preloads;
+  expect(ads.isLoaded('revive')).toBe(true);
+  expect(changes).toBe(1);
+});
+
 it('destroy() during an ad emits `close` and nothing else', async () => {
   const ads = start(createStubService());
   const log: string[] = [];

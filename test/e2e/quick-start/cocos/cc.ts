@@ -68,6 +68,11 @@ export class Component {
   onLoad?(): void;
   onEnable?(): void;
 
+  /** Returns another component of the same node. */
+  getComponent<C extends Component>(type: new () => C): C | undefined {
+    return this.node.getComponent(type);
+  }
+
   scheduleOnce(callback: () => void): void {
     scheduledCallbacks.push(callback);
   }
@@ -75,6 +80,7 @@ export class Component {
 
 export class Button extends Component {
   static readonly EventType = { CLICK: 'click' };
+  interactable = true;
 }
 
 /** In a real project, handlers are set in the editor. Here, the page sets `emit`. */
