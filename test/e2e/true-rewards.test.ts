@@ -55,8 +55,16 @@ describe('a player', () => {
     const name = newPlayer();
     const page = await open(name);
     await show(page, 'showRewarded', 'long-film');
-    await closeControl(page).click();
-    await page.getByRole('button', { name: 'Close anyway' }).click();
+    const closeAnyway = page.getByRole('button', { name: 'Close anyway' });
+    // The ad ignores input for a moment. A player presses again.
+    await closeControl(page).waitFor();
+    await expect
+      .poll(async () => {
+        if (!(await closeAnyway.isVisible())) await closeControl(page).click();
+        return closeAnyway.isVisible();
+      })
+      .toBe(true);
+    await closeAnyway.click();
     const result = await getResult(page);
     expect(result).toMatchObject({ outcome: 'dismissed' });
     await page.evaluate((id) => window.ads.rewardStatus(id), result?.decisionId ?? '');

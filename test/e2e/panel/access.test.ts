@@ -77,6 +77,7 @@ test('axe finds no accessibility violations on any page in light or dark mode', 
   for (const [path, text] of listScreens()) {
     await page.goto(`${site.url}/panel/#${path}`);
     await page.getByText(text).first().waitFor();
+    await page.getByText('Loading', { exact: true }).waitFor({ state: 'detached' });
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       const rules = colorScheme === 'dark' ? ['color-contrast'] : undefined;
