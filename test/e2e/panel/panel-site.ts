@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import type { Browser, BrowserContext, Page } from 'playwright';
+import type { Browser, Page } from 'playwright';
+import { onTestFinished } from 'vitest';
 import { createClient, type Client } from '../../../service/test/http/client.ts';
 import { createPanelClient, type PanelClient } from '../../../service/test/http/panel-client.ts';
 import { startInProcess } from '../../../service/test/in-process.ts';
@@ -24,7 +25,7 @@ export interface PanelSite {
   /** The demo game in the sandbox, and its server. */
   game: Client;
   invite(role: Role): Promise<PanelClient & { email: string }>;
-  /** Opens a page in a separate browser profile. */
+  /** Opens a page in a separate browser profile, until the current test has finished. */
   open(path: string, options?: PageOptions): Promise<Page>;
   stop(): Promise<void>;
 }
@@ -40,7 +41,6 @@ export async function startPanelSite(
   const { url } = testService;
   const setupToken = (await testService.service.users.links.makeForFirstOwner()) ?? '';
   const owner = createPanelClient(url);
-  const contexts: BrowserContext[] = [];
   const extractToken = (link: string) => new URL(link).hash.replace('#/setup?token=', '');
   if (createOwner) await owner.setUp(setupToken, 'owner@example.com');
   return {
@@ -61,13 +61,10 @@ export async function startPanelSite(
     },
     async open(path, options = {}) {
       const page = await openPage(browser, url, path, { as: owner, ...options });
-      contexts.push(page.context());
+      onTestFinished(() => page.context().close());
       return page;
     },
-    async stop() {
-      await Promise.all(contexts.map((context) => context.close()));
-      await testService.stop();
-    },
+    stop: () => testService.stop(),
   };
 }
 
