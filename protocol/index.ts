@@ -30,10 +30,10 @@ import {
 import {
   deliveryAttemptSchema,
   deliverySchema,
-  recoveryResultSchema,
   webhookTestSchema,
   webhookUpdateSchema,
 } from './schemas/delivery.ts';
+import { jobSchema } from './schemas/job.ts';
 import { houseAdSchema } from './schemas/house-ad.ts';
 import { killSwitchSchema } from './schemas/kill-switch.ts';
 import { frequencyCapSchema, placementSchema } from './schemas/placement.ts';
@@ -99,7 +99,7 @@ export const schemas = [
   webhookTestSchema,
   deliveryAttemptSchema,
   deliverySchema,
-  recoveryResultSchema,
+  jobSchema,
   apiKeySchema,
   apiKeyRequestSchema,
   apiKeyUpdateSchema,

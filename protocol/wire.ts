@@ -982,6 +982,10 @@ export interface Webhook {
    */
   disabled_at?: string;
   /**
+   * From when the enabled webhook missed events while it was disabled. Absent once they have been sent again.
+   */
+  missed_since?: string;
+  /**
    * The webhook secret. Returned only on creation and rotation.
    */
   secret?: string;
@@ -1903,10 +1907,62 @@ export interface Delivery {
   created_at: string;
 }
 /**
- * The result of a recovery.
+ * Work that continues in the background after the request that started it.
  */
-export interface RecoveryResult {
-  queued: number;
+export interface Job {
+  /**
+   * An id with the prefix `job_`.
+   */
+  id: string;
+  /**
+   * `sandbox` is for test data, `live` for real ads and rewards.
+   */
+  environment: 'sandbox' | 'live';
+  /**
+   * `recovery` resends webhook events, `erasure` erases a player.
+   */
+  kind: 'recovery' | 'erasure';
+  state: 'running' | 'done' | 'canceled' | 'failed';
+  /**
+   * Why the job failed.
+   */
+  reason?: string;
+  /**
+   * What was requested, such as `webhook_id` and `since`.
+   */
+  request: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: string;
+  };
+  /**
+   * The share that is done.
+   */
+  progress: number;
+  /**
+   * What was done so far, such as the number of events that were `queued`.
+   */
+  counts: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: number;
+  };
+  /**
+   * Who started the job: a key or an e-mail address.
+   */
+  actor: string;
+  /**
+   * When the job was started.
+   */
+  created_at: string;
+  /**
+   * When the job ended.
+   */
+  finished_at?: string;
 }
 /**
  * An API key. The service stores only a hash of the key.

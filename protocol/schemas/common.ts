@@ -17,6 +17,7 @@ export const idPrefixes = {
   decision: 'dec',
   auditEntry: 'aud',
   user: 'usr',
+  job: 'job',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

@@ -52,7 +52,3 @@ export const webhookTestSchema = named('WebhookTest', 'Sends a test event.', {
     oneOf(webhookEventTypes, 'Default: the first event type to which the webhook subscribes.'),
   ),
 });
-
-export const recoveryResultSchema = named('RecoveryResult', 'The result of a recovery.', {
-  queued: Type.Integer({ minimum: 0 }),
-});

@@ -32,6 +32,11 @@ export const webhookSchema = named('Webhook', 'A webhook endpoint and its settin
     ),
   ),
   disabled_at: Type.Optional(time('When the webhook was disabled.')),
+  missed_since: Type.Optional(
+    time(
+      'From when the enabled webhook missed events while it was disabled. Absent once they have been sent again.',
+    ),
+  ),
   secret: Type.Optional(
     Type.String({ description: 'The webhook secret. Returned only on creation and rotation.' }),
   ),

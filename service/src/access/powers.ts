@@ -14,6 +14,7 @@ export const powers = {
   webhook_secrets: 'create webhook secrets',
   webhook_receivers: 'change who receives webhooks',
   user_token_secrets: 'create secrets for user tokens',
+  players: 'read and erase a player’s data',
 } as const;
 
 export type Power = keyof typeof powers;

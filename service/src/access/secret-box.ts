@@ -216,10 +216,11 @@ export function discardSecrets(database: Database): Promise<{ secrets: number; e
     );
     await queries.query('DELETE FROM idempotency_keys');
     // The bodies of these webhook events are encrypted, so their deliveries are deleted too.
-    await queries.query(
-      `DELETE FROM deliveries WHERE (account_id, event_id) IN
-        (SELECT account_id, id FROM webhook_events WHERE body LIKE '1.%')`,
-    );
+    for (const table of ['delivery_queue', 'finished_deliveries'])
+      await queries.query(
+        `DELETE FROM ${table} WHERE (account_id, event_id) IN
+          (SELECT account_id, id FROM webhook_events WHERE body LIKE '1.%')`,
+      );
     await queries.query('UPDATE tracker_requests SET client = NULL WHERE client IS NOT NULL');
     const events = await queries.query(
       `DELETE FROM webhook_events WHERE body LIKE '1.%' RETURNING id`,

@@ -55,7 +55,8 @@ export function describeDecision(input: DecisionInput): {
     rule: { id: rule.id, kind: rule.kind, name: rule.name },
     ...(record.user_ref === null ? {} : { user_ref: record.user_ref }),
   };
-  return { decision, newDecision: { scope, record, event: { type: 'policy.blocked', data } } };
+  const event = { type: 'policy.blocked', data, viewer: record.viewer } as const;
+  return { decision, newDecision: { scope, record, event } };
 }
 
 /** Whether a reason contains only words: no numbers, URLs or quoted text. */
@@ -161,6 +162,7 @@ function describeRecord(
     simulate: request.simulate ?? null,
     user_ref: request.child_directed === true ? null : (request.user_ref ?? null),
     viewer: viewer ?? null,
+    child_directed: request.child_directed === true,
     custom_data: request.custom_data ?? null,
     explain: scope.environment === 'sandbox' || !candidate ? verdict.explain : null,
     issued_at: nowMs,

@@ -70,6 +70,7 @@ export interface DecisionRecord {
   user_ref: string | null;
   /** The player's pseudonym. */
   viewer: string | null;
+  child_directed: boolean;
   custom_data: string | null;
   /** Why each candidate was not chosen. In the live environment, this is stored only for decisions without an ad. */
   explain: readonly Explanation[] | null;
@@ -121,6 +122,7 @@ const columns: readonly Column<DecisionRecord>[] = [
   { name: 'simulate', type: 'text', read: (row) => row.simulate },
   { name: 'user_ref', type: 'text', read: (row) => row.user_ref },
   { name: 'viewer', type: 'text', read: (row) => row.viewer },
+  { name: 'child_directed', type: 'boolean', read: (row) => row.child_directed },
   { name: 'custom_data', type: 'text', read: (row) => row.custom_data },
   { name: 'explain', type: 'jsonb', read: (row) => row.explain },
   { name: 'issued_at', type: 'timestamptz', read: (row) => row.issued_at },

@@ -21,7 +21,7 @@ export class ArchiveError extends Error {
 }
 
 /** The content of a manifest file, which describes an archive file. */
-interface Manifest extends Tally {
+export interface Manifest extends Tally {
   trueward_archive: 1;
   /** The table, such as `decisions`. */
   table: string;
@@ -33,6 +33,8 @@ interface Manifest extends Tally {
   sha256: string;
   /** The migrations that define the schema of the rows. */
   migrations: string[];
+  /** The last erasure of a player that has been applied to the file. */
+  erased_until?: string;
 }
 
 interface ArchiveResult {
@@ -115,7 +117,7 @@ async function writeArchive(
 }
 
 /** Writes rows as gzipped JSON lines to a file that only its owner can read, and flushes it to disk. */
-async function writeRows(
+export async function writeRows(
   path: string,
   rows: AsyncIterable<string>,
   onRows: (rows: number) => void,
@@ -132,7 +134,7 @@ async function writeRows(
 }
 
 /** Reads an archive file. Returns its size, hash and row tally. */
-async function readArchive(
+export async function readArchive(
   path: string,
 ): Promise<Pick<Manifest, 'bytes' | 'sha256'> & { tally: Tally }> {
   const hash = createHash('sha256');
@@ -167,13 +169,13 @@ async function isIntact(folder: string, manifest: Manifest): Promise<boolean> {
 }
 
 /** Writes a manifest atomically. Must be called after the archive file is complete. */
-async function writeManifest(path: string, manifest: Manifest): Promise<void> {
+export async function writeManifest(path: string, manifest: Manifest): Promise<void> {
   const text = `${JSON.stringify(manifest, null, 2)}\n`;
   await replaceFile(path, text, { draft: `${path}.part` });
 }
 
 /** Reads a manifest. Returns undefined if the file does not exist or is not a manifest. */
-async function readManifest(path: string): Promise<Manifest | undefined> {
+export async function readManifest(path: string): Promise<Manifest | undefined> {
   try {
     const manifest = JSON.parse(await readFile(path, 'utf8')) as Manifest;
     return manifest.trueward_archive === 1 ? manifest : undefined;

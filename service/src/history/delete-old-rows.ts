@@ -1,4 +1,5 @@
 import { serviceAccount } from '../access/secret-box.ts';
+import { deleteOldChildRows } from './erase-player.ts';
 import { firstIdAt } from '../platform/ids.ts';
 import { formatInstant } from '../platform/time.ts';
 import type { Database } from '../store/database.ts';
@@ -17,6 +18,8 @@ const dayMs = 86_400_000;
 
 /** How long idempotency keys and failed sign-ins are kept. */
 const shortLivedMs = dayMs;
+/** How long jobs that have ended are listed. The archive command reads the erasures from this list. */
+const jobRetentionMs = 90 * dayMs;
 const rowsPerStatement = 1_000;
 
 interface Sweep {
@@ -46,12 +49,28 @@ export async function deleteOldRows(
   for (const accountId of [serviceAccount, ...rows.map((row) => row.account_id)]) {
     for (const sweep of listSweeps(nowMs, retention))
       count(sweep.table, await runSweep(database, accountId, sweep, stopping));
+    await deleteChildData(database, accountId, nowMs, stopping, count);
     count('viewers', await deleteOldViewers(database, accountId, nowMs, stopping));
-    if (retention.decisionsMs === undefined) continue;
-    const beforeMs = nowMs - retention.decisionsMs;
-    count('webhook_events', await deleteOldWebhookEvents(database, accountId, beforeMs, stopping));
   }
   return deleted;
+}
+
+/** Deletes child-directed decisions and events after 30 days, however long others are kept. */
+async function deleteChildData(
+  database: Database,
+  accountId: string,
+  nowMs: number,
+  stopping: AbortSignal,
+  count: (table: string, rows: number) => void,
+): Promise<void> {
+  while (!stopping.aborted) {
+    const { events, decisions } = await database.transaction((queries) =>
+      deleteOldChildRows(queries, accountId, nowMs),
+    );
+    count('webhook_events', events);
+    count('decisions', decisions);
+    if (events === 0 && decisions === 0) return;
+  }
 }
 
 function listSweeps(nowMs: number, { auditMs }: Retention): Sweep[] {
@@ -62,6 +81,12 @@ function listSweeps(nowMs: number, { auditMs }: Retention): Sweep[] {
       table: 'idempotency_keys',
       key: 'environment, key',
       where: 'created_at < $3::timestamptz',
+      bound: expiredBefore,
+    },
+    {
+      table: 'secrets',
+      key: 'purpose, id',
+      where: 'expires_at < $3::timestamptz',
       bound: expiredBefore,
     },
     { table: 'sessions', key: 'hash', where: 'expires_at < $3::timestamptz', bound: now },
@@ -77,6 +102,12 @@ function listSweeps(nowMs: number, { auditMs }: Retention): Sweep[] {
       key: 'process_id, name',
       where: 'seen_at < $3::timestamptz',
       bound: expiredBefore,
+    },
+    {
+      table: 'jobs',
+      key: 'id',
+      where: `id < $3 AND state <> 'running'`,
+      bound: firstIdAt('job', nowMs - jobRetentionMs),
     },
     ...(auditMs === undefined
       ? []
@@ -149,43 +180,4 @@ async function deleteOldViewers(
     }
   }
   return deleted;
-}
-
-const eventsPerTransaction = 500;
-const inIds = `IN (SELECT jsonb_array_elements_text($2::text::jsonb))`;
-
-/**
- * Deletes webhook events older than `beforeMs` with their deliveries and attempts. Returns the number of events. Keeps
- * events with a pending delivery, because an operator has redelivered them.
- */
-async function deleteOldWebhookEvents(
-  database: Database,
-  accountId: string,
-  beforeMs: number,
-  stopping: AbortSignal,
-): Promise<number> {
-  let deleted = 0;
-  for (;;) {
-    if (stopping.aborted) return deleted;
-    const events = await database.transaction(async (queries) => {
-      const rows = await queries.query<{ id: string }>(
-        `SELECT id FROM webhook_events e WHERE account_id = $1 AND environment IN ('sandbox', 'live') AND id < $2
-          AND NOT EXISTS (SELECT 1 FROM deliveries d
-            WHERE d.account_id = e.account_id AND d.event_id = e.id AND d.state = 'pending')
-          ORDER BY id LIMIT $3`,
-        [accountId, firstIdAt('webhookEvent', beforeMs), eventsPerTransaction],
-      );
-      const ids = JSON.stringify(rows.map(({ id }) => id));
-      for (const statement of [
-        `DELETE FROM delivery_attempts WHERE account_id = $1 AND delivery_id IN (
-          SELECT id FROM deliveries WHERE account_id = $1 AND event_id ${inIds})`,
-        `DELETE FROM deliveries WHERE account_id = $1 AND event_id ${inIds}`,
-        `DELETE FROM webhook_events WHERE account_id = $1 AND environment IN ('sandbox', 'live') AND id ${inIds}`,
-      ])
-        await queries.query(statement, [accountId, ids]);
-      return rows.length;
-    });
-    deleted += events;
-    if (events < eventsPerTransaction) return deleted;
-  }
 }

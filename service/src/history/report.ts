@@ -1,12 +1,13 @@
 import { type reportDimensions, reportMetrics } from '@trueward/protocol';
 import type { Report, ReportRow } from '@trueward/protocol/wire';
 import { DomainError } from '../platform/domain-error.ts';
+import { listBuckets } from './time-buckets.ts';
 import { formatInstant } from '../platform/time.ts';
 import type { Queries, Scope } from '../store/database.ts';
 
 export type ReportDimension = (typeof reportDimensions)[number];
 
-/** The parameters of a report. Times must be on the hour, because roll-ups are hourly. */
+/** The parameters of a report. Times must be on the hour. */
 export interface ReportQuery {
   fromMs: number;
   toMs: number;
@@ -41,15 +42,17 @@ const columns: Record<ReportDimension, string> = {
 };
 
 type SumRow = Partial<Record<ReportDimension, string>> & {
-  period: Date;
+  /** The number of the bucket, from 1. */
+  bucket: number;
   metric: string;
   metricReason: string;
   count: number;
 };
 
 /**
- * Creates a report from the roll-ups. Each hour belongs to the day on which it starts. In time zones with a fractional
- * UTC offset, such as UTC+5:45, days therefore start up to 45 minutes late.
+ * Creates a report from the roll-ups. Each roll-up belongs to the period in which it starts. It covers an hour, so in
+ * time zones with a fractional UTC offset, such as UTC+5:45, an hour around midnight counts toward the wrong day. After
+ * two weeks, it covers a day in UTC ({@link rollUpDays}).
  *
  * @throws DomainError when the report has too many rows.
  */
@@ -59,25 +62,25 @@ export async function readReport(
   { fromMs, toMs, interval, groupBy, timeZone }: ReportQuery,
 ): Promise<Report> {
   const groups = groupBy.map((name) => `${columns[name]} AS "${name}"`);
+  const buckets = listBuckets({ fromMs, toMs }, interval, timeZone);
   const rows = await queries.query<SumRow>(
-    `SELECT date_trunc($5, hour, $6) AS period, metric, reason AS "metricReason", sum(count)::bigint AS count${groups.map((group) => `, ${group}`).join('')}
+    `SELECT width_bucket(hour, $5::timestamptz[]) AS bucket, metric, reason AS "metricReason", sum(count)::bigint AS count${groups.map((group) => `, ${group}`).join('')}
       FROM rollup_counts
       WHERE account_id = $1 AND environment = $2 AND hour >= $3 AND hour < $4
-        AND metric IN (SELECT jsonb_array_elements_text($7::text::jsonb))
-      GROUP BY period, metric, "metricReason"${groupBy.map((name) => `, "${name}"`).join('')}
-      ORDER BY period${groupBy.map((name) => `, "${name}"`).join('')}, metric, "metricReason"
+        AND metric IN (SELECT jsonb_array_elements_text($6::text::jsonb))
+      GROUP BY bucket, metric, "metricReason"${groupBy.map((name) => `, "${name}"`).join('')}
+      ORDER BY bucket${groupBy.map((name) => `, "${name}"`).join('')}, metric, "metricReason"
       LIMIT ${maxRows * reportMetrics.length}`,
     [
       scope.accountId,
       scope.environment,
       new Date(fromMs),
       new Date(toMs),
-      interval,
-      timeZone,
+      buckets.map(formatInstant),
       JSON.stringify([...reportMetrics.filter((metric) => metric !== 'requests'), pricesMetric]),
     ],
   );
-  const data = toReportRows(rows, groupBy);
+  const data = toReportRows(rows, buckets.map(formatInstant), groupBy);
   if (data.length > maxRows) {
     throw new DomainError(
       'invalid_request',
@@ -94,12 +97,16 @@ export async function readReport(
 }
 
 /** Combines the metrics for each period and group into one row. */
-function toReportRows(rows: readonly SumRow[], groupBy: readonly ReportDimension[]): ReportRow[] {
+function toReportRows(
+  rows: readonly SumRow[],
+  periods: readonly string[],
+  groupBy: readonly ReportDimension[],
+): ReportRow[] {
   const sums = new Map<string, ReportRow>();
   const findSum = (row: SumRow): ReportRow => {
     const group = Object.fromEntries(groupBy.map((name) => [name, row[name] ?? '']));
-    const key = JSON.stringify([row.period.getTime(), ...Object.values(group)]);
-    const sum = sums.get(key) ?? { ...createEmptyRow(row.period.toISOString()), ...group };
+    const key = JSON.stringify([row.bucket, ...Object.values(group)]);
+    const sum = sums.get(key) ?? { ...createEmptyRow(periods[row.bucket - 1] ?? ''), ...group };
     sums.set(key, sum);
     return sum;
   };

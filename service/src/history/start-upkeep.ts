@@ -5,6 +5,7 @@ import type { Database } from '../store/database.ts';
 import { analyzePartitions, createPartitions, dropWeek, listWeeks } from '../store/partitions.ts';
 import type { Tracing } from '../trace/tracing.ts';
 import { startFolding } from './fold-rollups.ts';
+import { rollUpDays } from './rollup.ts';
 import { claimChore } from './claim-chore.ts';
 import { deleteOldRows, type Retention } from './delete-old-rows.ts';
 
@@ -25,10 +26,14 @@ const intervalMs = 3_600_000;
 export async function startUpkeep(deps: Deps): Promise<{ stop(): Promise<void> }> {
   const stopping = new AbortController();
   await runJob(deps, 'partitions', () => maintainPartitions(deps));
-  let running = runJob(deps, 'old rows', () => deleteOldData(deps, stopping.signal));
+  const tidy = async (): Promise<void> => {
+    await runJob(deps, 'old rows', () => deleteOldData(deps, stopping.signal));
+    await runJob(deps, 'daily roll-ups', () => rollUpOldDays(deps, stopping.signal));
+  };
+  let running = tidy();
   const runHourlyJobs = async (): Promise<void> => {
     await runJob(deps, 'partitions', () => maintainPartitions(deps));
-    await runJob(deps, 'old rows', () => deleteOldData(deps, stopping.signal));
+    await tidy();
   };
   const folding = startFolding(deps);
   const timer = setInterval(() => {
@@ -62,6 +67,14 @@ async function maintainPartitions({ database, clock }: Deps): Promise<void> {
   await analyzePartitions(database);
 }
 
+async function rollUpOldDays({ database, clock }: Deps, stopping: AbortSignal): Promise<void> {
+  const nowMs = clock.nowMs();
+  if (!(await claimChore(database, 'daily roll-ups', intervalMs - 60_000, nowMs))) return;
+  const accounts = await database.query<{ account_id: string }>('SELECT account_id FROM accounts');
+  for (const { account_id: accountId } of accounts)
+    while (!stopping.aborted && (await rollUpDays(database, accountId, nowMs))) continue;
+}
+
 async function deleteOldData(deps: Deps, stopping: AbortSignal): Promise<void> {
   const { database, clock, log, retention } = deps;
   const nowMs = clock.nowMs();
@@ -85,7 +98,8 @@ export async function dropOldWeeks(
   if (decisionsMs === undefined) return { dropped, kept };
   for (const week of await listWeeks(database, nowMs - decisionsMs)) {
     if (stopping.aborted) break;
-    if (archiveDirectory !== undefined && !(await isArchived(database, week))) kept.push(week.name);
+    const mustBeArchived = archiveDirectory !== undefined && week.isArchived;
+    if (mustBeArchived && !(await isArchived(database, week))) kept.push(week.name);
     else {
       await dropWeek(database, week);
       dropped.push(week.name);

@@ -8,7 +8,8 @@ import Fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import type { Configuration } from '../decision/configuration.ts';
-import type { MakeDecision } from '../decision/decision-service.ts';
+import type { MakeDecision, Pseudonymize } from '../decision/decision-service.ts';
+import type { MakeId } from '../platform/ids.ts';
 import type { DryRun, TrySource } from '../decision/dry-run.ts';
 import type { DecisionTokens } from '../decision/token.ts';
 import type { RecordDropped } from '../reward/dropped-events.ts';
@@ -27,7 +28,7 @@ import type { ResourceStore } from '../resource/resource-store.ts';
 import type { Receipts } from '../reward/receipt.ts';
 import type { ReadReward } from '../reward/reward-status.ts';
 import type { AuditLog } from '../store/audit-log.ts';
-import type { Database } from '../store/database.ts';
+import { type Database, forReads } from '../store/database.ts';
 import type { Tracing } from '../trace/tracing.ts';
 import type { Users } from '../access/create-users.ts';
 import type { EventBodies } from '../webhook/event-writer.ts';
@@ -50,7 +51,9 @@ import { addAuditRoutes } from './routes/audit.ts';
 import { addDecisionRoutes } from './routes/decisions.ts';
 import { addDeliveryRoutes } from './routes/deliveries.ts';
 import { addEventRoutes } from './routes/events.ts';
+import { addJobRoutes } from './routes/jobs.ts';
 import { addKeyRoutes, addUserTokenRoutes } from './routes/keys.ts';
+import { addPlayerRoutes } from './routes/players.ts';
 import { addReportRoutes } from './routes/reports.ts';
 import {
   addResourceReads,
@@ -76,6 +79,8 @@ interface AppDeps {
   recordDropped: RecordDropped;
   readReward: ReadReward;
   tokens: DecisionTokens;
+  pseudonym: Pseudonymize;
+  makeId: MakeId;
   receipts: Receipts;
   webhooks: WebhookService;
   users: Users;
@@ -142,6 +147,8 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
       requestIdLogLabel: 'request_id',
     }),
     bodyLimit,
+    // A `user_ref` has up to 128 characters, each of which may be escaped.
+    routerOptions: { maxParamLength: 3 * 128 },
     trustProxy: deps.trustedProxies ?? false,
     genReqId: () => randomUUID(),
     requestIdHeader: false,
@@ -200,8 +207,10 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   addDecisionRoutes(app, deps);
   addEventRoutes(app, deps);
   addRewardRoutes(app, deps);
-  addOperatorRoutes(app, deps);
-  await addPanel(app, sessions, { ...deps, cookie });
+  // Their writes use `runOperation`, which has its own connections: an emergency stop never waits for a list.
+  const operatorDeps = { ...deps, database: forReads(deps.database) };
+  addOperatorRoutes(app, operatorDeps);
+  await addPanel(app, sessions, { ...operatorDeps, cookie });
   return app;
 }
 
@@ -215,6 +224,8 @@ function addOperatorRoutes(app: FastifyInstance, deps: AppDeps): void {
   addResourceReads(app, deps, webhookResource);
   addWebhookRoutes(app, deps);
   addDeliveryRoutes(app, deps);
+  addJobRoutes(app, deps);
+  addPlayerRoutes(app, deps);
   addWebhookEventRoutes(app, deps);
   addKeyRoutes(app, deps);
   addUserTokenRoutes(app, deps);

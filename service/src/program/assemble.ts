@@ -33,13 +33,13 @@ import { createResourceManager } from '../resource/resource-manager.ts';
 import { createLaneDeps } from '../store/lanes.ts';
 import { incrementConfigVersion } from '../store/config-version.ts';
 import { createResourceStore, type ResourceStore } from '../resource/resource-store.ts';
-import type { Database } from '../store/database.ts';
+import { type Database, forChanges } from '../store/database.ts';
 import type { DatabaseClock } from '../store/database-clock.ts';
 import { openDatabase, openServiceDatabase } from '../store/open-database.ts';
 import { openTracing, type Tracing } from '../trace/tracing.ts';
+import { startBackground } from './start-background.ts';
 import { startDecisions } from '../decision/start-decisions.ts';
 import { startRewards } from '../reward/start-rewards.ts';
-import { startUpkeep } from '../history/start-upkeep.ts';
 import { createPasswords, type Passwords } from '../access/credentials.ts';
 import { createUsers, type Users } from '../access/create-users.ts';
 import { createEventBodies, createEventWriter } from '../webhook/event-writer.ts';
@@ -188,8 +188,10 @@ async function wire(
       onTrackers: demand.wakeTrackers,
     }),
   );
-  const upkeep = started.add(
-    await startUpkeep({ database, clock, log, tracing, retention: config.retention }),
+  const { retention } = config;
+  const { recoveryStep } = deliveries;
+  const background = started.add(
+    await startBackground({ ...deps, retention, recoveryStep, onStep: deliveries.wake }),
   );
   const killSwitchExpiry = started.add(
     startKillSwitchExpiry({
@@ -234,6 +236,8 @@ async function wire(
     recordDropped: rewards.recordDropped,
     readReward: rewards.readReward,
     tokens,
+    pseudonym,
+    makeId,
     receipts: rewards.receipts,
     webhooks: deliveries.webhooks,
     users,
@@ -245,11 +249,14 @@ async function wire(
     requestHeaders,
     keyManager: createKeyManager({ clock, makeId, audit, ceiling, incrementConfigVersion }),
     runOperation: createRunOperation({
-      database,
+      database: forChanges(database),
       configuration,
       box,
       clock,
-      wake: deliveries.wake,
+      wake() {
+        deliveries.wake();
+        background.wakeJobs();
+      },
     }),
     limiter: rateLimits.limiter,
     metrics,
@@ -299,7 +306,7 @@ async function wire(
         decisions.lane.drain(),
         rewards.lane.drain(),
         keyUse.stop(),
-        upkeep.stop(),
+        background.stop(),
         demand.stop(),
         media.stop(),
         rateLimits.stop(),

@@ -8,6 +8,8 @@ export type EventDraft = WebhookEvent extends infer E
     ? Pick<E, 'type' | 'data'> & {
         /** Whether the event identifies a child. If so, its body must be stored encrypted. */
         confidential?: boolean;
+        /** The pseudonym of the player, if the event is about one. */
+        viewer?: string | null;
       }
     : never
   : never;

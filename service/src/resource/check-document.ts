@@ -293,6 +293,6 @@ export async function rejectShortRetention(
   if (!strictestPlacement || computeLookbackMs(strictestPlacement) <= retentionMs) return;
   const days = Math.ceil(computeLookbackMs(strictestPlacement) / dayMs);
   throw new RetentionError(
-    `RETENTION_DAYS is ${retentionMs / dayMs}, but the ${strictestPlacement.environment} placement ${strictestPlacement.document.name} looks back ${days} days, for its caps or late completions. Set RETENTION_DAYS to ${days} or more, or unset it.`,
+    `RETENTION_DAYS is ${retentionMs / dayMs}, but the ${strictestPlacement.environment} placement ${strictestPlacement.document.name} looks back ${days} days, for its caps or late completions. Set RETENTION_DAYS to ${days} or more, or to forever.`,
   );
 }

@@ -139,10 +139,11 @@ const draftServedEvent = (decision: DecisionState): EventDraft => ({
     ...(decision.userRef === null ? {} : { user_ref: decision.userRef }),
     viewable: true,
   },
+  viewer: decision.viewer,
 });
 
 const draftRewardedEvent = (
-  { id, placement, customData, userRef: storedUserRef }: DecisionState,
+  { id, placement, customData, userRef: storedUserRef, viewer }: DecisionState,
   { reward, userRef }: EarnedReward,
 ): EventDraft => ({
   type: 'decision.rewarded',
@@ -155,6 +156,7 @@ const draftRewardedEvent = (
     ...(customData === null ? {} : { custom_data: customData }),
   },
   confidential: storedUserRef === null,
+  viewer,
 });
 
 /** The report metric for each event type. */

@@ -50,7 +50,7 @@ async function copyTables(
   }
   // Delivery leases belong to processes that use the source. Tracker requests keep theirs until they expire: such a
   // request may have been sent, and most must not be sent twice.
-  await to.query('UPDATE deliveries SET lease_until = NULL WHERE lease_until IS NOT NULL');
+  await to.query('UPDATE delivery_queue SET lease_until = NULL WHERE lease_until IS NOT NULL');
   return copied;
 }
 

@@ -37,6 +37,14 @@ export class NotReplicatedError extends Error {
   }
 }
 
+/** Thrown when all connections for reads or maintenance jobs have been in use for too long. */
+export class ConnectionsBusyError extends Error {
+  constructor(cause: unknown) {
+    super('All connections for this kind of work are in use.', { cause });
+    this.name = 'ConnectionsBusyError';
+  }
+}
+
 /** Thrown when a host in `DATABASE_URL` is a standby and another host must be used. */
 export class StandbyError extends Error {
   constructor(host: string) {
@@ -97,8 +105,9 @@ export function isUnreachable(error: unknown): boolean {
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnreachableError || isUnreachable(error)) return true;
   return (
-    error instanceof Error &&
-    (temporaryStates.test(readCode(error) ?? '') || isShardUnreachable(error))
+    error instanceof ConnectionsBusyError ||
+    (error instanceof Error &&
+      (temporaryStates.test(readCode(error) ?? '') || isShardUnreachable(error)))
   );
 }
 

@@ -40,6 +40,18 @@ export interface TransactionOptions {
   noTimeout?: boolean;
 }
 
+/**
+ * Returns the database for what an operator reads: lists, reports, exports. It has its own connections and shorter time
+ * limits, or a lower priority if it is embedded, so that no number of slow reads delays an ad.
+ */
+export const forReads = (database: Database): Database => database.reads ?? database;
+
+/** Returns the database for operators' changes. They lock, so they could wait for each other on all connections. */
+export const forChanges = (database: Database): Database => database.changes ?? database;
+
+/** Like {@link forReads}, for maintenance jobs, in which nobody waits for a single statement. */
+export const forBackground = (database: Database): Database => database.background ?? database;
+
 /** The state of the connection pool. */
 export interface Connections {
   open: number;
@@ -61,6 +73,12 @@ export interface Database extends Queries {
    */
   transaction<T>(work: (queries: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>;
   close(): Promise<void>;
+  /** Use {@link forReads}. */
+  reads?: Database;
+  /** Use {@link forChanges}. */
+  changes?: Database;
+  /** Use {@link forBackground}. */
+  background?: Database;
   /**
    * The database in which to run schema changes: the coordinator of a Citus cluster. If absent, run them in this
    * database. Closed together with this database.

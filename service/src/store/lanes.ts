@@ -147,7 +147,7 @@ interface LaneFactoryOptions {
   poolSize: number;
 }
 
-/** Number of connections for reads, deliveries and maintenance jobs. */
+/** Number of connections for what isn't written in lanes, such as claiming deliveries and loading configurations. */
 const reservedConnections = 2;
 
 /** Creates a gate for all lanes. Returns a function that creates the lane dependencies for one kind of write. */

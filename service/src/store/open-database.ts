@@ -4,7 +4,8 @@ import { DatabaseSettingsError, rejectUnsuitableSettings } from './check-setting
 import type { Database } from './database.ts';
 import { migrate } from './migrate.ts';
 import { openPGlite } from './pglite/open-pglite.ts';
-import { openPostgres, type PostgresLimits } from './postgres.ts';
+import { openPostgres } from './postgres.ts';
+import type { PostgresLimits } from './postgres-pool.ts';
 import { listHostUrls } from '../platform/list-host-urls.ts';
 import { failFast, measureCalls, watchDisk } from './watch-database.ts';
 

@@ -1,3 +1,4 @@
+import type { IdKind } from '@trueward/protocol';
 import { firstIdAt, readIdTime } from '../platform/ids.ts';
 import { readCitusRole } from './citus.ts';
 import type { Database, Queries } from './database.ts';
@@ -7,21 +8,36 @@ const weekMs = 7 * dayMs;
 /** 1970-01-05 was a Monday. */
 const firstMondayMs = 4 * dayMs;
 
-/** The partitioned tables, with the partition key of each. */
+/** A partitioned table. */
+interface PartitionedTable {
+  /** The partition key: a column of ids, which contain their time. */
+  column: string;
+  ids: IdKind;
+  primaryKey: readonly string[];
+  /** Whether its weeks are archived. The other tables only repeat, for a webhook, what the archived tables contain. */
+  isArchived: boolean;
+}
+
+const ofDecisions = { column: 'decision_id', ids: 'decision', isArchived: true } as const;
 const tables = {
-  decisions: 'id',
-  timelines: 'decision_id',
-  decision_demand: 'decision_id',
-  tracker_requests: 'decision_id',
-} as const;
+  decisions: { ...ofDecisions, column: 'id', primaryKey: ['account_id', 'environment', 'id'] },
+  timelines: { ...ofDecisions, primaryKey: ['account_id', 'decision_id'] },
+  decision_demand: { ...ofDecisions, primaryKey: ['account_id', 'decision_id'] },
+  tracker_requests: { ...ofDecisions, primaryKey: ['account_id', 'decision_id', 'tracker'] },
+  webhook_events: {
+    column: 'id',
+    ids: 'webhookEvent',
+    primaryKey: ['account_id', 'environment', 'id'],
+    isArchived: false,
+  },
+  finished_deliveries: {
+    column: 'id',
+    ids: 'delivery',
+    primaryKey: ['account_id', 'id'],
+    isArchived: false,
+  },
+} as const satisfies Record<string, PartitionedTable>;
 type Table = keyof typeof tables;
-/** The columns of each table's primary key. */
-const keyColumns: Record<Table, readonly string[]> = {
-  decisions: ['account_id', 'environment', 'id'],
-  timelines: ['account_id', 'decision_id'],
-  decision_demand: ['account_id', 'decision_id'],
-  tracker_requests: ['account_id', 'decision_id', 'tracker'],
-};
 const tableNames = Object.keys(tables) as Table[];
 /**
  * Storage parameters. The free space on each page is for new versions of its rows. A timeline can double in size: with
@@ -40,6 +56,8 @@ export interface Week {
   fromMs: number;
   /** Whether the week has a partition. Otherwise, its rows are in the default partition. */
   isPartition: boolean;
+  /** Whether the week belongs in an archive. */
+  isArchived: boolean;
 }
 
 /**
@@ -62,7 +80,7 @@ export async function createPartitions(database: Database, nowMs: number): Promi
 }
 
 async function createPartition(database: Database, table: Table, fromMs: number): Promise<void> {
-  const [from, to] = computeBounds(fromMs);
+  const [from, to] = computeBounds(table, fromMs);
   await alterSchema(
     database,
     `CREATE TABLE ${formatName(table, fromMs)} PARTITION OF ${table} FOR VALUES FROM ('${from}') TO ('${to}')
@@ -77,6 +95,7 @@ async function createPartition(database: Database, table: Table, fromMs: number)
 export async function listWeeks(queries: Queries, beforeMs: number): Promise<Week[]> {
   const weeks: Week[] = [];
   for (const table of tableNames) {
+    const { isArchived } = tables[table];
     const rows = await queries.query<{ name: string }>(
       `SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
         WHERE inhparent = to_regclass($1)`,
@@ -84,10 +103,16 @@ export async function listWeeks(queries: Queries, beforeMs: number): Promise<Wee
     );
     for (const { name } of rows) {
       const fromMs = parseName(table, name);
-      if (fromMs !== undefined) weeks.push({ table, name, fromMs, isPartition: true });
+      if (fromMs !== undefined) weeks.push({ table, name, fromMs, isPartition: true, isArchived });
     }
     for (const fromMs of await readDefaultWeeks(queries, table, beforeMs))
-      weeks.push({ table, name: formatName(table, fromMs), fromMs, isPartition: false });
+      weeks.push({
+        table,
+        name: formatName(table, fromMs),
+        fromMs,
+        isPartition: false,
+        isArchived,
+      });
   }
   return weeks
     .filter(({ fromMs }) => fromMs + weekMs <= beforeMs)
@@ -104,34 +129,36 @@ async function readDefaultWeeks(
   beforeMs: number,
 ): Promise<number[]> {
   const weeks: number[] = [];
+  const { column, ids } = tables[table];
   let from = '';
   for (;;) {
     const [row] = await queries.query<{ id: string | null }>(
-      `SELECT min(${tables[table]}) AS id FROM ${table}_other WHERE ${tables[table]} >= $1 AND ${tables[table]} < $2`,
-      [from, firstIdAt('decision', beforeMs)],
+      `SELECT min(${column}) AS id FROM ${table}_other WHERE ${column} >= $1 AND ${column} < $2`,
+      [from, firstIdAt(ids, beforeMs)],
     );
     if (row?.id == null) return weeks;
     const fromMs = startOfWeek(readIdTime(row.id));
     if (weeks.includes(fromMs)) return weeks; // The id contains no valid time.
     weeks.push(fromMs);
-    [, from] = computeBounds(fromMs);
+    [, from] = computeBounds(table, fromMs);
   }
 }
 
 /** Returns a query that selects a week's rows. */
 export function selectWeek({ table, fromMs }: Week): string {
-  const [from, to] = computeBounds(fromMs);
-  return `SELECT * FROM ${table} WHERE ${tables[table]} >= '${from}' AND ${tables[table]} < '${to}'`;
+  const [from, to] = computeBounds(table, fromMs);
+  const { column } = tables[table];
+  return `SELECT * FROM ${table} WHERE ${column} >= '${from}' AND ${column} < '${to}'`;
 }
 
 /** Returns the columns of a table's primary key, in order. */
-export const listKeyColumns = (table: Table): readonly string[] => keyColumns[table];
+export const listKeyColumns = (table: Table): readonly string[] => tables[table].primaryKey;
 
 /** Drops all of a week's rows. Keeps the roll-ups. */
 export async function dropWeek(database: Database, week: Week): Promise<void> {
   if (week.isPartition) return alterSchema(database, `DROP TABLE IF EXISTS ${week.name}`);
-  const [from, to] = computeBounds(week.fromMs);
-  const column = tables[week.table];
+  const [from, to] = computeBounds(week.table, week.fromMs);
+  const { column } = tables[week.table];
   return database.transaction(
     async (queries) =>
       void (await queries.query(
@@ -171,10 +198,10 @@ const alterSchema = (database: Database, statement: string): Promise<void> =>
 const startOfWeek = (ms: number): number =>
   Math.floor((ms - firstMondayMs) / weekMs) * weekMs + firstMondayMs;
 
-/** Returns the first id of a week, and the first id after it. */
-const computeBounds = (fromMs: number): [string, string] => [
-  firstIdAt('decision', Math.max(0, fromMs)),
-  firstIdAt('decision', fromMs + weekMs),
+/** Returns a table's first id of a week, and the first id after it. */
+const computeBounds = (table: Table, fromMs: number): [string, string] => [
+  firstIdAt(tables[table].ids, Math.max(0, fromMs)),
+  firstIdAt(tables[table].ids, fromMs + weekMs),
 ];
 
 const formatName = (table: string, fromMs: number): string =>

@@ -14,8 +14,12 @@ function wrapCalls(
   database: Database,
   intercept: <T>(kind: CallKind, call: () => Promise<T>) => Promise<T>,
 ): Database {
+  const { reads, changes, background } = database;
   return {
     ...database,
+    ...(reads && { reads: wrapCalls(reads, intercept) }),
+    ...(changes && { changes: wrapCalls(changes, intercept) }),
+    ...(background && { background: wrapCalls(background, intercept) }),
     query: <T = Row>(text: string, params?: readonly unknown[]) =>
       intercept('statement', () => database.query<T>(text, params)),
     execute: <T = Row>(text: string, params: readonly unknown[]) =>

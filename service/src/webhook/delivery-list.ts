@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryAttempt, WebhookEvent } from '@trueward/protocol/wire';
+import type { Delivery, WebhookEvent } from '@trueward/protocol/wire';
 import type { Environment } from '../access/principal.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import type { EventBodies } from './event-writer.ts';
@@ -10,22 +10,13 @@ interface DeliveryRow {
   event_id: string;
   event_type: Delivery['event_type'];
   state: Delivery['state'];
-  next_at: Date;
+  attempts: Delivery['attempts'];
+  next_at: Date | null;
   created_at: Date;
 }
 
-interface AttemptRow {
-  delivery_id: string;
-  attempt: number;
-  started_at: Date;
-  latency_ms: number;
-  status: number | null;
-  error: string | null;
-  response: string | null;
-}
-
-const selectDeliveries = `SELECT d.id, d.environment, d.webhook_id, d.event_id, e.type AS event_type, d.state, d.next_at, d.created_at
-  FROM deliveries d JOIN webhook_events e
+const selectDeliveries = `SELECT d.id, d.environment, d.webhook_id, d.event_id, e.type AS event_type, d.state, d.attempts, d.next_at,
+    d.created_at FROM deliveries d JOIN webhook_events e
     ON e.account_id = d.account_id AND e.environment = d.environment AND e.id = d.event_id
   WHERE d.account_id = $1 AND d.environment = $2`;
 
@@ -58,7 +49,7 @@ export async function listDeliveries(
       limit + 1,
     ],
   );
-  return withAttempts(queries, scope.accountId, rows);
+  return rows.map(toDelivery);
 }
 
 export async function findDelivery(
@@ -66,12 +57,12 @@ export async function findDelivery(
   scope: Scope,
   id: string,
 ): Promise<Delivery | undefined> {
-  const rows = await queries.query<DeliveryRow>(`${selectDeliveries} AND d.id = $3`, [
+  const [row] = await queries.query<DeliveryRow>(`${selectDeliveries} AND d.id = $3`, [
     scope.accountId,
     scope.environment,
     id,
   ]);
-  return (await withAttempts(queries, scope.accountId, rows))[0];
+  return row && toDelivery(row);
 }
 
 /** Lists the deliveries for several events, oldest first. */
@@ -85,42 +76,13 @@ export async function listEventDeliveries(
     `${selectDeliveries} AND d.event_id IN (SELECT jsonb_array_elements_text($3::text::jsonb)) ORDER BY d.id`,
     [scope.accountId, scope.environment, JSON.stringify(eventIds)],
   );
-  return withAttempts(queries, scope.accountId, rows);
+  return rows.map(toDelivery);
 }
 
-async function withAttempts(
-  queries: Queries,
-  accountId: string,
-  rows: DeliveryRow[],
-): Promise<Delivery[]> {
-  const attempts = await queries.query<AttemptRow>(
-    `SELECT delivery_id, attempt, started_at, latency_ms, status, error, response FROM delivery_attempts
-      WHERE account_id = $1 AND delivery_id IN (SELECT jsonb_array_elements_text($2::text::jsonb))
-      ORDER BY attempt`,
-    [accountId, JSON.stringify(rows.map(({ id }) => id))],
-  );
-  return rows.map(({ next_at, created_at, ...row }) => ({
-    ...row,
-    attempts: attempts.filter(({ delivery_id }) => delivery_id === row.id).map(toAttempt),
-    ...(row.state === 'pending' ? { next_attempt_at: next_at.toISOString() } : {}),
-    created_at: created_at.toISOString(),
-  }));
-}
-
-const toAttempt = ({
-  attempt,
-  started_at,
-  latency_ms,
-  status,
-  error,
-  response,
-}: AttemptRow): DeliveryAttempt => ({
-  attempt,
-  started_at: started_at.toISOString(),
-  latency_ms,
-  ...(status === null ? {} : { status }),
-  ...(error === null ? {} : { error }),
-  ...(response === null ? {} : { response }),
+const toDelivery = ({ next_at, created_at, ...row }: DeliveryRow): Delivery => ({
+  ...row,
+  ...(next_at === null ? {} : { next_attempt_at: next_at.toISOString() }),
+  created_at: created_at.toISOString(),
 });
 
 interface EventQuery {

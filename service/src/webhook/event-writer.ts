@@ -16,12 +16,12 @@ interface Deps {
 
 /** Inserts events and deliveries. */
 const insertSql = `WITH written AS (
-    INSERT INTO webhook_events (account_id, environment, created_at, id, type, body)
-      ${forAccount('$2, $3::timestamptz, unnest($4::text[]), unnest($5::text[]), unnest($6::text[])')}
+    INSERT INTO webhook_events (account_id, environment, created_at, id, type, body, viewer, child_directed)
+      ${forAccount('$2, $3::timestamptz, unnest($4::text[]), unnest($5::text[]), unnest($6::text[]), unnest($7::text[]), unnest($8::boolean[])')}
       RETURNING 1),
   queued AS (
-    INSERT INTO deliveries (account_id, environment, next_at, created_at, state, attempt, id, event_id, webhook_id)
-      ${forAccount(`$2, $3::timestamptz, $3::timestamptz, 'pending', 0, unnest($7::text[]), unnest($8::text[]), unnest($9::text[])`)}
+    INSERT INTO delivery_queue (account_id, environment, next_at, created_at, attempt, id, event_id, webhook_id)
+      ${forAccount(`$2, $3::timestamptz, $3::timestamptz, 0, unnest($9::text[]), unnest($10::text[]), unnest($11::text[])`)}
       RETURNING 1)
   SELECT count(*) AS stored FROM written`;
 
@@ -38,7 +38,7 @@ export function createEventWriter({ clock, makeId, subscriptions, bodies }: Deps
     const drafts = allDrafts.filter(shouldStore);
     if (drafts.length === 0) return false;
     const now = formatInstant(clock.nowMs());
-    const events = drafts.map(({ type, data, confidential = false }) => {
+    const events = drafts.map(({ type, data, confidential = false, viewer = null }) => {
       const id = makeId('webhookEvent');
       const body = JSON.stringify({
         id,
@@ -47,7 +47,7 @@ export function createEventWriter({ clock, makeId, subscriptions, bodies }: Deps
         environment: scope.environment,
         data,
       });
-      return { id, type, body: bodies.store(body, confidential) };
+      return { id, type, body: bodies.store(body, confidential), viewer, confidential };
     });
     const deliveries = events.flatMap(({ id, type }) =>
       webhooks
@@ -61,6 +61,8 @@ export function createEventWriter({ clock, makeId, subscriptions, bodies }: Deps
       events.map(({ id }) => id),
       events.map(({ type }) => type),
       events.map(({ body }) => body),
+      events.map(({ viewer }) => viewer),
+      events.map(({ confidential }) => confidential),
       deliveries.map(({ id }) => id),
       deliveries.map(({ event_id }) => event_id),
       deliveries.map(({ webhook_id }) => webhook_id),

@@ -1,3 +1,5 @@
+import type { DeliveryAttempt } from '@trueward/protocol/wire';
+import { formatInstant } from '../platform/time.ts';
 import { createScopedLanes, type LaneDeps } from '../store/lanes.ts';
 import type { Scope, Database, Queries } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
@@ -33,11 +35,7 @@ const columns: readonly Column<FinishedAttempt>[] = [
   { name: 'id', type: 'text', read: ({ delivery }) => delivery.id },
   { name: 'webhook_id', type: 'text', read: ({ delivery }) => delivery.webhookId },
   { name: 'attempt', type: 'integer', read: ({ delivery }) => delivery.attempt + 1 },
-  { name: 'started_at', type: 'timestamptz', read: ({ result }) => result.startedAtMs },
-  { name: 'latency_ms', type: 'integer', read: ({ result }) => result.latencyMs },
-  { name: 'status', type: 'integer', read: ({ result }) => result.status },
-  { name: 'error', type: 'text', read: ({ result }) => result.error },
-  { name: 'response', type: 'text', read: ({ result }) => result.response },
+  { name: 'record', type: 'text', read: (item) => JSON.stringify([describeAttempt(item)]) },
   { name: 'state', type: 'text', read: ({ next }) => next.state },
   {
     name: 'next_at',
@@ -47,31 +45,42 @@ const columns: readonly Column<FinishedAttempt>[] = [
   },
 ];
 
-/*
- * The statement looks up deliveries by id (`= ANY`). With the join alone, the planner might read all of the account's
- * deliveries. For the same reason, the statement is not prepared, and it uses `NOT IN` instead of `state = 'pending'`.
- * With the latter, the planner might use the index of pending deliveries, which includes the backlog of a dead
- * endpoint.
- */
+/** Returns an attempt in the form in which the API returns it. */
+const describeAttempt = ({ delivery, result }: FinishedAttempt): DeliveryAttempt => ({
+  attempt: delivery.attempt + 1,
+  started_at: formatInstant(result.startedAtMs),
+  latency_ms: result.latencyMs,
+  ...(result.status === undefined ? {} : { status: result.status }),
+  ...(result.error === undefined ? {} : { error: result.error.toWellFormed() }),
+  ...(result.response === undefined ? {} : { response: result.response.toWellFormed() }),
+});
 
 /**
- * Stores attempts and the new states of their deliveries. Resets the consecutive-failure counts of endpoints that
- * accepted a delivery.
+ * Stores attempts. Moves finished deliveries from the queue to the finished ones. Resets the consecutive-failure counts
+ * of endpoints that accepted a delivery.
+ *
+ * The statement looks up deliveries by id (`= ANY`). With the join alone, the planner might read all of the account's
+ * deliveries. For the same reason, the statement is not prepared.
  */
 const record = `WITH ended AS (
     SELECT * FROM (SELECT ${unnest(columns, 3)}) AS given),
-  stored AS (
-    INSERT INTO delivery_attempts (account_id, delivery_id, attempt, started_at, latency_ms, status, error, response)
-      SELECT $1, id, attempt, started_at, latency_ms, status, error, response FROM ended
-      ON CONFLICT DO NOTHING),
   recovered AS (
     DELETE FROM webhook_failures
-      WHERE account_id = $1 AND webhook_id IN (SELECT webhook_id FROM ended WHERE state = 'delivered'))
-  UPDATE deliveries SET state = ended.state, attempt = ended.attempt, lease_until = NULL,
-      next_at = coalesce(ended.next_at, deliveries.next_at)
-    FROM ended
-    WHERE deliveries.account_id = $1 AND deliveries.id = ANY ($2) AND deliveries.id = ended.id
-      AND deliveries.attempt = ended.attempt - 1 AND deliveries.state NOT IN ('delivered', 'failed')`;
+      WHERE account_id = $1 AND webhook_id IN (SELECT webhook_id FROM ended WHERE state = 'delivered')),
+  retried AS (
+    UPDATE delivery_queue AS queue SET attempt = ended.attempt, lease_until = NULL, next_at = ended.next_at,
+        attempts = queue.attempts || ended.record::jsonb
+      FROM ended
+      WHERE queue.account_id = $1 AND queue.id = ANY ($2) AND queue.id = ended.id
+        AND queue.attempt = ended.attempt - 1 AND ended.state = 'pending'),
+  finished AS (
+    DELETE FROM delivery_queue AS queue USING ended
+      WHERE queue.account_id = $1 AND queue.id = ANY ($2) AND queue.id = ended.id
+        AND queue.attempt = ended.attempt - 1 AND ended.state <> 'pending'
+      RETURNING queue.account_id, queue.id, queue.environment, queue.event_id, queue.webhook_id, ended.state,
+        queue.attempts || ended.record::jsonb AS attempts, queue.created_at)
+  INSERT INTO finished_deliveries (account_id, id, environment, event_id, webhook_id, state, attempts, created_at)
+    SELECT account_id, id, environment, event_id, webhook_id, state, attempts, created_at FROM finished`;
 
 /**
  * Records an account's attempts in one transaction. For each attempt, returns its endpoint's number of consecutive

@@ -1,19 +1,23 @@
 import { webhookEventTypes } from '@trueward/protocol';
-import type { Delivery, Webhook, WebhookEvent } from '@trueward/protocol/wire';
+import type { Delivery, Job, Webhook, WebhookEvent } from '@trueward/protocol/wire';
 import { formatInstant, type Clock } from '../platform/time.ts';
 import type { AuditLog, Operation } from '../store/audit-log.ts';
 import type { MakeId } from '../platform/ids.ts';
 import { DomainError } from '../platform/domain-error.ts';
 import type { EventDraft } from '../resource/change-events.ts';
+import type { ResourceManager } from '../resource/resource-manager.ts';
 import type { ResourceStore } from '../resource/resource-store.ts';
 import { evidence } from '../reward/receipt.ts';
 import { findDelivery } from './delivery-list.ts';
+import { queueDeliveries } from './delivery-store.ts';
+import { type RecoveryFilter, startRecovery } from './recovery.ts';
 
 interface Deps {
   clock: Clock;
   makeId: MakeId;
   resources: ResourceStore;
   audit: AuditLog;
+  resourceManager: Pick<ResourceManager, 'change'>;
 }
 
 /**
@@ -24,14 +28,12 @@ export interface Redelivery {
   /** Queues a sample event for a webhook. */
   test(operation: Operation, webhookId: string, type?: Delivery['event_type']): Promise<Delivery>;
   redeliver(operation: Operation, deliveryId: string): Promise<Delivery>;
-  /** Queues up to 1,000 events that a webhook has missed since the given time. Returns how many were queued. */
-  recover(operation: Operation, webhookId: string, sinceMs: number): Promise<number>;
+  /** Starts a job that sends a webhook's events again. */
+  recover(operation: Operation, webhookId: string, filter: RecoveryFilter): Promise<Job>;
 }
 
-/** Maximum number of events per request. Another request can queue more. */
-const maxRecovered = 1_000;
-
-export function createRedelivery({ clock, makeId, resources, audit }: Deps): Redelivery {
+export function createRedelivery(deps: Deps): Redelivery {
+  const { clock, makeId, resources, audit } = deps;
   const now = () => formatInstant(clock.nowMs());
   const findEnabledWebhook = async (
     { queries, scope }: Operation,
@@ -47,22 +49,10 @@ export function createRedelivery({ clock, makeId, resources, audit }: Deps): Red
       throw new DomainError('conflict', 'The webhook is disabled. Enable it first.');
     return webhook.document;
   };
-  const queue = async (
-    { queries, scope }: Operation,
-    webhookId: string,
-    eventIds: readonly string[],
-  ): Promise<string[]> => {
-    const rows = eventIds.map((event_id) => ({ id: makeId('delivery'), event_id }));
-    await queries.query(
-      `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
-        SELECT $1, id, $2, event_id, $3, 'pending', 0, $4::timestamptz, $4::timestamptz
-        FROM jsonb_to_recordset($5::text::jsonb) AS row(id text, event_id text)`,
-      [scope.accountId, scope.environment, webhookId, now(), JSON.stringify(rows)],
-    );
-    return rows.map(({ id }) => id);
-  };
   const queueOne = async (operation: Operation, webhookId: string, eventId: string) => {
-    const [id] = await queue(operation, webhookId, [eventId]);
+    const [id] = await queueDeliveries({ ...operation, makeId, nowMs: clock.nowMs() }, webhookId, [
+      eventId,
+    ]);
     const delivery = await findDelivery(operation.queries, operation.scope, id ?? '');
     if (!delivery) throw new Error('The queued delivery is missing.');
     return delivery;
@@ -101,36 +91,8 @@ export function createRedelivery({ clock, makeId, resources, audit }: Deps): Red
       await audit.record(operation, { action: 'delivery.redelivered', targetId: deliveryId });
       return queueOne(operation, webhook.id, previousDelivery.event_id);
     },
-    async recover(operation, webhookId, sinceMs) {
-      const since = formatInstant(sinceMs);
-      const webhook = await findEnabledWebhook(operation, webhookId);
-      const missedEvents = await operation.queries.query<{ id: string }>(
-        `SELECT id FROM webhook_events e
-          WHERE account_id = $1 AND environment = $2 AND created_at >= $3
-            AND type IN (SELECT jsonb_array_elements_text($4::text::jsonb))
-            AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.account_id = e.account_id
-              AND d.event_id = e.id AND d.webhook_id = $5 AND d.state IN ('pending', 'delivered'))
-          ORDER BY id LIMIT $6`,
-        [
-          operation.scope.accountId,
-          operation.scope.environment,
-          since,
-          JSON.stringify(webhook.events),
-          webhookId,
-          maxRecovered,
-        ],
-      );
-      await queue(
-        operation,
-        webhookId,
-        missedEvents.map(({ id }) => id),
-      );
-      await audit.record(operation, {
-        action: 'webhook.recovered',
-        targetId: webhookId,
-        after: { since, queued: missedEvents.length },
-      });
-      return missedEvents.length;
+    async recover(operation, webhookId, filter) {
+      return startRecovery(deps, operation, await findEnabledWebhook(operation, webhookId), filter);
     },
   };
 }

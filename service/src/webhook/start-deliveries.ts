@@ -19,6 +19,7 @@ import { createAttemptLanes } from './record-attempts.ts';
 import { createSender } from './sender.ts';
 import { createSecretCache, readWebhookSecrets } from './webhook-secrets.ts';
 import { createWebhookService } from './webhook-service.ts';
+import { createRecoveryStep } from './recovery.ts';
 import { createRedelivery } from './redelivery.ts';
 import { releaseAll } from './delivery-store.ts';
 
@@ -103,6 +104,7 @@ export async function startDeliveries(deps: Deps) {
   return {
     webhooks,
     redelivery: createRedelivery(deps),
+    recoveryStep: createRecoveryStep(deps),
     wake: dispatcher.wake,
     async stop() {
       await Promise.all([dispatcher.stop(), probes.stop()]);

@@ -131,6 +131,11 @@ const disableWebhook = (
 });
 
 function enableWebhook(webhook: Stored<'webhook'>): Stored<'webhook'> {
-  const { disabled_reason: _reason, disabled_at: _at, ...settings } = webhook;
-  return { ...settings, status: 'enabled' };
+  const { disabled_reason: _reason, disabled_at: disabledAt, ...settings } = webhook;
+  const missedSince = settings.missed_since ?? disabledAt;
+  return {
+    ...settings,
+    status: 'enabled',
+    ...(missedSince === undefined ? {} : { missed_since: missedSince }),
+  };
 }

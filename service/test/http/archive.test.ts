@@ -141,6 +141,10 @@ test.skipIf(!hasPostgres)(
         'timelines_20260928',
         'decision_demand_20260928',
         'tracker_requests_20260928',
+        'webhook_events_20260928',
+        'finished_deliveries_20260928',
+        'webhook_events_20261005',
+        'finished_deliveries_20261005',
       ],
       kept: [
         'decisions_20261005',

@@ -166,7 +166,7 @@ describe.runIf(hasPostgres)('a daily cap enforced by two processes', () => {
     const { databaseUrl = '', dataDirectory } = config;
     const env = { DATABASE_URL: databaseUrl, RETENTION_DAYS: '20' };
     await expect(startInProcess(env, { clock, dataDirectory })).rejects.toThrow(
-      'RETENTION_DAYS is 20, but the sandbox placement cap-of-30 looks back 30 days, for its caps or late completions. Set RETENTION_DAYS to 30 or more, or unset it.',
+      'RETENTION_DAYS is 20, but the sandbox placement cap-of-30 looks back 30 days, for its caps or late completions. Set RETENTION_DAYS to 30 or more, or to forever.',
     );
   });
 });

@@ -96,8 +96,8 @@ test('processes on machines with skewed clocks do not claim a leased delivery', 
       VALUES ('acc_1', 'evt_1', 'live', 'decision.rewarded', '{}', now())`,
   );
   await database.query(
-    `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
-      VALUES ('acc_1', 'dlv_1', 'live', 'evt_1', 'whk_1', 'pending', 0, now(), now())`,
+    `INSERT INTO delivery_queue (account_id, id, environment, event_id, webhook_id, attempt, next_at, created_at)
+      VALUES ('acc_1', 'dlv_1', 'live', 'evt_1', 'whk_1', 0, now(), now())`,
   );
 
   const accurateClockProcess = await start('accurate', 0, database);
@@ -114,7 +114,9 @@ test('processes on machines with skewed clocks do not claim a leased delivery', 
 
   // A process whose clock is behind still sends due deliveries.
   await database.query(
-    `UPDATE deliveries SET state = 'pending', attempt = 0, next_at = now() WHERE id = 'dlv_1'`,
+    `WITH finished AS (DELETE FROM finished_deliveries WHERE id = 'dlv_1' RETURNING *)
+      INSERT INTO delivery_queue (account_id, id, environment, event_id, webhook_id, attempt, next_at, created_at)
+        SELECT account_id, id, environment, event_id, webhook_id, 0, now(), created_at FROM finished`,
   );
   const newClaims = watchClaims(2);
   const laggingClockProcess = await start('behind', -hourMs, newClaims.watchedDatabase);

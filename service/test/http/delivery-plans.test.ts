@@ -20,20 +20,20 @@ describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint'
     );
     await database.query(`INSERT INTO webhook_failures VALUES ('acc_1', 'whk_dead', now(), 9)`);
     await database.query(
-      `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
-        SELECT 'acc_1', webhook_id || '_' || n, 'live', 'evt_' || n, webhook_id, 'pending', 0, now(), now()
+      `INSERT INTO delivery_queue (account_id, id, environment, event_id, webhook_id, attempt, next_at, created_at)
+        SELECT 'acc_1', webhook_id || '_' || n, 'live', 'evt_' || n, webhook_id, 0, now(), now()
         FROM (VALUES ('whk_dead', $1::integer), ('whk_1', 200)) AS of(webhook_id, count), generate_series(1, count) AS n`,
       [backlogSize],
     );
   });
   afterAll(() => database.close());
 
-  /** Returns how many pages of the `deliveries` table `work` reads. */
+  /** Returns how many pages of the `delivery_queue` table `work` reads. */
   const countPages = async (work: (queries: Queries) => Promise<unknown>): Promise<number> =>
     database.transaction(async (queries) => {
       const countReadPages = async (): Promise<number> => {
         const [row] = await queries.query<{ pages: number }>(
-          `SELECT pg_stat_get_xact_blocks_fetched('deliveries'::regclass) AS pages`,
+          `SELECT pg_stat_get_xact_blocks_fetched('delivery_queue'::regclass) AS pages`,
         );
         return row?.pages ?? NaN;
       };
@@ -81,18 +81,18 @@ test.runIf(hasPostgres)('leasing a delivery does not add index entries', async (
   const database = openPostgres(await createPostgresDatabase(), () => undefined);
   await migrate(database);
   await database.query(
-    `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
-      SELECT 'acc_1', 'del_' || n, 'live', 'evt_' || n, 'whk_1', 'pending', 0, now(), now() FROM generate_series(1, 1000) AS n`,
+    `INSERT INTO delivery_queue (account_id, id, environment, event_id, webhook_id, attempt, next_at, created_at)
+      SELECT 'acc_1', 'del_' || n, 'live', 'evt_' || n, 'whk_1', 0, now(), now() FROM generate_series(1, 1000) AS n`,
   );
   const hotUpdates = await database.transaction(async (queries) => {
     // Leases the deliveries in batches, the way a claim does.
     for (let firstNumber = 1; firstNumber <= 200; firstNumber += 10)
       await queries.query(
-        `UPDATE deliveries SET lease_until = now() WHERE id IN (SELECT 'del_' || n FROM generate_series($1::integer, $1 + 9) AS n)`,
+        `UPDATE delivery_queue SET lease_until = now() WHERE id IN (SELECT 'del_' || n FROM generate_series($1::integer, $1 + 9) AS n)`,
         [firstNumber],
       );
     const [row] = await queries.query<{ count: number }>(
-      `SELECT pg_stat_get_xact_tuples_hot_updated('deliveries'::regclass)::integer AS count`,
+      `SELECT pg_stat_get_xact_tuples_hot_updated('delivery_queue'::regclass)::integer AS count`,
     );
     return row?.count ?? NaN;
   });

@@ -69,8 +69,8 @@ async function addDelivery(name: string, otherLeaseMs?: number): Promise<void> {
     [name],
   );
   await database.query(
-    `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at, lease_until)
-      VALUES ('acc_1', 'dlv_' || $1::text, 'live', 'evt_' || $1::text, 'whk_1', 'pending', 0, now(), now(),
+    `INSERT INTO delivery_queue (account_id, id, environment, event_id, webhook_id, attempt, next_at, created_at, lease_until)
+      VALUES ('acc_1', 'dlv_' || $1::text, 'live', 'evt_' || $1::text, 'whk_1', 0, now(), now(),
         now() + $2::float8 * interval '1 millisecond')`,
     [name, otherLeaseMs ?? null],
   );

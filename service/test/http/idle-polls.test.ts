@@ -60,9 +60,9 @@ test.skipIf(!hasPostgres)(
     expect(resources).toBeLessThanOrEqual(durationS + 2);
     expect(trackers).toBeGreaterThan(0);
     expect(trackers).toBeLessThanOrEqual(durationS + 2);
-    // The poll for unfolded counts runs every 10 s. The polls for expiring rewards, due file comparisons and failed
+    // The polls for unfolded counts and for jobs run every 10 s. The polls for expiring rewards, due file comparisons and failed
     // webhooks run every minute.
-    const infrequentTables = ['creative_origins', 'decisions', 'rollup_deltas'];
+    const infrequentTables = ['creative_origins', 'decisions', 'jobs', 'rollup_deltas'];
     expect(Object.keys(otherCounts).filter((table) => !infrequentTables.includes(table))).toEqual(
       [],
     );

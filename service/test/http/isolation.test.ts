@@ -104,6 +104,51 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   };
 
   test.each([
+    {
+      what: 'lists',
+      lock: 'LOCK TABLE finished_deliveries',
+      request: (client: Client, id: string) =>
+        client.call('GET', `/v1/webhooks/${id}/deliveries?state=failed`, client.secret),
+    },
+    {
+      what: 'changes',
+      lock: 'SELECT FROM config_versions FOR UPDATE',
+      request: (client: Client, id: string) =>
+        client.call('PATCH', `/v1/webhooks/${id}`, client.secret, { status: 'disabled' }),
+    },
+  ])(
+    '12 $what that wait for a lock delay no ad and no emergency stop',
+    async ({ what, lock, request }) => {
+      const { sandbox: client } = clients();
+      const webhook = await client.call<{ id: string }>('POST', '/v1/webhooks', client.secret, {
+        url: 'https://hooks.example/stuck',
+        events: ['decision.rewarded'],
+      });
+      const operator = await openSession();
+      await operator.query('BEGIN');
+      await operator.query(lock);
+      let finished = 0;
+      const stuck = Array.from({ length: 12 }, () =>
+        request(client, webhook.body.id).finally(() => (finished += 1)),
+      );
+      await expect.poll(countWaitingSessions).toBeGreaterThan(0);
+      const decisions = await Promise.all(
+        Array.from({ length: 8 }, (_, index) => decide(client, `beside-${what}-${index}`)),
+      );
+      expect(decisions.map(({ status }) => status)).toEqual(Array(8).fill(200));
+      if (what === 'lists') {
+        const killSwitch = { scope: 'placement', target_id: 'lobby', state: 'on' };
+        const stop = await client.call('POST', '/v1/kill-switches', client.secret, killSwitch);
+        expect(stop.status).toBe(201);
+      }
+      // If they shared their connections, at least eight would have to end before the first decision.
+      expect(finished).toBeLessThan(8);
+      await operator.query('ROLLBACK');
+      await Promise.all(stuck);
+    },
+  );
+
+  test.each([
     ['that the database cannot store', '22P02'],
     // This SQLSTATE belongs to the connection-error class, even though the connection still works.
     ['that the database rejects as a malformed message', '08P01'],
@@ -202,18 +247,18 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   test('repeated scrapes of /metrics read a bounded number of deliveries', async () => {
     const operator = await openSession();
     await operator.query(
-      `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
-        SELECT 'acc_busy', 'del_' || number, 'live', 'evt_1', 'whk_1', 'pending', 1, now() + interval '1 day', now()
+      `INSERT INTO delivery_queue (account_id, id, environment, event_id, webhook_id, attempt, next_at, created_at)
+        SELECT 'acc_busy', 'del_' || number, 'live', 'evt_1', 'whk_1', 1, now() + interval '1 day', now()
         FROM generate_series(1, 20000) AS number`,
     );
     const readStatistics = async () => {
       const { rows } = await operator.query<{ scans: number; rows: number }>(
         `SELECT idx_scan::int AS scans, (seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS rows
-          FROM pg_stat_user_tables WHERE relname = 'deliveries'`,
+          FROM pg_stat_user_tables WHERE relname = 'delivery_queue'`,
       );
       return rows[0] ?? { scans: 0, rows: 0 };
     };
-    await operator.query('ANALYZE deliveries');
+    await operator.query('ANALYZE delivery_queue');
     const statisticsBefore = await readStatistics();
     for (let scrape = 0; scrape < 20; scrape += 1) await readMetrics();
     expect(await readMetrics()).toMatch(/^trueward_webhook_deliveries_pending \d+$/m);
@@ -225,7 +270,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       })
       .toBeGreaterThan(20);
     expect((await readStatistics()).rows - statisticsBefore.rows).toBeLessThan(15_000);
-    await operator.query(`DELETE FROM deliveries WHERE account_id = 'acc_busy'`);
+    await operator.query(`DELETE FROM delivery_queue WHERE account_id = 'acc_busy'`);
   });
 
   test('requests that wait for a reward share their database queries', async () => {

@@ -56,6 +56,7 @@ async function storeDecision(atMs: number): Promise<string> {
     id,
     user_ref: null,
     viewer: null,
+    child_directed: false,
     custom_data: null,
     explain: null,
     issued_at: atMs,
@@ -164,6 +165,8 @@ test('dropping old weekly partitions does not change report sums', async () => {
     'timelines_20261026',
     'decision_demand_20261026',
     'tracker_requests_20261026',
+    'webhook_events_20261026',
+    'finished_deliveries_20261026',
   ]);
   expect(Object.keys(await readPartitions('decisions')).toSorted()).toEqual([
     currentDecision,

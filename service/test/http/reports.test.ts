@@ -132,7 +132,10 @@ test.each([
   ['from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z', '/to'],
   ['from=2020-01-01T00:00:00Z&to=2026-01-01T00:00:00Z', '/to'],
   ['from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&tz=Mars/Base', '/tz'],
-  ['from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&tz=%2B05:30', '/tz'],
+  ...['%2B05:30', 'SST', 'IST', 'EST5EDT', 'Japan', 'posix/Europe/Berlin', 'utc', ''].map((tz) => [
+    `from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&tz=${tz}`,
+    '/tz',
+  ]),
   ['from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&group_by=name', '/group_by'],
 ])('the report %s is rejected', async (query, pointer) => {
   const { status, body } = await client.call<Problem>('GET', `/v1/reports?${query}`, client.secret);

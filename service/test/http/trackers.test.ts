@@ -366,6 +366,7 @@ const noFill: Omit<DecisionRecord, 'id' | 'issued_at' | 'expires_at'> = {
   simulate: null,
   user_ref: null,
   viewer: null,
+  child_directed: false,
   custom_data: null,
   explain: null,
   late_at: null,

@@ -2,7 +2,8 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { firstIdAt } from '../../src/platform/ids.ts';
 import type { Database } from '../../src/store/database.ts';
-import { addToRollups } from '../../src/history/rollup.ts';
+import { readReport } from '../../src/history/report.ts';
+import { addToRollups, rollUpDays } from '../../src/history/rollup.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { noTracing } from '../../src/trace/tracing.ts';
 import { foldRollups } from '../../src/history/fold-rollups.ts';
@@ -29,7 +30,7 @@ const daysAgo = (count: number): string =>
   `'${new Date(nowMs - count * dayMs).toISOString()}'::timestamptz`;
 /** Returns an SQL expression for ids of this age. The `n` column makes them unique. */
 const createIdExpression = (
-  kind: 'webhookEvent' | 'delivery' | 'auditEntry',
+  kind: 'webhookEvent' | 'delivery' | 'auditEntry' | 'job',
   age: number,
 ): string => `'${firstIdAt(kind, nowMs - age * dayMs).slice(0, 14)}' || lpad(n::text, 16, '0')`;
 const countRows = async (table: string): Promise<number> => {
@@ -43,7 +44,7 @@ const countTables = async (tables: readonly string[]): Promise<Record<string, nu
     await Promise.all(tables.map(async (table) => [table, await countRows(table)])),
   );
 
-async function storeWebhookEvents(age: number, events: number, state: string): Promise<void> {
+async function storeWebhookEvents(age: number, events: number): Promise<void> {
   const numbers = `generate_series(1, ${events}) AS n`;
   const [event, delivery] = [
     createIdExpression('webhookEvent', age),
@@ -51,9 +52,8 @@ async function storeWebhookEvents(age: number, events: number, state: string): P
   ];
   for (const statement of [
     `INSERT INTO webhook_events SELECT 'acc_1', ${event}, 'live', 'decision.rewarded', '{}', ${daysAgo(age)} FROM ${numbers}`,
-    `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
-      SELECT 'acc_1', ${delivery}, 'live', ${event}, 'whk_1', '${state}', 1, now(), ${daysAgo(age)} FROM ${numbers}`,
-    `INSERT INTO delivery_attempts SELECT 'acc_1', ${delivery}, 1, ${daysAgo(age)}, 5, 200, NULL, 'received' FROM ${numbers}`,
+    `INSERT INTO finished_deliveries SELECT 'acc_1', ${delivery}, 'live', ${event}, 'whk_1', 'delivered', '[]', ${daysAgo(age)}
+      FROM ${numbers}`,
   ])
     await database.query(statement);
 }
@@ -66,9 +66,7 @@ const growingTables = [
   'limit_uses',
   'audit_entries',
   'viewers',
-  'webhook_events',
-  'deliveries',
-  'delivery_attempts',
+  'jobs',
 ] as const;
 
 test('old rows are deleted in batches', async () => {
@@ -88,13 +86,11 @@ test('old rows are deleted in batches', async () => {
       `INSERT INTO audit_entries (account_id, id, environment, actor, action, target_id, created_at)
         SELECT 'acc_2', ${createIdExpression('auditEntry', age)}, 'live', 'a', 'placement.updated', 't', ${daysAgo(age)} FROM ${numbers}`,
       `INSERT INTO viewers SELECT 'acc_1', 'live', ${age} || '-' || n, ${daysAgo(age)} FROM ${numbers}`,
+      `INSERT INTO jobs (account_id, id, environment, kind, request, state, progress, counts, actor, created_at)
+        SELECT 'acc_1', ${createIdExpression('job', age)}, 'live', 'recovery', '{}', 'done', 1, '{}', 'a', now() FROM ${numbers}`,
     ])
       await database.query(statement);
-    await storeWebhookEvents(age, rows, 'delivered');
   }
-  // This old event is being redelivered, so it must be kept.
-  await storeWebhookEvents(120, 1, 'pending');
-
   const deleteOld = (retention: { decisionsMs?: number; auditMs?: number }) =>
     deleteOldRows(
       database,
@@ -106,32 +102,20 @@ test('old rows are deleted in batches', async () => {
       },
       new AbortController().signal,
     );
-  // Without a retention period, audit entries and webhook events are kept.
-  const {
-    audit_entries: audit,
-    webhook_events: webhookEvents,
-    ...deletedCounts
-  } = await deleteOld({});
-  expect([audit, webhookEvents]).toEqual([undefined, undefined]);
-  expect(deletedCounts).toEqual({
+  // Without a retention period, audit entries are kept.
+  expect(await deleteOld({})).toEqual({
     idempotency_keys: 1_500,
     sessions: 1_500,
     user_links: 1_500,
     sign_in_attempts: 1_500,
     limit_uses: 1_500,
     viewers: 1_500,
+    jobs: 1_500,
   });
-  expect(await deleteOld({ decisionsMs: 90 * dayMs, auditMs: 99 * dayMs })).toEqual({
-    audit_entries: 1_500,
-    webhook_events: 1_500,
-  });
-  const remainingCounts = Object.fromEntries(growingTables.map((table) => [table, 5]));
-  expect(await countTables(growingTables)).toEqual({
-    ...remainingCounts,
-    webhook_events: 6,
-    deliveries: 6,
-    delivery_attempts: 6,
-  });
+  expect(await deleteOld({ auditMs: 99 * dayMs })).toEqual({ audit_entries: 1_500 });
+  expect(await countTables(growingTables)).toEqual(
+    Object.fromEntries(growingTables.map((table) => [table, 5])),
+  );
   expect(await deleteOld({ decisionsMs: 90 * dayMs, auditMs: 99 * dayMs })).toEqual({});
 });
 
@@ -140,7 +124,12 @@ test('every table has a defined retention period', async () => {
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
       AND relkind IN ('r', 'p') AND NOT relispartition`,
   );
-  const weeklyTables = ['decisions', 'timelines', 'decision_demand', 'tracker_requests'];
+  const weeklyTables =
+    'decisions timelines decision_demand tracker_requests webhook_events finished_deliveries'.split(
+      ' ',
+    );
+  // A delivery leaves the queue when it is delivered, or after its last attempt.
+  const queues = ['delivery_queue'];
   // One row per hour, placement and creative. These rows are kept forever.
   const permanentTables = ['rollups'];
   // Rows that are folded into the roll-ups every ten seconds.
@@ -154,6 +143,7 @@ test('every table has a defined retention period', async () => {
     [
       ...growingTables,
       ...weeklyTables,
+      ...queues,
       ...permanentTables,
       ...foldedTables,
       ...operatorTables,
@@ -209,8 +199,54 @@ test('folding keeps the deltas table small on the embedded database', async () =
   expect(sums).toEqual({ rows: 200, count: 25 * 200 });
 });
 
-test('the service deletes old rows when it starts', async () => {
-  await storeWebhookEvents(100, 3, 'failed');
+test('roll-ups become daily after two weeks, and reports stay the same', async () => {
+  await database.query(`DELETE FROM rollups WHERE ${ownRows}`);
+  const scope = { accountId: 'acc_1', environment: 'live' } as const;
+  const dimensions = {
+    placement: 'p',
+    creativeId: null,
+    sourceId: null,
+    advertiserId: null,
+    houseAdId: null,
+  };
+  const count = (ageHours: number, environment = 'live') => ({
+    environment,
+    dimensions,
+    atMs: nowMs - ageHours * 3_600_000,
+    metric: 'filled',
+  });
+  const ages = Array.from({ length: 20 * 24 }, (_, hour) => hour + 1);
+  await addToRollups(database, 'acc_1', [...ages.map((age) => count(age)), count(450, 'sandbox')]);
+  await addToRollups(database, 'acc_2', [count(450)]);
+  await foldRollups(database, new AbortController().signal, (_, error) => {
+    throw error;
+  });
+  const report = () =>
+    readReport(database, scope, {
+      fromMs: Math.floor(nowMs / dayMs - 21) * dayMs,
+      toMs: nowMs,
+      interval: 'day',
+      groupBy: ['placement'],
+      timeZone: 'UTC',
+    });
+  const before = await report();
+  expect(before.data.reduce((sum, { filled }) => sum + filled, 0)).toBe(20 * 24);
+  while (await rollUpDays(database, 'acc_1', nowMs)) continue;
+  expect(await rollUpDays(database, 'acc_1', nowMs)).toBe(false);
+  expect(await report()).toEqual(before);
+  const rows = await database.query<{ account_id: string; rows: number }>(
+    `SELECT account_id, count(*)::bigint AS rows FROM rollups WHERE ${ownRows} AND environment = 'live'
+      GROUP BY account_id ORDER BY account_id`,
+  );
+  // Half of the first day, five days, and 14.5 days by hour.
+  expect(rows).toEqual([
+    { account_id: 'acc_1', rows: 6 + 14.5 * 24 },
+    { account_id: 'acc_2', rows: 1 },
+  ]);
+});
+
+test('the service drops old webhook events and deliveries when it starts', async () => {
+  for (const age of [100, 1]) await storeWebhookEvents(age, 3);
   const upkeep = await startUpkeep({
     database,
     clock: createManualClock(nowMs),
@@ -218,6 +254,7 @@ test('the service deletes old rows when it starts', async () => {
     tracing: noTracing,
     retention: { decisionsMs: 90 * dayMs, auditMs: undefined, archiveDirectory: undefined },
   });
-  await expect.poll(() => countRows('webhook_events')).toBe(6);
+  for (const table of ['webhook_events', 'finished_deliveries'])
+    await expect.poll(() => countRows(table)).toBe(3);
   await upkeep.stop();
 });

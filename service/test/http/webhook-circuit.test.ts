@@ -126,8 +126,8 @@ test('deliveries are claimed and recorded in batches', async () => {
   const query = vi.spyOn(database, 'query');
   const execute = vi.spyOn(database, 'execute');
   await database.query(
-    `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
-      SELECT account_id, 'del_' || n, environment, event_id, webhook_id, 'pending', 0, now(), now()
+    `INSERT INTO delivery_queue (account_id, id, environment, event_id, webhook_id, attempt, next_at, created_at)
+      SELECT account_id, 'del_' || n, environment, event_id, webhook_id, 0, now(), now()
       FROM deliveries, generate_series(1, 200) AS n WHERE id = $1`,
     [firstDelivery.id],
   );

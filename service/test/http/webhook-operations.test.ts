@@ -1,5 +1,5 @@
 import { verifyWebhook } from 'trueward/server';
-import type { AuditEntry, Delivery, Problem, Webhook } from '@trueward/protocol/wire';
+import type { AuditEntry, Delivery, Job, Problem, Webhook } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
@@ -112,13 +112,24 @@ test('a webhook disabled by a 410 response can recover missed events', async () 
   await call('POST', '/v1/kill-switches', { scope: 'placement', target_id: 'lobby', state: 'on' });
   const enabledWebhook = await call<Webhook>('PATCH', path, { status: 'enabled' });
   expect(enabledWebhook.body).not.toHaveProperty('disabled_reason');
-  const recover = () =>
-    call<{ queued: number }>('POST', `${path}/recover?since=${encodeURIComponent(startTime)}`);
-  const { body } = await recover();
-  expect(body.queued).toBeGreaterThanOrEqual(2);
-  const requests = await receiver.waitForRequests(1 + body.queued);
+  // It is offered what it missed, until that has been sent again.
+  expect(enabledWebhook.body.missed_since).toBe(disabledWebhook.disabled_at);
+  const recover = async (): Promise<number> => {
+    const query = `since=${encodeURIComponent(startTime)}`;
+    const { status, body } = await call<Job>('POST', `${path}/recover?${query}`);
+    expect([status, body.state]).toEqual([202, 'running']);
+    let job: Job;
+    do job = (await call<Job>('GET', `/v1/jobs/${body.id}`)).body;
+    while (job.state === 'running');
+    expect(job).toMatchObject({ state: 'done', progress: 1, kind: 'recovery' });
+    return job.counts['queued'] ?? NaN;
+  };
+  const queued = await recover();
+  expect((await call<Webhook>('GET', path)).body).not.toHaveProperty('missed_since');
+  expect(queued).toBeGreaterThanOrEqual(2);
+  const requests = await receiver.waitForRequests(1 + queued);
   expect(requests.slice(1).map(({ body: text }) => text)).toContain(requests[0]?.body);
-  expect((await recover()).body.queued).toBe(0);
+  expect(await recover()).toBe(0);
   await receiver.close();
 });
 

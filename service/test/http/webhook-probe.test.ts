@@ -56,7 +56,7 @@ async function startDisabledReceiver(respond: () => number) {
   );
   // Postpones the retry. Otherwise, its failure would disable the webhook before the next event is queued.
   await runningService.service.database.query(
-    `UPDATE deliveries SET next_at = now() + interval '1 hour' WHERE webhook_id = $1`,
+    `UPDATE delivery_queue SET next_at = now() + interval '1 hour' WHERE webhook_id = $1`,
     [body.id],
   );
   advance(5 * 24 * hourMs);

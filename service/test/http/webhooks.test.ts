@@ -35,7 +35,7 @@ async function skipWait(webhook: Webhook): Promise<void> {
   // Polls, because the first attempt is recorded only after the receiver has responded.
   while (dueRows.length === 0) {
     dueRows = await service.service.database.query(
-      `UPDATE deliveries SET next_at = now() WHERE webhook_id = $1 AND state = 'pending' AND attempt = 1 RETURNING id`,
+      `UPDATE delivery_queue SET next_at = now() WHERE webhook_id = $1 AND attempt = 1 RETURNING id`,
       [webhook.id],
     );
   }

@@ -20,7 +20,7 @@ import {
   clearFailures,
   restartFailurePeriod,
 } from '../../src/webhook/endpoint-health.ts';
-import { createRedelivery } from '../../src/webhook/redelivery.ts';
+import { createRecoveryStep } from '../../src/webhook/recovery.ts';
 import { expireWebhookSecrets } from '../../src/webhook/webhook-secrets.ts';
 import { openEmptyDatabase } from '../empty-database.ts';
 import { createManualClock } from '../manual-clock.ts';
@@ -139,13 +139,13 @@ const cases: Record<string, Case> = {
     changes: [`webhook_failures ${webhook.webhookId}`],
   },
   'ending the lease of a delivery': {
-    prepare: [`UPDATE deliveries SET lease_until = now(), attempt = 1`],
+    prepare: [`UPDATE delivery_queue SET lease_until = now(), attempt = 1`],
     write: (queries) =>
       release(queries, { accountId, id: makeId('delivery', place), attempt: 1 } as never),
-    changes: [`deliveries ${makeId('delivery', place)}`],
+    changes: [`delivery_queue ${makeId('delivery', place)}`],
   },
   'ending the lease of an earlier attempt': {
-    prepare: [`UPDATE deliveries SET lease_until = now(), attempt = 2`],
+    prepare: [`UPDATE delivery_queue SET lease_until = now(), attempt = 2`],
     write: (queries) =>
       release(queries, { accountId, id: makeId('delivery', place), attempt: 1 } as never),
     changes: [],
@@ -250,48 +250,57 @@ test.each(Object.entries(cases))(
   },
 );
 
-test('recovery queues only missed events that the webhook has subscribed to', async () => {
+test('recovery queues only events of the webhook’s own scope, types and outcomes', async () => {
   const undo = new Error('undo');
   const results: unknown[] = [];
   const events = ids('webhookEvent', 1, 2, 3);
-  const redelivery = createRedelivery({
+  const rewarded = 'decision.rewarded';
+  const step = createRecoveryStep({
     clock,
     makeId: createIds(clock, (size) => crypto.getRandomValues(new Uint8Array(size))),
     resources,
-    audit: { record: () => Promise.resolve() } as never,
   });
+  // The neighbors' ids are from a far future.
+  const period = { since: '2026-01-01T00:00:00.000Z', until: '2099-12-31T00:00:00.000Z' };
   const recover = async (
     queries: Queries,
-    { types, state = 'failed' }: { types: string[]; state?: string },
-  ): Promise<string[]> => {
-    await queries.query(
-      `UPDATE webhook_events SET type = ($1::text[])[right(id, 1)::integer],
-        created_at = CASE WHEN right(id, 1) = '3' THEN timestamptz '2026-04-30' ELSE created_at END`,
-      [types],
+    types: string[],
+    filter: Record<string, string> = {},
+  ): Promise<unknown> => {
+    await queries.query(`UPDATE webhook_events SET type = ($1::text[])[right(id, 1)::integer]`, [
+      types,
+    ]);
+    await queries.query('DELETE FROM delivery_queue');
+    const request = { webhook_id: webhook.webhookId, ...period, ...filter };
+    const result = await step(queries, { scope, id: '', request, cursor: null, createdAtMs: 0 });
+    const rows = await queries.query<{ account_id: string; environment: string; event_id: string }>(
+      'SELECT account_id, environment, event_id FROM delivery_queue WHERE webhook_id = $1 ORDER BY event_id',
+      [webhook.webhookId],
     );
-    await queries.query('UPDATE deliveries SET state = $1', [state]);
-    const operation = { queries, scope, actor: keyId, requestId: 'req_1' };
-    await redelivery.recover(operation as never, webhook.webhookId, Date.parse('2026-05-01'));
-    const rows = await queries.query<{ event_id: string }>(
-      `SELECT event_id FROM deliveries WHERE account_id = $1 AND environment = 'sandbox'
-        AND state = 'pending' AND attempt = 0 AND webhook_id = $2`,
-      [accountId, webhook.webhookId],
-    );
-    await queries.query('DELETE FROM deliveries WHERE attempt = 0');
+    for (const row of rows)
+      expect(row).toMatchObject({ account_id: accountId, environment: 'sandbox' });
+    expect(result.counts?.['queued']).toBe(rows.length);
     return rows.map((row) => row.event_id);
   };
-  const rewarded = 'decision.rewarded';
   const transaction = database.transaction(async (queries) => {
+    await queries.query(`UPDATE finished_deliveries SET state = 'failed'`);
     results.push(
-      await recover(queries, { types: [rewarded, 'decision.served', rewarded] }),
-      await recover(queries, { types: ['decision.served', rewarded, rewarded] }),
-      // Each webhook has received the event with its own number.
-      await recover(queries, { types: [rewarded, rewarded, rewarded], state: 'delivered' }),
+      await recover(queries, [rewarded, 'decision.served', rewarded]),
+      await recover(queries, [rewarded, rewarded, rewarded], { state: 'missed' }),
+      await recover(queries, [rewarded, rewarded, rewarded], { state: 'failed' }),
+      await recover(queries, [rewarded, rewarded, rewarded], { until: period.since }),
+    );
+    // Each webhook has received the event with its own number.
+    await queries.query(`UPDATE finished_deliveries SET state = 'delivered'`);
+    results.push(
+      await recover(queries, [rewarded, rewarded, rewarded]),
+      await recover(queries, [rewarded, rewarded, rewarded], { state: 'delivered' }),
     );
     throw undo;
   });
   await expect(transaction).rejects.toBe(undo);
-  expect(results).toEqual([[events[0]], [events[1]], [events[1]]]);
+  const [first, second, third] = events;
+  expect(results).toEqual([[first, third], [second, third], [first], [], [second, third], [first]]);
 });
 
 /** Reads the rows of the tables that these writes change, by table, account and id. */
@@ -301,7 +310,7 @@ async function readRows(queries: Queries): Promise<Map<string, string>> {
     config_versions: `''`,
     creative_origins: 'creative_id',
     decisions: `environment || ' ' || id`,
-    deliveries: 'id',
+    delivery_queue: 'id',
     keys: 'id',
     resources: 'id',
     secrets: `purpose || ' ' || id`,

@@ -59,6 +59,7 @@ const record: DecisionRecord = {
   id: decisionId,
   user_ref: 'probe',
   viewer: 'probe',
+  child_directed: false,
   custom_data: null,
   explain: null,
   issued_at: nowMs - 3_000,
@@ -136,8 +137,8 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       [scope.accountId],
     );
     await database.query(
-      `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
-        VALUES ($1, $2, 'live', 'evt_probe', 'whk_probe', 'pending', 0, $3, $3)`,
+      `INSERT INTO delivery_queue (account_id, id, environment, event_id, webhook_id, attempt, next_at, created_at)
+        VALUES ($1, $2, 'live', 'evt_probe', 'whk_probe', 0, $3, $3)`,
       [scope.accountId, makeId('delivery'), eventTime],
     );
     const claimForProbe = async (): Promise<number> => {
@@ -154,7 +155,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     };
     expectEqual(await claimForProbe(), 1);
     expectEqual(await claimForProbe(), 0);
-    for (const table of ['deliveries', 'resources'])
+    for (const table of ['delivery_queue', 'resources'])
       await database.query(`DELETE FROM ${table} WHERE account_id = $1`, [scope.accountId]);
   },
   'events are stored with their deliveries, and attempts update the deliveries': async (
@@ -173,8 +174,8 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     const draft = { type: 'decision.rewarded', data: {} as never } as const;
     expectEqual(await writeEvents(database, scope, [draft, draft]), true);
     const read = () =>
-      database.query<{ id: string; state: string; attempt: number; later: boolean }>(
-        `SELECT id, state, attempt, next_at > now() + interval '50 seconds' AS later FROM deliveries
+      database.query<{ id: string; state: string; attempt: number; later: boolean | null }>(
+        `SELECT id, state, jsonb_array_length(attempts) AS attempt, next_at > now() + interval '50 seconds' AS later FROM deliveries
           WHERE account_id = $1 ORDER BY id`,
         [scope.accountId],
       );
@@ -194,11 +195,13 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     expectEqual(
       (await read()).map(({ state, attempt, later }) => ({ state, attempt, later })),
       [
-        { state: 'delivered', attempt: 1, later: false },
+        { state: 'delivered', attempt: 1, later: null },
         { state: 'pending', attempt: 1, later: true },
       ],
     );
-    for (const table of ['deliveries', 'delivery_attempts', 'webhook_events', 'webhook_failures'])
+    for (const table of 'delivery_queue finished_deliveries webhook_events webhook_failures'.split(
+      ' ',
+    ))
       await database.query(`DELETE FROM ${table} WHERE account_id = $1`, [scope.accountId]);
   },
   'tracker requests are leased once, recorded, and marked late when they expire': async (

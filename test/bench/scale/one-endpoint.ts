@@ -131,10 +131,10 @@ export async function multiply(
         CROSS JOIN numbers
         CROSS JOIN LATERAL jsonb_populate_record(NULL::webhook_events,
           to_jsonb(e) || jsonb_build_object('id', ${copy('e.id')})) AS made)
-    INSERT INTO deliveries SELECT made.* FROM original CROSS JOIN numbers
-      CROSS JOIN LATERAL jsonb_populate_record(NULL::deliveries, to_jsonb(original) || jsonb_build_object(
+    INSERT INTO delivery_queue SELECT made.* FROM original CROSS JOIN numbers
+      CROSS JOIN LATERAL jsonb_populate_record(NULL::delivery_queue, to_jsonb(original) || jsonb_build_object(
         'id', ${copy('original.id')}, 'event_id', ${copy('original.event_id')},
-        'state', 'pending', 'attempt', 0, 'next_at', now(), 'lease_until', NULL)) AS made`,
+        'attempt', 0, 'attempts', '[]'::jsonb, 'next_at', now(), 'lease_until', NULL)) AS made`,
     [id, copies],
   );
   await query('ANALYZE');

@@ -122,6 +122,7 @@ function createDecision(): NewDecision {
     id: makeId('decision'),
     user_ref: 'player-1',
     viewer: 'player-1',
+    child_directed: false,
     custom_data: null,
     explain: null,
     issued_at: nowMs,

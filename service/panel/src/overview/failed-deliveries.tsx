@@ -12,11 +12,13 @@ import { TimeText } from '../common/time.tsx';
 
 const maxItems = 5;
 
-/** The most recent failed webhook deliveries. */
+/** Webhooks that miss events, and the most recent failed deliveries. */
 export function FailedDeliveries() {
-  const { failedByWebhook, isComplete, hasWebhooks } = useFailedDeliveries();
+  const { failedByWebhook, isComplete, webhooks } = useFailedDeliveries();
+  const hasWebhooks = webhooks.length > 0;
   return (
     <PanelCard title="Failed deliveries">
+      <Notices webhooks={webhooks} />
       {isComplete && failedByWebhook.length === 0 && (
         <Typography>{hasWebhooks ? 'No failed deliveries.' : 'No webhooks yet.'}</Typography>
       )}
@@ -39,11 +41,28 @@ export function FailedDeliveries() {
   );
 }
 
+/** Disabled webhooks, and enabled ones to which the events that they missed have not been sent again. */
+function Notices({ webhooks }: { webhooks: readonly Webhook[] }) {
+  return webhooks.flatMap((webhook) => {
+    const { id, url, disabled_reason: reason, missed_since: missedSince } = webhook;
+    const isDisabled = reason !== undefined && reason !== 'operator';
+    if (!isDisabled && missedSince === undefined) return [];
+    return (
+      <Alert key={id} severity={isDisabled ? 'error' : 'warning'} sx={{ marginBottom: 1 }}>
+        <Link component={RouterLink} to={`/webhooks/${id}`} color="inherit">
+          {url}
+        </Link>{' '}
+        {isDisabled ? 'is disabled and misses events.' : 'missed events while it was disabled.'}
+      </Alert>
+    );
+  });
+}
+
 interface FailedByWebhook {
   failedByWebhook: { webhook: Webhook; failedDeliveries: Delivery[] }[];
   /** Whether every webhook's deliveries have been loaded. */
   isComplete: boolean;
-  hasWebhooks: boolean;
+  webhooks: readonly Webhook[];
 }
 
 const refetchInterval = 10_000;
@@ -68,5 +87,5 @@ function useFailedDeliveries(): FailedByWebhook {
     return failedDeliveries.length === 0 ? [] : [{ webhook, failedDeliveries }];
   });
   const isComplete = isSuccess && responses.every((response) => response.isSuccess);
-  return { failedByWebhook, isComplete, hasWebhooks: webhooks.length > 0 };
+  return { failedByWebhook, isComplete, webhooks };
 }

@@ -1,17 +1,16 @@
 import { Box, Button } from '@mui/material';
 import type { Delivery, Webhook } from '@trueward/protocol/wire';
 import { useState } from 'react';
-import { useCanAccess, useNotify, useRecordContext } from 'react-admin';
+import { useCanAccess, useRecordContext } from 'react-admin';
 import type { Page } from '../api/cursors.ts';
 import { query } from '../api/resources.ts';
 import { useAction, useRead } from '../api/use-call.ts';
 import { ChoiceField, eventChoices } from '../common/choices.tsx';
 import { OverlapDialog, SecretDialog } from '../common/dialogs.tsx';
 import { PanelCard } from '../common/page.tsx';
+import { ResendEvents } from './resend-events.tsx';
 
-const dayMs = 86_400_000;
-
-/** A webhook's health and actions: send a test event, resend missed events, rotate the secret. */
+/** A webhook's health and actions: send a test event, resend events, rotate the secret. */
 export function WebhookActions() {
   const webhook = useRecordContext<Webhook>();
   const { canAccess: mayRotate = false } = useCanAccess({
@@ -24,7 +23,7 @@ export function WebhookActions() {
       <WebhookHealth refetchInterval={5_000} />
       <Box sx={{ display: 'flex', flexWrap: 'wrap', gap: 1, marginTop: 2, alignItems: 'center' }}>
         <TestEvent webhook={webhook} />
-        <RecoverEvents webhook={webhook} />
+        <ResendEvents webhook={webhook} />
         {mayRotate && <RotateSecret webhook={webhook} />}
       </Box>
     </PanelCard>
@@ -52,28 +51,6 @@ function TestEvent({ webhook: { id, events } }: { webhook: Webhook }) {
     </>
   );
 }
-
-function RecoverEvents({ webhook: { id } }: { webhook: Webhook }) {
-  const notify = useNotify();
-  const { run, isRunning } = useAction<{ queued: number }>({
-    onSuccess: ({ queued }) => notify(describeRecovery(queued), { type: 'success' }),
-  });
-  const since = () => new Date(Date.now() - dayMs).toISOString();
-  return (
-    <Button
-      variant="outlined"
-      disabled={isRunning}
-      onClick={() => run(query(`/v1/webhooks/${id}/recover`, { since: since() }))}
-    >
-      Resend missed events (24 h)
-    </Button>
-  );
-}
-
-const describeRecovery = (count: number): string =>
-  count === 0
-    ? 'No missed events in the last 24 hours.'
-    : `${count === 1 ? '1 event' : `${count} events`} queued for redelivery.`;
 
 function RotateSecret({ webhook: { id } }: { webhook: Webhook }) {
   const [isDialogOpen, setDialogOpen] = useState(false);

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Configuration } from '../../decision/configuration.ts';
 import { monotonicMs } from '../../platform/time.ts';
-import type { Database } from '../../store/database.ts';
+import { type Database, forReads } from '../../store/database.ts';
 import type { ClockState } from '../../store/database-clock.ts';
 import type { Lane } from '../../store/group-commit.ts';
 import { ProblemError } from '../problem.ts';
@@ -97,14 +97,15 @@ const maxCount = 10_000;
 /** How long a count is cached, regardless of the scrape interval. */
 const countCacheMs = 15_000;
 const pendingDeliveries = `SELECT count(*)::bigint AS value FROM (
-    SELECT 1 FROM deliveries WHERE state = 'pending' ORDER BY next_at LIMIT ${maxCount + 1}) AS pending`;
+    SELECT 1 FROM delivery_queue ORDER BY next_at LIMIT ${maxCount + 1}) AS pending`;
 const oldestDue = `SELECT coalesce(extract(epoch FROM $1::timestamptz - min(next_at)), 0)::float8 AS value
-  FROM deliveries WHERE state = 'pending' AND next_at < $1`;
+  FROM delivery_queue WHERE next_at < $1`;
 
 /** Reads at most one row from each table, so its cost does not depend on the size of the tables. */
 const defaultPartitionUsed = `SELECT (EXISTS (SELECT 1 FROM decisions_other)
   OR EXISTS (SELECT 1 FROM timelines_other)
-  OR EXISTS (SELECT 1 FROM decision_demand_other) OR EXISTS (SELECT 1 FROM tracker_requests_other))::integer AS value`;
+  OR EXISTS (SELECT 1 FROM decision_demand_other) OR EXISTS (SELECT 1 FROM tracker_requests_other)
+  OR EXISTS (SELECT 1 FROM webhook_events_other) OR EXISTS (SELECT 1 FROM finished_deliveries_other))::integer AS value`;
 
 /** Adds metrics for the current state of the service and its database. */
 export function addStateMetrics(registry: Registry, sources: MetricSources): void {
@@ -134,7 +135,7 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
     });
   };
   const count = async (statement: string, ...params: Date[]): Promise<number> =>
-    (await database.query<{ value: number }>(statement, params))[0]?.value ?? 0;
+    (await forReads(database).query<{ value: number }>(statement, params))[0]?.value ?? 0;
 
   addDemandState(registry, sources);
   addGauge(

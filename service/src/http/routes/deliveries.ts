@@ -1,9 +1,11 @@
+import { webhookEventTypes } from '@trueward/protocol';
 import type { Delivery, WebhookTest } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
 import { requireInstant } from '../../platform/time.ts';
 import { type ResourceStore, toPage } from '../../resource/resource-store.ts';
 import type { Database } from '../../store/database.ts';
 import { findDelivery, listDeliveries } from '../../webhook/delivery-list.ts';
+import { eventOutcomes, type RecoveryFilter } from '../../webhook/recovery.ts';
 import type { Redelivery } from '../../webhook/redelivery.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import {
@@ -22,6 +24,13 @@ interface Deps {
   resources: ResourceStore;
   redelivery: Redelivery;
   runOperation: RunOperation;
+}
+
+interface RecoveryQuery {
+  since: string;
+  until?: string;
+  state?: RecoveryFilter['state'];
+  type?: RecoveryFilter['type'];
 }
 
 interface IdRequest {
@@ -128,38 +137,49 @@ function addWrites(app: FastifyInstance, { redelivery, runOperation }: Deps): vo
         body: await redelivery.test(operation, request.params.id, request.body.type),
       })),
   );
-  app.post<IdRequest & { Querystring: { since: string } }>(
+  app.post<IdRequest & { Querystring: RecoveryQuery }>(
     '/v1/webhooks/:id/recover',
     {
       config,
       schema: {
         operationId: 'recoverWebhook',
-        summary: 'Redeliver missed events',
+        summary: 'Resend events',
         description:
-          'Redelivers the missed events since the given time: those whose delivery failed, and those that happened while the webhook was disabled. One request queues up to 1,000 events. Repeat the request until `queued` is 0.',
+          'Starts a job that sends events of a period again, one after another: by default those that the webhook missed, because it was disabled or every attempt failed. Events that are still being delivered are left out.',
         params: idParams('webhook'),
         headers: writeHeaders,
         querystring: {
           type: 'object',
           additionalProperties: false,
           required: ['since'],
-          properties: { since: { type: 'string', format: 'date-time' } },
+          properties: {
+            since: { type: 'string', format: 'date-time' },
+            until: { type: 'string', format: 'date-time', description: 'Default: now.' },
+            state: {
+              type: 'string',
+              enum: [...eventOutcomes],
+              description:
+                'Only events that were never queued (`missed`), whose delivery `failed`, or that were `delivered`. Default: `missed` and `failed`.',
+            },
+            type: { type: 'string', enum: [...webhookEventTypes] },
+          },
         },
-        response: {
-          202: { description: 'The number of queued deliveries.', $ref: 'RecoveryResult#' },
-        },
+        response: { 202: { description: 'The job.', $ref: 'Job#' } },
       },
     },
     (request, reply) =>
-      runOperation(request, reply, async (operation) => ({
-        status: 202,
-        body: {
-          queued: await redelivery.recover(
-            operation,
-            request.params.id,
-            requireInstant(request.query.since),
-          ),
-        },
-      })),
+      runOperation(request, reply, async (operation) => {
+        const { since, until, state, type } = request.query;
+        const filter = {
+          sinceMs: requireInstant(since),
+          untilMs: until === undefined ? undefined : requireInstant(until),
+          state,
+          type,
+        };
+        return {
+          status: 202,
+          body: await redelivery.recover(operation, request.params.id, filter),
+        };
+      }),
   );
 }

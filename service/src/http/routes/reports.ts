@@ -7,6 +7,7 @@ import {
   type ReportDimension,
   type ReportQuery,
 } from '../../history/report.ts';
+import { isTimeZone } from '../../history/time-buckets.ts';
 import type { Database } from '../../store/database.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import { ProblemError } from '../problem.ts';
@@ -46,7 +47,8 @@ const querySchema = {
       type: 'string',
       maxLength: 64,
       default: 'UTC',
-      description: 'The time zone that defines days, such as `Europe/Berlin`.',
+      description:
+        'The time zone that defines days: an IANA name, such as `Europe/Berlin`. Counts older than two weeks are kept by UTC day, which belongs to the day on which it starts.',
     },
     format: { type: 'string', enum: ['json', 'csv'], default: 'json' },
   },
@@ -100,7 +102,7 @@ function readQuery({ from, to, interval, group_by: groups = '', tz }: ReportPara
       `is more than ${maxHours[interval] / 24} days after \`from\``,
     ],
     [!groupBy.every(isDimension), '/group_by', `must be any of ${reportDimensions.join(', ')}`],
-    [!isTimeZone(tz), '/tz', 'is not a known time zone'],
+    [!isTimeZone(tz), '/tz', 'must be an IANA name such as Europe/Berlin, or UTC'],
   ] as [boolean, string, string][];
   const violations = errors.filter(([isViolated]) => isViolated);
   if (violations.length > 0) {
@@ -113,14 +115,3 @@ function readQuery({ from, to, interval, group_by: groups = '', tz }: ReportPara
 
 const isDimension = (name: string): name is ReportDimension =>
   (reportDimensions as readonly string[]).includes(name);
-
-function isTimeZone(name: string): boolean {
-  try {
-    // Only time zone names are allowed, because PostgreSQL interprets offsets such as `+05:30` with the opposite sign,
-    // as POSIX does.
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return /^[A-Za-z]/.test(name);
-  } catch {
-    return false; // a RangeError
-  }
-}

@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises';
+import { eraseFromArchives } from '../../history/erase-from-archives.ts';
 import { archiveWeek, ArchiveError } from '../../history/archive-week.ts';
 import { readConfig } from '../config/config.ts';
 import { listWeeks } from '../../store/partitions.ts';
@@ -32,6 +33,9 @@ manifest, decisions_20260928.json, with the row count, a checksum of the rows an
 file is read back and compared with the database. You can run the command again at any time, for example
 every night or after an interruption: it writes missing or outdated files and verifies the others.
 
+Also removes the players from all archives who have been erased since the last time. Run it at least every
+30 days.
+
 If ARCHIVE_DIR is set, weeks older than RETENTION_DAYS are dropped only if they have been archived.`,
   async run(args) {
     const { values } = readArguments(args, { before: { type: 'string' }, to: { type: 'string' } });
@@ -42,7 +46,8 @@ If ARCHIVE_DIR is set, weeks older than RETENTION_DAYS are dropped only if they 
     await withDatabase(async ({ database, clock }) => {
       const beforeMs = givenMs ?? clock.nowMs() - settledAfterMs;
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      const weeks = await listWeeks(database, beforeMs);
+      const allWeeks = await listWeeks(database, beforeMs);
+      const weeks = allWeeks.filter(({ isArchived }) => isArchived);
       for (const [index, week] of weeks.entries()) {
         const onRows = createProgress((rows) => `${week.name}: ${rows} rows…`);
         const { manifest, written } = await archiveWeek(
@@ -60,6 +65,8 @@ If ARCHIVE_DIR is set, weeks older than RETENTION_DAYS are dropped only if they 
         );
         printResult({ file, rows, bytes, sha256, written });
       }
+      for (const file of await eraseFromArchives(database, folder))
+        printMessage(`${file}: erased players were removed`);
       if (weeks.length === 0) printMessage('No weeks to archive: none ended by that date.');
     });
   },

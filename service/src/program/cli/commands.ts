@@ -7,6 +7,7 @@ import { copyCommand } from './copy.ts';
 import { keyCommands } from './keys.ts';
 import { listenCommand } from './listen.ts';
 import { masterKeyCommands, rotateReceiptKeyCommand } from './rotate-keys.ts';
+import { playerCommands } from './players.ts';
 import { inviteUserCommand } from './users.ts';
 import {
   type Command,
@@ -83,5 +84,6 @@ export const commands: readonly Command[] = [
   listenCommand,
   copyCommand,
   archiveCommand,
+  ...playerCommands,
   doctorCommand,
 ];

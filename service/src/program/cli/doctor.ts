@@ -103,6 +103,7 @@ async function checkDatabaseContents({
         ? 'the database schema is up to date'
         : `the database schema was migrated: ${appliedMigrations.join(', ')}`,
     ),
+    ok(describeRetention(config)),
     await checkMasterKey(database, config),
     await checkKeys(database, now),
     ...(await checkOpenOrigins(database, now)),
@@ -182,6 +183,12 @@ async function checkCluster(database: Queries): Promise<Finding[]> {
   ];
 }
 
+function describeRetention({ retention: { decisionsMs, auditMs } }: Config): string {
+  const format = (ms: number | undefined): string =>
+    ms === undefined ? 'forever' : `${ms / 86_400_000} days`;
+  return `kept: decisions, events and deliveries ${format(decisionsMs)}, child-directed data 30 days, audit log ${format(auditMs)}`;
+}
+
 async function checkMasterKey(database: Queries, config: Config): Promise<Finding> {
   const [secret] = await database.query<{ sealed: string }>('SELECT sealed FROM secrets LIMIT 1');
   try {
@@ -243,7 +250,7 @@ async function checkDeliveries(database: Queries, nowMs: number): Promise<Findin
   const [row] = await database.query<{ pending: number; late: number }>(
     `SELECT count(*)::bigint AS pending,
         count(*) FILTER (WHERE next_at < $1)::bigint AS late
-      FROM deliveries WHERE state = 'pending'`,
+      FROM delivery_queue`,
     [new Date(nowMs - overdueAfterMs)],
   );
   const text = `deliveries pending: ${row?.pending ?? 0}, overdue: ${row?.late ?? 0}`;

@@ -133,7 +133,7 @@ function readRateLimits(getText: (name: SettingName) => string): RateLimits {
 function readRetention(values: ReadonlyMap<SettingName, string | undefined>): Retention {
   const readDaysAsMs = (name: SettingName): number | undefined => {
     const text = values.get(name);
-    return text === undefined ? undefined : Number(text) * 86_400_000;
+    return text === undefined || text === 'forever' ? undefined : Number(text) * 86_400_000;
   };
   const directory = values.get('ARCHIVE_DIR');
   return {

@@ -36,6 +36,12 @@ const wholeNumber = (min: number, max: number): Pick<Setting, 'expected' | 'isVa
   isValid: (text) => /^\d+$/.test(text) && Number(text) >= min && Number(text) <= max,
 });
 
+/** A number of days, or `forever`: keeping data without an end must be a decision. */
+const daysOrForever = (min: number, max: number): Pick<Setting, 'expected' | 'isValid'> => ({
+  expected: `${wholeNumber(min, max).expected}, or forever`,
+  isValid: (text) => text === 'forever' || wholeNumber(min, max).isValid(text),
+});
+
 const isNetwork = (text: string): boolean =>
   ['loopback', 'linklocal', 'uniquelocal'].includes(text) ||
   ipaddr.isValid(text) ||
@@ -126,7 +132,8 @@ export const settings = {
     secret: true,
   },
   DATABASE_POOL_SIZE: {
-    description: 'maximum number of connections from this process to the server',
+    description:
+      'maximum number of connections from this process for ads and deliveries; up to 7 more are for operators and maintenance',
     ...wholeNumber(2, 1_000),
     fallback: '8',
   },
@@ -152,13 +159,15 @@ export const settings = {
   },
   RETENTION_DAYS: {
     description:
-      'days after which decisions and their events (whole weeks at a time) and webhook events are deleted; reports keep their totals; unset: never',
+      'days after which decisions, their events and webhook events are deleted, whole weeks at a time, or forever; reports keep their totals; child-directed data is deleted after 30 days',
     // Completions are accepted for one week, and disputes may arise after that.
-    ...wholeNumber(14, 3_650),
+    ...daysOrForever(14, 3_650),
+    fallback: '395',
   },
   AUDIT_RETENTION_DAYS: {
-    description: 'days after which audit records are deleted; unset: never',
-    ...wholeNumber(30, 36_500),
+    description: 'days after which audit records are deleted, or forever',
+    ...daysOrForever(30, 36_500),
+    fallback: '730',
   },
   UNOFFERED_CREATIVE_DAYS: {
     description:

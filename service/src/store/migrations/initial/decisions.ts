@@ -25,6 +25,7 @@ export const decisions = [
     reserved_ad text COLLATE "C",
     user_ref text,
     viewer text COLLATE "C",
+    child_directed boolean NOT NULL DEFAULT false,
     custom_data text,
     reward jsonb,
     required_ms integer,
@@ -49,7 +50,9 @@ export const decisions = [
     CONSTRAINT decisions_required CHECK (required_ms >= 0)) PARTITION BY RANGE (id)`,
   'CREATE TABLE decisions_other PARTITION OF decisions DEFAULT',
   // These indexes don't need the environment, because a player's pseudonym in `viewer` differs between environments.
-  `CREATE INDEX decisions_of_viewer ON decisions (viewer, id) WHERE viewer IS NOT NULL AND status = 'filled'`,
+  'CREATE INDEX decisions_of_viewer ON decisions (viewer, id) WHERE viewer IS NOT NULL',
+  // Finds what must be deleted after 30 days.
+  'CREATE INDEX decisions_of_children ON decisions (account_id, id) WHERE child_directed',
   'CREATE INDEX decisions_served ON decisions (viewer, placement, served_at) WHERE served_at IS NOT NULL',
   'CREATE INDEX decisions_watched ON decisions (viewer, watch_to) WHERE watch_to IS NOT NULL',
   `CREATE INDEX decisions_pending ON decisions (late_at) WHERE reward_state = 'pending'`,

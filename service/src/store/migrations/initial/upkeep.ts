@@ -52,6 +52,25 @@ export const upkeep = [
     begun_at timestamptz NOT NULL,
     PRIMARY KEY (account_id, name))`,
 
+  // Work that continues after the request that started it. A process locks a job's row while it does one step, and
+  // stores in `cursor` where the next step continues.
+  `CREATE TABLE jobs (
+    account_id text NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    environment text NOT NULL,
+    kind text NOT NULL,
+    request jsonb NOT NULL,
+    state text NOT NULL,
+    reason text,
+    cursor text,
+    progress double precision NOT NULL,
+    counts jsonb NOT NULL,
+    actor text NOT NULL,
+    created_at timestamptz NOT NULL,
+    finished_at timestamptz,
+    PRIMARY KEY (account_id, id))`,
+  `CREATE INDEX jobs_running ON jobs (account_id, id) WHERE state = 'running'`,
+
   // The tallies of archive files. A week can be dropped if its tally in the database matches.
   `CREATE TABLE archived_weeks (
     account_id text NOT NULL,

@@ -1,0 +1,73 @@
+import { firstIdAt } from '../platform/ids.ts';
+import type { Queries, Scope } from '../store/database.ts';
+
+/** A line of an export. */
+interface ExportLine {
+  /** `decision` or `webhook_event`. */
+  record: string;
+  [name: string]: unknown;
+}
+
+const rowsPerPage = 100;
+
+const selectDecisions = `SELECT d.id, to_jsonb(d) - 'account_id' - 'environment' - 'viewer' AS row,
+    coalesce((SELECT jsonb_agg(to_jsonb(e) - 'account_id' - 'decision_id' ORDER BY e.received_at, e.id)
+      FROM recorded_events e WHERE e.account_id = d.account_id AND e.decision_id = d.id), '[]') AS events,
+    (SELECT demand FROM decision_demand x WHERE x.account_id = d.account_id AND x.decision_id = d.id) AS demand
+  FROM decisions d WHERE d.viewer = $1 AND d.account_id = $2 AND d.environment = $3 AND d.id > $4
+  ORDER BY d.id LIMIT ${rowsPerPage}`;
+const selectEvents = `SELECT e.id, e.body,
+    coalesce((SELECT jsonb_agg(jsonb_build_object('webhook_id', d.webhook_id, 'state', d.state, 'attempts', d.attempts)
+      ORDER BY d.id) FROM deliveries d WHERE d.account_id = e.account_id AND d.event_id = e.id), '[]') AS deliveries
+  FROM webhook_events e WHERE e.viewer = $1 AND e.account_id = $2 AND e.environment = $3 AND e.id > $4
+  ORDER BY e.id LIMIT ${rowsPerPage}`;
+
+interface DecisionRow {
+  id: string;
+  row: Record<string, unknown>;
+  events: unknown[];
+  demand: unknown;
+}
+
+interface EventRow {
+  id: string;
+  body: string;
+  deliveries: unknown[];
+}
+
+/**
+ * Reads everything that is stored about a player: the decisions with their events, rewards and external demand, and the
+ * webhook events with their deliveries. Reads one page at a time, so that an export delays nobody.
+ *
+ * @param open converts a stored event body to the body to deliver
+ */
+export async function* exportPlayer(
+  queries: Queries,
+  { accountId, environment }: Scope,
+  viewer: string,
+  open: (stored: string) => string,
+): AsyncGenerator<ExportLine> {
+  const readPages = async function* <Row extends { id: string }>(
+    statement: string,
+    kind: 'decision' | 'webhookEvent',
+  ): AsyncGenerator<Row> {
+    let lastId = firstIdAt(kind, 0);
+    for (;;) {
+      const rows = await queries.query<Row>(statement, [viewer, accountId, environment, lastId]);
+      yield* rows;
+      lastId = rows.at(-1)?.id ?? lastId;
+      if (rows.length < rowsPerPage) return;
+    }
+  };
+  for await (const { row, events, demand } of readPages<DecisionRow>(selectDecisions, 'decision')) {
+    const known = Object.entries(row).filter(([, value]) => value !== null);
+    yield {
+      record: 'decision',
+      ...Object.fromEntries(known),
+      events,
+      ...(demand === null ? {} : { demand }),
+    };
+  }
+  for await (const { body, deliveries } of readPages<EventRow>(selectEvents, 'webhookEvent'))
+    yield { record: 'webhook_event', ...(JSON.parse(open(body)) as object), deliveries };
+}
