@@ -284,8 +284,18 @@ describe('concurrency', () => {
       ),
     );
     const states = await Promise.all([phone, desktop].map(({ id }) => game.readRewardStatus(id)));
-    expect(states.map(({ state }) => state).toSorted()).toEqual(['denied', 'earned']);
-    expect(states.find(({ state }) => state === 'denied')?.reason).toBe('overlapping_watch');
+    expect(states.map(({ state }) => state).toSorted()).toEqual(['earned', 'pending']);
+    expect(states.find(({ state }) => state === 'pending')?.reason).toBe('overlapping_watch');
+  });
+
+  test('players who share a reference by the game’s mistake are never denied for good', async () => {
+    const ads = await Promise.all(Array.from({ length: 30 }, () => game.decide('guest')));
+    await Promise.all(ads.map((ad) => game.report(game.createEvent(ad, 'start'))));
+    game.advance(5_000);
+    for (const ad of ads) await game.report(game.createImpression(ad), game.createCompletion(ad));
+    const states = await Promise.all(ads.map(({ id }) => game.readRewardStatus(id)));
+    const count = (name: string) => states.filter(({ state }) => state === name).length;
+    expect([count('earned'), count('pending')]).toEqual([1, 29]);
   });
 
   test('ten ads loaded together earn no more than real time allows', async () => {

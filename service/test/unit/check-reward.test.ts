@@ -93,11 +93,6 @@ describe('a reward', () => {
     ],
     ['the cap is reached', { capped: true }, 'frequency_capped'],
     [
-      'another ad was watched at the same time',
-      { otherAdViews: [createOtherAdView(0, 10_000)] },
-      'overlapping_watch',
-    ],
-    [
       'another ad ended just before',
       { otherAdViews: [createOtherAdView(-9_000, 1_500)] },
       undefined,
@@ -143,6 +138,11 @@ describe('a reward', () => {
       'evidence that the ad was watched from the start',
       { events: [createEvent('start', 5_000), complete] },
       'impossible_timing',
+    ],
+    [
+      'enough time for this ad and another one',
+      { otherAdViews: [createOtherAdView(0, 10_000)] },
+      'overlapping_watch',
     ],
     [
       'evidence that no other ad was watched at the same time',

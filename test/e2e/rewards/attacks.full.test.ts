@@ -32,7 +32,7 @@ it('a player with two devices earns only one reward for two simultaneous ads', a
     await expect
       .poll(async () => (await fetchStatuses()).map(({ state }) => state), pollOptions)
       .toContain('earned');
-    // The second reward is denied, or pending if the page loaded so slowly that there was time for two ads.
+    // The second reward waits, and expires.
     await expect
       .poll(async () => (await fetchStatuses()).map(({ reason }) => reason), pollOptions)
       .toContain('overlapping_watch');
