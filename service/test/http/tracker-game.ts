@@ -1,13 +1,14 @@
 import type { DemandRecord } from '../../src/demand/offer.ts';
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject } from 'vitest';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { type FilledDecision, type Game, startGame } from './reward-game.ts';
 import { startTrackerServer, type TrackerServer } from './tracker-server.ts';
 
 type ChosenAd = NonNullable<DemandRecord['chosen']>;
 
-/** The database engines that the tracker tests run on. */
-export const engines = ['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])];
+const allEngines = ['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])];
+/** The database engines that the tracker tests run on: PostgreSQL if it is installed, and with `test:full` both. */
+export const engines = inject('full') ? allEngines : allEngines.slice(-1);
 
 export interface TrackerGame {
   /** The game that all tests share, and the current test's tracker server. */

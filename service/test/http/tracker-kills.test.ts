@@ -15,7 +15,8 @@ import { createRequestLanes, startTrackerDispatcher } from '../../src/demand/tra
 import { createTrackerSender } from '../../src/demand/tracker/make-request.ts';
 import { createGuardedAgent } from '../../src/platform/guarded-agent.ts';
 import { openEmptyDatabase } from '../empty-database.ts';
-import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
+import { createPostgresDatabase } from '../postgres-database.ts';
+import { engines } from './tracker-game.ts';
 import { startTrackerServer, type TrackerServer } from './tracker-server.ts';
 import { ownRows } from '../neighbor.ts';
 
@@ -31,7 +32,7 @@ const lanes: LaneDeps = {
 /** The leases are short because the tests wait for them to expire. */
 const leaseMs = 1_500;
 
-describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engine) => {
+describe.each(engines)('on %s', (engine) => {
   let database: Database;
   let server: TrackerServer;
   const agent = createGuardedAgent({ loopback: true });
