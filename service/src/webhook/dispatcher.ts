@@ -2,7 +2,7 @@ import type { Webhook } from '@trueward/protocol/wire';
 import type { Logger } from 'pino';
 import type { Scope, Database } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
-import { attempt, type AttemptDeps, isDelivered, nextState, type NextState } from './attempt.ts';
+import { attempt, type AttemptDeps } from './attempt.ts';
 import {
   type ConcurrencyWindow,
   createConcurrencyWindow,
@@ -20,6 +20,7 @@ import {
 import { type ConsecutiveFailures, shouldDisable } from './endpoint-health.ts';
 import { leaseMs, startLeases } from './leases.ts';
 import type { FinishedAttempt } from './record-attempts.ts';
+import { isDelivered, nextState, type NextState } from './retry-schedule.ts';
 import type { AttemptResult } from './sender.ts';
 
 interface Deps extends AttemptDeps {

@@ -4,7 +4,7 @@ import { createScopedLanes, type LaneDeps } from '../store/lanes.ts';
 import type { Scope, Database, Queries } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
 import { buildArrays, type Column, unnest } from '../store/unnest.ts';
-import type { NextState } from './attempt.ts';
+import type { NextState } from './retry-schedule.ts';
 import type { DueDelivery } from './delivery-store.ts';
 import { type ConsecutiveFailures, recordFailures } from './endpoint-health.ts';
 import type { AttemptResult } from './sender.ts';

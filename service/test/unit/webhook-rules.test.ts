@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { maxAttempts, nextState, retryDelayMs } from '../../src/webhook/attempt.ts';
+import { maxAttempts, nextState, retryDelayMs } from '../../src/webhook/retry-schedule.ts';
 import { findUrlProblem, isAllowedAddress } from '../../src/platform/guarded-agent.ts';
 
 test.each([
