@@ -48,7 +48,7 @@ const sections: { text: string; entries: Entry[] }[] = [
     text: 'Migrate',
     entries: [
       ['From Google H5, Poki or CrazyGames', 'docs/migration.md'],
-      ['Google’s Ad Placement API', 'docs/ad-placement.md'],
+      ['Coming from Google’s H5 ads', 'docs/ad-placement.md'],
     ],
   },
   {

@@ -1,5 +1,6 @@
-import type { AdConfigOptions, AdPlacement } from './ad-placement.ts';
-import type { AdBreakOptions } from './run-break.ts';
+import { attempt } from '../platform/guard.ts';
+import type { AdPlacement } from './ad-placement.ts';
+import { looksLikeBreak, readProperty } from './read-break.ts';
 
 /** The object that replaces the `window.adsbygoogle` array. */
 interface Adsbygoogle {
@@ -10,39 +11,44 @@ interface Adsbygoogle {
   push(...entries: unknown[]): void;
 }
 
-/** The globals that Google’s API defines. */
-type GooglePage = Partial<AdPlacement> & { adsbygoogle?: Adsbygoogle | unknown[] };
+/** The globals that Google’s API defines. The page may contain elements with these ids. */
+interface GooglePage {
+  adsbygoogle?: unknown;
+  adBreak?: unknown;
+  adConfig?: unknown;
+}
 
-const configKeys = ['onReady', 'preloadAdBreaks', 'sound'] as const;
+const configKeys = ['onReady', 'preloadAdBreaks', 'sound'];
 
 /**
  * Replaces `window.adsbygoogle`, the array through which games call Google’s Ad Placement API. Handles its existing
- * entries in order, and then each new entry as it is pushed. Passes objects with a `type` to `adBreak()`, and objects
- * with a setting to `adConfig()`. Ignores anything else, such as an entry for display ads. Defines `window.adBreak` and
- * `window.adConfig` unless they exist. A second call is a no-op.
+ * entries in order, and then each new entry as it is pushed, also by code that has kept the previous array or object.
+ * Passes ad breaks to `adBreak()` and settings to `adConfig()`. Ignores anything else, such as an entry for display ads.
+ * Defines `window.adBreak` and `window.adConfig` unless they exist. A second call is a no-op.
  *
  * @example
  * installAdsbygoogle(createAdPlacement(ads, { placements: { interstitial: 'level-end', reward: 'revive' } }));
  */
 export function installAdsbygoogle(placement: AdPlacement): void {
   const page = window as GooglePage;
-  const existingQueue = page.adsbygoogle ?? [];
-  if ('owner' in existingQueue) return;
+  const existing = page.adsbygoogle;
+  if (readProperty(existing, 'owner') === 'trueward') return;
 
   function handle(entry: unknown): void {
-    if (typeof entry !== 'object' || entry === null) return;
-    if ('type' in entry) placement.adBreak(entry as AdBreakOptions);
-    else if (configKeys.some((name) => name in entry)) placement.adConfig(entry as AdConfigOptions);
+    if (looksLikeBreak(entry)) placement.adBreak(entry as never);
+    else if (configKeys.some((key) => readProperty(entry, key) !== undefined))
+      placement.adConfig(entry as never);
   }
-  const replacement: Adsbygoogle = {
-    loaded: true,
-    owner: 'trueward',
-    push: (...entries) => entries.forEach(handle),
-  };
-  protectGlobal(page, replacement);
-  page.adBreak ??= placement.adBreak;
-  page.adConfig ??= placement.adConfig;
-  if (Array.isArray(existingQueue)) existingQueue.forEach(handle);
+  const push = (...entries: unknown[]): void => entries.forEach(handle);
+  protectGlobal(page, { loaded: true, owner: 'trueward', push });
+  if (typeof page.adBreak !== 'function') page.adBreak = placement.adBreak;
+  if (typeof page.adConfig !== 'function') page.adConfig = placement.adConfig;
+  if (Array.isArray(existing)) existing.forEach(handle);
+  // Some code keeps the array, or the object that Google’s script has put in its place.
+  if (typeof existing === 'object' && existing !== null)
+    attempt(() =>
+      Object.defineProperty(existing, 'push', { configurable: true, value: push, writable: true }),
+    );
 }
 
 /**

@@ -12,6 +12,7 @@ import {
 } from './ad-placement.ts';
 import type { AdBreakOptions } from './run-break.ts';
 import type { BreakAds } from './run-break.ts';
+import { readBreak } from './read-break.ts';
 
 export type { AdConfigOptions, AdPlacement, AdPlacementOptions } from './ad-placement.ts';
 export type { AdBreakOptions, BreakStatus, BreakType, PlacementInfo } from './run-break.ts';
@@ -39,7 +40,7 @@ export function startAdPlacement(ads: BreakAds, options: AdPlacementOptions): vo
 /** Starts an ad break. Before {@link startAdPlacement}, the result is `notReady`. */
 export function adBreak(options: AdBreakOptions): void {
   if (api) api.adBreak(options);
-  else queueMicrotask(() => callAdBreakDone(options, 'notReady'));
+  else queueMicrotask(() => callAdBreakDone(readBreak(options).options, 'notReady'));
 }
 
 /** Configures the game's ads. Calls made before {@link startAdPlacement} take effect when it is called. */

@@ -1,5 +1,7 @@
 import type { Ads } from '../ads.ts';
-import type { Outcome } from '../outcome.ts';
+import type { Availability, Outcome } from '../outcome.ts';
+import { type Clock, runWithTimeout } from '../platform/clock.ts';
+import { listen } from '../platform/native.ts';
 
 /** Google’s ad break types. */
 export type BreakType = 'preroll' | 'start' | 'pause' | 'next' | 'browse' | 'reward';
@@ -11,8 +13,8 @@ export type BreakType = 'preroll' | 'start' | 'pause' | 'next' | 'browse' | 'rew
  * - `dismissed`: the player closed a rewarded ad too early.
  * - `ignored`: the player had not accepted the reward offer when the next ad break started.
  * - `notReady`: `startAdPlacement()` has not been called, or consent is not known yet.
- * - `noAdPreloaded`: no ad is available.
- * - `frequencyCapped`: a cap or cooldown applies to this player.
+ * - `noAdPreloaded`: no ad is available, or it could not be loaded in time.
+ * - `frequencyCapped`: a cap, a cooldown or the frequency hint applies to this player.
  * - `timeout`: requesting or loading the ad took too long.
  * - `invalid`: unknown placement, second preroll, or missing callback.
  * - `error`: a callback threw; the error was reported to `window.onerror`.
@@ -115,15 +117,23 @@ export function toBreakStatus(outcome: Outcome, format: 'interstitial' | 'reward
 }
 
 /** The part of {@link Ads} that ad breaks need. */
-export type BreakAds = Pick<Ads, 'availability' | 'preload' | 'showRewarded' | 'showInterstitial'>;
+export type BreakAds = Pick<
+  Ads,
+  'availability' | 'isLoaded' | 'on' | 'preload' | 'showRewarded' | 'showInterstitial'
+>;
 
 /** An ad break with valid options. */
 export interface AdPlacementBreak {
   ads: BreakAds;
   placement: string;
   options: AdBreakOptions;
-  /** The setting from `adConfig({ sound })`. Undefined if the game has not set it. */
-  muted: boolean | undefined;
+  clock: Clock;
+  /** Loads an ad for the placement. */
+  load(): Promise<Availability>;
+  /** Returns the setting from `adConfig({ sound })`, which may change at any time. Undefined if the game has not set it. */
+  muted(): boolean | undefined;
+  /** Called when an ad is on the screen. */
+  onShown(): void;
   guard: Guard;
   /** Aborts when the next ad break starts. A reward offer expires if the player has not accepted it by then. */
   next: AbortSignal;
@@ -141,7 +151,7 @@ async function offerAndShow(run: AdPlacementBreak): Promise<BreakStatus> {
   const currentAvailability = ads.availability(placement);
   if (!currentAvailability.available)
     return toBreakStatus(currentAvailability.outcome ?? 'no_fill', 'reward');
-  const preloaded = await ads.preload(placement, { signal: next });
+  const preloaded = await run.load();
   if (next.aborted) return 'other';
   // A preload can succeed while another ad is showing, so check availability again.
   const { available, outcome } = preloaded.available ? ads.availability(placement) : preloaded;
@@ -152,7 +162,7 @@ async function offerAndShow(run: AdPlacementBreak): Promise<BreakStatus> {
 
 function waitForAcceptance({ options, guard, next }: AdPlacementBreak): Promise<boolean> {
   return new Promise((resolve) => {
-    next.addEventListener('abort', () => resolve(false));
+    listen(next, 'abort', () => resolve(false));
     const succeeded = guard.run(() => options.beforeReward?.(() => resolve(true)));
     if (!succeeded) resolve(false);
   });
@@ -170,11 +180,22 @@ async function showRewarded(run: AdPlacementBreak): Promise<BreakStatus> {
   return status;
 }
 
+/**
+ * How long an ad break without a reward waits for an ad that is not loaded, in milliseconds. A game doesn’t expect an ad
+ * later than that: it may have resumed. The ad is shown in the next ad break.
+ */
+const maxWaitMs = 1_000;
+
 async function showInterstitial(run: AdPlacementBreak): Promise<BreakStatus> {
-  const { ads, placement, guard } = run;
+  const { ads, clock, placement, guard } = run;
   // For a preroll, Google calls only `adBreakDone`, because there is no running game to pause.
-  const options: AdBreakOptions =
-    run.options.type === 'preroll' ? { type: 'preroll' } : run.options;
+  const isPreroll = run.options.type === 'preroll';
+  const options: AdBreakOptions = isPreroll ? { type: 'preroll' } : run.options;
+  if (!isPreroll && !ads.isLoaded(placement)) {
+    const loaded = await runWithTimeout(clock, maxWaitMs, undefined, run.load);
+    if (typeof loaded === 'string') return 'noAdPreloaded';
+    if (!loaded.available) return toBreakStatus(loaded.outcome ?? 'no_fill', 'interstitial');
+  }
   const showOptions = buildShowOptions(options, run);
   const { outcome } = await ads.showInterstitial(placement, showOptions);
   if (showOptions.wasOpened()) guard.run(() => options.afterAd?.());
@@ -182,14 +203,16 @@ async function showInterstitial(run: AdPlacementBreak): Promise<BreakStatus> {
 }
 
 /** Returns options that call `beforeAd` when the ad opens. If `beforeAd` throws, no ad is shown. */
-function buildShowOptions(options: AdBreakOptions, { guard, muted }: AdPlacementBreak) {
+function buildShowOptions(options: AdBreakOptions, { guard, muted, onShown }: AdPlacementBreak) {
   const abortController = new AbortController();
+  const isMuted = muted();
   let wasOpened = false;
   return {
     signal: abortController.signal,
-    ...(muted !== undefined && { muted }),
+    ...(isMuted !== undefined && { muted: isMuted }),
     onOpen() {
       wasOpened = true;
+      onShown();
       if (!guard.run(() => options.beforeAd?.())) abortController.abort();
     },
     wasOpened: () => wasOpened,

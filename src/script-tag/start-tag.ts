@@ -37,8 +37,11 @@ export function extendGlobal(newExports: Partial<TruewardGlobal>): TruewardGloba
 
 /** Options whose values are taken verbatim from attributes. For example, `data-user-ref` sets `userRef`. */
 const verbatimOptions = ['serviceUrl', 'userRef', 'userToken', 'customData', 'locale'] as const;
-/** Options that are true if the attribute is present and not `false`. */
+/** Options that are true if the attribute is present and not `false` or `0`. */
 const flags = ['childDirected', 'debug', 'keepRunning', 'muted'] as const;
+
+const isSet = (value: string | undefined): boolean =>
+  value !== undefined && !/^\s*(?:false|0|no|off)\s*$/i.test(value);
 
 function readOptions(script: HTMLScriptElement): AdsOptions {
   const dataset = copyOptions({ ...script.dataset });
@@ -51,10 +54,14 @@ function readOptions(script: HTMLScriptElement): AdsOptions {
       ),
     ),
     ...(consent !== undefined && { consent: consent === 'page' ? consent : { status: consent } }),
+    // Google’s attributes, which a page for children may have copied to this tag.
+    ...([dataset['tagForChildDirectedTreatment'], dataset['tagForUnderAgeOfConsent']].some(
+      isSet,
+    ) && {
+      childDirected: true,
+    }),
     ...Object.fromEntries(
-      flags.flatMap((name) =>
-        dataset[name] === undefined ? [] : [[name, dataset[name] !== 'false']],
-      ),
+      flags.flatMap((name) => (dataset[name] === undefined ? [] : [[name, isSet(dataset[name])]])),
     ),
     // `createAds()` reports missing and invalid options.
   } as AdsOptions;

@@ -39,6 +39,7 @@ const tag = (
   attributes = 'data-placement-interstitial="level-end" data-placement-reward="revive"',
 ) =>
   `<script defer src="${host.url}/dist/trueward-ad-placement.js" data-user-ref="${crypto.randomUUID()}"
+    data-ad-frequency-hint="0s"
     data-key="${stack.keys.sandbox.publishable}" data-service-url="${stack.serviceUrl}" ${attributes}></script>`;
 
 async function open(head: string): Promise<void> {
@@ -64,18 +65,30 @@ const snippet = `<script>
   const originalAdBreak = adBreak;
 </script>`;
 const readCalls = () => page.evaluate<string[]>('calls');
+/** Waits until an ad is loaded, so that a busy machine doesn't make a break too late for its ad. */
+const waitForAd = (placement: string) =>
+  page.waitForFunction(
+    (name) =>
+      new Promise((resolve) =>
+        window.Trueward?.queue.push((ads: Ads) => resolve(ads.isLoaded(name))),
+      ),
+    placement,
+  );
 const closeAd = () => page.getByRole('button', { name: 'Close ad' }).first().click();
 
 it('runs breaks that Google’s own snippet queued before the script loaded', async () => {
   await open(`${snippet}<script>
     adsbygoogle.push({});
     adConfig({ preloadAdBreaks: 'on', sound: 'off', onReady: record('onReady') });
-    adBreak({ type: 'next', name: 'level-3', ...callbacks });
+    adBreak({ type: 'preroll', ...callbacks });
   </script>${tag()}`);
   await closeAd();
-  const interstitial = ['beforeAd', 'afterAd', 'adBreakDone viewed'];
-  await expect.poll(readCalls).toEqual(expect.arrayContaining(['onReady', ...interstitial]));
-  expect((await readCalls()).filter((name) => name !== 'onReady')).toEqual(interstitial);
+  await expect.poll(readCalls).toEqual(['onReady', 'adBreakDone viewed']);
+
+  await waitForAd('level-end');
+  await page.evaluate(`calls.length = 0; adBreak({ type: 'next', name: 'level-3', ...callbacks })`);
+  await closeAd();
+  await expect.poll(readCalls).toEqual(['beforeAd', 'afterAd', 'adBreakDone viewed']);
 
   await page.evaluate(`calls.length = 0; adsbygoogle.push({}); adsbygoogle.requestNonPersonalizedAds = 0;
     adBreak({ type: 'reward', ...callbacks, beforeReward(show) { calls.push('beforeReward'); show(); } });`);
@@ -101,6 +114,61 @@ it('reports a tag without a placement', async () => {
   expect(errors).toEqual([expect.stringContaining('data-placement-interstitial')]);
 });
 
+it('ends every break and reports a tag without a key', async () => {
+  await open(
+    `${snippet}<script>adBreak({ type: 'next', ...callbacks });</script>${tag().replace(/data-key="[^"]*"/, '')}`,
+  );
+  await expect.poll(readCalls).toEqual(['adBreakDone other']);
+  expect(errors).toEqual([expect.stringContaining('has no `data-key`')]);
+});
+
+it('ends every break whatever the attributes contain', async () => {
+  const odd = ['', ' ', 'maybe', '0', 'null', '-1', 'Zoë 💎', '<b>', 'x'.repeat(5_000)];
+  const names = ['key', 'service-url', 'user-ref', 'user-token', 'custom-data', 'locale']
+    .concat(['consent', 'child-directed', 'keep-running', 'muted', 'debug'])
+    .concat(['placement-', 'placement-next', 'placement-reward', 'ad-frequency-hint'])
+    .concat(['tag-for-child-directed-treatment', 'adbreak-test', 'ad-client', 'ad-channel']);
+  for (const value of odd) {
+    const all = names.map((name) => `data-${name}="${value.replaceAll('<', '&lt;')}"`);
+    // Each value in all attributes, and then in all but those without which nothing starts.
+    for (const attributes of [all, all.slice(2)]) {
+      const isComplete = attributes.length < all.length;
+      const start = isComplete
+        ? `data-key="${stack.keys.sandbox.publishable}" data-service-url="${stack.serviceUrl}"`
+        : '';
+      await open(`${snippet}<script>adBreak({ type: 'next', ...callbacks });</script>
+        <script defer src="${host.url}/dist/trueward-ad-placement.js" ${start} ${attributes.join(' ')}></script>`);
+      await expect
+        .poll(readCalls, { message: `${isComplete} ${value.slice(0, 9)}` })
+        .toEqual([expect.stringMatching(/^adBreakDone (?:other|invalid|notReady|noAdPreloaded)$/)]);
+    }
+  }
+});
+
+it('a page for children stays one', async () => {
+  await open(
+    `${snippet}${tag('data-tag-for-child-directed-treatment="1" data-placement-next="level-end"')}`,
+  );
+  const request = page.waitForRequest(`${stack.serviceUrl}/v1/decisions`);
+  await page.evaluate(`adBreak({ type: 'next', ...callbacks })`);
+  expect((await request).postDataJSON()).toMatchObject({ child_directed: true });
+});
+
+it('the guide’s script gives each device a player of its own', async () => {
+  const guide = await readFile(join(import.meta.dirname, '../../../docs/ad-placement.md'), 'utf8');
+  const [, code = ''] = /<!-- tested -->\n\n```js\n([^]*?)```/.exec(guide) ?? [];
+  const script = code
+    .replace('pk_sandbox_…', stack.keys.sandbox.publishable)
+    .replace('https://play.example.com', stack.serviceUrl)
+    .replace('trueward-ad-placement.js', `${host.url}/dist/trueward-ad-placement.js`);
+  await open(`${snippet}<script>${script}</script>`);
+  const request = page.waitForRequest(`${stack.serviceUrl}/v1/decisions`);
+  await page.evaluate(`adBreak({ type: 'next', ...callbacks })`);
+  const player = await page.evaluate(() => localStorage.getItem('player-id'));
+  expect(player).toMatch(/^[\da-f-]{36}$/);
+  expect((await request).postDataJSON()).toMatchObject({ user_ref: player });
+});
+
 it('shares the SDK in trueward.js, and exports its functions for pages that do their own setup', async () => {
   const sdk = tag().replace('trueward-ad-placement.js', 'trueward.js');
   await open(`${snippet}${sdk}${tag()}`);
@@ -113,11 +181,12 @@ it('shares the SDK in trueward.js, and exports its functions for pages that do t
 
   await open(`${snippet}<script src="${host.url}/dist/trueward-ad-placement.js"></script>`);
   await page.evaluate(
-    ([publishableKey, serviceUrl]) => {
+    async ([publishableKey, serviceUrl]) => {
       const { createAds, createAdPlacement, installAdsbygoogle } =
         window.Trueward as never as Record<string, (...options: unknown[]) => unknown>;
-      const ads = createAds?.({ publishableKey, serviceUrl });
+      const ads = createAds?.({ publishableKey, serviceUrl }) as Ads;
       installAdsbygoogle?.(createAdPlacement?.(ads, { placements: { 'Level 3': 'level-end' } }));
+      await ads.preload('level-end');
     },
     [stack.keys.sandbox.publishable, stack.serviceUrl],
   );

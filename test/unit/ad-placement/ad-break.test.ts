@@ -2,21 +2,37 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type AdPlacement, createAdPlacement } from '../../../src/ad-placement/ad-placement.ts';
 import type { AdBreakOptions, BreakType } from '../../../src/ad-placement/run-break.ts';
 import type { Outcome } from '../../../src/outcome.ts';
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { type FakeAds, createFakeAds } from './fake-ads.ts';
 
 let log: string[];
 let ads: FakeAds;
 let placement: AdPlacement;
 let reportedErrors: unknown[];
+let warnings: string[];
+let clock: ManualClock;
 
 beforeEach(() => {
   log = [];
   reportedErrors = [];
   ads = createFakeAds(log);
+  clock = createManualClock();
   vi.stubGlobal('reportError', (error: unknown) => reportedErrors.push(error));
-  placement = createAdPlacement(ads, {
-    placements: { preroll: 'welcome', next: 'level-end', reward: 'revive', chest: 'double-coins' },
-  });
+  vi.stubGlobal('document', { hidden: false });
+  warnings = [];
+  vi.spyOn(console, 'warn').mockImplementation((text: string) => warnings.push(text));
+  placement = createAdPlacement(
+    ads,
+    {
+      placements: {
+        preroll: 'welcome',
+        next: 'level-end',
+        reward: 'revive',
+        chest: 'double-coins',
+      },
+    },
+    clock,
+  );
 });
 
 afterEach(() => vi.unstubAllGlobals());
@@ -84,11 +100,65 @@ describe('interstitials', () => {
     expect(log).toEqual(['show welcome', 'ad', 'adBreakDone viewed']);
   });
 
+  test('the frequency hint 0s sets no limit', async () => {
+    placement = createAdPlacement(
+      ads,
+      { placements: { next: 'level-end' }, frequencyHint: '0s' },
+      clock,
+    );
+    await adBreak('next');
+    await adBreak('next');
+    expect(log.filter((line) => line === 'ad')).toHaveLength(2);
+  });
+
   test('a second preroll is invalid and shows no ad', async () => {
     await adBreak('preroll');
     log.length = 0;
     await adBreak('preroll');
     expect(log).toEqual(['adBreakDone invalid']);
+    expect(warnings.join()).toContain('only one ad break of type preroll');
+  });
+
+  test('an ad that is not loaded within a second is shown in the next break', async () => {
+    let finishLoading!: () => void;
+    ads.untilLoaded = new Promise((resolve) => (finishLoading = resolve));
+    const late = adBreak('next');
+    await clock.advance(1_000);
+    await late;
+    finishLoading();
+    await runMicrotasks();
+    expect(log.splice(0)).toEqual(['adBreakDone noAdPreloaded']);
+    await adBreak('next');
+    expect(log).toEqual(['show level-end', 'beforeAd', 'ad', 'afterAd', 'adBreakDone viewed']);
+  });
+
+  test.each([
+    [undefined, 120],
+    ['30s', 30],
+    [' 45 S', 45],
+    ['600', 600],
+    ['often', 120],
+    ['', 120],
+    ['-5s', 120],
+  ])('with the frequency hint %j, there are %i s between interstitials', async (hint, seconds) => {
+    const placements = { interstitial: 'level-end', reward: 'revive' };
+    placement = createAdPlacement(
+      ads,
+      { placements, ...(hint !== undefined && { frequencyHint: hint }) },
+      clock,
+    );
+    await adBreak('start');
+    await clock.advance(seconds * 1_000 - 1);
+    log.length = 0;
+    await adBreak('next');
+    expect(log.splice(0)).toEqual(['adBreakDone frequencyCapped']);
+    ads.nextAd.outcome = 'rewarded';
+    await adBreak('reward');
+    expect(log.splice(0)).toContain('adBreakDone viewed');
+    ads.nextAd.outcome = 'completed';
+    await clock.advance(1);
+    await adBreak('next');
+    expect(log).toContain('show level-end');
   });
 
   test('a break that starts during another ad ends with status other', async () => {
@@ -120,7 +190,6 @@ describe('rewarded ads', () => {
       ads.nextAd.outcome = outcome;
       await adBreak('reward');
       expect(log).toEqual([
-        'preload revive',
         'beforeReward',
         'show revive',
         'beforeAd',
@@ -139,7 +208,7 @@ describe('rewarded ads', () => {
   ])('an ad that earns no reward (%s) calls adDismissed, then afterAd', async (outcome, status) => {
     ads.nextAd.outcome = outcome;
     await adBreak('reward');
-    expect(log.slice(2)).toEqual([
+    expect(log.slice(1)).toEqual([
       'show revive',
       'beforeAd',
       'ad',
@@ -170,16 +239,16 @@ describe('rewarded ads', () => {
   test('calls only adBreakDone if the ad is no longer available when the player accepts', async () => {
     ads.nextAd = { outcome: 'killed', opens: false };
     await adBreak('reward');
-    expect(log.slice(2)).toEqual(['show revive', 'adBreakDone other']);
+    expect(log.slice(1)).toEqual(['show revive', 'adBreakDone other']);
   });
 
   test('the next break ends an open offer with status ignored', async () => {
     const firstBreak = adBreak('reward', offerOnly);
     await runMicrotasks();
-    expect(log).toEqual(['preload revive', 'beforeReward']);
+    expect(log).toEqual(['beforeReward']);
     placement.adBreak({ type: 'browse' });
     await firstBreak;
-    expect(log.slice(2)).toEqual(['adBreakDone ignored']);
+    expect(log.slice(1)).toEqual(['adBreakDone ignored']);
   });
 
   test('an ignored offer can no longer be accepted', async () => {
@@ -222,9 +291,61 @@ describe('rewarded ads', () => {
     expect(log.slice(-3)).toEqual(['adViewed', 'afterAd', 'adBreakDone viewed']);
   });
 
-  test('a break shows an ad for the placement that its name maps to', async () => {
-    await adBreak('reward', { name: 'chest' });
+  test.each(['chest', 'Chest', ' CHEST '])('the name %j maps to a placement', async (name) => {
+    await adBreak('reward', { name });
     expect(log).toContain('show double-coins');
+  });
+
+  test('a name with spaces maps to the placement of the name with hyphens', async () => {
+    placement = createAdPlacement(ads, { placements: { 'treasure-chest': 'double-coins' } }, clock);
+    await adBreak('reward', { name: 'Treasure Chest' });
+    expect(log).toContain('show double-coins');
+  });
+
+  test('a name that is also a type says nothing about the placement', async () => {
+    await adBreak('next', { name: 'reward' });
+    await adBreak('reward', { name: 'interstitial' });
+    expect(log.filter((line) => line.startsWith('show'))).toEqual([
+      'show level-end',
+      'show revive',
+    ]);
+  });
+
+  test('offers nothing if the placement has another format', async () => {
+    ads.currentAvailability = { available: true };
+    ads.preload = async () => ({ available: false, outcome: 'invalid_placement' });
+    await adBreak('reward');
+    expect(log).toEqual(['adBreakDone invalid']);
+    expect(warnings.join()).toContain('the placement revive');
+  });
+
+  test('the sound setting may change until the player accepts', async () => {
+    await adBreak('reward', {
+      beforeReward(showAdFn) {
+        placement.adConfig({ sound: 'off' });
+        showAdFn();
+      },
+    });
+    expect(log).toContain('show revive muted: true');
+  });
+
+  test('the callbacks’ names from the first versions of the API work too', async () => {
+    const oldCallbacks = Object.fromEntries(
+      ['beforeBreak', 'afterBreak', 'adComplete'].map((name) => [name, () => log.push(name)]),
+    );
+    await adBreak('reward', {
+      ...oldCallbacks,
+      beforeAd: undefined,
+      afterAd: undefined,
+      adViewed: undefined,
+    } as never);
+    expect(log.slice(2)).toEqual([
+      'beforeBreak',
+      'ad',
+      'adComplete',
+      'afterBreak',
+      'adBreakDone viewed',
+    ]);
   });
 });
 
@@ -243,7 +364,7 @@ describe('errors in the game', () => {
 
   test('shows no ad if beforeReward throws', async () => {
     await adBreak('reward', { beforeReward: throwError });
-    expect(log).toEqual(['preload revive', 'adBreakDone error']);
+    expect(log).toEqual(['adBreakDone error']);
   });
 
   test('an error in adBreakDone is reported', async () => {
@@ -252,10 +373,79 @@ describe('errors in the game', () => {
     expect(reportedErrors).toEqual([new Error('an error in the game')]);
   });
 
-  test('a type without a placement is invalid', async () => {
-    await adBreak('pause');
-    expect(log).toEqual(['adBreakDone invalid']);
+  test('a type without a placement is invalid, and the developer is warned once', async () => {
+    await adBreak('pause', { name: 'unmapped' });
+    await adBreak('pause', { name: 'unmapped' });
+    expect(log).toEqual(['adBreakDone invalid', 'adBreakDone invalid']);
     expect(reportedErrors).toEqual([]);
+    expect(warnings).toEqual([expect.stringContaining('type pause and name "unmapped"')]);
+  });
+
+  test.each<[string, unknown, string]>([
+    ['nothing', undefined, 'must be an object; got undefined'],
+    ['null', null, 'must be an object; got null'],
+    ['a string', 'next', 'must be an object; got "next"'],
+    ['a function', () => undefined, 'must be an object; got function'],
+    ['an object without a type', { name: 'x' }, 'the type must be one of preroll'],
+    ['a type of another case', { type: 'Next' }, 'got "Next"'],
+    [
+      'a callback that is no function',
+      { type: 'next', beforeAd: 'pause' },
+      '`beforeAd` must be a function; got "pause"',
+    ],
+    [
+      'a getter that throws',
+      Object.defineProperty({}, 'type', { get: throwError }),
+      'the type must be',
+    ],
+  ])('adBreak() with %s reports an error and never throws', async (_, value, error) => {
+    let status: string | undefined;
+    const done = { adBreakDone: (info: { breakStatus: string }) => (status = info.breakStatus) };
+    const isObject = typeof value === 'object' && value !== null;
+    expect(() =>
+      placement.adBreak(
+        (isObject
+          ? Object.defineProperties(done, Object.getOwnPropertyDescriptors(value))
+          : value) as never,
+      ),
+    ).not.toThrow();
+    await runMicrotasks();
+    expect(String(reportedErrors)).toContain(error);
+    expect(status).toBe(isObject ? 'invalid' : undefined);
+    expect(log).toEqual([]);
+  });
+
+  test.each([
+    undefined,
+    null,
+    'on',
+    { sound: 'loud' },
+    { preloadAdBreaks: true },
+    { onReady: 'x' },
+  ])('adConfig(%j) never throws and has no effect', async (value) => {
+    expect(() => placement.adConfig(value as never)).not.toThrow();
+    await adBreak('next');
+    expect(log[0]).toBe('show level-end');
+  });
+
+  test('a misspelled option is named once', async () => {
+    for (const _ of [1, 2]) placement.adBreak({ type: 'next', beforAd: throwError } as never);
+    await runMicrotasks();
+    expect(warnings).toEqual(['trueward: adBreak() ignores `beforAd`.']);
+  });
+
+  test('the callbacks may be methods of a class, whose `this` they keep', async () => {
+    class Break {
+      type = 'next' as const;
+      muted = false;
+      beforeAd() {
+        this.muted = true;
+      }
+    }
+    const instance = new Break();
+    placement.adBreak(instance);
+    await runMicrotasks();
+    expect(instance.muted).toBe(true);
   });
 
   test('a property name from Object.prototype is not treated as a placement', async () => {

@@ -16,7 +16,44 @@ const untilReady = (config: (onReady: () => void) => void) => new Promise<void>(
 test('with preloadAdBreaks on, preloads every placement once and then calls onReady', async () => {
   const { adConfig } = createAdPlacement(ads, { placements });
   await untilReady((onReady) => adConfig({ preloadAdBreaks: 'on', onReady }));
-  expect(log).toEqual(['preload level-end', 'preload revive']);
+  expect(ads.preloads).toEqual(['level-end as interstitial', 'revive as rewarded']);
+});
+
+test('onReady is called, and ads are preloaded, when the consent is known', async () => {
+  const onReady = vi.fn();
+  ads.currentAvailability = { available: false, outcome: 'not_ready' };
+  createAdPlacement(ads, { placements }).adConfig({ preloadAdBreaks: 'on', onReady });
+  ads.emitChange();
+  await vi.waitFor(() => expect(onReady).not.toHaveBeenCalled());
+  expect(ads.preloads).toEqual([]);
+  ads.currentAvailability = { available: true };
+  ads.emitChange();
+  await vi.waitFor(() => expect(onReady).toHaveBeenCalledOnce());
+  expect(ads.preloads).toHaveLength(2);
+});
+
+test('after each break, the next ad is loaded and kept fresh, but not for ever or in the background', async () => {
+  vi.stubGlobal('document', { hidden: false });
+  const { adBreak } = createAdPlacement(ads, { placements });
+  await new Promise((resolve) => adBreak({ type: 'next', adBreakDone: resolve }));
+  await vi.waitFor(() => expect(ads.isLoaded('level-end')).toBe(true));
+  const becomeStale = async () => {
+    ads.loaded.clear();
+    ads.emitChange();
+    await Promise.resolve();
+  };
+  vi.stubGlobal('document', { hidden: true });
+  await becomeStale();
+  expect(ads.isLoaded('level-end')).toBe(false);
+  vi.stubGlobal('document', { hidden: false });
+  ads.emitChange();
+  await vi.waitFor(() => expect(ads.isLoaded('level-end')).toBe(true));
+  const before = ads.preloads.length;
+  for (let count = 0; count < 20; count += 1) {
+    await becomeStale();
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+  expect(ads.preloads.length - before).toBe(9);
 });
 
 test('onReady is called only after the ads have loaded', async () => {
@@ -38,25 +75,25 @@ test('onReady is called only after the ads have loaded', async () => {
 test('onReady is called immediately if preloading is off', async () => {
   const { adConfig } = createAdPlacement(ads, { placements });
   await untilReady((onReady) => adConfig({ sound: 'off', onReady }));
-  expect(log).toEqual([]);
+  expect(ads.preloads).toEqual([]);
 });
 
 test('only the first value of preloadAdBreaks takes effect', async () => {
   const { adConfig } = createAdPlacement(ads, { placements });
   adConfig({ preloadAdBreaks: 'auto' });
   await untilReady((onReady) => adConfig({ preloadAdBreaks: 'on', onReady }));
-  expect(log).toEqual([]);
+  expect(ads.preloads).toEqual([]);
 });
 
 test('preloadAdBreaks has no effect after the first break', async () => {
   const { adBreak, adConfig } = createAdPlacement(ads, { placements });
   await new Promise((resolve) => adBreak({ type: 'browse', adBreakDone: resolve }));
   await untilReady((onReady) => adConfig({ preloadAdBreaks: 'on', onReady }));
-  expect(log).toEqual([]);
+  expect(ads.preloads).toEqual([]);
 });
 
 test('ads start muted while the game’s sound is off', async () => {
-  const { adBreak, adConfig } = createAdPlacement(ads, { placements });
+  const { adBreak, adConfig } = createAdPlacement(ads, { placements, frequencyHint: '0s' });
   const runBreak = () => new Promise((resolve) => adBreak({ type: 'next', adBreakDone: resolve }));
   await runBreak();
   adConfig({ sound: 'off' });
@@ -72,6 +109,7 @@ test('ads start muted while the game’s sound is off', async () => {
 
 test('the interstitial placement is the default for every type except reward', async () => {
   const { adBreak } = createAdPlacement(ads, {
+    frequencyHint: '0s',
     placements: { interstitial: 'anywhere', next: 'level-end' },
   });
   for (const type of ['next', 'pause', 'reward'] as const)

@@ -23,13 +23,13 @@ beforeEach(() => {
 test('runs queued pushes in order, and later pushes immediately', () => {
   page.adsbygoogle = [{ preloadAdBreaks: 'on' }, { type: 'preroll' }, { sound: 'off' }];
   installAdsbygoogle(placement);
-  page.adsbygoogle.push({ type: 'next' }, { onReady: undefined });
+  page.adsbygoogle.push({ type: 'next' }, { sound: 'on' });
   expect(log).toEqual([
     { preloadAdBreaks: 'on' },
     'break preroll',
     { sound: 'off' },
     'break next',
-    { onReady: undefined },
+    { sound: 'on' },
   ]);
 });
 
@@ -54,6 +54,31 @@ test('defines adBreak and adConfig unless the page already has them', () => {
   installAdsbygoogle(placement);
   expect(page.adBreak).toBe(pageAdBreak);
   expect(page.adConfig).toBe(placement.adConfig);
+});
+
+test.each(['adBreakDone', 'beforeAd', 'afterBreak'])(
+  'a push with only %s is an ad break, so that it ends',
+  (name) => {
+    installAdsbygoogle(placement);
+    page.adsbygoogle?.push({ [name]: () => {} });
+    expect(log).toEqual(['break undefined']);
+  },
+);
+
+test.each<[string, { push(...entries: unknown[]): void }]>([
+  ['the array', []],
+  ['Google’s object', { push: () => log.push('Google') }],
+])('handles the pushes of code that has kept %s', (_, kept) => {
+  page.adsbygoogle = kept;
+  installAdsbygoogle(placement);
+  kept.push({ type: 'next' });
+  expect(log).toEqual(['break next']);
+});
+
+test('an element with a global’s name is not taken for it', () => {
+  Object.assign(page, { adBreak: { tagName: 'DIV' }, adsbygoogle: { tagName: 'DIV' } });
+  installAdsbygoogle(placement);
+  expect(page.adBreak).toBe(placement.adBreak);
 });
 
 test('a second call has no effect, even from another copy of the module', async () => {

@@ -25,8 +25,9 @@ test('a break before startAdPlacement ends with notReady', async () => {
 
 test('configuration set before startAdPlacement takes effect', async () => {
   api.adConfig({ preloadAdBreaks: 'on' });
-  api.startAdPlacement(createFakeAds(log), { placements: { next: 'level-end' } });
-  expect(log).toEqual(['preload level-end']);
+  const ads = createFakeAds(log);
+  api.startAdPlacement(ads, { placements: { next: 'level-end' } });
+  await vi.waitFor(() => expect(ads.preloads).toEqual(['level-end as interstitial']));
 });
 
 test('a break after startAdPlacement shows its ad', async () => {
