@@ -1,4 +1,6 @@
 import type { Clock } from '../platform/clock.ts';
+import { native } from '../platform/native.ts';
+import { isHostFiltered } from '../transport/reach-service.ts';
 
 /** Browsers add a resource's timing shortly after its response. */
 const timingDelayMs = 50;
@@ -17,15 +19,19 @@ export async function findLoadFailure(
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<string> {
   if (!/^https?:/i.test(new URL(url, location.href).href)) return unknownCode;
-  const request = { cache: 'no-store', credentials: 'omit', signal } as const;
+  const { fetch } = native;
+  const request = { method: 'HEAD', cache: 'no-store', credentials: 'omit', signal } as const;
   try {
-    const { ok } = await fetch(url, { ...request, method: 'HEAD' });
+    const { ok } = await fetch(url, request);
     if (!ok) return 'media_missing';
   } catch {
     // The server may respond, but without CORS headers.
-    return fetch(url, { ...request, mode: 'no-cors', method: 'HEAD' }).then(
+    return fetch(url, { ...request, mode: 'no-cors' }).then(
       () => unknownCode,
-      () => (signal.aborted ? unknownCode : 'media_network'),
+      async () => {
+        if (signal.aborted) return unknownCode;
+        return (await isHostFiltered({ clock, fetch }, url, signal)) ? 'blocked' : 'media_network';
+      },
     );
   }
   await new Promise<void>((resolve) => clock.after(timingDelayMs, resolve));

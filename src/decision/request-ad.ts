@@ -9,12 +9,14 @@ import {
   createDeadline,
   startStopwatch,
 } from '../platform/clock.ts';
+import { has } from '../platform/guard.ts';
 import {
   type ServiceResult,
   type Guard,
   hasShape,
   type ServiceClient,
 } from '../transport/service-client.ts';
+import type { Obstacle } from '../transport/reach-service.ts';
 import { type NoAd, durationMs, noAdFromResponse, noAdFromDecision } from './no-ad.ts';
 
 /** A decision with an ad. */
@@ -137,7 +139,7 @@ export async function requestAd(
 ): Promise<ReadyAd | NoAd> {
   const profile = deps.profile();
   const tokenResult = await getUserToken(profile.user.userToken, deps, signal);
-  if ('outcome' in tokenResult) return tokenResult;
+  if (has(tokenResult, 'outcome')) return tokenResult;
   const userToken = profile.user.childDirected ? undefined : tokenResult.userToken;
   const request = buildRequestBody(placement, deps.locale, profile, options, userToken);
   // The decision's age is measured from the request, because the device may sleep while waiting for the response.
@@ -235,11 +237,8 @@ export interface RequestDecisionDeps {
   clock: Clock;
   /** Whether the browser reports a network connection. */
   isOnline(): boolean;
-  /**
-   * Resolves if the service's host responds to a request that ad blockers don't block. Resolves to false if the response
-   * is not from the service.
-   */
-  reach(signal: AbortSignal): Promise<unknown>;
+  /** Finds out why a request failed. Rejects if nothing responds at the service's URL. */
+  findObstacle(signal: AbortSignal): Promise<Obstacle>;
 }
 
 /**
@@ -247,8 +246,8 @@ export interface RequestDecisionDeps {
  * immediately. Network failures take longer, except for refused connections.
  */
 const immediateFailureMs = 1_000;
-/** Timeout for the connectivity check, in milliseconds. */
-const reachTimeoutMs = 5_000;
+/** Timeout for finding out why a request failed, in milliseconds. */
+const obstacleTimeoutMs = 5_000;
 
 /** Whether the body is a decision, filled or not. */
 export const isDecision: Guard<Decision> = (body): body is Decision =>
@@ -256,7 +255,7 @@ export const isDecision: Guard<Decision> = (body): body is Decision =>
 
 /** Requests a decision. If the request fails immediately, checks whether an ad blocker blocked it. */
 export async function requestDecision(
-  { client, clock, isOnline, reach }: RequestDecisionDeps,
+  { client, clock, findObstacle, isOnline }: RequestDecisionDeps,
   body: DecisionRequest,
   signal: AbortSignal,
 ): Promise<ServiceResult<Decision>> {
@@ -265,10 +264,8 @@ export async function requestDecision(
   const failed = response.kind === 'unreachable' && response.cause === 'network';
   if (!failed || !isOnline() || clock.monotonic() - startedAt >= immediateFailureMs)
     return response;
-  const reachResult = await runWithTimeout(clock, reachTimeoutMs, signal, async (reachSignal) => {
-    return { isService: (await reach(reachSignal)) !== false };
-  });
-  if (typeof reachResult !== 'object') return response;
-  const cause = reachResult.isService ? 'blocked' : 'unexpected_response';
-  return { kind: 'unreachable', cause };
+  const result = await runWithTimeout(clock, obstacleTimeoutMs, signal, async (checkSignal) => ({
+    cause: await findObstacle(checkSignal),
+  }));
+  return typeof result === 'object' ? { kind: 'unreachable', ...result } : response;
 }

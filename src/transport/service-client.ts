@@ -1,5 +1,6 @@
 import type { Problem } from '../../protocol/wire.ts';
 import { runWithTimeout, type Clock } from '../platform/clock.ts';
+import { copyOwn } from '../platform/guard.ts';
 import { newRandomId } from '../platform/ids.ts';
 import { native } from '../platform/native.ts';
 
@@ -56,11 +57,9 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   const { clock, fetch, publishableKey, serviceUrl, timeoutMs } = options;
 
   return {
-    async call(
-      path,
-      guard,
-      { body, headers, keepalive = false, signal: callerSignal, waitMs = 0 },
-    ) {
+    async call(path, guard, given) {
+      const options: Call = copyOwn(given);
+      const { body, headers, keepalive = false, signal: callerSignal, waitMs = 0 } = options;
       const result = await runWithTimeout(
         clock,
         timeoutMs + waitMs,
@@ -98,28 +97,6 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
  */
 export const withNonce = (url: string): string =>
   `${url}${url.includes('?') ? '&' : '?'}nonce=${newRandomId()}`;
-
-/**
- * Whether the service responds. Resolves to false if something else responds at its URL, such as another web server or a
- * captive portal. Rejects if nothing responds.
- */
-export async function reachService(
-  fetch: typeof globalThis.fetch,
-  serviceUrl: string,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const request = { signal, credentials: 'omit', cache: 'no-store' } as const;
-  const check = async (mode: RequestMode) =>
-    fetch(withNonce(`${serviceUrl}/healthz`), { ...request, mode });
-  try {
-    const response = await check('cors');
-    return hasShape(parseJson(await response.text()), { status: '' });
-  } catch {
-    // Another server's response can't be read, but it proves that the host is reachable.
-    await check('no-cors');
-    return false;
-  }
-}
 
 /**
  * Serializes plain data like `JSON.stringify()`, but does not call `toJSON()`. Prototype.js up to 1.6 adds a `toJSON()`
@@ -165,7 +142,8 @@ export const hasShape = (value: unknown, shape: Record<string, unknown>): boolea
 
 const isProblem = (body: unknown): body is Problem => hasShape(body, { code: '', status: 0 });
 
-const parseJson = (text: string): unknown => {
+/** Parses JSON. Returns undefined if it is malformed. */
+export const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {

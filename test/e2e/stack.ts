@@ -15,6 +15,7 @@ import { startReady } from './ready-process.ts';
  * - `film`: a three-second video
  * - `long`: an image that must be watched for five seconds
  * - `long-film`: a twelve-second video
+ * - `html`: an HTML ad that must be watched for one second
  */
 export interface Stack {
   serviceUrl: string;
@@ -94,6 +95,7 @@ async function shortenWatchTimes(service: RunningService, mediaUrl: string): Pro
   await demand.addPlacement('Clip', { ...rewardedPlacement, name: 'film' });
   await demand.addPlacement('Harbour', { ...rewardedPlacement, name: 'long' });
   await demand.addPlacement('Meadow', { ...rewardedPlacement, name: 'long-film' });
+  await demand.addPlacement('Lantern', { ...rewardedPlacement, min_view_ms: 1_000, name: 'html' });
 }
 
 const types: Record<string, string> = {
@@ -107,10 +109,18 @@ const folders = [
   ['/', 'test/e2e/pages'],
 ] as const;
 
-/** Serves `pages/`, the built SDK under `/dist`, and the tests' media under `/media`. */
+/**
+ * Serves `pages/`, the built SDK under `/dist`, and the tests' media under `/media`. With `?isolated=<policy>`, a page is
+ * cross-origin isolated.
+ */
 async function servePages(): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(({ url = '/' }, response) => {
-    const { pathname } = new URL(url, 'http://localhost');
+    const { pathname, searchParams } = new URL(url, 'http://localhost');
+    const policy = searchParams.get('isolated');
+    if (policy !== null) {
+      response.setHeader('cross-origin-opener-policy', 'same-origin');
+      response.setHeader('cross-origin-embedder-policy', policy);
+    }
     const [, folder] = folders.find(([start]) => pathname.startsWith(start)) ?? folders[2];
     const file = join(root, folder, pathname);
     createReadStream(file)

@@ -65,7 +65,7 @@ export const decisionPorts = (clock: Clock) => ({
   isOnline: () => true,
   isReachable: () => true,
   onChange: () => {},
-  reach: () => Promise.reject(new Error('not used')),
+  findObstacle: () => Promise.reject(new Error('not used')),
   locale: 'en',
   profile: (): Profile => ({ user: {}, consent: undefined, simulate: undefined }),
 });

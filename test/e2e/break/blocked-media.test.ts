@@ -15,8 +15,10 @@ const goMissing: Answer = (route) => {
 it.for<[string, string, Answer, { outcome: string; reason?: string; detail?: string }]>([
   ['a blocked image', 'long', blockExceptFetch, { outcome: 'ad_blocked', reason: 'blocked' }],
   ['a blocked video', 'long-film', blockExceptFetch, { outcome: 'ad_blocked', reason: 'blocked' }],
+  ['a blocked frame', 'html', blockExceptFetch, { outcome: 'ad_blocked', reason: 'blocked' }],
   ['a missing image', 'long', goMissing, { outcome: 'error', detail: 'media_missing' }],
   ['a missing video', 'long-film', goMissing, { outcome: 'error', detail: 'media_missing' }],
+  ['a missing frame', 'html', goMissing, { outcome: 'error', detail: 'media_missing' }],
   [
     'an unreachable video',
     'long-film',
@@ -34,6 +36,30 @@ it.for<[string, string, Answer, { outcome: string; reason?: string; detail?: str
     // The button is not offered again at once, and says why.
     const availability = await page.evaluate((name) => window.ads.availability(name), placement);
     expect(availability).toMatchObject({ available: false, outcome: expected.outcome });
+  } finally {
+    await context.close();
+  }
+});
+
+/** A host that exists only in the rules of a filter. */
+const filteredUrl = 'http://play.test';
+
+it.for<[string, (pages: string) => string, { outcome: string; reason: string }]>([
+  ['a filter for its whole host', () => filteredUrl, { outcome: 'ad_blocked', reason: 'blocked' }],
+  ['nothing', () => 'http://127.0.0.1:9', { outcome: 'offline', reason: 'network' }],
+  ['another server', (pages) => pages, { outcome: 'offline', reason: 'unexpected_response' }],
+])('at the service’s URL, %s is told apart', async ([, findUrl, expected], { browser, stack }) => {
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    const session = await context.newCDPSession(page);
+    await session.send('Network.enable');
+    await session.send('Network.setBlockedURLs', { urls: [`${filteredUrl}/*`] });
+    const url = new URL(stack.pageFor('filtered'));
+    url.searchParams.set('service', findUrl(url.origin));
+    await page.goto(url.href);
+    await show(page, 'showRewarded', 'revive');
+    expect(await getResult(page)).toMatchObject(expected);
   } finally {
     await context.close();
   }

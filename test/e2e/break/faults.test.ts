@@ -89,6 +89,32 @@ describe('after a user gesture', () => {
     expect(await getPageState(page)).toEqual(asBefore('play'));
   });
 
+  it.each(['location', 'replace', 'reload', 'link', 'refresh', 'write'])(
+    'an HTML creative that leaves its page (%s) ends its ad without a reward',
+    async (placement) => {
+      await open(placement);
+      await watch(page);
+      expect(await getResult(page)).toMatchObject({
+        outcome: 'error',
+        reason: 'creative_navigated',
+      });
+      expect(await getPageState(page)).toEqual(asBefore('play'));
+    },
+  );
+
+  it.each(['form', 'target', 'history'])(
+    'an HTML creative that tries to leave its page (%s) is not let out',
+    async (placement) => {
+      await open(placement);
+      const url = page.url();
+      await watch(page);
+      await page.getByText('Your reward is on its way').first().waitFor();
+      await button(page, 'Close ad').first().click();
+      expect(await getResult(page)).toMatchObject({ outcome: 'rewarded' });
+      expect(page.url()).toBe(url);
+    },
+  );
+
   it('stops an HTML creative that floods the page with messages', async () => {
     await open('flooding');
     await watch(page);

@@ -56,16 +56,29 @@ const media: Record<string, (origin: string) => Media> = {
   'wrong-type': (origin) => createVideoMedia(origin, 'lantern.html'),
   broken: (origin) => createVideoMedia(origin, 'broken.webm'),
   stalling: (origin) => createVideoMedia(origin, 'stalling.webm'),
-  ...Object.fromEntries(
-    ['mute', 'throwing', 'flooding', 'navigating', 'popping', 'reading'].map((name) => [
-      name,
-      (origin: string) => createHtmlMedia(origin, name),
-    ]),
-  ),
+};
+
+/** Ways in which an HTML creative can try to leave its page, once it is on the screen. */
+const exits = {
+  location: `location.href = 'mute.html'`,
+  replace: `location.replace('data:text/html,gone')`,
+  reload: `location.reload()`,
+  link: `const link = document.createElement('a'); link.href = 'mute.html'; document.body.append(link); link.click()`,
+  refresh: `document.head.innerHTML = '<meta http-equiv="refresh" content="0;url=mute.html">'`,
+  write: `document.open(); document.write('gone'); document.close()`,
+  form: `document.body.innerHTML = '<form action="mute.html">'; document.forms[0].submit()`,
+  target: `document.body.innerHTML = '<form action="mute.html" target="_top">'; document.forms[0].submit(); open('mute.html', '_top')`,
+  history: `history.go(-1)`,
 };
 
 /** The faulty HTML creatives' scripts. */
 const scripts: Record<string, string> = {
+  ...Object.fromEntries(
+    Object.entries(exits).map(([name, leave]) => [
+      name,
+      `port.onmessage = ({ data }) => { if (data.type === 'viewable') { ${leave} } }; port.postMessage({ type: 'ready' })`,
+    ]),
+  ),
   mute: '',
   throwing: `port.postMessage({ type: 'ready' }); throw new Error('an error in the creative')`,
   flooding: `port.postMessage({ type: 'ready' }); setInterval(() => { for (let i = 0; i < 1e3; i++) port.postMessage({ type: "click" }) })`,
@@ -102,6 +115,11 @@ export async function respondAsService(
 
 let count = 0;
 
+const findMedia = (placement: string, origin: string): Media | undefined =>
+  Object.hasOwn(scripts, placement)
+    ? createHtmlMedia(origin, placement)
+    : (media[placement] ?? media['image'])?.(origin);
+
 async function createResponse(
   pathname: string,
   request: IncomingMessage,
@@ -131,7 +149,7 @@ function decide({ placement }: DecisionRequest, origin: string): Decision {
     format: 'rewarded',
     creative: {
       id: 'crv_01jabcdefghjkmnpqrstvwxyz0',
-      media: (media[placement] ?? media['image'])?.(origin) as Media,
+      media: findMedia(placement, origin) as Media,
       alt: 'Meadow, a quiet game about sheep and the wind',
       click_url: 'https://advertiser.example/',
       ...(placement === 'external' && {

@@ -4,6 +4,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { DecisionRequest } from '../../../protocol/wire.ts';
 import { sendEvents } from '../../../src/outbox/send.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
+import { findObstacle } from '../../../src/transport/reach-service.ts';
 import { createServiceClient, withNonce } from '../../../src/transport/service-client.ts';
 import { readReward } from '../../../src/transport/read-reward.ts';
 import { requestDecision } from '../../../src/decision/request-ad.ts';
@@ -40,7 +41,7 @@ async function serve(
     client,
     clock,
     isOnline: () => true,
-    reach: (signal: AbortSignal) => fetch(`${serviceUrl}/healthz`, { mode: 'no-cors', signal }),
+    findObstacle: (signal: AbortSignal) => findObstacle({ clock, fetch }, serviceUrl, signal),
   };
   return {
     client,
@@ -196,7 +197,7 @@ test('a request can be aborted before it starts and while it is in flight', asyn
 
 test('a failed decision request counts as blocked if the service is reachable', async () => {
   const client = await serve((request, response) => {
-    if (request.url === '/healthz') respond(200, '{}')(request, response);
+    if (request.url?.startsWith('/healthz')) respond(200, '{"status":"ok"}')(request, response);
     else request.socket.destroy();
   });
   expect(await client.requestDecision(request)).toEqual({ kind: 'unreachable', cause: 'blocked' });
