@@ -55,7 +55,7 @@ export default defineConfig(({ mode }) => {
       rolldownOptions: {
         // Puts all of the core into index.js, in one request. The engine adapters import it from there.
         preserveEntrySignatures: 'allow-extension',
-        external: scriptTag === undefined ? ['eventemitter3', 'idb-keyval', 'phaser'] : ['phaser'],
+        external: ['phaser'],
       },
     },
   };

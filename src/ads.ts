@@ -5,7 +5,6 @@ import {
   findShownAd,
   runAdBreak,
 } from './ad-break/run-ad-break.ts';
-import { showBanner } from './ad-break/show-banner.ts';
 import type { Recorder } from './debug/recorder.ts';
 import type { Decisions } from './decision/decisions.ts';
 import {
@@ -20,7 +19,7 @@ import type { Outbox } from './outbox/outbox.ts';
 import type { OutboxDiagnostics } from './outbox/state.ts';
 import type { Availability, RewardReport, ShowResult } from './outcome.ts';
 import type { Emitter } from './platform/emitter.ts';
-import { linkSignals } from './platform/clock.ts';
+import { linkSignals, runWithTimeout } from './platform/clock.ts';
 import { loadPart } from './platform/load-part.ts';
 import type { RewardDiagnostics, Rewards } from './reward/rewards.ts';
 import type { RewardHandler } from './reward/delivery.ts';
@@ -31,6 +30,11 @@ import type { RewardHandler } from './reward/delivery.ts';
  */
 export interface PreloadOptions extends RequestOptions {
   signal?: AbortSignal;
+  /**
+   * The format that the placement must have. If it has another one, the outcome is `invalid_placement`, as it would be
+   * for a call to show the ad. Default: any.
+   */
+  format?: 'rewarded' | 'interstitial' | 'banner';
   /**
    * A decision that your own server requested with its secret key, exactly as the service returned it. The next call to
    * show an ad for the placement uses this decision. Because your server identifies the player, no client can
@@ -381,15 +385,18 @@ export function assembleAds(deps: AdsDeps): Ads {
     showInterstitial: (placement, options) => show(placement, 'interstitial', options),
     mountBanner(placement, element) {
       const bannerController = linkSignals(lifetime.signal);
-      return {
-        result: showBanner(
-          { ...breakDeps, note: record.note },
-          placement,
-          element,
-          bannerController.signal,
-        ),
-        remove: () => bannerController.abort(),
+      const { signal } = bannerController;
+      const { clock, loadTimeoutMs } = breakDeps;
+      const importPart = () => import('./ad-break/show-banner.ts');
+      const mount = async (): Promise<ShowResult> => {
+        const showBanner = await runWithTimeout(clock, loadTimeoutMs, signal, (loadSignal) =>
+          loadPart(importPart, 'showBanner', { clock, signal: loadSignal }),
+        );
+        return typeof showBanner === 'function'
+          ? showBanner({ ...breakDeps, note: record.note }, placement, element, signal)
+          : { outcome: showBanner === 'timeout' ? showBanner : 'aborted' };
       };
+      return { result: mount(), remove: () => bannerController.abort() };
     },
     on: listen('on'),
     once: listen('once'),

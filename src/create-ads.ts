@@ -29,7 +29,8 @@ import { browserTabChannel } from './platform/page.ts';
 import { createLedger } from './reward/ledger.ts';
 import { createRewards } from './reward/rewards.ts';
 import { createReachability } from './transport/reachability.ts';
-import { createServiceClient, reachService } from './transport/service-client.ts';
+import { findObstacle } from './transport/reach-service.ts';
+import { createServiceClient } from './transport/service-client.ts';
 import { unavailableAds } from './unavailable-ads.ts';
 
 // At load, so that it is normally the first to listen.
@@ -138,7 +139,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     isConsentKnown: player.isConsentKnown,
     isOnline: browserConnectivity.isOnline,
     isReachable: reachability.isReachable,
-    reach: (reachSignal) => reachService(fetch, serviceUrl, reachSignal),
+    findObstacle: (obstacleSignal) => findObstacle({ ...ports, fetch }, serviceUrl, obstacleSignal),
     profile: player.current,
     onResponse(placement, response) {
       recorder.onResponse(placement, response);

@@ -3,15 +3,9 @@ import type { OverlayStrings } from './creative/strings.ts';
 import type { EngineDriver } from './engine/engine-driver.ts';
 import type { OptionErrorCode } from './outcome.ts';
 import { attempt } from './platform/guard.ts';
+import { listen } from './platform/native.ts';
 import { type KeyParts, parseKey } from './platform/key-format.ts';
-import {
-  cleanPlayerData,
-  isCustomData,
-  isSegment,
-  isUserRef,
-  isUserToken,
-  maxSegments,
-} from './platform/player-data.ts';
+import { cleanPlayerData, isCustomData, isSegment, maxSegments } from './platform/player-data.ts';
 
 /** An outcome that can be simulated in the sandbox. */
 export type Simulation = NonNullable<DecisionRequest['simulate']>;
@@ -158,12 +152,15 @@ const outcomes: Simulation[] = [
 const simulation: Check = (value) =>
   !outcomes.includes(value as Simulation) && `${outcomes.join(', ')} or omitted`;
 
+/** For options that only {@link playerOptions} lists. */
+const anything: Check = () => false;
+
 /** One check per option. A check returns `false` for a valid value, or a description of the expected value. */
 const checks: Record<keyof AdsOptions, Check> = {
   publishableKey: matches(/^/, 'a publishable key'),
   serviceUrl: httpUrl,
-  userRef: (value) => !isUserRef(value) && '1 to 128 printable ASCII characters',
-  userToken: (value) => !isUserToken(value) && 'a signed token',
+  userRef: anything,
+  userToken: anything,
   customData: (value) => !isCustomData(value) && 'a string of at most 1,024 characters',
   consent: (value) => value !== 'page' && consent(value) && `${consentShape} or 'page'`,
   childDirected: ofType('boolean'),
@@ -174,8 +171,7 @@ const checks: Record<keyof AdsOptions, Check> = {
       new Set(value).size === value.length &&
       value.every(isSegment)
     ) && 'at most 20 different strings of 1 to 64 characters',
-  // Any text is valid, because it may come from the player's device.
-  locale: matches(/^/, 'a tag such as `pt-BR`'),
+  locale: anything,
   strings: ofType('object'),
   muted: ofType('boolean'),
   engine: ofType('object'),
@@ -213,8 +209,10 @@ export function findCallError(
 ): string | undefined {
   if (typeof options !== 'object' || options === null) return 'options must be an object.';
   const { signal } = options;
-  if (signal && !(signal.addEventListener instanceof Function))
-    return '`signal` must be an AbortSignal.';
+  // Only a signal of the browser's own has listeners that this code can add.
+  const stop = signal && attempt(() => listen(signal, 'abort', () => undefined));
+  if (signal && !stop) return '`signal` must be an AbortSignal.';
+  stop?.();
   return (['customData', 'segments', 'muted'] as const)
     .map((name) => describeInvalidOption(name, options[name]))
     .find(Boolean);

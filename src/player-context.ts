@@ -3,6 +3,7 @@ import type { CheckedOptions, ConsentOptions, UserOptions, UserToken } from './o
 import type { Clock } from './platform/clock.ts';
 import { newRandomId } from './platform/ids.ts';
 import { loadPart } from './platform/load-part.ts';
+import { listen } from './platform/native.ts';
 import { browserPageLifecycle, type Connectivity } from './platform/page.ts';
 
 /** The player's data, as sent in requests. */
@@ -139,7 +140,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
     const importPart = () => import('./platform/page-consent.ts');
     const followPageConsent = await loadPart(importPart, 'followPageConsent', { clock, signal });
     const unfollow = followPageConsent(clock, setConsent, browserPageLifecycle);
-    signal.addEventListener('abort', unfollow);
+    listen(signal, 'abort', unfollow);
   }
   // Rejects only if the page’s consent is no longer needed.
   if (followsPage) followPage().catch(() => undefined);

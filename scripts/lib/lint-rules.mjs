@@ -1,6 +1,6 @@
 /**
  * This repository's own lint rules, as an oxlint plugin: no published rule covers the quirks of Cocos Creator's
- * compiler, or where the service may read the time.
+ * compiler, what a page can do to the SDK, or where the service may read the time.
  */
 
 const message =
@@ -158,7 +158,37 @@ const portable = {
   },
 };
 
+const pageMessages = {
+  listener:
+    'A page may have replaced `addEventListener()`, and added properties to every object: use `listen()` (src/platform/native.ts).',
+  in: 'A page may have added properties to every object: use `has()` (src/platform/guard.ts) or `Object.hasOwn()`.',
+};
+
+/**
+ * Rejects what a page can change by changing the prototypes that all objects share.
+ *
+ * @type {{ create(context: { report(problem: object): void }): object }}
+ */
+const ownProperties = {
+  create: (context) => ({
+    /** @param {any} expression */
+    BinaryExpression({ operator, right }) {
+      if (operator === 'in') context.report({ message: pageMessages.in, node: right });
+    },
+    /** @param {any} call */
+    CallExpression({ callee }) {
+      if (/^(?:add|remove)EventListener$/.test(callee.property?.name ?? ''))
+        context.report({ message: pageMessages.listener, node: callee.property });
+    },
+  }),
+};
+
 export default {
   meta: { name: 'trueward' },
-  rules: { 'no-iterable-spread': noIterableSpread, 'one-clock': oneClock, portable },
+  rules: {
+    'no-iterable-spread': noIterableSpread,
+    'one-clock': oneClock,
+    'own-properties': ownProperties,
+    portable,
+  },
 };

@@ -2,6 +2,7 @@ import type { ReadyAd } from '../decision/request-ad.ts';
 import type { NoAd } from '../decision/no-ad.ts';
 import type { RequestOptions } from '../options.ts';
 import { runWithTimeout, type Clock } from '../platform/clock.ts';
+import { has } from '../platform/guard.ts';
 
 /** Provides ads for ad breaks and banners. */
 export interface AdSource {
@@ -26,7 +27,7 @@ export async function obtainAd(
     const ad = (takenAd = await take(placement, loadSignal, request));
     // The ad arrived after the timeout or the abort.
     if (loadSignal.aborted) destroy(ad);
-    if (!('creative' in ad)) return ad;
+    if (!has(ad, 'creative')) return ad;
     const { format: actualFormat, id: decisionId } = ad.decision;
     if (actualFormat === format) {
       await alsoNeeded;
@@ -48,5 +49,5 @@ export async function obtainAd(
 }
 
 function destroy(ad: ReadyAd | NoAd): void {
-  if ('creative' in ad) ad.creative.destroy();
+  if (has(ad, 'creative')) ad.creative.destroy();
 }

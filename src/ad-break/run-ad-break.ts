@@ -1,6 +1,7 @@
 import type { OverlayText } from '../creative/strings.ts';
 import type { RequestOptions } from '../options.ts';
 import type { ShowResult } from '../outcome.ts';
+import { has } from '../platform/guard.ts';
 import { type AdSource, obtainAd } from './obtain-ad.ts';
 import { type MachineDeps, runMachine, type ShowRequest } from './run-machine.ts';
 
@@ -45,7 +46,7 @@ export async function runAdBreak(deps: BreakDeps, request: BreakRequest): Promis
   };
   try {
     const ad = await obtainAd(deps, { ...request, format: request.kind }, deps.text.ready);
-    if (!('creative' in ad)) return ad;
+    if (!has(ad, 'creative')) return ad;
     const showRequest: ShowRequest = {
       ...request,
       muted: request.muted ?? deps.muted,

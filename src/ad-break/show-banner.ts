@@ -1,7 +1,8 @@
 import { mountBanner } from '../creative/banner.ts';
 import type { NewAdEvent } from '../outbox/outbox.ts';
 import type { ShowResult } from '../outcome.ts';
-import { reportUncaught } from '../platform/guard.ts';
+import { has, reportUncaught } from '../platform/guard.ts';
+import { listen } from '../platform/native.ts';
 import { type AdSource, obtainAd } from './obtain-ad.ts';
 
 export interface BannerDeps extends AdSource {
@@ -19,7 +20,7 @@ export async function showBanner(
 ): Promise<ShowResult> {
   const request = { format: 'banner', placement, signal };
   const ad = await obtainAd(deps, request);
-  if (!('creative' in ad)) return ad;
+  if (!has(ad, 'creative')) return ad;
   const { creative, decision } = ad;
   let result: ShowResult = { outcome: 'completed', decisionId: decision.id };
   if (signal.aborted) {
@@ -33,11 +34,11 @@ export async function showBanner(
   };
   let unmount: (() => void) | undefined;
   const end = (): void => {
-    signal.removeEventListener('abort', end);
+    stopAbort();
     unmount?.();
     report('close');
   };
-  signal.addEventListener('abort', end);
+  const stopAbort = listen(signal, 'abort', end);
   try {
     unmount = mountBanner(element, creative, {
       clock: deps.clock,
@@ -58,7 +59,7 @@ export async function showBanner(
     // If the creative failed while preloading, the `failed` hook ran before `unmount` was assigned.
     if (result.outcome === 'error') unmount();
   } catch (error) {
-    signal.removeEventListener('abort', end);
+    stopAbort();
     creative.destroy();
     const detail = String(error);
     result = { outcome: 'error', reason: 'open_failed', detail, decisionId: decision.id };

@@ -5,8 +5,9 @@ import { watchViewability } from '../creative/viewability.ts';
 import type { ReadyAd } from '../decision/request-ad.ts';
 import type { Clock } from '../platform/clock.ts';
 import { onInput } from '../platform/front-door.ts';
+import { attempt } from '../platform/guard.ts';
+import { loadPart } from '../platform/load-part.ts';
 import { listen } from '../platform/native.ts';
-import { followGamepads } from './gamepad.ts';
 import { createInputGate, type InputGate } from './input-gate.ts';
 import type { BreakEvent } from './machine.ts';
 
@@ -150,7 +151,7 @@ export function openStage(
     // In a game portal's iframe, focus may return to the portal instead of this page. In that case, a pointer press
     // shows that the player is back.
     onInput(({ type }) => type === 'pointerdown' && dispatchVisibility()),
-    followGamepads(overlay.element.shadowRoot as ShadowRoot, gate),
+    awaitGamepad(overlay.element.shadowRoot as ShadowRoot, gate, clock),
     gate.destroy,
   ];
 
@@ -276,6 +277,24 @@ export function openStage(
       overlay.close();
     },
   };
+}
+
+/**
+ * Lets gamepads operate the ad. Their code is loaded once there is a gamepad: when an ad opens, or when a button is pressed
+ * for the first time. Returns a function that stops it.
+ */
+function awaitGamepad(root: ShadowRoot, gate: InputGate, clock: Clock): () => void {
+  const lifetime = new AbortController();
+  const { signal } = lifetime;
+  const follow = (): void =>
+    void loadPart(() => import('./gamepad.ts'), 'followGamepads', { clock, signal }).then(
+      (followGamepads) => listen(signal, 'abort', followGamepads(root, gate)),
+      // The ad has closed.
+      () => undefined,
+    );
+  if (attempt(() => navigator.getGamepads())?.some(Boolean)) follow();
+  else listen(window, 'gamepadconnected', follow, { once: true, signal });
+  return () => lifetime.abort();
 }
 
 /** Reports an ad that should be playing but has made no progress for too long. */

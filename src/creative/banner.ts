@@ -1,5 +1,6 @@
 import type { Reason } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
+import { listen } from '../platform/native.ts';
 import { dressHost, findHost } from './host.ts';
 import { watchView } from './page-cover.ts';
 import type { LoadedCreative, RendererEvent } from './renderer.ts';
@@ -104,9 +105,9 @@ export function mountBanner(
     scheduleResume();
   });
   // Some browsers let even a silent video start only while the player touches the page.
-  window.addEventListener('pointerup', resumeIfBlocked, true);
+  const stopListening = listen(window, 'pointerup', resumeIfBlocked, { capture: true });
   return () => {
-    window.removeEventListener('pointerup', resumeIfBlocked, true);
+    stopListening();
     stopWatching();
     cancelResume?.();
     viewability.destroy();

@@ -1,5 +1,5 @@
 import { lastPressMs } from '../platform/front-door.ts';
-import { attempt } from '../platform/guard.ts';
+import { attempt, copyOwn } from '../platform/guard.ts';
 import { listen, native } from '../platform/native.ts';
 import { startExposure, type Exposure } from './exposure.ts';
 import { createHost } from './host.ts';
@@ -108,10 +108,9 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   function receive(message: unknown): void {
     messageCount += 1;
     if (messageCount > maxMessages) return end('message_flood');
-    if (typeof message !== 'object' || message === null || !('type' in message)) return;
-    const { type } = message;
+    const { sound, type } = copyOwn(message);
     if (type === 'ready') {
-      hasSound = !('sound' in message && message.sound === false);
+      hasSound = sound !== false;
       ready();
       // The frame was moved within the page, which reloaded its document.
       if (listener) announce();

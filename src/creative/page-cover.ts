@@ -1,3 +1,5 @@
+import { listen } from '../platform/native.ts';
+
 /** Covers of this page. Every copy of this script shares them through the document. */
 interface Covers {
   count: number;
@@ -47,11 +49,11 @@ export function watchView(element: Element, onChange: (inView: boolean) => void)
       : undefined;
   observer?.observe(element);
   covers.listeners.add(update);
-  document.addEventListener('visibilitychange', update);
+  const stopListening = listen(document, 'visibilitychange', update);
   update();
   return () => {
     observer?.disconnect();
     covers.listeners.delete(update);
-    document.removeEventListener('visibilitychange', update);
+    stopListening();
   };
 }

@@ -128,19 +128,16 @@ function waitUntilBuffered(
   signal: AbortSignal,
 ): Promise<void> {
   const listenerController = new AbortController();
-  const once = { signal: listenerController.signal };
   let cancelGrace: (() => void) | undefined;
   return new Promise<void>((resolve, reject) => {
-    video.addEventListener('canplaythrough', () => resolve(), once);
-    video.addEventListener(
-      'loadeddata',
-      () => {
-        cancelGrace = clock.after(bufferGraceMs, resolve);
-      },
-      once,
-    );
-    video.addEventListener('error', () => reject(new Error(findErrorCode(video))), once);
-    signal.addEventListener('abort', () => reject(signal.reason), once);
+    const on = (target: EventTarget, type: string, handler: () => void) =>
+      listenTo(target, type, handler, { signal: listenerController.signal });
+    on(video, 'canplaythrough', resolve);
+    on(video, 'loadeddata', () => {
+      cancelGrace = clock.after(bufferGraceMs, resolve);
+    });
+    on(video, 'error', () => reject(new Error(findErrorCode(video))));
+    on(signal, 'abort', () => reject(signal.reason));
     if (signal.aborted) reject(signal.reason);
   }).finally(() => {
     listenerController.abort();

@@ -1,5 +1,5 @@
 import type { Diagnostics } from '../ads.ts';
-import { native } from '../platform/native.ts';
+import { listen, native } from '../platform/native.ts';
 import type { RewardReport } from '../outcome.ts';
 import type { OutboxDiagnostics } from '../outbox/state.ts';
 import { describeResponse, describeReward, joinParts } from './describe.ts';
@@ -44,7 +44,7 @@ export function togglePanel(source: PanelSource): void {
   if (source.signal.aborted) return;
   const closePanel = openPanel(source);
   closers.set(source, closePanel);
-  source.signal.addEventListener('abort', closePanel);
+  listen(source.signal, 'abort', closePanel);
 }
 
 /** How often the panel refreshes, in milliseconds. */

@@ -9,25 +9,28 @@ import type { LogEntry } from './write-log.ts';
 /** Writes an entry to the console. */
 export type Log = (entry: LogEntry) => void;
 
+type LoadOptions = { clock: Clock; signal: AbortSignal };
+
+const importTools = () => import('./debug-tools.ts');
+const callLoaded = <T>(loading: Promise<(value: T) => void>, value: T): void =>
+  void loading.then(
+    (call) => call(value),
+    // The ads were destroyed.
+    () => undefined,
+  );
+
 /** Loads the log's code. Entries wait until it has loaded, or are discarded once `signal` has aborted. */
-export function loadLog(options: { clock: Clock; signal: AbortSignal }): Log {
-  const loading = loadPart(() => import('./debug-tools.ts'), 'writeLog', options);
+export function loadLog(options: LoadOptions): Log {
+  const loading = loadPart(importTools, 'writeLog', options);
   // A promise runs its callbacks in order, so the lines appear in the order in which the events occurred.
-  return (entry) =>
-    void loading.then(
-      (writeLog) => writeLog(entry),
-      () => undefined,
-    );
+  return (entry) => callLoaded(loading, entry);
 }
 
 /** Returns a function that warns the developer of typical mistakes. Its code is loaded with the first incident. */
 export const createWarnings =
-  (options: { clock: Clock; signal: AbortSignal }) =>
+  (options: LoadOptions) =>
   (incident: Incident): void =>
-    void loadPart(() => import('./debug-tools.ts'), 'warnOfMistake', options).then(
-      (warnOfMistake) => warnOfMistake(incident),
-      () => undefined,
-    );
+    callLoaded(loadPart(importTools, 'warnOfMistake', options), incident);
 
 /** Wraps `fetch` so that each request and its response are logged. */
 export const loggedFetch =

@@ -2,6 +2,8 @@ import type { Decision } from '../../protocol/wire.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Availability } from '../outcome.ts';
 import { type Clock, type Deadline, createDeadline } from '../platform/clock.ts';
+import { copyOwn, has } from '../platform/guard.ts';
+import { listen } from '../platform/native.ts';
 import type { PageLifecycle } from '../platform/page.ts';
 import {
   type ReadyAd,
@@ -23,7 +25,7 @@ export interface Decisions {
   preload(
     placement: string,
     signal: AbortSignal,
-    options?: RequestOptions & { decision?: Decision },
+    options?: RequestOptions & { decision?: Decision; format?: Decision['format'] },
   ): Promise<Availability>;
   /** Whether an ad may be offered, as far as this device knows. Doesn’t send a request. */
   availability(placement: string, options?: RequestOptions): Availability;
@@ -76,6 +78,10 @@ interface Slot {
   inFlight: Map<string, InFlightRequest>;
 }
 
+/** Copies request options, so that nothing is taken for one that the page has added to every object. */
+const copyOptions = <Options extends RequestOptions>(options?: Options): Partial<Options> =>
+  copyOwn(options) as Partial<Options>;
+
 /** Returns a cache key for request options. Options that lead to the same request have the same key. */
 const createKey = ({ customData, segments }: RequestOptions): string =>
   JSON.stringify([customData, segments]);
@@ -120,7 +126,7 @@ interface Call {
   signal: AbortSignal;
   options: RequestOptions;
   /** A decision from the game's own server. */
-  decision?: Decision | undefined;
+  decision: Decision | undefined;
 }
 
 /** Creates the cache for decisions and their media. */
@@ -221,9 +227,9 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
         }
         resolve({ outcome: 'aborted' });
       };
-      signal.addEventListener('abort', onAbort, { once: true });
+      const stopAbort = listen(signal, 'abort', onAbort, { once: true });
       void request.done.then((noAd) => {
-        signal.removeEventListener('abort', onAbort);
+        stopAbort();
         resolve(noAd);
       });
     });
@@ -246,8 +252,9 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     return isOutdated ? ensureReady(call) : noAd;
   };
 
-  const take: Decisions['take'] = async (placement, signal, options = {}) => {
-    const noAd = await ensureReady({ placement, signal, options });
+  const take: Decisions['take'] = async (placement, signal, given) => {
+    const options = copyOptions(given);
+    const noAd = await ensureReady({ placement, signal, options, decision: undefined });
     if (noAd) return noAd;
     const slot = getOrCreateSlot(placement);
     // By now, another caller may have taken or replaced the ad, or it may have expired while the device slept.
@@ -258,7 +265,8 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     return ready;
   };
 
-  const availability = (placement: string, options: RequestOptions = {}): Availability => {
+  const availability = (placement: string, given?: RequestOptions): Availability => {
+    const options = copyOptions(given);
     if (destroyed) return toUnavailable({ outcome: 'aborted', reason: 'destroyed' });
     if (!deps.isConsentKnown()) return toUnavailable(notReady);
     const slot = getOrCreateSlot(placement);
@@ -272,13 +280,21 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
 
   return {
     take,
-    async preload(placement, signal, options = {}) {
-      const noAd = await ensureReady({ placement, signal, options, decision: options.decision });
-      return noAd ? toUnavailable(noAd) : availability(placement, options);
+    async preload(placement, signal, given) {
+      const options = copyOptions(given);
+      const { decision, format } = options;
+      const noAd = await ensureReady({ placement, signal, options, decision });
+      if (noAd) return toUnavailable(noAd);
+      const { ready } = getOrCreateSlot(placement);
+      return format && ready && ready.decision.format !== format
+        ? toUnavailable({ outcome: 'invalid_placement', reason: 'wrong_format' })
+        : availability(placement, options);
     },
     availability,
-    isLoaded: (placement, options = {}) =>
-      !destroyed && deps.isConsentKnown() && isReady(getOrCreateSlot(placement), options),
+    isLoaded: (placement, options) =>
+      !destroyed &&
+      deps.isConsentKnown() &&
+      isReady(getOrCreateSlot(placement), copyOptions(options)),
     forget: forgetAll,
     destroy() {
       destroyed = true;
@@ -322,12 +338,16 @@ async function fillSlot(
   let result = await (decision
     ? loadProvidedDecision(deps, placement, signal, decision)
     : requestAd(deps, { placement, options, signal, previous }));
-  if ('creative' in result && result.creative === previous?.creative && slot.ready !== previous) {
+  if (
+    has(result, 'creative') &&
+    result.creative === previous?.creative &&
+    slot.ready !== previous
+  ) {
     // The ad whose media would have been reused was shown or replaced while the request was in flight, so load the
     // media again.
     result = await loadMedia(deps, result.decision, result.expiry, signal);
   }
-  if (!('creative' in result)) {
+  if (!has(result, 'creative')) {
     // The game’s server can’t know whether this device’s own requests would fail.
     const isRecorded = !(decision && transientOutcomes.has(result.outcome));
     if (isCurrent() && isRecorded) recordNoAd(slot, result, clock, options);

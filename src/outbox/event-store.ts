@@ -1,6 +1,5 @@
-import { promisifyRequest } from 'idb-keyval';
 import type { Clock } from '../platform/clock.ts';
-import { createDatabase, waitForCommit } from '../platform/database.ts';
+import { createDatabase, waitForCommit, waitForRequest } from '../platform/database.ts';
 
 /** A stored record: the events from one task, each as the JSON that is sent to the service. */
 export interface EventRecord {
@@ -137,8 +136,8 @@ export function createIndexedDbStore(options: IndexedDbStoreOptions): EventStore
       events('readonly', async (store) => {
         const range = IDBKeyRange.lowerBound(afterKey, true);
         const [keys, values] = await Promise.all([
-          promisifyRequest(store.getAllKeys(range, pageSize)),
-          promisifyRequest<unknown[]>(store.getAll(range, pageSize)),
+          waitForRequest(store.getAllKeys(range, pageSize)),
+          waitForRequest<unknown[]>(store.getAll(range, pageSize)),
         ]);
         return keys.map((key, index) => ({ key: Number(key), value: values[index] }));
       }),

@@ -84,7 +84,7 @@ function holdSound({ sound }: Phaser.Game, signal: AbortSignal): () => void {
   const playingSounds = (sound?.getAllPlaying?.() ?? []).filter((playingSound) =>
     playingSound.pause(),
   );
-  const context = sound && 'context' in sound ? sound.context : undefined;
+  const { context } = (sound ?? {}) as { context?: AudioContext };
   let didSuspend = false;
   const suspend = () => {
     if (context?.state !== 'running') return;

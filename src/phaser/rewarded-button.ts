@@ -1,5 +1,5 @@
 import type * as Phaser from 'phaser';
-import { native } from '../platform/native.ts';
+import { listen, native } from '../platform/native.ts';
 import type { Ads } from '../ads.ts';
 import type { Availability, ShowResult } from '../outcome.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -80,13 +80,13 @@ export function addFallbackButton(
   const element = canvas.ownerDocument.createElement('button');
   element.type = 'button';
   element.dir = 'auto';
-  element.addEventListener('click', onPress);
-  element.addEventListener('focus', () => onFocus(true));
-  element.addEventListener('blur', () => onFocus(false));
+  listen(element, 'click', onPress);
+  listen(element, 'focus', () => onFocus(true));
+  listen(element, 'blur', () => onFocus(false));
   // Phaser listens on the window and prevents the default action of captured keys. Without this, Space might make the
   // player jump instead of pressing the button.
   for (const type of ['keydown', 'keyup'] as const) {
-    element.addEventListener(type, (event) => {
+    listen<KeyboardEvent>(element, type, (event) => {
       if (event.key === ' ' || event.key === 'Enter') event.stopPropagation();
     });
   }

@@ -16,6 +16,16 @@ export function callGuarded(callback: (() => void) | undefined): void {
   }
 }
 
+/** Whether an object has the property itself. Some pages add properties to every object. */
+export const has = <T extends object, Name extends PropertyKey>(
+  value: T,
+  name: Name,
+): value is Extract<T, Record<Name, unknown>> => Object.hasOwn(value, name);
+
+/** Copies an object's own properties to an object without a prototype. Anything else has no properties. */
+export const copyOwn = (value: unknown): Record<string, unknown> =>
+  Object.assign(Object.create(null) as Record<string, unknown>, value);
+
 /**
  * Returns the result of `work`, or undefined if `work` throws. A browser API may be missing. It may also fail because
  * cookies are blocked, the frame is sandboxed, or a permissions policy forbids its use.

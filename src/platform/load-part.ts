@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
 import { reportUncaught } from './guard.ts';
+import { listen } from './native.ts';
 import { browserConnectivity } from './page.ts';
 
 /** Delay before the first retry, in milliseconds. Each later delay is twice as long. */
@@ -23,7 +24,7 @@ export async function loadPart<Part extends object, Name extends keyof Part & st
   for (let failures = 0; !signal.aborted;) {
     try {
       const part = await (url ? importFrom<Part>(url, failures) : importPart());
-      if (!signal.aborted && (!url || name in part)) return part[name];
+      if (!signal.aborted && (!url || Object.hasOwn(part, name))) return part[name];
       // The bundler exports the part in its own way. The file has loaded, so the bundler's `import()` works now.
       url = '';
     } catch (error) {
@@ -61,12 +62,12 @@ function waitForRetry(ms: number, clock: Clock, signal: AbortSignal): Promise<vo
     const finish = (): void => {
       cancelTimer();
       stopListening();
-      signal.removeEventListener('abort', finish);
+      stopAbort();
       resolve();
     };
     const cancelTimer = clock.after(Math.min(ms, maxDelayMs), finish);
     const stopListening = browserConnectivity.onOnline(finish);
-    signal.addEventListener('abort', finish);
+    const stopAbort = listen(signal, 'abort', finish);
     if (signal.aborted) finish();
   });
 }

@@ -1,5 +1,6 @@
 import { attempt } from './guard.ts';
 import { type Clock, systemClock } from './clock.ts';
+import { listen } from './native.ts';
 
 /**
  * Waits for the lock `name`, which all tabs with the same origin share, and holds it until `signal` aborts. Resolves
@@ -37,12 +38,12 @@ export const browserLocks =
         proceed();
       };
       const cancelTimer = clock.after(maxWaitMs, stopWaiting);
-      signal.addEventListener('abort', stopWaiting);
+      listen(signal, 'abort', stopWaiting);
       const hold = (): Promise<void> | undefined => {
         // The browser may grant the lock at the moment this tab stops waiting for it.
         if (waiting.signal.aborted) return undefined;
         proceed();
-        return new Promise((release) => signal.addEventListener('abort', () => release()));
+        return new Promise((release) => listen(signal, 'abort', () => release()));
       };
       const request = async (): Promise<unknown> =>
         manager?.request(name, { signal: waiting.signal }, hold);

@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
 import { attempt } from './guard.ts';
+import { listen } from './native.ts';
 import type { PageLifecycle } from './page.ts';
 
 /** The player’s choice, from the page’s consent dialog or a browser setting. */
@@ -217,7 +218,7 @@ export function consentFramework(
       const { listenerId } = data as { listenerId?: number };
       if (listenerId !== undefined && remove === undefined) {
         remove = () => attempt(() => call('removeEventListener', () => undefined, listenerId));
-        subscription.signal.addEventListener('abort', remove);
+        listen(subscription.signal, 'abort', remove);
       }
       onData(data);
     };
@@ -252,7 +253,7 @@ function findAncestorCall(name: keyof typeof versions, signal: AbortSignal): Cal
       { callId?: string; returnValue?: unknown; success?: unknown } | null | undefined;
     callbacks.get(response?.callId ?? '')?.(response?.returnValue, response?.success);
   };
-  window.addEventListener('message', onData, { signal });
+  listen(window, 'message', onData, { signal });
   return (command, callback, parameter) => {
     const callId = `trueward-${command}-${Math.random()}`;
     callbacks.set(callId, callback);

@@ -96,7 +96,8 @@ export const browserTabChannel: OpenTabChannel = <Message>(name: string) => {
   return {
     send: (message: Message) => attempt(() => channel?.postMessage(message)),
     onMessage(listener: (message: Partial<Message>) => void) {
-      channel?.addEventListener('message', ({ data }: MessageEvent<Partial<Message> | null>) => {
+      if (!channel) return;
+      listen(channel, 'message', ({ data }: MessageEvent<Partial<Message> | null>) => {
         if (data !== null) listener(data);
       });
     },

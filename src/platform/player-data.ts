@@ -10,9 +10,9 @@ export interface PlayerData<Token> {
 }
 
 /** Whether the service accepts the value. */
-export const isUserRef = (value: unknown): value is string =>
+const isUserRef = (value: unknown): value is string =>
   typeof value === 'string' && /^[\x20-\x7e]{1,128}$/.test(value);
-export const isUserToken = (value: unknown): boolean =>
+const isUserToken = (value: unknown): boolean =>
   typeof value === 'function' || (typeof value === 'string' && /^[\w.-]{1,4096}$/.test(value));
 export const isCustomData = (value: unknown): boolean =>
   typeof value === 'string' && /^[^]{0,1024}$/u.test(value);
@@ -34,12 +34,12 @@ function cleanUserRef(value: unknown): string | undefined {
       : undefined;
   if (!isUserRef(encoded)) {
     warnOnce(
-      '`userRef` must be 1 to 128 printable ASCII characters. This player is treated as anonymous and can’t earn rewards. Pass your own id for the player, not a name.',
+      '`userRef` must be 1 to 128 printable ASCII characters, so this player is anonymous and can’t earn rewards. Pass your own id, not a name.',
     );
     return undefined;
   }
   warnOnce(
-    `\`userRef\` must be printable ASCII, so it is sent percent-encoded, as in ${encoded}. Your server gets it in this form. Pass your own id for the player, not a name.`,
+    `\`userRef\` must be printable ASCII, so it is sent as ${encoded}. Pass your own id, not a name.`,
   );
   return encoded;
 }
@@ -49,7 +49,7 @@ function cleanSegments(value: unknown): string[] {
   const segments = valid.slice(0, maxSegments) as string[];
   if (!Array.isArray(value) || segments.length < value.length)
     warnOnce(
-      '`segments` must be at most 20 different strings of 1 to 64 characters. The others are left out.',
+      '`segments` must be at most 20 different strings of 1 to 64 characters, so others are left out.',
     );
   return segments;
 }
@@ -66,7 +66,7 @@ export function cleanPlayerData<Options extends PlayerData<unknown>>(options: Op
   if (hasToken && !isUserToken(userToken)) {
     // The id without its signature would prove nothing, so it is left out too.
     warnOnce(
-      '`userToken` must be a token from `signUserToken()`, or a function that returns one. This player is treated as anonymous and can’t earn rewards.',
+      '`userToken` must be from `signUserToken()`, so this player is anonymous and can’t earn rewards.',
     );
   } else {
     if (ref !== undefined) cleaned.userRef = ref;
@@ -74,7 +74,7 @@ export function cleanPlayerData<Options extends PlayerData<unknown>>(options: Op
   }
   if (isCustomData(customData)) cleaned.customData = customData as string;
   else if (!isAbsent(customData))
-    warnOnce('`customData` must be a string of at most 1,024 characters. It is left out.');
+    warnOnce('`customData` must be at most 1,024 characters, so it is left out.');
   if (!isAbsent(segments)) cleaned.segments = cleanSegments(segments);
   return { ...rest, ...cleaned } as Options;
 }

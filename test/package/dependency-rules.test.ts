@@ -26,7 +26,6 @@ const forbiddenImports: [file: string, line: string][] = [
   ['src/script-tag/x.ts', `export { a } from '../server/index.ts';`],
   ['src/server/x.ts', `export { a } from '../platform/y.ts';`],
   ['src/server/x.ts', `export { subtle } from 'node:crypto';`],
-  ['src/server/x.ts', `export { set } from 'idb-keyval';`],
   ['src/index.ts', `export { a } from '../service/src/y.ts';`],
   ['service/src/decision/x.ts', `export { a } from '../http/y.ts';`],
   ['service/src/store/x.ts', `export { a } from '../decision/y.ts';`],
@@ -184,6 +183,22 @@ test('rejects what works differently on Windows, outside its helpers', () => {
   expect([...new Set(problems.map(({ filename }) => filename))].sort()).toEqual(
     Object.keys(lines)
       .map((name) => `service/src/reward/${name}`)
+      .sort(),
+  );
+});
+
+test('rejects what a page can change by changing the prototypes of all objects', () => {
+  const lines = {
+    'in.ts': `export const isBreak = (of: object) => 'type' in of;`,
+    'add.ts': `export const add = () => document.addEventListener('click', () => {});`,
+    'remove.ts': `export const remove = (of?: EventTarget) => of?.removeEventListener('click', null);`,
+  };
+  for (const [name, line] of Object.entries(lines)) writeSource(`src/reward/${name}`, line);
+  writeSource('src/server/x.ts', lines['in.ts']);
+  const problems = lint().filter(({ code }) => code.includes('own-properties'));
+  expect(problems.map(({ filename }) => filename).sort()).toEqual(
+    Object.keys(lines)
+      .map((name) => `src/reward/${name}`)
       .sort(),
   );
 });

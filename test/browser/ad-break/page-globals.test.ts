@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import type { DecisionCreative } from '../../../protocol/wire.ts';
 import { createAds } from '../../../src/index.ts';
-import { createPublishableKey } from '../../support/stub-service.ts';
+import { createPublishableKey, createStubService, picture } from '../../support/stub-service.ts';
 import { decide, html, image, restoredState, setStage, video } from './stage-set.ts';
 
 const undo: (() => void)[] = [];
@@ -55,7 +55,7 @@ it.each<[string, DecisionCreative['media']]>([
   expect(stage.readPageState()).toEqual(restoredState);
 });
 
-it('starts in a page that has added properties to every object', () => {
+it('works in a page that has added properties to every object', async () => {
   const names = [
     'engine',
     'fetch',
@@ -76,8 +76,40 @@ it('starts in a page that has added properties to every object', () => {
     'clone',
     'key',
   ]);
+  // Names by which the SDK tells its own objects apart.
+  names.push('creative', 'outcome', 'type', 'sound', 'context', 'format', 'decision');
   for (const name of names) replace(Object.prototype, name, () => 'from the page');
-  const ads = createAds({ publishableKey: createPublishableKey(), serviceUrl: 'https://ads.test' });
+  const service = createStubService();
+  const noFill = { status: 'no_fill', reason: 'no_candidates' } as const;
+  const requests: object[] = [];
+  service.respond = (request) => {
+    requests.push(request);
+    return request.placement === 'revive' ? picture(50) : noFill;
+  };
+  const ads = createAds({
+    publishableKey: createPublishableKey(),
+    serviceUrl: 'https://ads.test',
+    userRef: 'player-1',
+    fetch: service.fetch,
+  });
   undo.push(ads.destroy);
   expect(ads.canShow('revive')).toBe(true);
+  expect(await ads.showRewarded('revive')).toMatchObject({ outcome: 'rewarded' });
+  expect(await ads.showRewarded('empty')).toMatchObject({ outcome: 'no_fill' });
+  expect(requests.map((request) => Object.keys(request).sort().join())).toEqual([
+    'locale,placement,user_ref,viewport',
+    'locale,placement,user_ref,viewport',
+  ]);
+});
+
+it.each<[string, object]>([
+  ['a signal of another kind', { aborted: false, addEventListener() {} }],
+  ['an abort controller', new AbortController()],
+])('%s is refused without throwing', async (_, signal) => {
+  const ads = createAds({ publishableKey: createPublishableKey(), serviceUrl: 'https://ads.test' });
+  undo.push(ads.destroy);
+  expect(await ads.showRewarded('revive', { signal: signal as AbortSignal })).toMatchObject({
+    outcome: 'error',
+    reason: 'option_invalid',
+  });
 });

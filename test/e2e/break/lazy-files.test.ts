@@ -6,7 +6,7 @@ import { it } from '../worker.ts';
 
 const languages = 'ar de es fr he id it ja ko nl pl pt ru tr uk zh'.split(' ');
 /** Every file that loads after the first one. A new one belongs into this list, and needs a check in `expectAll`. */
-const lazyFiles = [...languages, 'page-consent', 'debug-tools'].sort();
+const lazyFiles = [...languages, 'page-consent', 'debug-tools', 'gamepad', 'show-banner'].sort();
 /** Returns the name of the part in a file such as `de-3F7K2Q.js`, or undefined for the page's own files. */
 const findPart = (fileName: string): string | undefined =>
   lazyFiles.find((part) => fileName.startsWith(`${part}-`));
@@ -30,8 +30,10 @@ it.beforeEach(async () => {
     if (!message.startsWith('Loading module from')) problems.push(message);
   });
   page.on('console', (message) => log.push(message.text()));
-  // A consent dialog in which the player has agreed.
+  // A gamepad, and a consent dialog in which the player has agreed.
   await page.addInitScript(() => {
+    const gamepad = { connected: true, index: 0, buttons: [], axes: [] } as unknown as Gamepad;
+    navigator.getGamepads = () => [gamepad];
     window.__tcfapi = (
       _command: string,
       _version: number,
@@ -54,10 +56,11 @@ function pageForAll(): string {
   return url.href;
 }
 
-/** Every part works: the log is written, the panel is open, consent is known, and the ad is in German. */
+/** Every part works: the log is written, the panel is open, consent is known, and the ad is in German. A banner loads too. */
 async function expectAll(): Promise<void> {
   await page.locator('[data-trueward=debug]').first().waitFor();
   await expect.poll(() => page.evaluate(() => window.breakPage.ads.canShow('image'))).toBe(true);
+  await page.evaluate(() => void window.breakPage.ads.mountBanner('banner', document.body));
   await watch(page);
   await page.locator(':lang(de) dialog[open]').waitFor();
   await expect.poll(() => log.join()).toContain('[trueward]');
@@ -101,8 +104,8 @@ it('every lazy file is loaded after an outage of five seconds, and ads in Englis
   await page.locator(':lang(en) dialog[open]').waitFor();
   expect(Date.now()).toBeLessThan(outageEnd);
   await otherAds.evaluate((ads) => ads.destroy());
-  await expect.poll(() => Array.from(loaded).sort()).toEqual(lazyFiles);
   await expectAll();
+  await expect.poll(() => Array.from(loaded).sort()).toEqual(lazyFiles);
   expect(problems).toEqual([]);
 });
 
