@@ -39,7 +39,7 @@ function cleanUserRef(value: unknown): string | undefined {
     return undefined;
   }
   warnOnce(
-    `\`userRef\` must be printable ASCII, so it is sent as ${encoded}. Pass your own id, not a name.`,
+    `\`userRef\` must be printable ASCII, so it is sent percent-encoded, as ${encoded}. Pass your own id, not a name.`,
   );
   return encoded;
 }
@@ -74,7 +74,7 @@ export function cleanPlayerData<Options extends PlayerData<unknown>>(options: Op
   }
   if (isCustomData(customData)) cleaned.customData = customData as string;
   else if (!isAbsent(customData))
-    warnOnce('`customData` must be at most 1,024 characters, so it is left out.');
+    warnOnce('`customData` must be a string of at most 1,024 characters, so it is left out.');
   if (!isAbsent(segments)) cleaned.segments = cleanSegments(segments);
   return { ...rest, ...cleaned } as Options;
 }
