@@ -11,7 +11,7 @@ export type CocosAdsOptions = Omit<AdsOptions, 'engine'>;
  * Creates ads for a Cocos Creator game. On a target without a web page (native, mini games), nothing throws:
  * `canShow()` returns `false`, and every call to show an ad ends with the outcome `error` and the reason `no_dom`.
  *
- * @throws OptionError for invalid options, on targets with a web page.
+ * @throws OptionError for invalid options and unsupported engine versions, on targets with a web page.
  *
  * @example
  * import * as cc from 'cc';

@@ -1,17 +1,30 @@
 import { type EngineDriver, rememberFocus } from '../engine/engine-driver.ts';
+import { holdMedia } from '../engine/held-media.ts';
+import { type PostponedCalls, postponeCalls } from '../engine/postponed-calls.ts';
+import { checkEngine } from './check-engine.ts';
 import type { CocosAudioSource, CocosModule } from './cocos-module.ts';
 
 /**
- * Creates the engine driver for Cocos Creator 3.8. You only need it if you call `createAds()` instead of
+ * Creates the engine driver for Cocos Creator 3.8 and 4. You only need it if you call `createAds()` instead of
  * `createCocosAds()`.
+ *
+ * @throws OptionError if the engine isn't a supported version.
  *
  * @example
  * import * as cc from 'cc';
  * const ads = createAds({ publishableKey, serviceUrl, engine: cocosDriver(cc) });
  */
 export function cocosDriver(cc: CocosModule): EngineDriver {
+  checkEngine(cc);
+  let endLast = (): void => {};
   return {
-    hold: () => hold(cc),
+    hold() {
+      // The last ad may have ended on a hidden page, where its game waits.
+      endLast();
+      const { release, end } = hold(cc);
+      endLast = end;
+      return release;
+    },
     onFrame: (callback) => listenForFrames(cc, callback),
     focusTarget: () => cc.game.canvas,
   };
@@ -32,41 +45,44 @@ function listenForFrames({ director, Director }: CocosModule, callback: () => vo
   };
 }
 
-function hold(cc: CocosModule): () => void {
+/** Holds the game. `release` waits until the page is shown; `end` doesn't wait. */
+function hold(cc: CocosModule): { release(): void; end(): void } {
   const { game, Game } = cc;
-  let shouldResume = !game.isPaused();
-  let released = false;
+  const wasRunning = !game.isPaused();
   const restoreFocus = rememberFocus(() => game.canvas);
-  // If the page was hidden when the ad opened, the engine resumes as soon as the page is shown. Pause it again.
-  const stayPaused = () => {
-    shouldResume = true;
-    game.pause();
-  };
-  game.on(Game.EVENT_RESUME, stayPaused);
+  const calls = postponeCalls();
   // Stops frames and sounds. The engine’s audio players interrupt themselves on its pause event.
   game.pause();
-  const restoreSound = holdSounds(cc);
+  // It interrupts nothing if the game was paused already, as in a menu with music.
+  const playing = wasRunning ? [] : pauseSounds(cc);
+  const releaseMedia = holdMedia();
+  // Includes the calls of the engine: a page that was hidden when the ad opened resumes the game when it is shown.
+  calls.postpone(game, ['pause', 'resume']);
+  holdSounds(cc, calls);
+  let state: 'held' | 'waiting' | 'ended' = 'held';
 
-  return () => {
-    if (released) return;
-    released = true;
-    game.off(Game.EVENT_RESUME, stayPaused);
-    restoreFocus();
-    if (shouldResume) resume(cc, restoreSound);
-    else restoreSound();
-  };
-}
-
-function resume(cc: CocosModule, restoreSound: () => void): void {
-  const { game, Game } = cc;
-  if (document.hidden) {
-    // Music must not start on a hidden page. The engine would not pause again, because the page is already hidden.
-    game.once(Game.EVENT_SHOW, () => resume(cc, restoreSound));
-    return;
+  function end(): void {
+    if (state === 'ended') return;
+    state = 'ended';
+    game.off(Game.EVENT_SHOW, end);
+    calls.release();
+    releaseMedia();
+    for (const sound of playing) if (sound.isValid) sound.play();
+    if (wasRunning) {
+      skipPausedTime(cc);
+      game.resume();
+    }
+    calls.replay();
   }
-  skipPausedTime(cc);
-  game.resume();
-  restoreSound();
+  function release(): void {
+    if (state !== 'held') return;
+    restoreFocus();
+    // Music must not start on a hidden page. The engine would not pause again, because the page is already hidden.
+    if (!document.hidden) return end();
+    state = 'waiting';
+    game.on(Game.EVENT_SHOW, end);
+  }
+  return { release, end };
 }
 
 /**
@@ -83,28 +99,23 @@ function skipPausedTime({ director, Director, Game }: CocosModule): void {
   });
 }
 
-/**
- * Suppresses sounds that the game starts during an ad, for example from a timer. The engine’s pause affects only sounds
- * that are already playing. Returns a function that starts the suppressed sounds.
- */
-export function holdSounds({ AudioSource, director }: CocosModule): () => void {
-  // A project's engine may be built without audio.
+/** Pauses the sounds in the scene, and returns them. */
+function pauseSounds({ AudioSource, director }: CocosModule): CocosAudioSource[] {
   const scene = AudioSource && director.getScene();
-  if (!scene) return () => {};
-  const { AudioState, EventType } = AudioSource;
-  const held = new Set<CocosAudioSource>();
-  const silence = (source: CocosAudioSource): void => {
-    held.add(source);
-    source.pause();
-  };
-  const nodes = (scene.getComponentsInChildren(AudioSource) as CocosAudioSource[]).map(
-    ({ node }) => node,
-  );
-  for (const node of nodes) node.on(EventType.STARTED, silence);
-  return () => {
-    for (const node of nodes) if (node.isValid) node.off(EventType.STARTED, silence);
-    // Skips sounds that the game has stopped in the meantime.
-    for (const source of held)
-      if (source.isValid && source.state === AudioState.PAUSED) source.play();
-  };
+  const sounds = (scene?.getComponentsInChildren(AudioSource ?? {}) ?? []) as CocosAudioSource[];
+  const playing = sounds.filter((sound) => sound.playing);
+  for (const sound of playing) sound.pause();
+  return playing;
+}
+
+/**
+ * Postpones what the game wants of its sounds, also of those that it creates or loads during the ad. The engine’s pause
+ * affects only sounds that are already playing.
+ */
+function holdSounds({ AudioSource }: CocosModule, calls: PostponedCalls): void {
+  // A project's engine may be built without audio.
+  if (!AudioSource) return;
+  calls.postpone(AudioSource.prototype, ['play', 'pause', 'stop', 'playOneShot'], {
+    applies: ({ isValid }) => isValid !== false,
+  });
 }

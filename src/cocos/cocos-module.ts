@@ -30,23 +30,17 @@ export interface CocosModule {
     readonly EVENT_BEGIN_FRAME: string;
   };
   /** Undefined if the project’s engine is built without audio. */
-  readonly AudioSource?: {
-    readonly AudioState: { readonly PAUSED: unknown };
-    readonly EventType: { readonly STARTED: string };
-  };
+  readonly AudioSource?: { readonly prototype: CocosAudioSource };
 }
 
 /** A `cc.AudioSource` component. */
 export interface CocosAudioSource {
   readonly isValid: boolean;
-  readonly node: {
-    readonly isValid: boolean;
-    on(type: string, callback: (source: CocosAudioSource) => void): unknown;
-    off(type: string, callback: (source: CocosAudioSource) => void): unknown;
-  };
-  readonly state: unknown;
+  readonly playing: boolean;
   play(): void;
   pause(): void;
+  stop(): void;
+  playOneShot(...args: never[]): void;
 }
 
 /**

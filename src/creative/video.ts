@@ -2,6 +2,7 @@ import type { VideoMedia } from '../../protocol/wire.ts';
 import type { Reason } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
 import { listen as listenTo } from '../platform/native.ts';
+import { markOwnMedia } from '../platform/own-media.ts';
 import type { LoadedCreative, Playback, Renderer, RendererEvent } from './renderer.ts';
 import { findLoadFailure } from './load-failure.ts';
 import { afterPaint, chooseFile, screenWidth } from './screen.ts';
@@ -53,6 +54,7 @@ export const renderVideo: Renderer = async (creative, { clock, locale, signal })
   const { media } = creative;
   if (media.format !== 'video') throw new Error('format_unknown');
   const video = document.createElement('video');
+  markOwnMedia(video);
   const file = chooseFile(media.files, screenWidth(), (mime) => video.canPlayType(mime) !== '');
   if (file === undefined) throw new Error('no_playable_file');
   video.playsInline = true;

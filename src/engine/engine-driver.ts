@@ -1,5 +1,6 @@
 import { attempt } from '../platform/guard.ts';
 import { native } from '../platform/native.ts';
+import { holdMedia } from './held-media.ts';
 
 /**
  * The SDK's interface to a game engine. A driver for another engine needs only three small functions:
@@ -41,11 +42,19 @@ export function rememberFocus(fallback: () => HTMLElement | null): () => void {
       focusedElement instanceof HTMLElement &&
       focusedElement !== document.body &&
       focusedElement.isConnected;
-    const target = canRestore ? focusedElement : fallback();
+    // An element that the game has hidden, disabled or made inert in the meantime doesn't take the focus.
+    if (canRestore && takesFocus(focusedElement)) return;
+    const target = fallback();
     if (target === null) return;
-    if (!canRestore && !target.hasAttribute('tabindex')) target.tabIndex = -1;
-    target.focus({ preventScroll: true });
+    if (!target.hasAttribute('tabindex')) target.tabIndex = -1;
+    takesFocus(target);
   };
+}
+
+/** Focuses an element, and returns whether it has the focus now. */
+function takesFocus(element: HTMLElement): boolean {
+  element.focus({ preventScroll: true });
+  return element.matches(':focus, :focus-within');
 }
 
 /** Wraps a driver so that the game keeps running behind its ads. */
@@ -72,6 +81,7 @@ export function noEngine(canvas: HTMLElement | null = null): EngineDriver {
   return {
     hold() {
       const restoreFocus = rememberFocus(() => canvas);
+      const releaseMedia = holdMedia();
       let held = true;
       holdCount += 1;
       return () => {
@@ -79,6 +89,7 @@ export function noEngine(canvas: HTMLElement | null = null): EngineDriver {
         held = false;
         holdCount -= 1;
         restoreFocus();
+        releaseMedia();
       };
     },
     onFrame(callback) {

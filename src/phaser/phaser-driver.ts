@@ -1,5 +1,7 @@
 import type * as Phaser from 'phaser';
 import { type EngineDriver, rememberFocus } from '../engine/engine-driver.ts';
+import { holdMedia } from '../engine/held-media.ts';
+import { type PostponedCalls, postponeCalls } from '../engine/postponed-calls.ts';
 
 /**
  * Creates the engine driver for Phaser 3.60 to 4.x. You only need it if you call `createAds()` instead of using
@@ -22,39 +24,32 @@ export function phaserDriver(game: Phaser.Game): EngineDriver {
 }
 
 function hold(game: Phaser.Game): () => void {
-  let shouldResume = !game.isPaused;
+  const wasRunning = !game.isPaused;
   const holdController = new AbortController();
+  const { signal } = holdController;
   const restoreFocus = rememberFocus(() => game.canvas);
-  const releaseSound = holdSound(game, holdController.signal);
+  const calls = postponeCalls();
   game.pause();
-
-  const { pause } = game;
-  // If the game calls `pause()` during the ad, it stays paused after the ad. Phaser emits no event for a game that is
-  // already paused, so this patches the method.
-  game.pause = () => {
-    shouldResume = false;
+  const releaseSound = holdSound(game, calls, signal);
+  const releaseMedia = holdMedia();
+  calls.postpone(game, ['pause', 'resume']);
+  const end = () => {
+    holdController.abort();
+    calls.release();
+    releaseMedia();
   };
-  const stayPaused = () => {
-    if (game.isPaused) return;
-    // This `resume` event came from the game. Phaser also emits `resume` when the tab is shown, but leaves the game
-    // paused.
-    shouldResume = true;
-    pause.call(game);
-  };
-  const onDestroy = () => holdController.abort();
-  game.events.on('resume', stayPaused);
-  game.events.once('destroy', onDestroy);
+  game.events.once('destroy', end);
 
   return () => {
-    if (holdController.signal.aborted) return;
-    holdController.abort();
-    game.events.off('resume', stayPaused);
-    game.events.off('destroy', onDestroy);
-    game.pause = pause;
+    if (signal.aborted) return;
+    game.events.off('destroy', end);
+    // Phaser suspends and resumes its sound with the focus. These calls too count as what the game wants.
     returnFocus(game, restoreFocus);
+    end();
     skipTweenTime(game);
-    if (shouldResume) game.resume();
+    if (wasRunning) game.resume();
     releaseSound();
+    calls.replay();
   };
 }
 
@@ -75,32 +70,45 @@ function skipTweenTime(game: Phaser.Game): void {
 }
 
 /**
- * Pauses the game's sounds. The returned function resumes them and starts the sounds that the game tried to play during
- * the ad. Volume and mute settings are left unchanged.
+ * Silences the game's sounds. The returned function lets them go on. Volume and mute settings are left unchanged.
+ *
+ * With Web Audio, only the context is suspended, so that the game's calls find each sound as it left it. HTML5 sounds are
+ * paused one by one.
  */
-function holdSound({ sound }: Phaser.Game, signal: AbortSignal): () => void {
+function holdSound({ sound }: Phaser.Game, calls: PostponedCalls, signal: AbortSignal): () => void {
+  const { context } = (sound ?? {}) as { context?: AudioContext };
+  if (context) return holdContext(context, calls, signal);
   // `pauseAll()` is not an option, because `resumeAll()` would also resume sounds that the game itself has paused.
   // Without audio, the sound manager has no `getAllPlaying()`, contrary to its type.
-  const playingSounds = (sound?.getAllPlaying?.() ?? []).filter((playingSound) =>
-    playingSound.pause(),
-  );
-  const { context } = (sound ?? {}) as { context?: AudioContext };
-  let didSuspend = false;
-  const suspend = () => {
-    if (context?.state !== 'running') return;
-    didSuspend = true;
-    void context.suspend();
-  };
-  suspend();
-  // Suspend the audio context again whenever Phaser resumes it: when the window gains focus, or on touch to unlock it.
-  context?.addEventListener('statechange', suspend, { signal });
-
+  const playingSounds = (sound?.getAllPlaying?.() ?? []).filter((playing) => playing.pause());
+  for (const playing of playingSounds)
+    calls.postpone(playing, ['play', 'pause', 'resume', 'stop'], {
+      result: () => true,
+      applies: () => !playing.pendingRemove,
+    });
   return () => {
-    for (const playingSound of playingSounds)
-      if (!playingSound.pendingRemove) playingSound.resume();
-    // If the game has lost focus, Phaser resumes the sound when the game regains focus.
-    if (didSuspend && !(sound.pauseOnBlur && sound.gameLostFocus))
-      context?.resume().catch(() => {});
+    for (const playing of playingSounds) if (!playing.pendingRemove) playing.resume();
+  };
+}
+
+function holdContext(
+  context: AudioContext,
+  calls: PostponedCalls,
+  signal: AbortSignal,
+): () => void {
+  let didSuspend = false;
+  const suspend = context.suspend.bind(context);
+  const silence = () => {
+    if (context.state !== 'running') return;
+    didSuspend = true;
+    void suspend();
+  };
+  silence();
+  calls.postpone(context, ['suspend', 'resume'], { result: () => Promise.resolve() });
+  // The player's first touch starts a context that waits for one.
+  context.addEventListener('statechange', silence, { signal });
+  return () => {
+    if (didSuspend) context.resume().catch(() => {});
   };
 }
 

@@ -41,10 +41,13 @@ export interface CocosEngine extends CocosModule {
 
 export interface CocosSound {
   readonly state: 'playing' | 'paused' | 'interrupted' | 'stopped';
-  /** Starts playback. The `started` event is emitted on the sound's node, after the current task. */
+  readonly oneShots: readonly string[];
+  /** Whether the node still exists. */
+  isValid: boolean;
   play(): void;
   pause(): void;
   stop(): void;
+  playOneShot(clip: string): void;
 }
 
 const frameSeconds = 1 / 60;
@@ -67,6 +70,7 @@ export function createCocosEngine(canvas: HTMLCanvasElement | null = null): Coco
   const input: string[] = [];
   const persistent: object[] = [];
   const sounds: CocosSound[] = [];
+  const AudioSource = createAudioSource(gameEvents, Game.EVENT_RESUME);
   const stopInput = canvas === null ? () => {} : listenForInput(canvas, input);
 
   const game: CocosModule['game'] = {
@@ -149,9 +153,9 @@ export function createCocosEngine(canvas: HTMLCanvasElement | null = null): Coco
       game.resume();
       state.pausedByEngine = false;
     },
-    AudioSource: { AudioState: { PAUSED: 'paused' }, EventType: { STARTED: 'started' } },
+    AudioSource,
     addSound() {
-      const sound = createSound(gameEvents, Game.EVENT_RESUME);
+      const sound = new AudioSource();
       sounds.push(sound);
       return sound;
     },
@@ -211,36 +215,39 @@ function createCocosEvents() {
   };
 }
 
-function createSound(
+/** Creates the engine's class. Without a playing sound, pausing has no effect; an interrupted sound isn't playing. */
+function createAudioSource(
   game: Pick<ReturnType<typeof createCocosEvents>, 'addInternalListener'>,
   resumeEvent: string,
-): CocosSound {
-  let state: CocosSound['state'] = 'stopped';
-  const listeners = new Set<(source: CocosAudioSource) => void>();
-  game.addInternalListener('game_on_pause', () => {
-    if (state === 'playing') state = 'interrupted';
-  });
-  game.addInternalListener(resumeEvent, () => {
-    if (state === 'interrupted') state = 'playing';
-  });
-  const sound: CocosSound & CocosAudioSource = {
-    isValid: true,
-    node: {
-      isValid: true,
-      on: (_, callback) => listeners.add(callback),
-      off: (_, callback) => listeners.delete(callback),
-    },
-    get state() {
-      return state;
-    },
-    play() {
-      state = 'playing';
-      queueMicrotask(() => listeners.forEach((callback) => callback(sound)));
-    },
-    pause: () => (state = 'paused'),
-    stop: () => (state = 'stopped'),
+) {
+  return class AudioSource implements CocosSound, CocosAudioSource {
+    isValid = true;
+    state: CocosSound['state'] = 'stopped';
+    oneShots: string[] = [];
+    get playing(): boolean {
+      return this.state === 'playing';
+    }
+    constructor() {
+      game.addInternalListener('game_on_pause', () => {
+        if (this.state === 'playing') this.state = 'interrupted';
+      });
+      game.addInternalListener(resumeEvent, () => {
+        if (this.state === 'interrupted') this.state = 'playing';
+      });
+    }
+    play(): void {
+      this.state = 'playing';
+    }
+    pause(): void {
+      if (this.state === 'playing') this.state = 'paused';
+    }
+    stop(): void {
+      this.state = 'stopped';
+    }
+    playOneShot(clip: string): void {
+      this.oneShots.push(clip);
+    }
   };
-  return sound;
 }
 
 /**

@@ -36,32 +36,71 @@ function setHidden(hidden: boolean): void {
   else engine.show();
 }
 
+test.each([
+  [{ ENGINE_VERSION: '2.4.15', game: { pause() {} } }, 'received version 2.4.15'],
+  [{ game: {} }, 'received a module without `game.on`'],
+  [undefined, 'received a module without `game.on`'],
+])('%o is refused with the supported versions', (module, text) => {
+  const create = () => cocosDriver(module as unknown as CocosEngine);
+  expect(create).toThrow('supports versions 3.8 and 4');
+  expect(create).toThrow(text);
+});
+
+test('an engine that was built without audio is held', () => {
+  const { AudioSource: _, ...silentEngine } = engine;
+  release = cocosDriver(silentEngine).hold();
+  expect(engine.game.isPaused()).toBe(true);
+  release();
+  expect(engine.game.isPaused()).toBe(false);
+});
+
+test.each([
+  ['hidden', (field: HTMLInputElement) => (field.style.display = 'none')],
+  ['disabled', (field: HTMLInputElement) => (field.disabled = true)],
+  ['inert', (field: HTMLInputElement) => (field.inert = true)],
+  ['removed', (field: HTMLInputElement) => field.remove()],
+])('the canvas has the focus after an ad if the focused field is %s', (_, change) => {
+  const field = document.body.appendChild(document.createElement('input'));
+  field.focus();
+  hold();
+  const ad = document.body.appendChild(document.createElement('button'));
+  ad.focus();
+  change(field);
+  ad.remove();
+  release();
+  expect(document.activeElement).toBe(canvas);
+});
+
 describe('hold()', () => {
-  test('a sound that the game starts during the ad stays silent until the ad ends', async () => {
+  test('a sound that the game starts during the ad stays silent until the ad ends', () => {
     const alarm = engine.addSound();
     const jingle = engine.addSound();
     hold();
+    // A scene that the game loads during the ad brings sounds of its own.
+    const newMusic = engine.playSound();
+    const gone = engine.playSound();
+    gone.isValid = false;
     alarm.play();
     jingle.play();
-    await Promise.resolve();
-    expect([alarm.state, jingle.state]).toEqual(['paused', 'paused']);
+    for (let shot = 0; shot < 30; shot += 1) alarm.playOneShot('shot');
+    const states = () => [alarm, jingle, newMusic, gone].map(({ state }) => state);
+    expect(states()).toEqual(['stopped', 'stopped', 'stopped', 'stopped']);
 
     jingle.stop();
     release();
-    expect([alarm.state, jingle.state]).toEqual(['playing', 'stopped']);
-    alarm.play();
-    await Promise.resolve();
-    expect(alarm.state).toBe('playing');
+    expect(states()).toEqual(['playing', 'stopped', 'playing', 'stopped']);
+    expect(alarm.oneShots).toEqual(['shot']);
+    jingle.play();
+    expect(jingle.state).toBe('playing');
   });
 
-  test('a sound suppressed on a hidden page starts when the game resumes', async () => {
+  test('a sound suppressed on a hidden page starts when the game resumes', () => {
     const alarm = engine.addSound();
     hold();
     alarm.play();
-    await Promise.resolve();
     setHidden(true);
     release();
-    expect(alarm.state).toBe('paused');
+    expect(alarm.state).toBe('stopped');
     setHidden(false);
     expect(alarm.state).toBe('playing');
   });

@@ -6,7 +6,7 @@ interface PhaserVersion {
   load(): Promise<typeof Phaser>;
 }
 
-const phaser4: PhaserVersion = { version: '4', load: () => import('phaser') };
+export const phaser4: PhaserVersion = { version: '4', load: () => import('phaser') };
 /** The versions that `older-phasers.test.ts` tests. */
 export const olderPhasers: PhaserVersion[] = [
   { version: '3.90', load: () => import('phaser3') },
