@@ -34,6 +34,7 @@ import {
   webhookUpdateSchema,
 } from './schemas/delivery.ts';
 import { jobSchema } from './schemas/job.ts';
+import { mistakeListSchema, mistakeSchema } from './schemas/mistake.ts';
 import { houseAdSchema } from './schemas/house-ad.ts';
 import { killSwitchSchema } from './schemas/kill-switch.ts';
 import { frequencyCapSchema, placementSchema } from './schemas/placement.ts';
@@ -100,6 +101,8 @@ export const schemas = [
   deliveryAttemptSchema,
   deliverySchema,
   jobSchema,
+  mistakeSchema,
+  mistakeListSchema,
   apiKeySchema,
   apiKeyRequestSchema,
   apiKeyUpdateSchema,

@@ -1965,6 +1965,67 @@ export interface Job {
   finished_at?: string;
 }
 /**
+ * A probable mistake in how a game integrates the SDK or the webhooks, found in what the service recorded.
+ */
+export interface Mistake {
+  /**
+   * What is wrong, as a stable code.
+   */
+  name:
+    | 'shared_user_ref'
+    | 'new_user_ref_each_time'
+    | 'placement_without_reward'
+    | 'impossible_timing'
+    | 'ads_not_visible'
+    | 'rewards_without_receiver'
+    | 'receiver_is_slow';
+  /**
+   * What was seen, with figures.
+   */
+  evidence: string;
+  /**
+   * What to do about it.
+   */
+  remedy: string;
+  /**
+   * The section of the documentation that explains it.
+   */
+  guide: string;
+}
+/**
+ * Probable mistakes, the gravest first.
+ */
+export interface MistakeList {
+  /**
+   * Items: A probable mistake in how a game integrates the SDK or the webhooks, found in what the service recorded.
+   */
+  data: {
+    /**
+     * What is wrong, as a stable code.
+     */
+    name:
+      | 'shared_user_ref'
+      | 'new_user_ref_each_time'
+      | 'placement_without_reward'
+      | 'impossible_timing'
+      | 'ads_not_visible'
+      | 'rewards_without_receiver'
+      | 'receiver_is_slow';
+    /**
+     * What was seen, with figures.
+     */
+    evidence: string;
+    /**
+     * What to do about it.
+     */
+    remedy: string;
+    /**
+     * The section of the documentation that explains it.
+     */
+    guide: string;
+  }[];
+}
+/**
  * An API key. The service stores only a hash of the key.
  */
 export interface ApiKey {

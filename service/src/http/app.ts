@@ -53,6 +53,7 @@ import { addDeliveryRoutes } from './routes/deliveries.ts';
 import { addEventRoutes } from './routes/events.ts';
 import { addJobRoutes } from './routes/jobs.ts';
 import { addKeyRoutes, addUserTokenRoutes } from './routes/keys.ts';
+import { addMistakeRoutes } from './routes/mistakes.ts';
 import { addPlayerRoutes } from './routes/players.ts';
 import { addReportRoutes } from './routes/reports.ts';
 import {
@@ -225,6 +226,7 @@ function addOperatorRoutes(app: FastifyInstance, deps: AppDeps): void {
   addWebhookRoutes(app, deps);
   addDeliveryRoutes(app, deps);
   addJobRoutes(app, deps);
+  addMistakeRoutes(app, deps);
   addPlayerRoutes(app, deps);
   addWebhookEventRoutes(app, deps);
   addKeyRoutes(app, deps);

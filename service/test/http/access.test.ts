@@ -33,6 +33,7 @@ const contractPaths = [
   '/v1/webhooks/{id}/recover',
   '/v1/webhook-events',
   '/v1/jobs',
+  '/v1/mistakes',
   '/v1/jobs/{id}',
   '/v1/jobs/{id}/cancel',
   '/v1/deliveries/{id}',

@@ -64,6 +64,7 @@ const table: Record<string, Rule> = {
   'DELETE /v1/users/:user_ref': 'owner power sk',
   'GET /v1/users/:user_ref/export': 'owner power sk',
   'GET /v1/jobs': 'viewer sk',
+  'GET /v1/mistakes': 'viewer sk',
   'GET /v1/jobs/:id': 'viewer sk',
   'POST /v1/jobs/:id/cancel': 'operator sk',
   'GET /v1/webhooks/:id/deliveries': 'viewer sk',

@@ -1,4 +1,4 @@
-import type { Decision } from '@trueward/protocol/wire';
+import type { Decision, MistakeList } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { updatePlacement, turnOnKillSwitch } from './reward-operator.ts';
 import { startGame, type Game } from './reward-game.ts';
@@ -296,6 +296,8 @@ describe('concurrency', () => {
     const states = await Promise.all(ads.map(({ id }) => game.readRewardStatus(id)));
     const count = (name: string) => states.filter(({ state }) => state === name).length;
     expect([count('earned'), count('pending')]).toEqual([1, 29]);
+    const { body } = await game.client.call<MistakeList>('GET', '/v1/mistakes', game.client.secret);
+    expect(body.data.map(({ name }) => name)).toContain('shared_user_ref');
   });
 
   test('ten ads loaded together earn no more than real time allows', async () => {

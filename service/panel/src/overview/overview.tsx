@@ -9,6 +9,7 @@ import { ChoiceField } from '../common/choices.tsx';
 import { Page } from '../common/page.tsx';
 import { FailedDeliveries } from './failed-deliveries.tsx';
 import { FigureTiles } from './figure-tiles.tsx';
+import { Mistakes } from './mistakes.tsx';
 import { TopPlacements, NoAdReasons } from './top-placements.tsx';
 import { reportPath, useFigures } from './use-figures.ts';
 
@@ -63,6 +64,7 @@ export function Overview() {
             <TopPlacements rows={figures.rows} />
             <NoAdReasons rows={figures.rows} />
           </Box>
+          <Mistakes />
           <FailedDeliveries />
         </>
       )}

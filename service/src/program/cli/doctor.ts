@@ -4,7 +4,7 @@ import { ConfigError, findUnknownSettings } from '../config/read-settings.ts';
 import { MasterKeyError, openSecretBox } from '../../access/secret-box.ts';
 import type { DatabaseClock } from '../../store/database-clock.ts';
 import { checkCitusNodes, readCitusRole } from '../../store/citus.ts';
-import type { Queries } from '../../store/database.ts';
+import type { Queries, Scope } from '../../store/database.ts';
 import { DirectoryInUseError } from '../../store/directory-lock.ts';
 import { createGuardedAgent } from '../../platform/guarded-agent.ts';
 import { type Command, CommandError, readArguments } from './command.ts';
@@ -17,6 +17,7 @@ import {
   warn,
 } from './doctor-machine.ts';
 import { checkAdsTxtFiles, fetchAdsTxt } from './doctor-ads-txt.ts';
+import { findMistakes, readIntegrationFacts } from '../../history/integration-health.ts';
 import { type DatabaseContext, withDatabase } from './with-database.ts';
 
 const stateLabels = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL' };
@@ -111,6 +112,7 @@ async function checkDatabaseContents({
     ...(await checkWebhooks(database)),
     ...(await checkAdsTxt(database)),
     await checkDeliveries(database, clock.nowMs()),
+    ...(await checkIntegrations(database, clock.nowMs())),
   ];
 }
 
@@ -255,4 +257,19 @@ async function checkDeliveries(database: Queries, nowMs: number): Promise<Findin
   );
   const text = `deliveries pending: ${row?.pending ?? 0}, overdue: ${row?.late ?? 0}`;
   return (row?.late ?? 0) > 0 ? warn(`${text}; start the service to deliver them`) : ok(text);
+}
+
+async function checkIntegrations(database: Queries, nowMs: number): Promise<Finding[]> {
+  const scopes = await database.query<Scope>(
+    `SELECT DISTINCT account_id AS "accountId", environment FROM keys ORDER BY 1, 2`,
+  );
+  const findings: Finding[] = [];
+  for (const scope of scopes)
+    for (const { name, evidence, remedy } of findMistakes(
+      await readIntegrationFacts(database, scope, nowMs),
+    ))
+      findings.push(
+        warn(`${scope.accountId}, ${scope.environment}: ${name}: ${evidence} ${remedy}`),
+      );
+  return findings.length > 0 ? findings : [ok('no mistakes in the integrations stand out')];
 }

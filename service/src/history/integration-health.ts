@@ -1,0 +1,177 @@
+import type { Mistake } from '@trueward/protocol/wire';
+import { firstIdAt } from '../platform/ids.ts';
+import type { Queries, Scope } from '../store/database.ts';
+
+/** What the service recorded of an environment's players and webhooks within the last day. */
+export interface IntegrationFacts {
+  /** Filled decisions for identified players. */
+  decisions: number;
+  /** The references of these players. */
+  players: number;
+  /** Rewarded ads that were completed. */
+  completed: number;
+  /** Completed ads by why they have no reward yet. */
+  withoutReward: Readonly<Record<string, number>>;
+  earned: number;
+  /** Placements that pay nothing, but for whose reward a game asked. */
+  unpaidPlacements: readonly string[];
+  /** Enabled webhooks that receive rewards. */
+  rewardReceivers: number;
+  /** Deliveries that have waited for more than {@link slowAfterMs}. */
+  late: number;
+}
+
+const dayMs = 86_400_000;
+/** How many decisions are looked at: the latest ones. Reading them takes about 10 ms. */
+const maxDecisions = 5_000;
+/** How long a receiver may take until it is called slow, in milliseconds. */
+const slowAfterMs = 120_000;
+/** Below this number of completed ads, a share means little. */
+const minCompleted = 20;
+/** Below this number of decisions, players who came once say nothing. */
+const minDecisions = 200;
+const guide = 'docs/test-your-integration.md#what-the-service-notices';
+
+type Rule = (facts: IntegrationFacts) => Omit<Mistake, 'guide'> | undefined;
+
+/** Whether a share of the completed ads is so large that players can hardly be the cause. */
+function stands(facts: IntegrationFacts, reason: string, share: number): string | undefined {
+  const count = facts.withoutReward[reason] ?? 0;
+  if (facts.completed < minCompleted || count < facts.completed * share) return undefined;
+  return `${count} of ${facts.completed} completed ads in the last day have no reward: \`${reason}\`.`;
+}
+
+/** The rules, the gravest first. */
+const rules: readonly Rule[] = [
+  (facts) => {
+    const evidence = stands(facts, 'overlapping_watch', 0.1);
+    return evidence === undefined
+      ? undefined
+      : {
+          name: 'shared_user_ref',
+          evidence: `${evidence} ${facts.decisions} decisions name ${facts.players} players.`,
+          remedy:
+            'Several players seem to share one user_ref, such as the one of an example. Pass your own id of each player, or leave it out.',
+        };
+  },
+  ({ decisions, players }) =>
+    decisions >= minDecisions && players >= decisions * 0.95
+      ? {
+          name: 'new_user_ref_each_time',
+          evidence: `${decisions} decisions in the last day name ${players} different players.`,
+          remedy:
+            'Each ad seems to have a new user_ref, so caps and cooldowns never apply. Keep a player’s id between page loads.',
+        }
+      : undefined,
+  ({ unpaidPlacements }) =>
+    unpaidPlacements.length > 0
+      ? {
+          name: 'placement_without_reward',
+          evidence: `Players completed rewarded ads of placements that pay nothing: ${unpaidPlacements.join(', ')}.`,
+          remedy: 'Set a reward for these placements, or call showInterstitial() for them.',
+        }
+      : undefined,
+  (facts) => {
+    const evidence = stands(facts, 'impossible_timing', 0.05);
+    return evidence === undefined
+      ? undefined
+      : {
+          name: 'impossible_timing',
+          evidence,
+          remedy:
+            'Completions arrive before the ad can have ended. Look for a script that speeds up timers or clocks, or that reports events itself.',
+        };
+  },
+  (facts) => {
+    const evidence = stands(facts, 'no_impression', 0.3);
+    return evidence === undefined
+      ? undefined
+      : {
+          name: 'ads_not_visible',
+          evidence,
+          remedy:
+            'The ads are watched, but not seen. Look for something that covers or hides the ad, such as the game’s canvas or a full-screen element.',
+        };
+  },
+  ({ earned, rewardReceivers }) =>
+    earned > 0 && rewardReceivers === 0
+      ? {
+          name: 'rewards_without_receiver',
+          evidence: `${earned} rewards were earned in the last day, and no webhook receives \`decision.rewarded\`.`,
+          remedy:
+            'If rewards matter on your server, add a webhook or verify receipts. Games that keep rewards on the device need neither.',
+        }
+      : undefined,
+  ({ late }) =>
+    late > 0
+      ? {
+          name: 'receiver_is_slow',
+          evidence: `${late} webhook deliveries have waited for more than two minutes.`,
+          remedy:
+            'Look at the webhook’s attempts: the receiver is slow, fails or is disabled. Store the event, answer, and only then work on it.',
+        }
+      : undefined,
+];
+
+/** Finds probable mistakes in an integration, the gravest first. */
+export const findMistakes = (facts: IntegrationFacts): Mistake[] =>
+  rules.flatMap((rule) => {
+    const mistake = rule(facts);
+    return mistake ? { ...mistake, guide } : [];
+  });
+
+interface Row {
+  decisions: number;
+  players: number;
+  completed: number;
+  withoutReward: Record<string, number> | null;
+  earned: number;
+  unpaidPlacements: string[] | null;
+  rewardReceivers: number;
+  late: number;
+}
+
+/** Reads the facts from the latest decisions and the queue of deliveries. Writes and locks nothing. */
+export async function readIntegrationFacts(
+  queries: Queries,
+  { accountId, environment }: Scope,
+  nowMs: number,
+): Promise<IntegrationFacts> {
+  const [row] = await queries.query<Row>(
+    `WITH recent AS (
+        SELECT viewer, placement, reward_state, reward_reason FROM decisions
+          WHERE account_id = $1 AND environment = $2 AND id >= $3 AND status = 'filled' AND simulate IS NULL
+          ORDER BY id DESC LIMIT ${maxDecisions}),
+      reasons AS (
+        SELECT reward_reason AS reason, count(*) AS count FROM recent
+          WHERE reward_reason IS NOT NULL AND reward_state <> 'earned' GROUP BY reward_reason),
+      unpaid AS (
+        SELECT DISTINCT placement FROM recent WHERE reward_reason = 'not_rewarded_placement' LIMIT 5)
+      SELECT count(viewer)::bigint AS decisions, count(DISTINCT viewer)::bigint AS players,
+          (count(*) FILTER (WHERE reward_state <> 'none'))::bigint AS completed,
+          (count(*) FILTER (WHERE reward_state = 'earned'))::bigint AS earned,
+          (SELECT jsonb_object_agg(reason, count) FROM reasons) AS "withoutReward",
+          (SELECT jsonb_agg(placement) FROM unpaid) AS "unpaidPlacements",
+          (SELECT count(*)::bigint FROM resources WHERE account_id = $1 AND environment = $2 AND kind = 'webhook'
+            AND archived_at IS NULL AND document ->> 'status' = 'enabled' AND document -> 'events' ? 'decision.rewarded') AS "rewardReceivers",
+          (SELECT count(*)::bigint FROM (SELECT FROM delivery_queue
+            WHERE account_id = $1 AND environment = $2 AND created_at < $4::timestamptz LIMIT 1000) AS waiting) AS late
+        FROM recent`,
+    [
+      accountId,
+      environment,
+      firstIdAt('decision', Math.max(0, nowMs - dayMs)),
+      new Date(nowMs - slowAfterMs),
+    ],
+  );
+  return {
+    decisions: row?.decisions ?? 0,
+    players: row?.players ?? 0,
+    completed: row?.completed ?? 0,
+    withoutReward: row?.withoutReward ?? {},
+    earned: row?.earned ?? 0,
+    unpaidPlacements: row?.unpaidPlacements ?? [],
+    rewardReceivers: row?.rewardReceivers ?? 0,
+    late: row?.late ?? 0,
+  };
+}
