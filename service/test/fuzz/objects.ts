@@ -33,6 +33,7 @@ export async function createObjects(running: InProcessService): Promise<Record<s
     }),
     webhooks: webhookId,
     deliveries: await post(`/v1/webhooks/${webhookId}/test`, {}),
+    jobs: await post(`/v1/webhooks/${webhookId}/recover?since=2026-01-01T00:00:00Z`, {}),
     keys: await post('/v1/keys', { kind: 'secret' }),
     decisions: (await client.decideImage('somebody')).id,
   };

@@ -148,6 +148,7 @@ test('a viewer can read everything except users', async () => {
   const responses = await request(viewer, reads);
   // `readReport` is rejected because the generated time is not on the hour.
   expect(responses.filter((response) => !response.endsWith(' 200'))).toEqual([
+    'exportPlayer 403 role_not_permitted',
     'readReport 422 invalid_request',
   ]);
   expect((await viewer.send('GET', '/panel/api/users')).body.code).toBe('role_not_permitted');
@@ -160,6 +161,7 @@ test('an operator can change everything except keys, secrets and users', async (
     [
       'createWebhook',
       'rotateWebhookSecret',
+      'erasePlayer',
       'createKey',
       'updateKey',
       'revokeKey',
