@@ -44,6 +44,7 @@ import { reportRowSchema, reportSchema } from './schemas/report.ts';
 import { requestSchemas } from './schemas/requests.ts';
 import { rewardSchema, rewardStatusSchema } from './schemas/reward.ts';
 import { sourceSchema } from './schemas/source.ts';
+import { usageSchema } from './schemas/usage.ts';
 import { userTokenSecretRequestSchema, userTokenSecretSchema } from './schemas/user-token.ts';
 import {
   creativeReviewUpdatedEventSchema,
@@ -110,6 +111,7 @@ export const schemas = [
   auditEntrySchema,
   reportRowSchema,
   reportSchema,
+  usageSchema,
   userTokenSecretRequestSchema,
   userTokenSecretSchema,
 ];

@@ -1198,6 +1198,7 @@ export interface Problem {
     | 'origin_not_allowed'
     | 'token_invalid'
     | 'environment_mismatch'
+    | 'frame_required'
     | 'identity_required'
     | 'not_found'
     | 'placement_not_found'
@@ -1207,6 +1208,7 @@ export interface Problem {
     | 'conflict'
     | 'idempotency_key_reused'
     | 'request_in_progress'
+    | 'quota_exceeded'
     | 'precondition_failed'
     | 'body_too_large'
     | 'unsupported_media_type'
@@ -2289,6 +2291,22 @@ export interface Report {
    */
   tz: string;
   data: ReportRow[];
+}
+/**
+ * What the account stores, in both environments together, and how much it may store.
+ */
+export interface Usage {
+  data: {
+    /**
+     * What is counted, such as `policies`. The names end in the unit if it is not a number of objects: `media_mb`.
+     */
+    kind: string;
+    used: number;
+    /**
+     * Creating more than that is answered with `quota_exceeded`.
+     */
+    limit: number;
+  }[];
 }
 /**
  * Creates a user token secret.

@@ -32,7 +32,11 @@ export interface EventStore {
 /** Whether a stored value is a record that this release can read. */
 export const isEventRecord = (value: unknown): value is EventRecord => {
   const record = value as Partial<EventRecord> | null | undefined;
-  return record?.v === 1 && Array.isArray(record.events);
+  return (
+    record?.v === 1 &&
+    Array.isArray(record.events) &&
+    record.events.every((json: unknown) => typeof json === 'string')
+  );
 };
 
 /** An event as it is stored and sent. It is serialized once, when it happens. */
@@ -139,7 +143,10 @@ export function createIndexedDbStore(options: IndexedDbStoreOptions): EventStore
           waitForRequest(store.getAllKeys(range, pageSize)),
           waitForRequest<unknown[]>(store.getAll(range, pageSize)),
         ]);
-        return keys.map((key, index) => ({ key: Number(key), value: values[index] }));
+        // Our keys are numbers. Others, such as those that a player has added by hand, come last and are left alone.
+        return keys.flatMap((key, index) =>
+          typeof key === 'number' ? [{ key, value: values[index] }] : [],
+        );
       }),
     remove: (first, last) => write((store) => store.delete(IDBKeyRange.bound(first, last))),
     rewrite: (changes) =>

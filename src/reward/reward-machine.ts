@@ -92,9 +92,20 @@ export const isOpen = (entry: LedgerEntry): boolean => isPending(entry) || isDue
 export const progress = ({ state, delivered }: LedgerEntry): number =>
   Number(state !== 'none') + Number(isFinal(state)) + Number(delivered);
 
-/** Whether a stored value is an entry that this release can read. */
-export const isEntry = (value: unknown): value is LedgerEntry =>
-  (value as Partial<LedgerEntry> | undefined)?.v === 1;
+/**
+ * Whether a stored value is an entry that this release can read. Players can edit what their devices store, and a game's
+ * handler relies on the types of a reward.
+ */
+export const isEntry = (value: unknown): value is LedgerEntry => {
+  const entry = value as Partial<LedgerEntry> | null | undefined;
+  return (
+    entry?.v === 1 &&
+    [entry.decisionId, entry.token, entry.placement, entry.state, entry.reward?.type].every(
+      (text) => typeof text === 'string',
+    ) &&
+    [entry.reward?.amount, entry.trackedAt].every(Number.isFinite)
+  );
+};
 
 /** Whether the reward may be delivered to this player. An entry without a player may be delivered to any player. */
 export const isHeldFor = ({ heldFor }: LedgerEntry, player: string | undefined): boolean =>

@@ -3,6 +3,7 @@ import type { SecretBox } from './secret-box.ts';
 import type { Clock } from '../platform/time.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { Database } from '../store/database.ts';
+import type { Quotas } from '../store/quotas.ts';
 import { createLinks, type Links } from './links.ts';
 import { createUserManager, type UserManager } from './user-manager.ts';
 import { createOneTimeCodes, type Passwords } from './credentials.ts';
@@ -17,6 +18,7 @@ interface Deps {
   makeId: MakeId;
   audit: AuditLog;
   passwords: Passwords;
+  quotas: Quotas;
 }
 
 /** The panel users, their credentials and sessions. */
@@ -28,7 +30,15 @@ export interface Users {
   ownAccount: OwnAccount;
 }
 
-export function createUsers({ database, box, clock, makeId, audit, passwords }: Deps): Users {
+export function createUsers({
+  database,
+  box,
+  clock,
+  makeId,
+  audit,
+  passwords,
+  quotas,
+}: Deps): Users {
   const sessions = createSessions(database, clock);
   const codes = createOneTimeCodes(box, clock);
   const links = createLinks({ database, clock, makeId, audit, sessions, passwords });
@@ -36,7 +46,7 @@ export function createUsers({ database, box, clock, makeId, audit, passwords }: 
     sessions,
     links,
     signIn: createSignIn({ database, clock, codes, sessions, passwords }),
-    manager: createUserManager({ clock, makeId, audit, links, sessions }),
+    manager: createUserManager({ clock, makeId, audit, quotas, links, sessions }),
     ownAccount: createOwnAccount({ database, audit, codes, sessions, passwords }),
   };
 }

@@ -4,12 +4,14 @@ import type { Clock } from '../platform/time.ts';
 import type { MakeId } from '../platform/ids.ts';
 import { DomainError, throwFieldErrors } from '../platform/domain-error.ts';
 import type { Queries } from '../store/database.ts';
+import type { Quotas } from '../store/quotas.ts';
 import { createKey, findKeyById, revokeKey, updateKey } from './key-store.ts';
 
 interface Deps {
   clock: Clock;
   makeId: MakeId;
   audit: AuditLog;
+  quotas: Quotas;
   /** The highest rate limit that a key may have. If undefined, there is no maximum. */
   ceiling: { perS: number; burst: number } | undefined;
   /** Causes every process to reload the account's keys. */
@@ -33,6 +35,7 @@ export function createKeyManager({
   clock,
   makeId,
   audit,
+  quotas,
   ceiling,
   incrementConfigVersion,
 }: Deps): KeyManager {
@@ -63,6 +66,8 @@ export function createKeyManager({
     rateLimit: ApiKey['rate_limit'],
     replaces?: string,
   ): Promise<ApiKey> => {
+    const isChange = replaces !== undefined;
+    await quotas.check(operation.queries, operation.scope.accountId, 'keys', { isChange });
     const { id, text } = await createKey(operation.queries, clock, makeId, {
       ...operation.scope,
       kind: kind === 'secret' ? 'sk' : 'pk',

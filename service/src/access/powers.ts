@@ -3,8 +3,9 @@
  * someone else. A route names its power in `config.power`. Before it runs, the user must have entered the password (and
  * the one-time code, if codes are on) within the last {@link confirmedForMs}, so a stolen session alone doesn't suffice.
  *
- * Secret keys and the command line are credentials of their own: a key wields the powers of the API routes, and the
- * command line needs the database and the master key. Both are recorded in the audit log like a session.
+ * Secret keys and the command line are credentials of their own: a key wields the powers of the API routes, and a command
+ * that has a power must open the service's secrets with the master key (`program/cli/with-database.ts`), so access to the
+ * database alone doesn't suffice. Both are recorded in the audit log like a session.
  */
 export const powers = {
   one_time_codes: 'change one-time codes',
@@ -15,6 +16,9 @@ export const powers = {
   webhook_receivers: 'change who receives webhooks',
   user_token_secrets: 'create secrets for user tokens',
   players: 'read and erase a player’s data',
+  receipt_keys: 'change the keys that sign receipts',
+  master_key: 'change the master key',
+  export: 'export data of all accounts',
 } as const;
 
 export type Power = keyof typeof powers;

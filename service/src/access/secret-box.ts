@@ -90,6 +90,24 @@ interface KeyConfig {
 export const openSecretBox = (config: KeyConfig): SecretBox =>
   createSecretBox(readMasterKeys(config));
 
+/**
+ * Proves that the configured master key is the one with which the service's secrets are encrypted. Unlike
+ * {@link openSecretBox}, never creates a key.
+ *
+ * @throws MasterKeyError
+ */
+export async function proveMasterKey(queries: Queries, config: KeyConfig): Promise<void> {
+  const [row] = await queries.query<{ sealed: string }>(
+    `SELECT sealed FROM secrets WHERE account_id = $1 AND sealed LIKE '1.%' LIMIT 1`,
+    [serviceAccount],
+  );
+  // Before the service's first start, there is nothing to protect.
+  if (!row) return;
+  if (config.masterKey === undefined && !existsSync(keyFiles(config).current))
+    throw new MasterKeyError();
+  openSecretBox(config).open(row.sealed);
+}
+
 /** Reads the configured master keys. */
 function readMasterKeys(config: KeyConfig): MasterKeys {
   const otherKeys = config.otherMasterKey === undefined ? [] : [decode(config.otherMasterKey)];

@@ -8,6 +8,8 @@ const maxLifetimeMs = 12 * 3_600_000;
 const idleMs = 2 * 3_600_000;
 /** Minimum interval between updates to a session's last-seen time. */
 const touchIntervalMs = 60_000;
+/** Maximum number of a user's sessions. A further sign-in ends the one that was used least recently. */
+const maxSessions = 50;
 
 /** A signed-in user's session. */
 export interface Session {
@@ -64,10 +66,11 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
     async begin(queries, { accountId, id }) {
       const token = createToken(accountId);
       const nowMs = clock.nowMs();
-      await queries.query('DELETE FROM sessions WHERE account_id = $1 AND expires_at < $2', [
-        accountId,
-        new Date(nowMs),
-      ]);
+      await queries.query(
+        `DELETE FROM sessions WHERE account_id = $1 AND (expires_at < $2 OR hash IN (
+          SELECT hash FROM sessions WHERE account_id = $1 AND user_id = $3 ORDER BY seen_at DESC OFFSET $4))`,
+        [accountId, new Date(nowMs), id, maxSessions - 1],
+      );
       await queries.query(
         'INSERT INTO sessions (account_id, hash, user_id, seen_at, expires_at, confirmed_at) VALUES ($1, $2, $3, $4, $5, $4)',
         [accountId, hashToken(token), id, new Date(nowMs), new Date(nowMs + maxLifetimeMs)],

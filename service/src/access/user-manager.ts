@@ -3,6 +3,7 @@ import type { Role } from './principal.ts';
 import type { Clock } from '../platform/time.ts';
 import type { MakeId } from '../platform/ids.ts';
 import { DomainError } from '../platform/domain-error.ts';
+import type { Quotas } from '../store/quotas.ts';
 import type { Links } from './links.ts';
 import type { Sessions } from './sessions.ts';
 import {
@@ -20,6 +21,7 @@ interface Deps {
   clock: Clock;
   makeId: MakeId;
   audit: AuditLog;
+  quotas: Quotas;
   links: Links;
   sessions: Sessions;
 }
@@ -43,7 +45,14 @@ export interface UserManager {
   remove(operation: Operation, target: { id: string; ifMatch: IfMatch }): Promise<void>;
 }
 
-export function createUserManager({ clock, makeId, audit, links, sessions }: Deps): UserManager {
+export function createUserManager({
+  clock,
+  makeId,
+  audit,
+  quotas,
+  links,
+  sessions,
+}: Deps): UserManager {
   const find = async (
     { queries, scope }: Operation,
     { id, ifMatch }: { id: string; ifMatch: IfMatch },
@@ -69,6 +78,7 @@ export function createUserManager({ clock, makeId, audit, links, sessions }: Dep
   return {
     async invite(operation, { email, name, role }) {
       const { queries, scope } = operation;
+      await quotas.check(queries, scope.accountId, 'users');
       const id = makeId('user');
       await insertUser(queries, {
         accountId: scope.accountId,

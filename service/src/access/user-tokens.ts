@@ -3,6 +3,7 @@ import { errors, jwtVerify } from 'jose';
 import type { Clock } from '../platform/time.ts';
 import type { AuditLog, Operation } from '../store/audit-log.ts';
 import type { Scope, Database } from '../store/database.ts';
+import type { Quotas } from '../store/quotas.ts';
 import type { SecretBox } from './secret-box.ts';
 
 const purpose = 'user_token';
@@ -23,6 +24,7 @@ interface Deps {
   box: SecretBox;
   clock: Clock;
   audit: AuditLog;
+  quotas: Quotas;
 }
 
 /** How long an environment's secrets are cached. Otherwise, each invented token would cost a statement. */
@@ -30,7 +32,7 @@ const cacheMs = 1_000;
 /** Maximum number of environments whose secrets are cached. */
 const maxCached = 10_000;
 
-export function createUserTokens({ database, box, clock, audit }: Deps): UserTokens {
+export function createUserTokens({ database, box, clock, audit, quotas }: Deps): UserTokens {
   const cache = new Map<string, { secrets: Promise<string[]>; endsAtMs: number }>();
   const readSecrets = async ({ accountId, environment }: Scope): Promise<string[]> => {
     const rows = await database.query<{ sealed: string }>(
@@ -65,6 +67,11 @@ export function createUserTokens({ database, box, clock, audit }: Deps): UserTok
             AND starts_with(id, $3) AND (expires_at IS NULL OR expires_at > $4)`,
         [accountId, purpose, `${environment}/`, new Date(nowMs + overlapS * 1_000)],
       );
+      await queries.query(
+        'DELETE FROM secrets WHERE account_id = $1 AND purpose = $2 AND expires_at <= $3',
+        [accountId, purpose, new Date(nowMs)],
+      );
+      await quotas.check(queries, accountId, 'user_token_secrets');
       await queries.query(
         'INSERT INTO secrets (account_id, purpose, id, sealed, created_at) VALUES ($1, $2, $3, $4, $5)',
         [accountId, purpose, id, box.seal(secret), new Date(nowMs)],

@@ -16,6 +16,8 @@ export interface Retention {
 
 const dayMs = 86_400_000;
 
+/** How long revoked keys are kept, for the list of keys. */
+const revokedKeysMs = 30 * dayMs;
 /** How long idempotency keys and failed sign-ins are kept. */
 const shortLivedMs = dayMs;
 /** How long jobs that have ended are listed. The archive command reads the erasures from this list. */
@@ -88,6 +90,12 @@ function listSweeps(nowMs: number, { auditMs }: Retention): Sweep[] {
       key: 'purpose, id',
       where: 'expires_at < $3::timestamptz',
       bound: expiredBefore,
+    },
+    {
+      table: 'keys',
+      key: 'id',
+      where: 'revoked_at < $3::timestamptz',
+      bound: formatInstant(nowMs - revokedKeysMs),
     },
     { table: 'sessions', key: 'hash', where: 'expires_at < $3::timestamptz', bound: now },
     { table: 'user_links', key: 'hash', where: 'expires_at < $3::timestamptz', bound: now },

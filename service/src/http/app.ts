@@ -29,6 +29,7 @@ import type { Receipts } from '../reward/receipt.ts';
 import type { ReadReward } from '../reward/reward-status.ts';
 import type { AuditLog } from '../store/audit-log.ts';
 import { type Database, forReads } from '../store/database.ts';
+import type { Quotas } from '../store/quotas.ts';
 import type { Tracing } from '../trace/tracing.ts';
 import type { Users } from '../access/create-users.ts';
 import type { EventBodies } from '../webhook/event-writer.ts';
@@ -64,6 +65,7 @@ import {
   webhookResource,
 } from './routes/resources.ts';
 import { addRewardRoutes } from './routes/reward-status.ts';
+import { addUsageRoutes } from './routes/usage.ts';
 import { addWebhookEventRoutes, addWebhookRoutes } from './routes/webhooks.ts';
 import { createHttpServer, handleClientError } from './server.ts';
 import { addValidation } from './validation.ts';
@@ -96,6 +98,7 @@ interface AppDeps {
   resourceManager: ResourceManager;
   requestHeaders: RequestHeaders;
   keyManager: KeyManager;
+  quotas: Quotas;
   runOperation: RunOperation;
   /** Called for every request with a valid key. */
   onUse(principal: KeyPrincipal): void;
@@ -233,4 +236,5 @@ function addOperatorRoutes(app: FastifyInstance, deps: AppDeps): void {
   addUserTokenRoutes(app, deps);
   addAuditRoutes(app, deps);
   addReportRoutes(app, deps);
+  addUsageRoutes(app, deps);
 }

@@ -104,6 +104,7 @@ export async function addMediaRoutes(
         const { file } = request.params;
         if (!servedExtensions.has(extname(file)))
           throw new ProblemError('not_found', 'The file does not exist.');
+        if (pageExtensions.has(extname(file))) rejectPage(request, reply);
         const type = findStoredType(file);
         const fetchedFile =
           type && 'fetch' in source ? await source.fetch(file, readRange(request)) : undefined;
@@ -122,6 +123,25 @@ export async function addMediaRoutes(
       },
     );
   });
+}
+
+/** Files that a browser shows as a page if they are opened directly. */
+const pageExtensions: ReadonlySet<string> = new Set(['.html', '.svg']);
+
+/**
+ * Rejects a file that is to be opened as a page of its own. It would bear the address of the panel, and could ask for a
+ * password in its name. In a frame or an image, it bears the address of the page around it.
+ *
+ * @throws ProblemError `frame_required`
+ */
+function rejectPage({ headers }: FastifyRequest, reply: FastifyReply): void {
+  // A cached copy that was loaded in a frame must not be shown as a page either.
+  void reply.header('vary', 'sec-fetch-dest');
+  if (headers['sec-fetch-dest'] !== 'document') return;
+  throw new ProblemError(
+    'frame_required',
+    'This file is part of an ad, and is shown only within a page: open its creative in the panel, where there is a preview.',
+  );
 }
 
 /**

@@ -22,7 +22,11 @@ export type IngestedMedia = StoredFile & MediaProperties;
  * @param declaredType the type according to the file name or a header, which must match the content
  * @throws DomainError when the file cannot be used in an ad.
  */
-type IngestMedia = (body: Buffer, declaredType: string | undefined) => Promise<IngestedMedia>;
+type IngestMedia = (
+  accountId: string,
+  body: Buffer,
+  declaredType: string | undefined,
+) => Promise<IngestedMedia>;
 
 /** @param probe reads the file like `readMedia`, but outside the thread that serves requests */
 export const createIngestMedia = (
@@ -31,7 +35,7 @@ export const createIngestMedia = (
   probe: (body: Buffer) => Promise<MediaProperties>,
 ): IngestMedia => {
   const storeFile = createStoreFile(store, uploads);
-  return async (body, declaredType) => {
+  return async (accountId, body, declaredType) => {
     const properties = await probe(body);
     if (declaredType !== undefined && declaredType !== properties.type) {
       throw new DomainError(
@@ -39,22 +43,28 @@ export const createIngestMedia = (
         `The file is ${properties.type}, but was declared as ${declaredType.slice(0, 100)}.`,
       );
     }
-    return { ...properties, ...(await storeFile(body, properties.type)) };
+    return { ...properties, ...(await storeFile(accountId, body, properties.type)) };
   };
 };
 
 /**
- * Stores a checked file under the hash of its content.
+ * Stores a checked file under the hash of its content. It counts toward the account's quota.
  *
  * @param sha256 the hex-encoded hash (default: computed)
+ * @throws DomainError `quota_exceeded`
  */
-export type StoreFile = (body: Buffer, type: StoredType, sha256?: string) => Promise<StoredFile>;
+export type StoreFile = (
+  accountId: string,
+  body: Buffer,
+  type: StoredType,
+  sha256?: string,
+) => Promise<StoredFile>;
 
 export const createStoreFile =
   (store: MediaStore, uploads: Pick<Uploads, 'record'>): StoreFile =>
-  async (body, type, sha256 = createHash('sha256').update(body).digest('hex')) => {
+  async (accountId, body, type, sha256 = createHash('sha256').update(body).digest('hex')) => {
     const name = `${sha256}.${storedExtensions[type]}`;
-    await uploads.record(name);
+    await uploads.record(accountId, { name, bytes: body.length });
     await store.put(name, body, type);
     return { name, sha256, bytes: body.length };
   };

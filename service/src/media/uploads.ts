@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { serviceAccount } from '../access/secret-box.ts';
 import type { Clock } from '../platform/time.ts';
 import type { Database } from '../store/database.ts';
+import type { Quotas } from '../store/quotas.ts';
 import type { Tracing } from '../trace/tracing.ts';
 import { createProbeThread, type ProbeThread } from './probe-thread.ts';
 import { createFolderStore, type MediaStore, createS3Store, type S3Bucket } from './media-store.ts';
@@ -10,13 +11,14 @@ import { createFolderStore, type MediaStore, createS3Store, type S3Bucket } from
 interface MediaDeps {
   config: { mediaBucket?: S3Bucket; dataDirectory: string };
   database: Database;
+  quotas: Quotas;
   clock: Clock;
   log: Logger;
   tracing: Pick<Tracing, 'run'>;
 }
 
 /** Opens the media store in the configured bucket or the data folder. Deletes unused files until `stop` is called. */
-export function openMedia({ config, database, clock, log, tracing }: MediaDeps): {
+export function openMedia({ config, database, quotas, clock, log, tracing }: MediaDeps): {
   store: MediaStore;
   uploads: Uploads;
   /** Reads uploaded files. External demand has a thread of its own, so that neither waits for the other. */
@@ -26,7 +28,7 @@ export function openMedia({ config, database, clock, log, tracing }: MediaDeps):
   const store = config.mediaBucket
     ? createS3Store(config.mediaBucket)
     : createFolderStore(join(config.dataDirectory, 'media'));
-  const uploads = createUploads({ database, store, clock, log });
+  const uploads = createUploads({ database, store, quotas, clock, log });
   const sweep = startSweep(uploads, log, tracing);
   const probeThread = createProbeThread();
   return {
@@ -74,8 +76,12 @@ function startSweep(
 
 /** Tracks uploaded files and deletes those that no creative uses. */
 export interface Uploads {
-  /** Records an upload, so that the file is kept for at least 30 days. Must be called before the file is stored. */
-  record(name: string): Promise<void>;
+  /**
+   * Records an account's upload, so that the file is kept for at least 30 days. Must be called before the file is stored.
+   *
+   * @throws DomainError `quota_exceeded` when the account stores too much.
+   */
+  record(accountId: string, file: { name: string; bytes: number }): Promise<void>;
   /** Deletes files that no creative has used for 30 days. Returns their names. Stops when `signal` aborts. */
   removeUnused(signal?: AbortSignal): Promise<string[]>;
 }
@@ -83,6 +89,7 @@ export interface Uploads {
 interface UploadDeps {
   database: Database;
   store: MediaStore;
+  quotas: Quotas;
   clock: Clock;
   log: Logger;
 }
@@ -92,19 +99,30 @@ const retentionMs = 30 * 86_400_000;
 /** Maximum number of files to delete per sweep, because a bucket may be slow or rate-limited. */
 const batchSize = 100;
 
-export function createUploads({ database, store, clock, log }: UploadDeps): Uploads {
+export function createUploads({ database, store, quotas, clock, log }: UploadDeps): Uploads {
   const now = () => new Date(clock.nowMs());
   return {
-    async record(name) {
+    async record(accountId, { name, bytes }) {
+      const known = await database.query(
+        'SELECT name FROM uploads WHERE account_id = $1 AND name = $2',
+        [accountId, name],
+      );
+      const options = { added: bytes / 1_048_576 };
+      if (known.length === 0) await quotas.check(database, accountId, 'media_mb', options);
+      // The row of the service stands for the file, and the account's row for what counts toward its quota.
       await database.query(
-        `INSERT INTO uploads (account_id, name, unused_since) VALUES ($1, $2, $3)
+        `INSERT INTO uploads (account_id, name, bytes, unused_since) VALUES ($1, $2, $4, $3), ($5, $2, $4, $3)
           ON CONFLICT (account_id, name) DO UPDATE SET unused_since = excluded.unused_since`,
-        [serviceAccount, name, now()],
+        [serviceAccount, name, now(), bytes, accountId],
       );
     },
     async removeUnused(signal) {
       await markUnused(database, now());
       const cutoff = new Date(clock.nowMs() - retentionMs);
+      await database.query('DELETE FROM uploads WHERE account_id <> $1 AND unused_since <= $2', [
+        serviceAccount,
+        cutoff,
+      ]);
       const dueUploads = await database.query<{ name: string }>(
         `SELECT name FROM uploads WHERE account_id = $1 AND unused_since <= $2
           ORDER BY unused_since LIMIT $3`,
@@ -124,15 +142,16 @@ export function createUploads({ database, store, clock, log }: UploadDeps): Uplo
   };
 }
 
-/** Updates `unused_since` for files that have become unused or are used again. */
+/** Updates `unused_since` for files that have become unused or are used again, by each account and by all of them. */
 async function markUnused(database: Database, now: Date): Promise<void> {
   await database.query(
     `WITH used AS (
-        SELECT DISTINCT found[1] AS name
+        SELECT DISTINCT account_id, found[1] AS name
         FROM resources, regexp_matches(document::text, '[0-9a-f]{64}\\.[a-z0-9]+', 'g') AS found
         WHERE kind = 'creative' AND archived_at IS NULL)
       UPDATE uploads SET unused_since = CASE WHEN unused_since IS NULL THEN $2::timestamptz END
-        WHERE account_id = $1 AND (unused_since IS NULL) <> (name IN (SELECT name FROM used))`,
+        WHERE (unused_since IS NULL) <> ((account_id, name) IN (
+          SELECT account_id, name FROM used UNION SELECT $1, name FROM used))`,
     [serviceAccount, now],
   );
 }

@@ -7,7 +7,8 @@ export interface FieldError {
 
 /** Thrown when a request violates a domain rule. The HTTP layer responds with a problem document. */
 export class DomainError extends Error {
-  readonly code: 'invalid_request' | 'conflict' | 'not_found' | 'precondition_failed';
+  readonly code:
+    'invalid_request' | 'conflict' | 'not_found' | 'precondition_failed' | 'quota_exceeded';
   readonly errors: readonly FieldError[];
   constructor(code: DomainError['code'], message: string, errors: readonly FieldError[] = []) {
     super(message);

@@ -1,5 +1,5 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
-import type { LookupFunction, Socket } from 'node:net';
+import { isIP, type LookupFunction, type Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 
@@ -14,6 +14,13 @@ export interface AddressRule {
  * addresses.
  */
 const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
+/**
+ * Addresses that look public, but are reached only from inside a cloud: Azure's virtual service address, and the private
+ * endpoints of IBM Cloud. The other clouds use link-local and special addresses.
+ */
+const insideClouds = ['168.63.129.16/32', '161.26.0.0/16', '166.8.0.0/14'].map((network) =>
+  ipaddr.IPv4.parseCIDR(network),
+);
 /** The NAT64 well-known prefix (RFC 6052). In IPv6-only networks, DNS64 returns IPv4 addresses embedded in it. */
 const nat64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 
@@ -27,11 +34,13 @@ export function isAllowedAddress(address: string, rule: AddressRule): boolean {
   const parsed = ipaddr.parse(address);
   const range = parsed.range();
   if (rule.loopback && range === 'loopback') return true;
-  if (parsed instanceof ipaddr.IPv4) return range === 'unicast';
-  if (parsed.match(nat64))
-    return new ipaddr.IPv4(parsed.toByteArray().slice(12)).range() === 'unicast';
+  if (parsed instanceof ipaddr.IPv4) return isPublicIpv4(parsed);
+  if (parsed.match(nat64)) return isPublicIpv4(new ipaddr.IPv4(parsed.toByteArray().slice(12)));
   return range === 'unicast' && parsed.match(globalUnicast);
 }
+
+const isPublicIpv4 = (address: ipaddr.IPv4): boolean =>
+  address.range() === 'unicast' && !insideClouds.some((network) => address.match(network));
 
 const isNat64 = (address: string): boolean =>
   ipaddr.IPv6.isValid(address) && ipaddr.IPv6.parse(address).match(nat64);
@@ -81,9 +90,10 @@ type Resolve = (
 ) => void;
 
 /**
- * Creates an HTTP agent that connects only to public addresses, to prevent server-side request forgery (SSRF). The
- * agent checks every address that DNS returns. It also checks the socket's remote address, because Node skips the DNS
- * lookup for IP literals, and because DNS may return a different address later.
+ * Creates an HTTP agent that connects only to public addresses, to prevent server-side request forgery (SSRF). This is
+ * the only place that decides where requests on behalf of an account may go. It checks before it connects, so an inside
+ * address doesn't even see a connection: IP literals, for which Node makes no DNS lookup, and every address that DNS
+ * returns. The socket connects to one of the addresses that were checked, so a name can't be rebound in between.
  */
 export function createGuardedAgent(
   rule: AddressRule,
@@ -100,6 +110,11 @@ export function createGuardedAgent(
     connections: null,
     keepAliveTimeout: 10_000,
     connect(options, callback) {
+      const literal = options.hostname.replace(/^\[|\]$/g, '');
+      if (isIP(literal) !== 0 && !isAllowedAddress(literal, rule)) {
+        callback(new BlockedAddressError(literal), null);
+        return;
+      }
       connect(options, (...result) => {
         const [error, socket] = result;
         if (error !== null) return callback(error, null);

@@ -31,6 +31,7 @@ import { createRequestHeaders } from '../resource/request-headers.ts';
 import { startKillSwitchExpiry } from '../resource/expire-kill-switches.ts';
 import { createResourceManager } from '../resource/resource-manager.ts';
 import { createLaneDeps } from '../store/lanes.ts';
+import { createQuotas } from '../store/quotas.ts';
 import { incrementConfigVersion } from '../store/config-version.ts';
 import { createResourceStore, type ResourceStore } from '../resource/resource-store.ts';
 import { type Database, forChanges } from '../store/database.ts';
@@ -122,9 +123,10 @@ async function wire(
     subscriptions: (scope) => configuration.snapshot(scope),
   });
   const audit = createAuditLog(clock, makeId);
+  const quotas = createQuotas(config.quotas);
   const { development } = config;
   const checkSource = createCheckSource(development);
-  const managerDeps = { resources, audit, writeEvents, retentionMs, checkSource, clock };
+  const managerDeps = { resources, audit, writeEvents, quotas, retentionMs, checkSource, clock };
   const resourceManager = createResourceManager(managerDeps);
   const requestHeaders = createRequestHeaders(database, box, clock);
   const { poolSize } = config.databaseLimits;
@@ -147,7 +149,7 @@ async function wire(
 
   const [draining, stopping] = [new AbortController(), new AbortController()];
   let publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
-  const media = started.add(openMedia({ config, database, clock, log, tracing }));
+  const media = started.add(openMedia({ config, database, quotas, clock, log, tracing }));
   const demand = started.add(
     startDemand({
       ...deps,
@@ -212,7 +214,7 @@ async function wire(
   const rateLimitDeps = { database, box, clock, log, processId };
   const rateLimits = started.add(await openRateLimits(config.rateLimits, rateLimitDeps));
   const ceiling = config.rateLimits?.keyCeiling;
-  const users = createUsers({ database, box, clock, makeId, audit, passwords });
+  const users = createUsers({ database, box, clock, makeId, audit, passwords, quotas });
   const keyUse = started.add(startKeyUsage(database, clock, log));
   addStateMetrics(metrics.registry, {
     database,
@@ -231,7 +233,7 @@ async function wire(
     dryRun: decisions.dryRun,
     trySource: decisions.trySource,
     openHosts: demand.openHosts,
-    userTokens: createUserTokens({ database, box, clock, audit }),
+    userTokens: createUserTokens({ database, box, clock, audit, quotas }),
     ingestEvents: rewards.ingestEvents,
     recordDropped: rewards.recordDropped,
     readReward: rewards.readReward,
@@ -247,7 +249,15 @@ async function wire(
     redelivery: deliveries.redelivery,
     resourceManager,
     requestHeaders,
-    keyManager: createKeyManager({ clock, makeId, audit, ceiling, incrementConfigVersion }),
+    keyManager: createKeyManager({
+      clock,
+      makeId,
+      audit,
+      quotas,
+      ceiling,
+      incrementConfigVersion,
+    }),
+    quotas,
     runOperation: createRunOperation({
       database: forChanges(database),
       configuration,

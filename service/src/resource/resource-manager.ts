@@ -14,11 +14,13 @@ import { settleChange, toEffective } from './effective-state.ts';
 import { normalizeDocument } from './normalize-document.ts';
 import { type ResourceKind, type ResourceKinds, type Stored, toStored } from './resource.ts';
 import type { ResourceStore, Versioned } from './resource-store.ts';
+import type { QuotaKind, Quotas } from '../store/quotas.ts';
 
 interface Deps {
   resources: ResourceStore;
   audit: AuditLog;
   writeEvents: WriteEvents;
+  quotas: Quotas;
   /** How long decisions are kept, in milliseconds. If undefined, they are kept forever. */
   retentionMs: number | undefined;
   checkSource: CheckSource;
@@ -49,7 +51,7 @@ export interface ResourceManager {
 }
 
 export function createResourceManager(deps: Deps): ResourceManager {
-  const { resources, audit, writeEvents, clock } = deps;
+  const { resources, audit, writeEvents, quotas, clock } = deps;
   const findExisting = async <K extends ResourceKind>(
     { queries, scope }: Operation,
     { kind, id, ifMatch }: { kind: K; id: string; ifMatch: IfMatch },
@@ -75,6 +77,19 @@ export function createResourceManager(deps: Deps): ResourceManager {
     after: ResourceKinds[K] | undefined,
   ) => writeEvents(queries, scope, draftChangeEvents(kind, before, after));
 
+  /** Kill switches, and what the service itself changes, must not fail because an account is full. */
+  const checkSize = async <K extends ResourceKind>(
+    { queries, scope, actor }: Operation,
+    kind: K,
+    before: Stored<K> | undefined,
+    after: Stored<K>,
+  ): Promise<void> => {
+    const added = measureKib(after) - (before ? measureKib(before) : 0);
+    if (added <= 0 || kind === 'killSwitch' || (before && actor === 'service')) return;
+    const isChange = before !== undefined;
+    await quotas.check(queries, scope.accountId, 'configuration_kb', { added, isChange });
+  };
+
   return {
     async create(operation, kind, received) {
       const document = await checkChange(
@@ -85,6 +100,8 @@ export function createResourceManager(deps: Deps): ResourceManager {
         deps,
       );
       const { queries, scope } = operation;
+      await quotas.check(queries, scope.accountId, quotaOf[kind]);
+      await checkSize(operation, kind, undefined, document);
       const created = await resources.create(queries, scope, kind, document);
       await emitEvents(operation, kind, undefined, created);
       await audit.record(operation, {
@@ -104,6 +121,7 @@ export function createResourceManager(deps: Deps): ResourceManager {
       const effective = kind === 'killSwitch' ? toEffective(kind, before, nowMs) : before;
       const settled = settleChange(kind, stored, change(toStored(effective)), nowMs);
       const changed = await checkChange(operation, kind, stored, settled, deps);
+      await checkSize(operation, kind, stored, changed);
       const after = await resources.replace(operation.queries, operation.scope, kind, id, changed);
       if (!after) throw new Error(`The ${kind} ${id} disappeared while it was locked.`);
       await emitEvents(operation, kind, before, after.document);
@@ -135,6 +153,20 @@ export function createResourceManager(deps: Deps): ResourceManager {
     },
   };
 }
+
+const quotaOf: Record<ResourceKind, QuotaKind> = {
+  placement: 'placements',
+  source: 'sources',
+  advertiser: 'advertisers',
+  creative: 'creatives',
+  houseAd: 'house_ads',
+  policy: 'policies',
+  killSwitch: 'kill_switches',
+  webhook: 'webhooks',
+};
+
+const measureKib = (document: object): number =>
+  Buffer.byteLength(JSON.stringify(document)) / 1_024;
 
 /**
  * Returns the document in its normal form, and rejects an invalid one. Checks only references that the document didn't

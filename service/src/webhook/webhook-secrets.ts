@@ -31,14 +31,17 @@ export async function createWebhookSecret(
   nowMs: number,
 ): Promise<string> {
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
-  const [{ count, active } = { count: 0, active: 0 }] = await queries.query<{
-    count: number;
-    active: number;
-  }>(
-    `SELECT count(*)::bigint AS count,
-        count(*) FILTER (WHERE expires_at IS NULL OR expires_at > $4)::bigint AS active
-      FROM secrets WHERE account_id = $1 AND purpose = $2 AND starts_with(id, $3)`,
+  await queries.query(
+    'DELETE FROM secrets WHERE account_id = $1 AND purpose = $2 AND starts_with(id, $3) AND expires_at <= $4',
     [accountId, purpose, `${webhookId}/`, new Date(nowMs)],
+  );
+  const [{ active, newest } = { active: 0, newest: null }] = await queries.query<{
+    active: number;
+    newest: string | null;
+  }>(
+    `SELECT count(*)::bigint AS active, max(id) AS newest
+      FROM secrets WHERE account_id = $1 AND purpose = $2 AND starts_with(id, $3)`,
+    [accountId, purpose, `${webhookId}/`],
   );
   if (active >= maxSecrets) {
     throw new DomainError(
@@ -52,7 +55,7 @@ export async function createWebhookSecret(
     [
       accountId,
       purpose,
-      `${webhookId}/${String(count + 1).padStart(6, '0')}`,
+      `${webhookId}/${String(Number(newest?.split('/')[1] ?? 0) + 1).padStart(6, '0')}`,
       box.seal(secret),
       new Date(nowMs),
     ],

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ApiKey, KillSwitch } from '@trueward/protocol/wire';
 import { verifyWebhook } from 'trueward/server';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { commands as allCommands } from '../../src/program/cli/commands.ts';
 import { startInProcess } from '../in-process.ts';
 import { createDatabaseSettings } from '../postgres-database.ts';
 import { createClient } from './client.ts';
@@ -47,6 +48,48 @@ test('--help lists every command, and every command supports it', async () => {
     expect([code, out]).toEqual([0, expect.stringContaining(`Usage: trueward-service ${command}`)]);
   }
   expect((await runInProcess(['keys'], env)).err).toContain('keys revoke');
+});
+
+/** Each command, and whether it needs the master key, because it has a power. */
+const commandTable: Record<string, { args?: string[]; power: boolean }> = {
+  // These two don't open the database, or open it as the service does.
+  start: { args: ['--help'], power: false },
+  config: { power: false },
+  migrate: { power: false },
+  'keys create': { args: ['--environment', 'sandbox', '--kind', 'secret'], power: true },
+  'keys list': { power: false },
+  'keys roll': { args: ['key_1'], power: true },
+  'keys revoke': { args: ['key_1'], power: true },
+  'users invite': { args: ['ada@example.com', '--account', 'acc_1'], power: true },
+  'receipt-keys rotate': { power: true },
+  'master-key rotate': { power: true },
+  // For a master key that is lost. It asks for a confirmation instead.
+  'master-key discard': { power: false },
+  listen: { args: ['--help'], power: false },
+  copy: { args: ['--to', 'postgres://127.0.0.1:1/none'], power: true },
+  archive: { args: ['--to', join(tmpdir(), 'trueward-none')], power: true },
+  doctor: { power: false },
+};
+
+test('commands that have a power need the master key, not only the database', async () => {
+  expect(Object.keys(commandTable)).toEqual(allCommands.map(({ name }) => name));
+  env = { ...env, ...(await createDatabaseSettings()) };
+  await (await start()).stop();
+  const masterKeys: Record<string, string>[] = [
+    { TRUEWARD_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') },
+    { TRUEWARD_DATA_DIR: `${folder}/empty` },
+  ];
+  const withoutKey = env['DATABASE_URL'] === undefined ? masterKeys.slice(0, 1) : masterKeys;
+  for (const [name, { args = [], power }] of Object.entries(commandTable)) {
+    for (const key of withoutKey) {
+      const wrong = { ...env, ...key, TRUEWARD_OTHER_MASTER_KEY: key['TRUEWARD_MASTER_KEY'] ?? '' };
+      const { out, err } = await runInProcess([...name.split(' '), ...args], wrong);
+      const isRefused = err.includes('The master key cannot decrypt the secrets');
+      expect([name, isRefused]).toEqual([name, power]);
+      if (power) expect(out).toBe('');
+    }
+  }
+  expect(existsSync(`${folder}/empty/master.key`)).toBe(false);
 });
 
 test.each([

@@ -1,44 +1,179 @@
 import { createServer, type Server } from 'node:http';
+import { lookup } from 'node:dns';
 import type { AddressInfo } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createGuardedAgent } from '../../src/platform/guarded-agent.ts';
+import { createCircuitBreaker } from '../../src/demand/exchange/circuit-breaker.ts';
+import { createRequestExternal } from '../../src/demand/exchange/external-client.ts';
+import { createFetchMedia } from '../../src/demand/intake/fetch-media.ts';
+import { createTrackerSender } from '../../src/demand/tracker/make-request.ts';
+import { createGuardedAgent, isAllowedAddress } from '../../src/platform/guarded-agent.ts';
+import { systemClock } from '../../src/platform/time.ts';
+import { fetchAdsTxt } from '../../src/program/cli/doctor-ads-txt.ts';
+import { createSender } from '../../src/webhook/sender.ts';
 
+/** Counts connections, so that a request that is refused only after it has connected is noticed. */
 let server: Server;
+let publicServer: Server;
 let port: number;
-let requestCount = 0;
+let connections = 0;
+const portOf = (listening: Server): number => (listening.address() as AddressInfo).port;
 beforeAll(async () => {
-  server = createServer((_request, response) => {
-    requestCount += 1;
-    response.end('inside');
+  server = createServer((_request, response) => void response.end('inside'));
+  server.on('connection', () => (connections += 1));
+  publicServer = createServer((request, response) => {
+    const to = new URL(request.url ?? '', 'http://a').searchParams.get('to') ?? '';
+    response.writeHead(302, { location: to }).end();
   });
   await new Promise<void>((resolve) => server.listen(0, '::', resolve));
-  port = (server.address() as AddressInfo).port;
+  await new Promise<void>((resolve) => publicServer.listen(0, '127.0.0.1', resolve));
+  port = portOf(server);
 });
-afterAll(() => server.close());
+afterAll(() => {
+  server.close();
+  publicServer.close();
+});
 
-test.each([
+/** The addresses of this machine, if they are not on the public internet either. */
+const ownAddresses = Object.values(networkInterfaces())
+  .flatMap((addresses) => addresses ?? [])
+  .filter(
+    ({ address, scopeid = 0 }) => scopeid === 0 && !isAllowedAddress(address, { loopback: false }),
+  )
+  .map(({ address }) => (address.includes(':') ? `[${address}]` : address));
+
+const insideHosts = [
+  ...ownAddresses,
   '127.0.0.1',
   '127.1',
+  '127.255.255.254',
   '2130706433',
   '0x7f000001',
+  '0x7f.1',
   '0177.0.0.1',
+  '0',
   '0.0.0.0',
+  '127.0.0.1.',
+  '①②⑦.⓪.⓪.①',
+  '127。0。0。1',
+  '%31%32%37.0.0.1',
   '[::1]',
   '[::]',
   '[::ffff:127.0.0.1]',
-  'localhost',
   '[::ffff:7f00:1]',
-  '127.0.0.1.',
-  '①②⑦.⓪.⓪.①',
-])('the guard blocks webhook URLs with the host %s', async (host) => {
-  const agent = createGuardedAgent({ loopback: false });
-  const requestsBefore = requestCount;
-  await expect(request(`http://${host}:${port}/`, { dispatcher: agent })).rejects.toThrow(
-    /not on the public internet/,
-  );
-  expect(requestCount).toBe(requestsBefore);
-  await agent.destroy();
+  '[::127.0.0.1]',
+  '[64:ff9b::127.0.0.1]',
+  '[64:ff9b:1::127.0.0.1]',
+  'localhost',
+  'LOCALHOST.',
+  'inside.example',
+  'mixed.example',
+  'inside6.example',
+];
+const answers: Record<string, string[]> = {
+  'inside.example': ['127.0.0.1'],
+  'mixed.example': ['93.184.215.14', '127.0.0.1'],
+  'inside6.example': ['::1'],
+};
+
+/**
+ * An agent as the service uses it, with names that resolve to this machine. Requests to `public.example` are sent to a
+ * server that redirects.
+ */
+const createTestAgents = () => {
+  const guarded = createGuardedAgent({ loopback: false }, (host, options, callback) => {
+    const addresses = answers[host];
+    if (!addresses) return lookup(host, options, callback);
+    callback(
+      null,
+      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+    );
+  });
+  const plain = new Agent();
+  const strict = guarded.compose((dispatch) => (options, handler) => {
+    if (new URL(String(options.origin)).hostname !== 'public.example')
+      return dispatch(options, handler);
+    return plain.dispatch(
+      { ...options, origin: `http://127.0.0.1:${portOf(publicServer)}` },
+      handler,
+    );
+  });
+  return {
+    agents: { strict, development: strict },
+    destroy: () => Promise.all([guarded.destroy(), plain.destroy()]),
+  };
+};
+
+type Agents = ReturnType<typeof createTestAgents>['agents'];
+const { signal } = new AbortController();
+/** Every client that connects to an address which an account, a source or an advertiser has chosen. */
+const clients: Record<string, (agents: Agents, url: string) => Promise<unknown>> = {
+  webhooks: (agents, url) =>
+    createSender({ clock: systemClock, agents })(
+      { url, id: 'evt_1', body: '{}', secrets: ['whsec_AAAA'], loopback: false },
+      signal,
+    ),
+  'sources, tags and wrappers': (agents, url) =>
+    createRequestExternal({ agents, breaker: createCircuitBreaker(systemClock) })({
+      sourceId: 'src_1',
+      url,
+      headers: {},
+      loopback: false,
+      sandbox: false,
+      signal,
+    }),
+  trackers: (agents, url) =>
+    createTrackerSender({ agents })({ url, headers: {}, loopback: false }, signal),
+  media: (agents, url) =>
+    createFetchMedia({ agents })({ url, maxBytes: 1_000, loopback: false }, signal),
+  'ads.txt': (agents, url) => fetchAdsTxt(url, agents.strict),
+};
+
+test('no client connects to an inside address, however it is spelled, named or redirected to', async () => {
+  const { agents, destroy } = createTestAgents();
+  for (const [client, send] of Object.entries(clients)) {
+    for (const host of insideHosts) {
+      for (const scheme of ['http', 'https']) {
+        const url = `${scheme}://${host}:${port}/`;
+        const redirect = `https://public.example/?to=${encodeURIComponent(url)}`;
+        for (const target of [url, redirect])
+          await send(agents, target).catch((error: unknown) => error);
+        expect([client, url, connections]).toEqual([client, url, 0]);
+      }
+    }
+  }
+  await destroy();
+  // The listener notices connections, and these spellings do lead to it.
+  const plain = new Agent();
+  for (const host of ['127.0.0.1', '2130706433', '0', '[::1]', '[::ffff:127.0.0.1]', 'localhost'])
+    await (await request(`http://${host}:${port}/`, { dispatcher: plain })).body.dump();
+  await plain.destroy();
+  expect(connections).toBeGreaterThan(0);
+});
+
+test.each([
+  ['10.0.0.1', false],
+  ['100.100.100.200', false],
+  ['161.26.0.10', false],
+  ['166.9.0.1', false],
+  ['168.63.129.16', false],
+  ['169.254.169.254', false],
+  ['172.16.0.1', false],
+  ['192.0.0.192', false],
+  ['192.168.0.1', false],
+  ['198.18.0.1', false],
+  ['224.0.0.1', false],
+  ['255.255.255.255', false],
+  ['64:ff9b::a83f:8110', false],
+  ['fd00:ec2::254', false],
+  ['fe80::1', false],
+  ['93.184.215.14', true],
+  ['168.63.129.17', true],
+  ['64:ff9b::5db8:d70e', true],
+  ['2606:4700:4700::1111', true],
+])('whether the service may connect to %s: %s', (address, isAllowed) => {
+  expect(isAllowedAddress(address, { loopback: false })).toBe(isAllowed);
 });
 
 test('local URLs are reachable without the guard and in development', async () => {
@@ -73,11 +208,11 @@ test.each([
   [['2002:7f00:1::']],
 ])('a hostname that resolves to %j is rejected', async (addresses) => {
   const agent = createAgentWithDnsResponses([addresses]);
-  const requestsBefore = requestCount;
+  const connectionsBefore = connections;
   await expect(request(`http://rebound.example:${port}/`, { dispatcher: agent })).rejects.toThrow(
     /not on the public internet/,
   );
-  expect(requestCount).toBe(requestsBefore);
+  expect(connections).toBe(connectionsBefore);
   await agent.destroy();
 });
 

@@ -207,11 +207,12 @@ test('a file name cannot be used for path traversal', async () => {
     expect([path, (await fetch(runningService.url + path)).status]).toEqual([path, 404]);
 });
 
-test("an uploaded file opened in a tab cannot run scripts in the service's origin", async () => {
+test("an uploaded file never becomes a page of the service's origin, and runs only in an opaque one", async () => {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>document.documentElement.setAttribute("ran", "1")</script><rect width="9" height="9" onload="document.documentElement.setAttribute('ran', '1')"/></svg>`;
   const html = `<!doctype html><title>still</title><script>
     let seen; try { seen = document.cookie } catch (error) { seen = error.name }
-    fetch('/panel/api/session').then(() => document.title = 'reached', () => document.title = origin + ' ' + seen);
+    const tell = (text) => parent.postMessage(text, '*');
+    fetch('/panel/api/session').then(() => tell('reached'), () => tell(origin + ' ' + seen));
     </script>`;
   const picture = Buffer.concat([
     readDemoFile('lobby-banner.png'),
@@ -227,11 +228,35 @@ test("an uploaded file opened in a tab cannot run scripts in the service's origi
   try {
     const page = await browser.newPage();
     const open = (url = '') => page.goto(runningService.url + new URL(url).pathname);
-    await open(urls[0]);
-    expect(await page.locator('svg').getAttribute('ran')).toBeNull();
-    await open(urls[1]);
-    await page.waitForFunction(() => document.title !== 'still');
-    expect(await page.title()).toBe('null SecurityError');
+    /** Loads a file in a frame of the panel's page. */
+    const frame = async (url = '') => {
+      await page.evaluate(
+        (path) =>
+          new Promise((resolve) => {
+            const element = document.createElement('iframe');
+            element.onload = resolve;
+            element.src = path;
+            document.body.append(element);
+          }),
+        new URL(url).pathname,
+      );
+      return page.frames().at(-1);
+    };
+    await page.goto(`${runningService.url}/panel/`);
+    await page.evaluate(() =>
+      addEventListener('message', ({ data }) => (document.body.dataset['told'] = String(data))),
+    );
+    const svgFrame = await frame(urls[0]);
+    expect(await svgFrame?.locator('svg').getAttribute('ran')).toBeNull();
+    await frame(urls[1]);
+    await page.waitForFunction(() => document.body.dataset['told'] !== undefined);
+    expect(await page.evaluate(() => document.body.dataset['told'])).toBe('null SecurityError');
+    // Both are in the browser's cache now, under the same address.
+    for (const url of urls.slice(0, 2)) {
+      const opened = await open(url);
+      expect(opened?.status()).toBe(403);
+      expect(await opened?.json()).toMatchObject({ code: 'frame_required' });
+    }
     const response = await open(urls[2]);
     expect(response?.headers()['content-type']).toBe('image/png');
     expect(await page.locator('script').count()).toBe(0);

@@ -80,6 +80,7 @@ const table: Record<string, Rule> = {
   'POST /v1/user_token_secrets': 'owner power sk',
   'GET /v1/audit-entries': 'viewer sk',
   'GET /v1/reports': 'viewer sk',
+  'GET /v1/usage': 'viewer sk',
   'POST /v1/decisions': '- sk,pk',
   'GET /v1/decisions/:id': 'viewer sk,pk',
   'POST /v1/events': '- pk',

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createFolderStore, type MediaStore } from '../../src/media/media-store.ts';
 import { createUploads } from '../../src/media/uploads.ts';
+import { createQuotas } from '../../src/store/quotas.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { type PanelClient, signInOwner } from './panel-client.ts';
@@ -47,6 +48,7 @@ const removeUnusedUploads = (store: MediaStore = createFolderStore(folder)) =>
   createUploads({
     database: runningService.service.database,
     store,
+    quotas: createQuotas(),
     clock,
     log: pino({ level: 'silent' }),
   }).removeUnused();
@@ -127,8 +129,8 @@ test('a failed deletion is retried and does not affect other files', async () =>
 
 test('each run deletes at most 100 files', async () => {
   await runningService.service.database.query(
-    `INSERT INTO uploads (account_id, name, unused_since)
-      SELECT 'service', 'file-' || n, $1 FROM generate_series(1, 130) AS n`,
+    `INSERT INTO uploads (account_id, name, bytes, unused_since)
+      SELECT 'service', 'file-' || n, 1, $1 FROM generate_series(1, 130) AS n`,
     [new Date(clock.nowMs() - 31 * dayMs)],
   );
   expect((await removeUnusedUploads()).length).toBe(100);

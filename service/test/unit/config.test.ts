@@ -64,6 +64,33 @@ test('the test clock is rejected outside development', () => {
   expect(readConfig({ TRUEWARD_DEVELOPMENT: '1' }).testClock).toBe(false);
 });
 
+test('development mode is not offered to other machines by accident', () => {
+  const read = (HOST: string, mode: string) => () =>
+    readConfig({ HOST, TRUEWARD_DEVELOPMENT: mode }).development;
+  for (const host of ['127.0.0.1', '127.0.1.1', '::1', 'localhost'])
+    expect(read(host, '1')()).toBe(true);
+  for (const host of [
+    '0.0.0.0',
+    '::',
+    '192.168.0.1',
+    'ads.example',
+    '127.0.0.1.example',
+    '2130706433',
+  ]) {
+    expect(read(host, '1')).toThrow('TRUEWARD_DEVELOPMENT=1 requires a HOST');
+    expect(read(host, 'network')()).toBe(true);
+    expect(read(host, '0')()).toBe(false);
+  }
+});
+
+test('quotas name what they limit', () => {
+  expect(readConfig({}).quotas).toEqual({});
+  const env = { ACCOUNT_QUOTAS: 'policies=500, media_mb=0' };
+  expect(readConfig(env).quotas).toEqual({ policies: 500, media_mb: 0 });
+  for (const text of ['policy=1', 'policies=', 'policies=-1', 'policies=1.5', 'policies=1;users=2'])
+    expect(() => readConfig({ ACCOUNT_QUOTAS: text })).toThrow('ACCOUNT_QUOTAS is');
+});
+
 test.each([
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4317', 'OTEL_EXPORTER_OTLP_ENDPOINT is "…"; expected'],
   ['OTEL_EXPORTER_OTLP_HEADERS', 'Bearer secret', 'OTEL_EXPORTER_OTLP_HEADERS is "…"; expected'],

@@ -1,3 +1,4 @@
+import { promisifyRequest } from 'idb-keyval';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createOutbox, type Outbox, type OutboxDeps } from '../../../src/outbox/outbox.ts';
 import { createIndexedDbStore, readAll } from '../../../src/outbox/event-store.ts';
@@ -54,6 +55,24 @@ beforeEach(() => {
 afterEach(async () => {
   for (const outbox of openOutboxes.splice(0)) outbox.destroy();
   await deleteDatabase(name);
+});
+
+test('records that were added by hand are neither sent nor in the way', async () => {
+  const outbox = openTab();
+  await outbox.enqueue(createAdEvent('start'));
+  await waitForEvents(1);
+  const database = await promisifyRequest(indexedDB.open(name));
+  const store = database.transaction('events', 'readwrite').objectStore('events');
+  for (const key of ['text', [1, 2], new Date(0)]) store.put({ v: 1, events: ['{"id":"x"}'] }, key);
+  await promisifyRequest(store.count());
+  database.close();
+  const second = openTab();
+  await second.enqueue(createAdEvent('complete'));
+  await waitForEvents(2);
+  await second.flush();
+  expect(await countStored()).toBe(0);
+  expect(second.diagnostics()).toMatchObject({ stored: 0, dropped: {} });
+  expect(second.diagnostics().lastError).toBeUndefined();
 });
 
 test('stores the events from one task in one transaction before it sends them', async () => {

@@ -97,6 +97,30 @@ test('reads all rewards from a ledger that is larger than one page', async () =>
   expect(new Set(entries.map(({ decisionId }) => decisionId))).toEqual(new Set(ids));
 });
 
+test("entries that a player has edited are ignored and don't affect the others", async () => {
+  const tab = openTab();
+  await earn(tab.rewards, 'dec_1');
+  const { store, close } = await openLedgerStore();
+  const [entry] = (await promisifyRequest(store.getAll())) as Record<string, unknown>[];
+  const edits: unknown[] = [
+    ...[{ decisionId: {} }, { decisionId: undefined }, { placement: 1 }, { token: null }],
+    ...[{ state: ['earned'] }, { trackedAt: '1' }, { trackedAt: NaN }, { reward: undefined }],
+    ...[{ reward: { type: 'coins', amount: '1e9' } }, { reward: { type: {}, amount: 1 } }],
+  ].map((edit) => ({ ...entry, decisionId: 'edited', ...edit }));
+  for (const [index, value] of [...edits, null, 'text', [], { v: 1 }].entries())
+    store.put(value, `x${index}`);
+  close();
+  tab.rewards.destroy();
+  const { rewards } = openTab();
+  const received: EarnedReward[] = [];
+  rewards.onReward((reward) => void received.push(reward));
+  await eventually(async () => expect(await rewards.list()).toEqual([]));
+  expect(received).toEqual([
+    expect.objectContaining({ decisionId: 'dec_1', reward: { type: 'coins', amount: 10 } }),
+  ]);
+  expect(rewards.diagnostics().lastError).toBeUndefined();
+});
+
 test('a failed write is reported with its cause', async () => {
   const { rewards } = openTab();
   await rewards.track(decision('dec_1'));

@@ -68,11 +68,17 @@ test('drops and counts corrupt records and records from unknown releases', async
     v: 1 as const,
     events: [json],
   }));
-  await store.append([{ v: 9, things: [] } as never, ...corrupt]);
+  const tampered = [null, 5, {}, [], ['{"id":"a"}'], undefined].map((json) => ({
+    v: 1,
+    events: ['{"id":"b"}', json],
+  }));
+  await store.append([{ v: 9, things: [] }, ...tampered, null, 'text'] as never[]);
+  await store.append(corrupt);
   const { outbox } = openTab();
   await outbox.enqueue(createAdEvent());
   await runPendingWork();
-  expect(outbox.diagnostics().dropped).toEqual({ unreadable: 4 });
+  expect(outbox.diagnostics().dropped).toEqual({ unreadable: 12 });
+  expect(outbox.diagnostics().lastError).toBeUndefined();
   expect(service.counted).toHaveLength(1);
   expect(await countRecords(store)).toBe(0);
 });

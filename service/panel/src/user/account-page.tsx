@@ -5,6 +5,7 @@ import { readFieldErrors, readMessage } from '../api/problem.ts';
 import type { Passwords, Session, SessionInfo } from '../session/session.ts';
 import { Facts } from '../common/facts.tsx';
 import { Page, PanelCard } from '../common/page.tsx';
+import { UsageCard } from './usage-card.tsx';
 import { OneTimeCodes } from './one-time-codes.tsx';
 
 /** Settings for the signed-in user's password and one-time codes. */
@@ -35,6 +36,7 @@ export function AccountPage({ session }: { session: Session }) {
       <PanelCard title="One-time codes">
         {info && <OneTimeCodes isInitiallyOn={info.user.code_enabled ?? false} />}
       </PanelCard>
+      <UsageCard />
     </Page>
   );
 }

@@ -107,7 +107,7 @@ async function checkOrigin(
     if (creative.review.status !== 'approved' || url === undefined)
       return await reschedule(deps, origin, origin.sha256);
     const loopback = deps.development && origin.environment === 'sandbox';
-    const video = await fetchVideo(deps, url, { loopback, signal });
+    const video = await fetchVideo(deps, url, { accountId: origin.account_id, loopback, signal });
     if (video.sha256 === origin.sha256) return await reschedule(deps, origin, origin.sha256);
     await quarantine(deps, origin, url, video);
     return await reschedule(deps, origin, video.sha256);
@@ -208,7 +208,7 @@ async function quarantine(
   video: FetchedFile,
 ): Promise<void> {
   const { account_id: accountId, environment, creative_id: id } = origin;
-  const copy = await tryCopy(deps, video);
+  const copy = await tryCopy(deps, accountId, video);
   await changeConfiguration(deps, { accountId, environment }, async (operation: Operation) => {
     const current = await readCreative(operation.queries, origin);
     // An operator may have changed the creative in the meantime.
@@ -237,12 +237,15 @@ async function quarantine(
 
 async function tryCopy(
   deps: IntakeDeps,
+  accountId: string,
   video: FetchedFile,
 ): Promise<{ media: VideoMedia } | { problem: string }> {
   try {
-    return { media: await copyVideo(deps, video) };
+    return { media: await copyVideo(deps, accountId, video) };
   } catch (error) {
-    if (error instanceof RejectedError) return { problem: error.message };
+    // A DomainError means that the account has no room for the file.
+    if (error instanceof RejectedError || error instanceof DomainError)
+      return { problem: error.message };
     throw error;
   }
 }

@@ -20,6 +20,8 @@ export type CreativeIcon = NonNullable<Creative['icons']>[number];
 
 /** Options for fetching a creative's files. */
 export interface FetchRules {
+  /** The account that stores the files. */
+  accountId: string;
   loopback: boolean;
   signal: AbortSignal;
 }
@@ -46,6 +48,7 @@ export const fetchVideo = (
  */
 export async function copyVideo(
   deps: MediaDeps,
+  accountId: string,
   { body, sha256 }: FetchedFile,
 ): Promise<VideoMedia> {
   const properties = await readProperties(deps, body);
@@ -62,7 +65,7 @@ export async function copyVideo(
       'unsupported',
       `The file uses the ${audioCodec} audio codec, which not all browsers support; expected AAC, MP3, Opus or Vorbis.`,
     );
-  const { name } = await deps.storeFile(body, type, sha256);
+  const { name } = await deps.storeFile(accountId, body, type, sha256);
   const bitrate = Math.round((body.length * 8_000) / durationMs);
   const codecs = [videoCodec, ...(audioCodec === undefined ? [] : [audioCodec])].join(', ');
   const mime = `${type}; codecs="${codecs}"`;
@@ -99,7 +102,7 @@ async function readProperties({ probe }: MediaDeps, body: Buffer): Promise<Media
 export async function copyCaptions(
   deps: MediaDeps,
   captions: Offer['captions'],
-  { loopback, signal }: FetchRules,
+  { accountId, loopback, signal }: FetchRules,
 ): Promise<NonNullable<VideoMedia['captions']>> {
   const copies: NonNullable<VideoMedia['captions']> = [];
   for (const { url, language } of captions.slice(0, maxCaptions)) {
@@ -111,7 +114,7 @@ export async function copyCaptions(
         signal,
       );
       if (!isWebVtt(body)) continue;
-      const { name } = await deps.storeFile(body, 'text/vtt', sha256);
+      const { name } = await deps.storeFile(accountId, body, 'text/vtt', sha256);
       copies.push({ url: `${deps.publicUrl()}/media/${name}`, language, label });
     } catch (error) {
       if (!(error instanceof RejectedError)) throw error;
@@ -142,7 +145,7 @@ function isWebVtt(body: Buffer): boolean {
 export async function copyIcon(
   deps: MediaDeps,
   url: string,
-  { loopback, signal }: FetchRules,
+  { accountId, loopback, signal }: FetchRules,
 ): Promise<CreativeIcon> {
   const { body, sha256 } = await deps.fetchMedia({ url, maxBytes: maxIconBytes, loopback }, signal);
   const { type, width = 0, height = 0 } = await readProperties(deps, body);
@@ -154,7 +157,7 @@ export async function copyIcon(
       'unsupported',
       `The icon is ${width} × ${height} pixels; expected at most ${maxIconSize} × ${maxIconSize}.`,
     );
-  const { name } = await deps.storeFile(body, type, sha256);
+  const { name } = await deps.storeFile(accountId, body, type, sha256);
   return {
     origin_url: withoutQuery(url),
     url: `${deps.publicUrl()}/media/${name}`,

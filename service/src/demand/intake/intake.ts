@@ -5,6 +5,7 @@ import type { MediaStore } from '../../media/media-store.ts';
 import { createProbeThread } from '../../media/probe-thread.ts';
 import type { Uploads } from '../../media/uploads.ts';
 import { createGuardedAgents } from '../../platform/guarded-agent.ts';
+import { DomainError } from '../../platform/domain-error.ts';
 import type { Scope } from '../../store/database.ts';
 import type { Tracing } from '../../trace/tracing.ts';
 import { startOriginChecks } from './check-origins.ts';
@@ -59,8 +60,13 @@ export function createSubmitOffer(deps: IntakeDeps): SubmitOffer {
         await importCreative(deps, { scope, source, offer }, signal);
         deps.demandMetrics.countIntake('copied');
         return true;
-      } catch (error) {
+      } catch (thrown) {
         if (signal.aborted) return false;
+        // The account's quota is used up.
+        const error =
+          thrown instanceof DomainError && thrown.code === 'quota_exceeded'
+            ? new RejectedError('no_room', thrown.message)
+            : thrown;
         deps.demandMetrics.countIntake(error instanceof RejectedError ? error.reason : 'failed');
         if (!(error instanceof RejectedError)) {
           log.error({ err: error, sourceId: source.id }, 'could not import an external creative');
@@ -103,12 +109,12 @@ async function importCreative(
   const { scope, offer } = submission;
   checkOffer(offer);
   const loopback = deps.development && scope.environment === 'sandbox';
-  const rules: FetchRules = { loopback, signal };
+  const rules: FetchRules = { accountId: scope.accountId, loopback, signal };
   const existing = await findCreative(deps.database, submission);
   if (!existing) {
     await checkQuota(deps.database, submission);
     const video = await fetchVideo(deps, offer.media.url, rules);
-    const media = await copyVideo(deps, video);
+    const media = await copyVideo(deps, scope.accountId, video);
     const captions = await copyCaptions(deps, offer.captions, rules);
     if (captions.length > 0) media.captions = captions;
     await changeConfiguration(deps, scope, (operation) =>

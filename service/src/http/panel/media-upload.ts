@@ -36,10 +36,10 @@ export async function addMediaUpload(app: FastifyInstance, deps: PanelDeps): Pro
         const { body, query, id: requestId } = request;
         if (!body || body.length === 0)
           throw new ProblemError('invalid_request', 'Send the file as the request body.');
-        const media = await ingestMedia(body, readType(request));
-        const response = describe(media, publicUrl());
         const principal = getPrincipal(request);
         const { accountId, environment } = principal;
+        const media = await ingestMedia(accountId, body, readType(request));
+        const response = describe(media, publicUrl());
         await audit.record(
           {
             queries: database,

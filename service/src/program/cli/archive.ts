@@ -68,7 +68,7 @@ If ARCHIVE_DIR is set, weeks older than RETENTION_DAYS are dropped only if they 
       for (const file of await eraseFromArchives(database, folder))
         printMessage(`${file}: erased players were removed`);
       if (weeks.length === 0) printMessage('No weeks to archive: none ended by that date.');
-    });
+    }, 'export');
   },
 };
 

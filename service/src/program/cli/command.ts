@@ -91,12 +91,28 @@ export function oneOf<const T extends string>(
   throw new UsageError(`--${name} must be one of ${allowed.join(', ')}; ${problem}.`);
 }
 
+/**
+ * Makes text safe for a terminal. Names come from operators and sources, and could contain sequences that change the
+ * window's title or the clipboard, forge a line, or turn text around. Line breaks stay.
+ */
+const escapeControls = (text: string): string =>
+  text.replaceAll(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (character) =>
+    Array.from(
+      { length: character.length },
+      (_, index) => String.raw`\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  );
+
 /** Prints a human-readable message to standard error. Results are printed to standard output. */
-export const printMessage = (line: string): void => void process.stderr.write(`${line}\n`);
+export const printMessage = (line: string): void =>
+  void process.stderr.write(`${escapeControls(line)}\n`);
+
+/** Prints one line of text for people to standard output. */
+export const printLine = (line: string): void =>
+  void process.stdout.write(`${escapeControls(line).replaceAll('\n', '\\n')}\n`);
 
 /** Prints a machine-readable result: one line of JSON. */
-export const printResult = (result: object): void =>
-  void process.stdout.write(`${JSON.stringify(result)}\n`);
+export const printResult = (result: object): void => printLine(JSON.stringify(result));
 
 /** Returns a function that prints a long task's progress, at most once per `intervalMs`. */
 export function createProgress(describe: (count: number) => string, intervalMs = 1_000) {

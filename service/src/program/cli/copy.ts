@@ -44,7 +44,7 @@ Example: from the embedded database to a PostgreSQL server
       } finally {
         await targetDatabase.close();
       }
-    });
+    }, 'export');
     printMessage(`Copied ${rows} rows.`);
   },
 };

@@ -7,7 +7,7 @@ import { checkCitusNodes, readCitusRole } from '../../store/citus.ts';
 import type { Queries, Scope } from '../../store/database.ts';
 import { DirectoryInUseError } from '../../store/directory-lock.ts';
 import { createGuardedAgent } from '../../platform/guarded-agent.ts';
-import { type Command, CommandError, readArguments } from './command.ts';
+import { type Command, CommandError, printLine, readArguments } from './command.ts';
 import {
   fail,
   type Finding,
@@ -36,7 +36,7 @@ service is running. The exit code is 1 if a check fails.`,
     let failures = 0;
     const show = (findings: readonly Finding[]): void => {
       for (const { state, text } of findings) {
-        process.stdout.write(`${stateLabels[state]} ${text}\n`);
+        printLine(`${stateLabels[state]} ${text}`);
         if (state === 'fail') failures += 1;
       }
     };

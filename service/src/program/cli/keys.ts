@@ -2,8 +2,7 @@ import type { ApiKey } from '@trueward/protocol/wire';
 import { createAuditLog, type Operation } from '../../store/audit-log.ts';
 import { incrementConfigVersion, lockConfiguration } from '../../store/config-version.ts';
 import { createKeyManager, type KeyManager } from '../../access/key-manager.ts';
-import type { Clock } from '../../platform/time.ts';
-import type { MakeId } from '../../platform/ids.ts';
+import { createQuotas } from '../../store/quotas.ts';
 import type { Queries } from '../../store/database.ts';
 import {
   type Command,
@@ -14,7 +13,7 @@ import {
   printResult,
   UsageError,
 } from './command.ts';
-import { withDatabase, chooseAccount } from './with-database.ts';
+import { type DatabaseContext, withDatabase, chooseAccount } from './with-database.ts';
 
 /** The maximum overlap, which keeps a typo from leaving a leaked key valid for years. */
 const maxOverlapS = 604_800;
@@ -47,17 +46,20 @@ Example
       const kind = oneOf('kind', values.kind, ['secret', 'publishable']);
       // Validated before the database is opened, so that an invalid argument has no side effects.
       const origins = values['allowed-origin']?.map(readOrigin);
-      await withDatabase(({ database, clock, makeId }) =>
-        database.transaction(async (queries) => {
-          const accountId = await chooseAccount(queries, { clock, makeId }, values);
-          await lockConfiguration(queries, accountId);
-          const keys = createKeyManager(createManagerDeps(clock, makeId));
-          const newKey = await keys.create(makeOperation(queries, accountId, environment), {
-            kind,
-            ...(origins === undefined ? {} : { allowed_origins: origins }),
-          });
-          printResult({ account_id: accountId, ...newKey });
-        }),
+      await withDatabase(
+        (context) =>
+          context.database.transaction(async (queries) => {
+            const { clock, makeId } = context;
+            const accountId = await chooseAccount(queries, { clock, makeId }, values);
+            await lockConfiguration(queries, accountId);
+            const keys = createKeyManager(createManagerDeps(context));
+            const newKey = await keys.create(makeOperation(queries, accountId, environment), {
+              kind,
+              ...(origins === undefined ? {} : { allowed_origins: origins }),
+            });
+            printResult({ account_id: accountId, ...newKey });
+          }),
+        'keys',
       );
       printMessage('Store the key now: it will not be shown again.');
     },
@@ -114,10 +116,11 @@ Running services on the same database reject the key within a second.`,
   },
 ];
 
-const createManagerDeps = (clock: Clock, makeId: MakeId) => ({
+const createManagerDeps = ({ clock, makeId, config }: DatabaseContext) => ({
   clock,
   makeId,
   audit: createAuditLog(clock, makeId),
+  quotas: createQuotas(config.quotas),
   // These commands don't set rate limits.
   ceiling: undefined,
   incrementConfigVersion,
@@ -134,17 +137,19 @@ function withKey<T>(
   id: string,
   work: (keys: KeyManager, operation: Operation, id: string) => Promise<T>,
 ): Promise<T> {
-  return withDatabase(({ database, clock, makeId }) =>
-    database.transaction(async (queries) => {
-      const [row] = await queries.query<{ account_id: string; environment: ApiKey['environment'] }>(
-        'SELECT account_id, environment FROM keys WHERE id = $1',
-        [id],
-      );
-      if (!row) throw new CommandError(`Key ${id} does not exist. Run keys list to see all ids.`);
-      await lockConfiguration(queries, row.account_id);
-      const keys = createKeyManager(createManagerDeps(clock, makeId));
-      return work(keys, makeOperation(queries, row.account_id, row.environment), id);
-    }),
+  return withDatabase(
+    (context) =>
+      context.database.transaction(async (queries) => {
+        const [row] = await queries.query<{
+          account_id: string;
+          environment: ApiKey['environment'];
+        }>('SELECT account_id, environment FROM keys WHERE id = $1', [id]);
+        if (!row) throw new CommandError(`Key ${id} does not exist. Run keys list to see all ids.`);
+        await lockConfiguration(queries, row.account_id);
+        const keys = createKeyManager(createManagerDeps(context));
+        return work(keys, makeOperation(queries, row.account_id, row.environment), id);
+      }),
+    'keys',
   );
 }
 

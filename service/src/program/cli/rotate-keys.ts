@@ -51,7 +51,7 @@ Prints one line of JSON with the number of secrets that are now encrypted with t
         const count = await reencrypt(database, box, progress);
         await finish();
         return count;
-      });
+      }, 'master_key');
       printResult({ reencrypted });
     },
   },
@@ -102,7 +102,7 @@ Prints one line of JSON with the ids of all valid keys; the first one signs new 
       await rotateReceiptKey(database, box, clock);
       const keys = await readReceiptKeys(database, box, clock);
       return keys.map(({ kid }) => kid);
-    });
+    }, 'receipt_keys');
     printResult({ kids });
   },
 };

@@ -1,8 +1,6 @@
 import { createAuditLog, type Operation } from '../../store/audit-log.ts';
 import { lockConfiguration } from '../../store/config-version.ts';
-import type { Clock } from '../../platform/time.ts';
-import type { MakeId } from '../../platform/ids.ts';
-import type { Database } from '../../store/database.ts';
+import { createQuotas } from '../../store/quotas.ts';
 import { createLinks } from '../../access/links.ts';
 import { createUserManager } from '../../access/user-manager.ts';
 import { createPasswords } from '../../access/credentials.ts';
@@ -17,7 +15,7 @@ import {
   printResult,
   UsageError,
 } from './command.ts';
-import { withDatabase, chooseAccount } from './with-database.ts';
+import { type DatabaseContext, withDatabase, chooseAccount } from './with-database.ts';
 
 export const inviteUserCommand: Command = {
   name: 'users invite',
@@ -43,9 +41,10 @@ Example
     if (!/^[^\s@]+@[^\s@]+$/.test(email))
       throw new UsageError(`${JSON.stringify(email)} is not an e-mail address.`);
     const role = values.role === undefined ? undefined : oneOf('role', values.role, roles);
-    await withDatabase(async ({ database, clock, makeId, config }) => {
+    await withDatabase(async (context) => {
+      const { database, clock, makeId, config } = context;
       const serviceUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
-      const userManager = openUserManager(database, clock, makeId);
+      const userManager = openUserManager(context);
       const { user, linkToken } = await database.transaction(async (queries) => {
         const users = await findUsersByEmail(queries, email);
         const [onlyUser] = users.length === 1 && values.account === undefined ? users : [];
@@ -80,12 +79,13 @@ Example
         role: user.role,
         invite_url: `${serviceUrl}/panel/#/setup?token=${linkToken}`,
       });
-    });
+    }, 'invitations');
     printMessage('The link can be used only once and expires in a day.');
   },
 };
 
-function openUserManager(database: Database, clock: Clock, makeId: MakeId) {
+function openUserManager({ database, clock, makeId, config }: DatabaseContext) {
+  const quotas = createQuotas(config.quotas);
   const audit = createAuditLog(clock, makeId);
   const sessions = createSessions(database, clock);
   const links = createLinks({
@@ -96,5 +96,5 @@ function openUserManager(database: Database, clock: Clock, makeId: MakeId) {
     sessions,
     passwords: createPasswords(),
   });
-  return createUserManager({ clock, makeId, audit, links, sessions });
+  return createUserManager({ clock, makeId, audit, quotas, links, sessions });
 }

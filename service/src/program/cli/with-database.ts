@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Config, readConfig } from '../config/config.ts';
+import type { Power } from '../../access/powers.ts';
+import { proveMasterKey } from '../../access/secret-box.ts';
 import type { Clock } from '../../platform/time.ts';
 import { createIds, type MakeId } from '../../platform/ids.ts';
 import type { Database, Queries } from '../../store/database.ts';
@@ -18,8 +20,16 @@ export interface DatabaseContext {
   appliedMigrations: string[];
 }
 
-/** Opens and migrates the configured database, runs `work`, and closes the database. */
-export async function withDatabase<T>(work: (context: DatabaseContext) => Promise<T>): Promise<T> {
+/**
+ * Opens and migrates the configured database, runs `work`, and closes the database.
+ *
+ * @param power what the command does that requires the master key
+ * @throws MasterKeyError when the command has a power, and the configured master key is not the service's.
+ */
+export async function withDatabase<T>(
+  work: (context: DatabaseContext) => Promise<T>,
+  power?: Power,
+): Promise<T> {
   const config = readConfig(process.env);
   // Imported lazily, because the embedded database is slow to load.
   const { openDatabase } = await import('../../store/open-database.ts');
@@ -41,6 +51,7 @@ export async function withDatabase<T>(work: (context: DatabaseContext) => Promis
       onWait: printMessage,
       waitMs: config.migrationWaitMs,
     });
+    if (power !== undefined) await proveMasterKey(database, config);
     const clock = await openDatabaseClock({
       database,
       embedded: config.databaseUrl === undefined,
@@ -95,4 +106,4 @@ export async function chooseAccount(
 }
 
 const formatAccounts = (rows: { account_id: string; name: string }[]): string =>
-  `Accounts: ${rows.map(({ account_id, name }) => `${account_id} (${name})`).join(', ') || 'none'}.`;
+  `Accounts: ${rows.map(({ account_id, name }) => `${account_id} (${JSON.stringify(name)})`).join(', ') || 'none'}.`;

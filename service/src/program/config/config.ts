@@ -5,6 +5,7 @@ import type { RateLimits } from '../../http/limits/rate-limits.ts';
 import type { Rate } from '../../http/limits/token-buckets.ts';
 import type { S3Bucket } from '../../media/media-store.ts';
 import type { DatabaseConfig } from '../../store/open-database.ts';
+import { parseQuotaLimits, type QuotaLimits } from '../../store/quotas.ts';
 import { parseHeaders, type SamplerName, type TraceSettings } from '../../trace/tracing.ts';
 import type { Retention } from '../../history/delete-old-rows.ts';
 
@@ -47,6 +48,8 @@ export interface Config extends DatabaseConfig {
   masterKey?: string;
   /** A second key that can decrypt secrets during master key rotation. */
   otherMasterKey?: string;
+  /** Limits on what an account stores that replace the defaults. */
+  quotas: QuotaLimits;
   /** If absent, requests are not rate-limited. */
   rateLimits?: RateLimits;
   /** The bearer token for `/metrics`; if absent, only this machine may read the metrics. */
@@ -102,11 +105,12 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     unofferedRetentionMs: getNumber('UNOFFERED_CREATIVE_DAYS') * 86_400_000 || undefined,
     mediaDirectory: resolve(getText('TRUEWARD_MEDIA_DIR')),
     ...readBucket(values),
-    development: getText('TRUEWARD_DEVELOPMENT') === '1',
+    development: readDevelopment(getText('TRUEWARD_DEVELOPMENT'), getText('HOST')),
     testClock: readTestClock(values),
     ...(masterKey === undefined ? {} : { masterKey }),
     ...(otherMasterKey === undefined ? {} : { otherMasterKey }),
     ...(getText('RATE_LIMITS') === 'off' ? {} : { rateLimits: readRateLimits(getText) }),
+    quotas: parseQuotaLimits(getText('ACCOUNT_QUOTAS')) ?? {},
     ...(metricsToken === undefined ? {} : { metricsToken }),
     ...readTraces(values),
     logLevel: getText('LOG_LEVEL'),
@@ -160,12 +164,27 @@ function readTraces(values: ReadonlyMap<SettingName, string | undefined>): {
 }
 
 /**
+ * @throws ConfigError in development mode with a host that other machines can reach, unless that is explicit: the keys
+ * of the demo account are printed, and sandbox webhooks may reach this machine's own services.
+ */
+function readDevelopment(mode: string, host: string): boolean {
+  const isLocal = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/.test(host);
+  if (mode === '1' && !isLocal) {
+    throw new ConfigError([
+      `TRUEWARD_DEVELOPMENT=1 requires a HOST that only this machine can reach; received ${host}. ` +
+        'Set HOST to 127.0.0.1, or TRUEWARD_DEVELOPMENT to network if everybody in the network may have the demo account.',
+    ]);
+  }
+  return mode !== '0';
+}
+
+/**
  * @throws ConfigError outside development mode, because whoever controls the clock can earn rewards without watching
  * ads.
  */
 function readTestClock(values: ReadonlyMap<SettingName, string | undefined>): boolean {
   if (values.get('TRUEWARD_TEST_CLOCK') !== '1') return false;
-  if (values.get('TRUEWARD_DEVELOPMENT') === '1') return true;
+  if (values.get('TRUEWARD_DEVELOPMENT') !== '0') return true;
   throw new ConfigError([
     'TRUEWARD_TEST_CLOCK=1 requires TRUEWARD_DEVELOPMENT=1: the test clock must not be used in production.',
   ]);

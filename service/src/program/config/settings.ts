@@ -1,5 +1,6 @@
 import { listHostUrls } from '../../platform/list-host-urls.ts';
 import ipaddr from 'ipaddr.js';
+import { parseQuotaLimits, quotaKinds } from '../../store/quotas.ts';
 import { parseHeaders, samplerNames } from '../../trace/tracing.ts';
 
 /** A setting that configures the service. */
@@ -263,8 +264,8 @@ export const settings = {
   },
   TRUEWARD_DEVELOPMENT: {
     description:
-      '1: seed a demo account, print its keys, and allow sandbox webhooks to this machine',
-    ...oneOf('0', '1'),
+      '1: seed a demo account, print its keys, and allow sandbox webhooks to this machine; network: the same for a HOST that other machines can reach',
+    ...oneOf('0', '1', 'network'),
     fallback: '0',
   },
   TRUEWARD_TEST_CLOCK: {
@@ -274,6 +275,12 @@ export const settings = {
     fallback: '0',
   },
   ...limitSettings,
+  ACCOUNT_QUOTAS: {
+    description:
+      'comma-separated limits on what an account stores, such as policies=500,media_mb=50000; GET /v1/usage lists all',
+    expected: `comma-separated name=number pairs with the names ${quotaKinds.join(', ')}`,
+    isValid: (text) => parseQuotaLimits(text) !== undefined,
+  },
   METRICS_TOKEN: {
     description: 'bearer token for /metrics; unset: only this machine may read it',
     expected: '16 characters or more',

@@ -50,11 +50,12 @@ export const configuration = [
     PRIMARY KEY (account_id, environment, key))`,
   'CREATE INDEX idempotency_keys_age ON idempotency_keys (account_id, created_at)',
 
-  // Rows are not scoped to an account, because accounts that upload the same file share one copy. Unused files are
-  // deleted.
+  // Accounts that upload the same file share one copy, for which there is a row of the service. Unused files are deleted.
+  // A row of an account counts the file toward the account's quota.
   `CREATE TABLE uploads (
     account_id text NOT NULL,
     name text COLLATE "C" NOT NULL,
+    bytes bigint NOT NULL,
     unused_since timestamptz,
     PRIMARY KEY (account_id, name))`,
 

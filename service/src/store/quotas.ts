@@ -1,0 +1,152 @@
+import { DomainError } from '../platform/domain-error.ts';
+import type { Queries } from './database.ts';
+
+interface Quota {
+  /** The default limit, for both environments together. */
+  limit: number;
+  /** What is counted, for messages. */
+  title: string;
+  /** A query for the amount that is stored, in the limit's unit. `$1` is the account. */
+  used: string;
+  /** How to make room, for messages. */
+  remedy: string;
+}
+
+const countResources = (
+  kind: string,
+  title: string,
+  limit: number,
+  remedy = 'archive some of them',
+): Quota => ({
+  limit,
+  title,
+  used: `SELECT count(*)::bigint AS used FROM resources
+    WHERE account_id = $1 AND kind = '${kind}' AND archived_at IS NULL`,
+  remedy,
+});
+
+/**
+ * Everything that an account stores until somebody removes it, and how much of it. Without these limits, one account
+ * could fill the database and the memory, and loading its configuration would delay the others. What players and
+ * operators cause day by day, such as decisions and audit entries, is bounded by rate limits and retention instead.
+ */
+export const quotas = {
+  placements: countResources('placement', 'placements', 1_000),
+  sources: countResources('source', 'sources', 200),
+  advertisers: countResources('advertiser', 'advertisers', 5_000),
+  creatives: countResources('creative', 'creatives', 5_000),
+  house_ads: countResources('houseAd', 'house ads', 2_000),
+  policies: countResources('policy', 'policies', 200),
+  kill_switches: countResources('killSwitch', 'kill switches', 1_000),
+  webhooks: countResources('webhook', 'webhooks', 50, 'delete some of them'),
+  configuration_kb: {
+    limit: 8_192,
+    title: 'KiB of configuration',
+    used: `SELECT ceil(coalesce(sum(octet_length(document::text)), 0) / 1024.0)::bigint AS used FROM resources
+      WHERE account_id = $1 AND archived_at IS NULL`,
+    remedy: 'archive objects, or make them smaller',
+  },
+  media_mb: {
+    limit: 20_480,
+    title: 'MiB of media',
+    used: `SELECT ceil(coalesce(sum(bytes), 0) / 1048576.0)::bigint AS used FROM uploads WHERE account_id = $1`,
+    remedy: 'archive creatives: files that no creative uses are deleted after 30 days',
+  },
+  keys: {
+    limit: 1_000,
+    title: 'keys',
+    used: 'SELECT count(*)::bigint AS used FROM keys WHERE account_id = $1',
+    remedy: 'revoke some of them: they are deleted after 30 days',
+  },
+  users: {
+    limit: 200,
+    title: 'users',
+    used: 'SELECT count(*)::bigint AS used FROM users WHERE account_id = $1',
+    remedy: 'remove some of them',
+  },
+  user_token_secrets: {
+    limit: 20,
+    title: 'secrets for user tokens',
+    used: `SELECT count(*)::bigint AS used FROM secrets WHERE account_id = $1 AND purpose = 'user_token'`,
+    remedy: 'wait until older secrets have expired, or send a shorter overlap_s',
+  },
+} as const satisfies Record<string, Quota>;
+
+export type QuotaKind = keyof typeof quotas;
+
+export const quotaKinds = Object.keys(quotas) as QuotaKind[];
+
+/** Limits that replace the defaults. */
+export type QuotaLimits = Partial<Record<QuotaKind, number>>;
+
+/**
+ * How far a change may exceed a limit that creating something may not: at the limit, it must still be possible to review
+ * a creative or to roll a leaked key.
+ */
+const reserve = 1.25;
+
+/** How much of a kind an account stores, and the most that it may store. */
+export interface QuotaUsage {
+  kind: QuotaKind;
+  used: number;
+  limit: number;
+}
+
+export interface Quotas {
+  /**
+   * Checks that an account may store more. Call it in the change's transaction, which has locked the account's
+   * configuration; otherwise, concurrent changes may exceed the limit by what each of them adds.
+   *
+   * @param options `added`: how much is added (default 1). `isChange`: whether the reserve may be used
+   * @throws DomainError `quota_exceeded`
+   */
+  check(
+    queries: Queries,
+    accountId: string,
+    kind: QuotaKind,
+    options?: { added?: number; isChange?: boolean },
+  ): Promise<void>;
+  /** Reads what an account stores, in the order of {@link quotas}. */
+  read(queries: Queries, accountId: string): Promise<QuotaUsage[]>;
+}
+
+export function createQuotas(limits: QuotaLimits = {}): Quotas {
+  const readUsed = async (
+    queries: Queries,
+    accountId: string,
+    kind: QuotaKind,
+  ): Promise<QuotaUsage> => {
+    const [row] = await queries.query<{ used: number }>(quotas[kind].used, [accountId]);
+    return { kind, used: row?.used ?? 0, limit: limits[kind] ?? quotas[kind].limit };
+  };
+  return {
+    async check(queries, accountId, kind, { added = 1, isChange = false } = {}) {
+      const { used, limit } = await readUsed(queries, accountId, kind);
+      if (used + added <= (isChange ? limit * reserve : limit)) return;
+      const { title, remedy } = quotas[kind];
+      throw new DomainError(
+        'quota_exceeded',
+        `This account stores ${used} ${title}, and its limit is ${limit}. To make room, ${remedy}. ` +
+          'The operator of the service can change the limit with ACCOUNT_QUOTAS.',
+      );
+    },
+    async read(queries, accountId) {
+      const usage: QuotaUsage[] = [];
+      for (const kind of quotaKinds) usage.push(await readUsed(queries, accountId, kind));
+      return usage;
+    },
+  };
+}
+
+/** Parses limits such as `policies=500, media_mb=50000`. Returns undefined if the text is invalid. */
+export function parseQuotaLimits(text: string): QuotaLimits | undefined {
+  const limits: QuotaLimits = {};
+  for (const part of text.split(',').map((entry) => entry.trim())) {
+    if (part === '') continue;
+    const [, name, value] = /^(\w+)=(\d{1,9})$/.exec(part) ?? [];
+    const kind = quotaKinds.find((known) => known === name);
+    if (kind === undefined) return undefined;
+    limits[kind] = Number(value);
+  }
+  return limits;
+}
