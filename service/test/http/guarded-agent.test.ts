@@ -24,7 +24,8 @@ beforeAll(async () => {
   server.on('connection', () => (connections += 1));
   publicServer = createServer((request, response) => {
     const to = new URL(request.url ?? '', 'http://a').searchParams.get('to') ?? '';
-    response.writeHead(302, { location: to }).end();
+    // Headers are bytes.
+    response.writeHead(302, { location: Buffer.from(to).toString('latin1') }).end();
   });
   await new Promise<void>((resolve) => server.listen(0, '::', resolve));
   await new Promise<void>((resolve) => publicServer.listen(0, '127.0.0.1', resolve));
