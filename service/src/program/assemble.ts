@@ -123,7 +123,7 @@ async function wire(
     subscriptions: (scope) => configuration.snapshot(scope),
   });
   const audit = createAuditLog(clock, makeId);
-  const quotas = createQuotas(config.quotas);
+  const quotas = createQuotas(config.quotas, clock);
   const { development } = config;
   const checkSource = createCheckSource(development);
   const managerDeps = { resources, audit, writeEvents, quotas, retentionMs, checkSource, clock };

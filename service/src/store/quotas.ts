@@ -1,4 +1,5 @@
 import { DomainError } from '../platform/domain-error.ts';
+import { type Clock, systemClock } from '../platform/time.ts';
 import type { Queries } from './database.ts';
 
 interface Quota {
@@ -106,11 +107,20 @@ export interface Quotas {
     kind: QuotaKind,
     options?: { added?: number; isChange?: boolean },
   ): Promise<void>;
-  /** Reads what an account stores, in the order of {@link quotas}. */
+  /** Reads what an account stores, in the order of {@link quotas}. May be two seconds old. */
   read(queries: Queries, accountId: string): Promise<QuotaUsage[]>;
 }
 
-export function createQuotas(limits: QuotaLimits = {}): Quotas {
+/** How long what was read is returned again. Measuring a large configuration takes the database tens of milliseconds. */
+const readForMs = 2_000;
+/** Maximum number of accounts whose usage is remembered. */
+const maxRemembered = 1_000;
+
+export function createQuotas(
+  limits: QuotaLimits = {},
+  clock: Pick<Clock, 'monotonicMs'> = systemClock,
+): Quotas {
+  const remembered = new Map<string, { usage: Promise<QuotaUsage[]>; endsAtMs: number }>();
   const readUsed = async (
     queries: Queries,
     accountId: string,
@@ -121,6 +131,7 @@ export function createQuotas(limits: QuotaLimits = {}): Quotas {
   };
   return {
     async check(queries, accountId, kind, { added = 1, isChange = false } = {}) {
+      remembered.delete(accountId);
       const { used, limit } = await readUsed(queries, accountId, kind);
       if (used + added <= (isChange ? limit * reserve : limit)) return;
       const { title, remedy } = quotas[kind];
@@ -130,9 +141,21 @@ export function createQuotas(limits: QuotaLimits = {}): Quotas {
           'The operator of the service can change the limit with ACCOUNT_QUOTAS.',
       );
     },
-    async read(queries, accountId) {
-      const usage: QuotaUsage[] = [];
-      for (const kind of quotaKinds) usage.push(await readUsed(queries, accountId, kind));
+    read(queries, accountId) {
+      const nowMs = clock.monotonicMs();
+      const known = remembered.get(accountId);
+      if (known && nowMs < known.endsAtMs) return known.usage;
+      const readAll = async (): Promise<QuotaUsage[]> => {
+        const usage: QuotaUsage[] = [];
+        for (const kind of quotaKinds) usage.push(await readUsed(queries, accountId, kind));
+        return usage;
+      };
+      const usage = readAll();
+      remembered.delete(accountId);
+      const [oldest] = remembered.keys();
+      if (remembered.size >= maxRemembered && oldest !== undefined) remembered.delete(oldest);
+      remembered.set(accountId, { usage, endsAtMs: nowMs + readForMs });
+      usage.catch(() => remembered.delete(accountId));
       return usage;
     },
   };

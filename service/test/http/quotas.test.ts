@@ -2,15 +2,18 @@ import type { Problem, Usage } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type QuotaKind, quotaKinds } from '../../src/store/quotas.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { type Client, createClient } from './client.ts';
 import { type PanelClient, signInOwner } from './panel-client.ts';
 
+const clock = createManualClock(Date.now());
 let running: InProcessService;
 let client: Client;
 let owner: PanelClient;
 let ids: { advertiser: string; source: string; creative: string };
 beforeAll(async () => {
-  running = await startInProcess({ RATE_LIMITS: 'off', ACCOUNT_QUOTAS: 'users=5, sources=9' });
+  const env = { RATE_LIMITS: 'off', ACCOUNT_QUOTAS: 'users=5, sources=9' };
+  running = await startInProcess(env, { clock });
   client = createClient(running);
   owner = await signInOwner(running);
   const first = async (path: string): Promise<string> =>
@@ -23,7 +26,9 @@ beforeAll(async () => {
 });
 afterAll(() => running.stop());
 
+/** Two seconds later, the route reads again. */
 const readUsage = async (kind: QuotaKind): Promise<{ used: number; limit: number }> => {
+  clock.advance(2_000);
   const { data } = await client.manage<Usage>('GET', '/v1/usage');
   return data.find((usage) => usage.kind === kind) ?? { used: -1, limit: -1 };
 };

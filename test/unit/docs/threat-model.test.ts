@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -22,6 +22,17 @@ const quotedTests = page
 test('the threat model lists its test files and tests', () => {
   expect(files.size).toBeGreaterThan(9);
   expect(quotedTests.length).toBeGreaterThan(35);
+});
+
+test('every path in the table of assets exists', () => {
+  const [, table = ''] = page.split(/^## Assets.*$/m);
+  const [section = ''] = table.split(/^## /m);
+  const paths = [...section.matchAll(/`((?:src|test)\/[^`]+)`/g)].map(([, path]) => path ?? '');
+  expect(paths.length).toBeGreaterThan(30);
+  const missing = paths.filter(
+    (path) => !existsSync(join(root, 'service', path)) && !existsSync(join(root, path)),
+  );
+  expect(missing).toEqual([]);
 });
 
 test.each(quotedTests)('the test %s “%s” that the threat model quotes exists', (letter, name) => {
