@@ -83,9 +83,11 @@ export function createSignIn({ database, clock, codes, sessions, passwords }: De
         const users = (await findUsersByEmail(database, email)).filter(
           ({ accountId }) => account === undefined || accountId === account,
         );
-        const matches: User[] = [];
-        for (const candidate of users)
-          if (await passwords.verify(password, candidate.password)) matches.push(candidate);
+        // At the same time, so that the time doesn't tell in how many accounts the address is known.
+        const verdicts = await Promise.all(
+          users.map((candidate) => passwords.verify(password, candidate.password)),
+        );
+        const matches = users.filter((_, index) => verdicts[index]);
         // An unknown e-mail address must take as long as a known one.
         if (users.length === 0) await passwords.verify(password, null);
         if (matches.length > 1)

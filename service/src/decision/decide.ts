@@ -1,7 +1,12 @@
 import type { Decision, DecisionRequest, Explanation, Policy } from '@trueward/protocol/wire';
-import { normalizeLanguage } from '../platform/names.ts';
 import { checkCaps, type DailyBudget } from './caps.ts';
 import type { ExternalSource } from '../resource/resource.ts';
+import {
+  blocksSource,
+  findBlocker,
+  type PolicyContext,
+  selectApplicable,
+} from './match-policies.ts';
 import {
   type Ad,
   type Candidate,
@@ -48,21 +53,21 @@ export function decide(input: DecideInput): Verdict {
   const requestCheck = checkRequest(input);
   if ('status' in requestCheck) return requestCheck;
   const { entry, nowMs } = input;
-  const { policies } = requestCheck;
+  const applicable = new Set(requestCheck.policies);
   const { candidates, placement } = entry;
   const eligibleCandidates = candidates.filter(
-    (candidate) => findRejection(candidate, policies, input) === undefined,
+    (candidate) => findRejection(candidate, applicable, input) === undefined,
   );
   // The rejections are recomputed here rather than stored, because explanations are rarely read.
   const explain = () =>
     candidates.map((candidate) =>
       describeCandidate(
         candidate,
-        findRejection(candidate, policies, input)?.verdict ?? 'eligible',
+        findRejection(candidate, applicable, input)?.verdict ?? 'eligible',
       ),
     );
   if (eligibleCandidates.length === 0) {
-    const rejections = candidates.map((candidate) => findRejection(candidate, policies, input));
+    const rejections = candidates.map((candidate) => findRejection(candidate, applicable, input));
     const [furthestRejection] = rejections.toSorted((a, b) => (b?.stage ?? 0) - (a?.stage ?? 0));
     return makeUnfilled(
       furthestRejection?.outcome ?? { status: 'no_fill', reason: 'no_candidates' },
@@ -99,7 +104,7 @@ export function checkRequest({
     return makeUnfilled({ status: 'no_fill', reason: 'killed' });
   }
   if (placement.status === 'paused') return makeUnfilled({ status: 'no_fill', reason: 'paused' });
-  const policies = entry.policies.filter((policy) => applies(policy, context));
+  const policies = selectApplicable(entry.policies, context);
   const blockingPolicy = policies.find(({ block }) => block.everything === true);
   return blockingPolicy
     ? makeUnfilled({ status: 'blocked', reason: blockingPolicy.kind, rule: blockingPolicy })
@@ -114,8 +119,7 @@ export function rejectSource(
   if (isKilled(snapshot, { sourceId: id }, nowMs)) return 'killed';
   // Sources stored by earlier releases may list banner placements.
   if (entry.placement.format === 'banner') return 'refused: not for banner placements';
-  const policies = entry.policies.filter((policy) => applies(policy, context));
-  const rule = policies.find(({ block }) => block.sources?.includes(id));
+  const rule = selectApplicable(entry.policies, context).find((policy) => blocksSource(policy, id));
   if (rule) return `${rule.kind}: ${rule.name}`;
   if (context.childDirected && !allowsChildren) return 'refused: not for child-directed requests';
   if (request.formats && !request.formats.includes('video')) return 'format_not_accepted';
@@ -127,8 +131,8 @@ export function rejectAd(ad: Ad, input: DecideInput): string | undefined {
   const { snapshot, entry, context, nowMs } = input;
   const { creative } = ad;
   if (isKilled(snapshot, { advertiserId: creative.advertiser_id }, nowMs)) return 'killed';
-  const policies = entry.policies.filter((policy) => applies(policy, context));
-  const rule = policies.find((policy) => blocksAd(policy, ad));
+  const applicable = new Set(selectApplicable(entry.policies, context));
+  const rule = findBlocker(entry.policies, applicable, ad);
   if (rule) return `${rule.kind}: ${rule.name}`;
   return creative.review.status === 'approved' ? undefined : 'not_approved';
 }
@@ -174,10 +178,10 @@ const createRejection = (stage: number, reason: Reason, verdict: string = reason
 /** Returns why a candidate must not be shown, or undefined if the candidate is eligible. */
 function findRejection(
   candidate: Candidate,
-  policies: readonly Policy[],
+  applicable: ReadonlySet<Policy>,
   input: DecideInput,
 ): Rejection | undefined {
-  const { snapshot, request, nowMs, dailyBudgets } = input;
+  const { snapshot, entry, request, nowMs, dailyBudgets } = input;
   const { creative, houseAd } = candidate;
   if (
     isKilled(
@@ -188,7 +192,7 @@ function findRejection(
   ) {
     return createRejection(1, 'killed');
   }
-  const rule = policies.find((policy) => blocksAd(policy, candidate));
+  const rule = findBlocker(entry.policies, applicable, candidate);
   if (rule) {
     return {
       stage: 2,
@@ -266,57 +270,3 @@ export function simulateVerdict(simulate: DecisionRequest['simulate']): Unfilled
       return undefined;
   }
 }
-
-/** Request properties that policies can match. */
-export interface PolicyContext {
-  language?: string;
-  device?: 'desktop' | 'mobile' | 'tablet';
-  /** ISO 3166-1 alpha-2 code. */
-  country?: string;
-  childDirected: boolean;
-  /** The player's segments, as reported by the game. */
-  segments?: readonly string[];
-  /** Hour of the day in UTC. */
-  hour: number;
-}
-
-/** Whether the request meets all of the policy's conditions. A condition on an unknown property isn't met. */
-function applies({ when }: Policy, context: PolicyContext): boolean {
-  const includes = (list: readonly string[] | undefined, value: string | undefined) =>
-    list === undefined || (value !== undefined && list.includes(value));
-  return (
-    includes(when.countries, context.country) &&
-    (when.languages === undefined ||
-      when.languages.some((range) => matchesLanguage(range, context.language))) &&
-    includes(when.devices, context.device) &&
-    (when.child_directed === undefined || when.child_directed === context.childDirected) &&
-    (when.hours === undefined || when.hours.includes(context.hour)) &&
-    (when.segments === undefined ||
-      when.segments.some((segment) => context.segments?.includes(segment)))
-  );
-}
-
-/** Matches a language range using basic filtering (RFC 4647, 3.3.1): `pt` also matches `pt-BR`. */
-function matchesLanguage(range: string, language: string | undefined): boolean {
-  if (language === undefined) return false;
-  // An unknown locale is compared as it is.
-  const tag = (normalizeLanguage(language) ?? language.replaceAll('_', '-')).toLowerCase();
-  const prefix = range.toLowerCase();
-  return tag === prefix || tag.startsWith(`${prefix}-`);
-}
-
-/** Whether an applicable policy blocks the ad. */
-function blocksAd({ block }: Policy, { creative, advertiserDomain, categories }: Ad): boolean {
-  return (
-    block.everything === true ||
-    (block.advertisers?.includes(creative.advertiser_id) ?? false) ||
-    (block.sources?.includes(creative.source_id) ?? false) ||
-    (block.formats?.includes(creative.media.format) ?? false) ||
-    (block.categories?.some((category) => categories.has(category)) ?? false) ||
-    (block.domains?.some((domain) => isSubdomain(advertiserDomain, domain)) ?? false)
-  );
-}
-
-const isSubdomain = (host: string, domain: string): boolean =>
-  host.toLowerCase() === domain.toLowerCase() ||
-  host.toLowerCase().endsWith(`.${domain.toLowerCase()}`);

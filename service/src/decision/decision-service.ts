@@ -7,13 +7,8 @@ import type { Database, Scope } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
 import { capWindowMs, reserve, servedWithinMs } from './caps.ts';
 import type { Configuration } from './configuration.ts';
-import {
-  decide,
-  type DecideInput,
-  type PolicyContext,
-  simulateVerdict,
-  type Verdict,
-} from './decide.ts';
+import { decide, type DecideInput, simulateVerdict, type Verdict } from './decide.ts';
+import type { PolicyContext } from './match-policies.ts';
 import { describeDecision, lifetimeMs } from './describe-decision.ts';
 import {
   decideWithSources,

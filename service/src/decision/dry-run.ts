@@ -11,7 +11,7 @@ import type { MakeId } from '../platform/ids.ts';
 import { type Clock, formatInstant } from '../platform/time.ts';
 import type { Stored, ExternalSource } from '../resource/resource.ts';
 import type { Scope } from '../store/database.ts';
-import type { PolicyContext } from './decide.ts';
+import type { PolicyContext } from './match-policies.ts';
 import {
   type EvaluateDeps,
   evaluateRequest,

@@ -87,12 +87,13 @@ export async function decideWithSources(
     houseVerdict.status === 'filled' ? houseVerdict.candidate.houseAd.priority : Infinity;
   const deadlineAtMs = deps.clock.monotonicMs() + deps.budgetMs;
   const auction = new Auction(deps, scope, input);
+  const blockLists = buildBlockLists(requestCheck.policies);
   for (const priority of new Set(entry.sources.map((source) => source.priority))) {
     if (priority > houseAdPriority) break;
     const tier = entry.sources.filter((source) => source.priority === priority);
     const remainingMs = deadlineAtMs - deps.clock.monotonicMs();
     const candidate = await auction.run(tier, remainingMs, (source) =>
-      buildOfferRequest(source, buildBlockLists(requestCheck.policies)),
+      buildOfferRequest(source, blockLists),
     );
     if (candidate) return auction.fill(candidate, houseVerdict);
   }
@@ -266,9 +267,22 @@ const outbidLoss: Loss = { verdict: 'outbid', reason: lossReasons.outbid };
 const comparePrices = (a: { offer: Offer }, b: { offer: Offer }): number =>
   b.offer.priceMicros - a.offer.priceMicros;
 
+/** Maximum length of a list that bidders receive. Ads from other blocked advertisers are rejected when they arrive. */
+const maxBlockList = 1_000;
+
 const buildBlockLists = (policies: DecideInput['entry']['policies']): OfferRequest['blocked'] => ({
-  advertisers: [...new Set(policies.flatMap(({ block }) => block.domains ?? []))],
-  categories: [...new Set(policies.flatMap(({ block }) => block.categories ?? []))],
+  advertisers: mergeLists(policies.map(({ block }) => block.domains)),
+  categories: mergeLists(policies.map(({ block }) => block.categories)),
   seats: [],
   attributes: [],
 });
+
+function mergeLists(lists: readonly (readonly string[] | undefined)[]): string[] {
+  const merged = new Set<string>();
+  for (const list of lists)
+    for (const item of list ?? []) {
+      if (merged.size >= maxBlockList) return [...merged];
+      merged.add(item);
+    }
+  return [...merged];
+}

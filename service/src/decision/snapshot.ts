@@ -8,6 +8,7 @@ import type {
   Policy,
   Webhook,
 } from '@trueward/protocol/wire';
+import { memoize } from '../platform/memoize.ts';
 import { listCategories } from '../platform/names.ts';
 import { endsApplyingAtMs, readSchedule } from '../resource/effective-state.ts';
 import {
@@ -100,11 +101,13 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
       ];
     })
     .sort((a, b) => a.houseAd.priority - b.houseAd.priority || compare(a.houseAd.id, b.houseAd.id));
-  const policies = selectDocuments('policy');
+  const policies = sortPolicies(selectDocuments('policy'));
   const externalSources = selectDocuments('source')
     .flatMap((source) => toExternalSource(source) ?? [])
     .filter(({ status }) => status === 'active')
     .sort((a, b) => a.priority - b.priority || compare(a.id, b.id));
+  const candidatesOf = groupByPlacement(candidates, ({ houseAd }) => houseAd.placements);
+  const sourcesOf = groupByPlacement(externalSources, (source) => source.placements);
   // If two creatives have the same key, the older one is used.
   const externalCreatives = new Map(
     selectDocuments('creative')
@@ -118,9 +121,9 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
 
   const buildEntry = (placement: Placement): PlacementEntry => ({
     placement,
-    candidates: candidates.filter(({ houseAd }) => houseAd.placements.includes(placement.name)),
-    sources: externalSources.filter(({ placements }) => placements.includes(placement.name)),
-    policies: selectPolicies(placement.name, policies),
+    candidates: candidatesOf.get(placement.name) ?? [],
+    sources: sourcesOf.get(placement.name) ?? [],
+    policies: policies.filter((policy) => isFor(policy, placement.name)),
   });
   return {
     placements: new Map(
@@ -154,12 +157,27 @@ interface KillTarget {
 
 /** Whether any kill switch that is active at `nowMs` stops the target. */
 export function isKilled(snapshot: Snapshot, target: KillTarget, nowMs: number): boolean {
-  return snapshot.killSwitches.some(({ scope, target_id: id, expiresAtMs }) => {
-    if (expiresAtMs <= nowMs) return false;
-    if (scope === 'placement') return id === target.placementId || id === target.placement;
-    return id === (scope === 'advertiser' ? target.advertiserId : target.sourceId);
-  });
+  const ends = endsByTarget(snapshot.killSwitches);
+  const isActive = (scope: KillSwitch['scope'], id: string | undefined): boolean =>
+    id !== undefined && (ends.get(`${scope} ${id}`) ?? -Infinity) > nowMs;
+  return (
+    ends.size > 0 &&
+    (isActive('placement', target.placementId) ||
+      isActive('placement', target.placement) ||
+      isActive('advertiser', target.advertiserId) ||
+      isActive('source', target.sourceId))
+  );
 }
+
+/** When the last switch of each target ends, because a decision asks for each of its candidates. */
+const endsByTarget = memoize((killSwitches: Snapshot['killSwitches']) => {
+  const ends = new Map<string, number>();
+  for (const { scope, target_id: id, expiresAtMs } of killSwitches) {
+    const name = `${scope} ${id}`;
+    ends.set(name, Math.max(expiresAtMs, ends.get(name) ?? -Infinity));
+  }
+  return ends;
+});
 
 const makeCreativeKey = (sourceId: string, creativeKey: string): string =>
   `${sourceId} ${creativeKey}`;
@@ -186,13 +204,32 @@ const describeCreative = ({
 
 /** Returns a placement's active policies, in evaluation order. */
 export const selectPolicies = (placement: string, policies: readonly Policy[]): Policy[] =>
+  sortPolicies(policies).filter((policy) => isFor(policy, placement));
+
+/** Returns the active policies, in evaluation order. */
+const sortPolicies = (policies: readonly Policy[]): Policy[] =>
   policies
-    .filter(
-      ({ status, placements }) =>
-        status === 'active' && (placements.length === 0 || placements.includes(placement)),
-    )
+    .filter(({ status }) => status === 'active')
     .sort(
       (a, b) => policyOrder.indexOf(a.kind) - policyOrder.indexOf(b.kind) || compare(a.id, b.id),
     );
+
+const isFor = ({ placements }: Policy, placement: string): boolean =>
+  placements.length === 0 || placements.includes(placement);
+
+/** Groups items by the placements that they name, so that the cost is proportional to the size of the configuration. */
+function groupByPlacement<T>(
+  items: readonly T[],
+  listPlacements: (item: T) => readonly string[],
+): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items)
+    for (const placement of new Set(listPlacements(item))) {
+      const group = groups.get(placement);
+      if (group) group.push(item);
+      else groups.set(placement, [item]);
+    }
+  return groups;
+}
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -36,8 +36,8 @@ export const quotas = {
   sources: countResources('source', 'sources', 200),
   advertisers: countResources('advertiser', 'advertisers', 5_000),
   creatives: countResources('creative', 'creatives', 5_000),
-  house_ads: countResources('houseAd', 'house ads', 2_000),
-  policies: countResources('policy', 'policies', 200),
+  house_ads: countResources('houseAd', 'house ads', 500),
+  policies: countResources('policy', 'policies', 100),
   kill_switches: countResources('killSwitch', 'kill switches', 1_000),
   webhooks: countResources('webhook', 'webhooks', 50, 'delete some of them'),
   configuration_kb: {

@@ -1,0 +1,127 @@
+import type { Policy } from '@trueward/protocol/wire';
+import { memoize } from '../platform/memoize.ts';
+import { normalizeLanguage } from '../platform/names.ts';
+import type { Ad } from './snapshot.ts';
+
+/** Request properties that policies can match. */
+export interface PolicyContext {
+  language?: string;
+  device?: 'desktop' | 'mobile' | 'tablet';
+  /** ISO 3166-1 alpha-2 code. */
+  country?: string;
+  childDirected: boolean;
+  /** The player's segments, as reported by the game. */
+  segments?: readonly string[];
+  /** Hour of the day in UTC. */
+  hour: number;
+}
+
+/**
+ * The lists of a policy, for lookups. An account can have many policies with long lists. If each decision searched them,
+ * one account's configuration would slow down everybody's decisions.
+ */
+interface Lists {
+  countries: ReadonlySet<string> | undefined;
+  languages: ReadonlySet<string> | undefined;
+  segments: ReadonlySet<string> | undefined;
+  advertisers: ReadonlySet<string>;
+  sources: ReadonlySet<string>;
+  categories: ReadonlySet<string>;
+  domains: ReadonlySet<string>;
+}
+
+/** Policies never change: a change to the configuration creates new ones. */
+const listsOf = memoize(({ when, block }: Policy): Lists => ({
+  countries: when.countries && new Set(when.countries),
+  languages: when.languages && new Set(when.languages.map((range) => range.toLowerCase())),
+  segments: when.segments && new Set(when.segments),
+  advertisers: new Set(block.advertisers),
+  sources: new Set(block.sources),
+  categories: new Set(block.categories),
+  domains: new Set(block.domains?.map((domain) => domain.toLowerCase())),
+}));
+
+/** Returns the policies whose conditions the request meets. A condition on an unknown property isn't met. */
+export function selectApplicable(policies: readonly Policy[], context: PolicyContext): Policy[] {
+  if (policies.length === 0) return [];
+  const ranges = context.language === undefined ? [] : listRanges(context.language);
+  return policies.filter((policy) => {
+    const { when } = policy;
+    const { countries, languages, segments } = listsOf(policy);
+    return (
+      (countries === undefined || countries.has(context.country ?? '')) &&
+      (languages === undefined || ranges.some((range) => languages.has(range))) &&
+      (when.devices === undefined ||
+        (context.device !== undefined && when.devices.includes(context.device))) &&
+      (when.child_directed === undefined || when.child_directed === context.childDirected) &&
+      (when.hours === undefined || when.hours.includes(context.hour)) &&
+      (segments === undefined ||
+        (context.segments?.some((segment) => segments.has(segment)) ?? false))
+    );
+  });
+}
+
+/** Lists the language ranges that match a language by basic filtering (RFC 4647, 3.3.1): `pt-BR` matches `pt-br` and `pt`. */
+function listRanges(language: string): string[] {
+  // An unknown locale is compared as it is.
+  const tag = (normalizeLanguage(language) ?? language.replaceAll('_', '-')).toLowerCase();
+  return listPrefixes(tag, '-', maxParts);
+}
+
+/** Host names have at most 127 labels, and no language has more than ten subtags. */
+const maxParts = 127;
+
+/** Lists the beginnings of a text that end before a separator, and the text itself. */
+function listPrefixes(text: string, separator: string, max: number): string[] {
+  const parts = text.split(separator, max);
+  return parts.map((_, index) => parts.slice(0, index + 1).join(separator));
+}
+
+/** Lists a host and the domains that include it: `a.b.example`, `b.example` and `example`. */
+function listDomains(host: string): string[] {
+  const labels = host.toLowerCase().split('.').slice(-maxParts);
+  return labels.map((_, index) => labels.slice(index).join('.'));
+}
+
+const domainsOf = memoize((ad: Ad): string[] => listDomains(ad.advertiserDomain));
+
+/** Whether an applicable policy blocks the ad. */
+function blocksAd(policy: Policy, ad: Ad): boolean {
+  const { block } = policy;
+  const { advertisers, sources, categories, domains } = listsOf(policy);
+  const { creative } = ad;
+  return (
+    block.everything === true ||
+    advertisers.has(creative.advertiser_id) ||
+    sources.has(creative.source_id) ||
+    (block.formats?.includes(creative.media.format) ?? false) ||
+    (categories.size > 0 && [...ad.categories].some((category) => categories.has(category))) ||
+    (domains.size > 0 && domainsOf(ad).some((domain) => domains.has(domain)))
+  );
+}
+
+/** Whether the policy blocks everything from the source. */
+export const blocksSource = (policy: Policy, sourceId: string): boolean =>
+  listsOf(policy).sources.has(sourceId);
+
+/**
+ * Returns the policies that block the ad if they apply. They depend on the configuration only, so they are determined
+ * once per list of policies.
+ */
+const blockersOf = memoize((policies: readonly Policy[]) =>
+  memoize((ad: Ad): readonly Policy[] => policies.filter((policy) => blocksAd(policy, ad))),
+);
+
+/**
+ * Returns the first of the applicable policies that blocks the ad.
+ *
+ * @param policies the placement's policies, in evaluation order
+ */
+export const findBlocker = (
+  policies: readonly Policy[],
+  applicable: ReadonlySet<Policy>,
+  ad: Ad,
+): Policy | undefined =>
+  applicable.size === 0
+    ? undefined
+    : blockersOf(policies)(ad).find((policy) => applicable.has(policy));
