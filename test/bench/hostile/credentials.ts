@@ -71,15 +71,15 @@ export async function benchCredentials(running: InProcessService): Promise<Findi
     statuses.set(response.statusCode, (statuses.get(response.statusCode) ?? 0) + 1);
   };
   const flood = async (): Promise<void> => {
-    const running = new Set<Promise<void>>();
+    const open = new Set<Promise<void>>();
     const startedAtMs = performance.now();
     for (let index = 0; index < perSecond * seconds; index += 1) {
       const waitMs = startedAtMs + (index / perSecond) * 1_000 - performance.now();
       if (waitMs > 1) await sleep(waitMs);
-      const sending = send(index).finally(() => running.delete(sending));
-      running.add(sending);
+      const sending = send(index).finally(() => open.delete(sending));
+      open.add(sending);
     }
-    await Promise.all(running);
+    await Promise.all(open);
   };
   const startedAtMs = performance.now();
   const caused = await countDuring(flood, () => statements);
