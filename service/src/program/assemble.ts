@@ -123,10 +123,10 @@ async function wire(
     subscriptions: (scope) => configuration.snapshot(scope),
   });
   const audit = createAuditLog(clock, makeId);
-  const quotas = createQuotas(config.quotas, clock);
+  const changeDeps = { clock, makeId, audit, quotas: createQuotas(config.quotas, clock) };
   const { development } = config;
   const checkSource = createCheckSource(development);
-  const managerDeps = { resources, audit, writeEvents, quotas, retentionMs, checkSource, clock };
+  const managerDeps = { ...changeDeps, resources, writeEvents, retentionMs, checkSource };
   const resourceManager = createResourceManager(managerDeps);
   const requestHeaders = createRequestHeaders(database, box, clock);
   const { poolSize } = config.databaseLimits;
@@ -149,7 +149,7 @@ async function wire(
 
   const [draining, stopping] = [new AbortController(), new AbortController()];
   let publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
-  const media = started.add(openMedia({ config, database, quotas, clock, log, tracing }));
+  const media = started.add(openMedia({ ...changeDeps, config, database, log, tracing }));
   const demand = started.add(
     startDemand({
       ...deps,
@@ -214,7 +214,7 @@ async function wire(
   const rateLimitDeps = { database, box, clock, log, processId };
   const rateLimits = started.add(await openRateLimits(config.rateLimits, rateLimitDeps));
   const ceiling = config.rateLimits?.keyCeiling;
-  const users = createUsers({ database, box, clock, makeId, audit, passwords, quotas });
+  const users = createUsers({ ...changeDeps, database, box, passwords });
   const keyUse = started.add(startKeyUsage(database, clock, log));
   addStateMetrics(metrics.registry, {
     database,
@@ -233,7 +233,7 @@ async function wire(
     dryRun: decisions.dryRun,
     trySource: decisions.trySource,
     openHosts: demand.openHosts,
-    userTokens: createUserTokens({ database, box, clock, audit, quotas }),
+    userTokens: createUserTokens({ ...changeDeps, database, box }),
     ingestEvents: rewards.ingestEvents,
     recordDropped: rewards.recordDropped,
     readReward: rewards.readReward,
@@ -249,15 +249,7 @@ async function wire(
     redelivery: deliveries.redelivery,
     resourceManager,
     requestHeaders,
-    keyManager: createKeyManager({
-      clock,
-      makeId,
-      audit,
-      quotas,
-      ceiling,
-      incrementConfigVersion,
-    }),
-    quotas,
+    keyManager: createKeyManager({ ...changeDeps, ceiling, incrementConfigVersion }),
     runOperation: createRunOperation({
       database: forChanges(database),
       configuration,
@@ -280,10 +272,9 @@ async function wire(
     mediaStore: media.store,
     uploads: media.uploads,
     probeMedia: media.probe,
-    audit,
     draining: draining.signal,
     stopping: stopping.signal,
-    clock,
+    ...changeDeps,
     log,
   });
 

@@ -14,7 +14,8 @@ import { settleChange, toEffective } from './effective-state.ts';
 import { normalizeDocument } from './normalize-document.ts';
 import { type ResourceKind, type ResourceKinds, type Stored, toStored } from './resource.ts';
 import type { ResourceStore, Versioned } from './resource-store.ts';
-import type { QuotaKind, Quotas } from '../store/quotas.ts';
+import type { QuotaKind } from '../platform/quota-limits.ts';
+import type { Quotas } from '../store/quotas.ts';
 
 interface Deps {
   resources: ResourceStore;

@@ -1,10 +1,14 @@
 import { DomainError } from '../platform/domain-error.ts';
-import { type Clock, systemClock } from '../platform/time.ts';
+import {
+  defaultQuotas,
+  type QuotaKind,
+  quotaKinds,
+  type QuotaLimits,
+} from '../platform/quota-limits.ts';
+import type { Clock } from '../platform/time.ts';
 import type { Queries } from './database.ts';
 
 interface Quota {
-  /** The default limit, for both environments together. */
-  limit: number;
   /** What is counted, for messages. */
   title: string;
   /** A query for the amount that is stored, in the limit's unit. `$1` is the account. */
@@ -13,72 +17,50 @@ interface Quota {
   remedy: string;
 }
 
-const countResources = (
-  kind: string,
-  title: string,
-  limit: number,
-  remedy = 'archive some of them',
-): Quota => ({
-  limit,
+const countResources = (kind: string, title: string, remedy = 'archive some of them'): Quota => ({
   title,
   used: `SELECT count(*)::bigint AS used FROM resources
     WHERE account_id = $1 AND kind = '${kind}' AND archived_at IS NULL`,
   remedy,
 });
 
-/**
- * Everything that an account stores until somebody removes it, and how much of it. Without these limits, one account
- * could fill the database and the memory, and loading its configuration would delay the others. What players and
- * operators cause day by day, such as decisions and audit entries, is bounded by rate limits and retention instead.
- */
-export const quotas = {
-  placements: countResources('placement', 'placements', 1_000),
-  sources: countResources('source', 'sources', 200),
-  advertisers: countResources('advertiser', 'advertisers', 5_000),
-  creatives: countResources('creative', 'creatives', 5_000),
-  house_ads: countResources('houseAd', 'house ads', 500),
-  policies: countResources('policy', 'policies', 100),
-  kill_switches: countResources('killSwitch', 'kill switches', 1_000),
-  webhooks: countResources('webhook', 'webhooks', 50, 'delete some of them'),
+/** How each kind is counted. */
+const quotas: Record<QuotaKind, Quota> = {
+  placements: countResources('placement', 'placements'),
+  sources: countResources('source', 'sources'),
+  advertisers: countResources('advertiser', 'advertisers'),
+  creatives: countResources('creative', 'creatives'),
+  house_ads: countResources('houseAd', 'house ads'),
+  policies: countResources('policy', 'policies'),
+  kill_switches: countResources('killSwitch', 'kill switches'),
+  webhooks: countResources('webhook', 'webhooks', 'delete some of them'),
   configuration_kb: {
-    limit: 8_192,
     title: 'KiB of configuration',
     used: `SELECT ceil(coalesce(sum(octet_length(document::text)), 0) / 1024.0)::bigint AS used FROM resources
       WHERE account_id = $1 AND archived_at IS NULL`,
     remedy: 'archive objects, or make them smaller',
   },
   media_mb: {
-    limit: 20_480,
     title: 'MiB of media',
     used: `SELECT ceil(coalesce(sum(bytes), 0) / 1048576.0)::bigint AS used FROM uploads WHERE account_id = $1`,
     remedy: 'archive creatives: files that no creative uses are deleted after 30 days',
   },
   keys: {
-    limit: 1_000,
     title: 'keys',
     used: 'SELECT count(*)::bigint AS used FROM keys WHERE account_id = $1',
     remedy: 'revoke some of them: they are deleted after 30 days',
   },
   users: {
-    limit: 200,
     title: 'users',
     used: 'SELECT count(*)::bigint AS used FROM users WHERE account_id = $1',
     remedy: 'remove some of them',
   },
   user_token_secrets: {
-    limit: 20,
     title: 'secrets for user tokens',
     used: `SELECT count(*)::bigint AS used FROM secrets WHERE account_id = $1 AND purpose = 'user_token'`,
     remedy: 'wait until older secrets have expired, or send a shorter overlap_s',
   },
-} as const satisfies Record<string, Quota>;
-
-export type QuotaKind = keyof typeof quotas;
-
-export const quotaKinds = Object.keys(quotas) as QuotaKind[];
-
-/** Limits that replace the defaults. */
-export type QuotaLimits = Partial<Record<QuotaKind, number>>;
+};
 
 /**
  * How far a change may exceed a limit that creating something may not: at the limit, it must still be possible to review
@@ -107,7 +89,7 @@ export interface Quotas {
     kind: QuotaKind,
     options?: { added?: number; isChange?: boolean },
   ): Promise<void>;
-  /** Reads what an account stores, in the order of {@link quotas}. May be two seconds old. */
+  /** Reads what an account stores, in the order of {@link defaultQuotas}. May be two seconds old. */
   read(queries: Queries, accountId: string): Promise<QuotaUsage[]>;
 }
 
@@ -116,10 +98,7 @@ const readForMs = 2_000;
 /** Maximum number of accounts whose usage is remembered. */
 const maxRemembered = 1_000;
 
-export function createQuotas(
-  limits: QuotaLimits = {},
-  clock: Pick<Clock, 'monotonicMs'> = systemClock,
-): Quotas {
+export function createQuotas(limits: QuotaLimits, clock: Pick<Clock, 'monotonicMs'>): Quotas {
   const remembered = new Map<string, { usage: Promise<QuotaUsage[]>; endsAtMs: number }>();
   const readUsed = async (
     queries: Queries,
@@ -127,7 +106,7 @@ export function createQuotas(
     kind: QuotaKind,
   ): Promise<QuotaUsage> => {
     const [row] = await queries.query<{ used: number }>(quotas[kind].used, [accountId]);
-    return { kind, used: row?.used ?? 0, limit: limits[kind] ?? quotas[kind].limit };
+    return { kind, used: row?.used ?? 0, limit: limits[kind] ?? defaultQuotas[kind] };
   };
   return {
     async check(queries, accountId, kind, { added = 1, isChange = false } = {}) {
@@ -159,17 +138,4 @@ export function createQuotas(
       return usage;
     },
   };
-}
-
-/** Parses limits such as `policies=500, media_mb=50000`. Returns undefined if the text is invalid. */
-export function parseQuotaLimits(text: string): QuotaLimits | undefined {
-  const limits: QuotaLimits = {};
-  for (const part of text.split(',').map((entry) => entry.trim())) {
-    if (part === '') continue;
-    const [, name, value] = /^(\w+)=(\d{1,9})$/.exec(part) ?? [];
-    const kind = quotaKinds.find((known) => known === name);
-    if (kind === undefined) return undefined;
-    limits[kind] = Number(value);
-  }
-  return limits;
 }

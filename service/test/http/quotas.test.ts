@@ -1,6 +1,6 @@
 import type { Problem, Usage } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type QuotaKind, quotaKinds } from '../../src/store/quotas.ts';
+import { type QuotaKind, quotaKinds } from '../../src/platform/quota-limits.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { type Client, createClient } from './client.ts';

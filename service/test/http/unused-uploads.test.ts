@@ -48,7 +48,7 @@ const removeUnusedUploads = (store: MediaStore = createFolderStore(folder)) =>
   createUploads({
     database: runningService.service.database,
     store,
-    quotas: createQuotas(),
+    quotas: createQuotas({}, clock),
     clock,
     log: pino({ level: 'silent' }),
   }).removeUnused();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { decide } from '../../src/decision/decide.ts';
 import { type AnyResource, compileSnapshot } from '../../src/decision/snapshot.ts';
-import { quotas } from '../../src/store/quotas.ts';
+import { defaultQuotas } from '../../src/platform/quota-limits.ts';
 import { createAdResources, createKillSwitch, createPlacement, createPolicy } from './fixtures.ts';
 
 const list = (length: number, make: (index: number) => string): string[] =>
@@ -11,12 +11,12 @@ const times = <T>(count: number, make: (index: number) => T[]): T[] =>
 
 /** As many ads, policies and kill switches as an account may have, all in one placement and with the longest lists. */
 const resources: AnyResource[] = [
-  ...times(quotas.house_ads.limit, (n) =>
+  ...times(defaultQuotas.house_ads, (n) =>
     createAdResources(`ad${n}`, {
       houseAd: { placements: ['revive', ...list(99, (index) => `place-${index}`)] },
     }),
   ),
-  ...times(quotas.policies.limit, (n) => [
+  ...times(defaultQuotas.policies, (n) => [
     createPolicy({
       id: `pol_${n}`,
       when: {
@@ -29,8 +29,8 @@ const resources: AnyResource[] = [
       },
     }),
   ]),
-  ...times(quotas.kill_switches.limit, (n) => [createKillSwitch('advertiser', `adv_other${n}`)]),
-  ...times(quotas.placements.limit - 1, (n) => [
+  ...times(defaultQuotas.kill_switches, (n) => [createKillSwitch('advertiser', `adv_other${n}`)]),
+  ...times(defaultQuotas.placements - 1, (n) => [
     {
       kind: 'placement' as const,
       document: createPlacement({ id: `plc_x${n}`, name: `place-${n}` }),

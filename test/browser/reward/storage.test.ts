@@ -103,9 +103,16 @@ test("entries that a player has edited are ignored and don't affect the others",
   const { store, close } = await openLedgerStore();
   const [entry] = (await promisifyRequest(store.getAll())) as Record<string, unknown>[];
   const edits: unknown[] = [
-    ...[{ decisionId: {} }, { decisionId: undefined }, { placement: 1 }, { token: null }],
-    ...[{ state: ['earned'] }, { trackedAt: '1' }, { trackedAt: NaN }, { reward: undefined }],
-    ...[{ reward: { type: 'coins', amount: '1e9' } }, { reward: { type: {}, amount: 1 } }],
+    { decisionId: {} },
+    { decisionId: undefined },
+    { placement: 1 },
+    { token: null },
+    { state: ['earned'] },
+    { trackedAt: '1' },
+    { trackedAt: NaN },
+    { reward: undefined },
+    { reward: { type: 'coins', amount: '1e9' } },
+    { reward: { type: {}, amount: 1 } },
   ].map((edit) => ({ ...entry, decisionId: 'edited', ...edit }));
   for (const [index, value] of [...edits, null, 'text', [], { v: 1 }].entries())
     store.put(value, `x${index}`);

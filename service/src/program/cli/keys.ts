@@ -120,7 +120,7 @@ const createManagerDeps = ({ clock, makeId, config }: DatabaseContext) => ({
   clock,
   makeId,
   audit: createAuditLog(clock, makeId),
-  quotas: createQuotas(config.quotas),
+  quotas: createQuotas(config.quotas, clock),
   // These commands don't set rate limits.
   ceiling: undefined,
   incrementConfigVersion,

@@ -85,7 +85,7 @@ Example
 };
 
 function openUserManager({ database, clock, makeId, config }: DatabaseContext) {
-  const quotas = createQuotas(config.quotas);
+  const quotas = createQuotas(config.quotas, clock);
   const audit = createAuditLog(clock, makeId);
   const sessions = createSessions(database, clock);
   const links = createLinks({

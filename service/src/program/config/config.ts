@@ -5,7 +5,7 @@ import type { RateLimits } from '../../http/limits/rate-limits.ts';
 import type { Rate } from '../../http/limits/token-buckets.ts';
 import type { S3Bucket } from '../../media/media-store.ts';
 import type { DatabaseConfig } from '../../store/open-database.ts';
-import { parseQuotaLimits, type QuotaLimits } from '../../store/quotas.ts';
+import { parseQuotaLimits, type QuotaLimits } from '../../platform/quota-limits.ts';
 import { parseHeaders, type SamplerName, type TraceSettings } from '../../trace/tracing.ts';
 import type { Retention } from '../../history/delete-old-rows.ts';
 

@@ -1,6 +1,6 @@
 import { listHostUrls } from '../../platform/list-host-urls.ts';
 import ipaddr from 'ipaddr.js';
-import { parseQuotaLimits, quotaKinds } from '../../store/quotas.ts';
+import { parseQuotaLimits, quotaKinds } from '../../platform/quota-limits.ts';
 import { parseHeaders, samplerNames } from '../../trace/tracing.ts';
 
 /** A setting that configures the service. */
