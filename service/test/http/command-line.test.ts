@@ -68,6 +68,8 @@ const commandTable: Record<string, { args?: string[]; power: boolean }> = {
   listen: { args: ['--help'], power: false },
   copy: { args: ['--to', 'postgres://127.0.0.1:1/none'], power: true },
   archive: { args: ['--to', join(tmpdir(), 'trueward-none')], power: true },
+  erase: { args: ['--user', 'u'], power: true },
+  'export-player': { args: ['--user', 'u'], power: true },
   doctor: { power: false },
 };
 

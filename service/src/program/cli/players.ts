@@ -92,5 +92,5 @@ async function withPlayer(
     const scope = { accountId, environment } as const;
     const key = await readServiceSecret(database, openSecretBox(config), clock, 'pseudonym');
     await work(context, scope, createPseudonymizer(key)(scope, user));
-  });
+  }, 'players');
 }
