@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { randomInt } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { describeBodyLimits, ProblemError } from './problem.ts';
 
@@ -6,6 +7,11 @@ import { describeBodyLimits, ProblemError } from './problem.ts';
  * Schemas nest at most 8 levels deep. Much deeper bodies could overflow the stack when they are serialized for storage.
  */
 const maxDepth = 32;
+/**
+ * Maximum number of different member names in a body. Schemas have at most a few dozen. The parser takes ten times as
+ * long for members with new names as for others of the same size, so a body is rejected before it is parsed.
+ */
+export const maxNames = 500;
 /** Maximum size of a body in which unstorable text is located, because the search costs more than parsing. */
 const maxLocatedBytes = 8_192;
 
@@ -66,15 +72,20 @@ const charsetPattern = /;[ \t]*charset="?([^\s";]+)/i;
 /**
  * Parses a body.
  *
- * @throws ProblemError `malformed_json`, or `invalid_request` for text that cannot be stored or for more than {@link
- * maxDepth} levels of nesting.
+ * @throws ProblemError `malformed_json`, or `invalid_request` for text that cannot be stored, for more than {@link
+ * maxDepth} levels of nesting, or for more than {@link maxNames} names.
  */
 function parseJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) {
     // Otherwise, replacement characters would be stored.
     throw new ProblemError('malformed_json', 'The body is not valid UTF-8.');
   }
-  const { depth, isStorable: canBeStored } = scanJson(bytes);
+  const { depth, names, isStorable: canBeStored } = scanJson(bytes);
+  if (names > maxNames)
+    throw new ProblemError(
+      'invalid_request',
+      `The objects in the body have more than ${maxNames} different member names; see the schema of the request.`,
+    );
   if (depth > maxDepth)
     throw new ProblemError(
       'invalid_request',
@@ -96,24 +107,37 @@ function parseJson(bytes: Buffer): unknown {
       });
 }
 
-const [quote, backslash, letterU, openBracket, closeBracket, openBrace, closeBrace] = Buffer.from(
-  '"\\u[]{}',
-) as unknown as readonly number[];
+const [quote, backslash, letterU, openBracket, closeBracket, openBrace, closeBrace, colon] =
+  Buffer.from('"\\u[]{}:') as unknown as readonly number[];
+/** Adds a byte or a UTF-16 code unit to a hash. */
+const mixHash = (hash: number, value = 0): number =>
+  Math.imul(hash ^ value, 0x01000193) ^ (hash >>> 15);
+
+/** Differs between processes, so that nobody can find many names with the same hash. */
+const hashSeed = randomInt(2 ** 31);
 
 /**
- * Measures a JSON text before it is parsed, in one pass: how deep it nests, and whether its escapes produce only text
- * that the database can store. In valid UTF-8, only escapes can produce other text.
+ * Measures a JSON text before it is parsed, in one pass: how deep it nests, how many different names its members have (it
+ * stops after {@link maxNames}), and whether its escapes produce only text that the database can store. In valid UTF-8,
+ * only escapes can produce other text.
  */
-export function scanJson(bytes: Buffer): { depth: number; isStorable: boolean } {
+export function scanJson(bytes: Buffer): { depth: number; names: number; isStorable: boolean } {
+  const names = new Set<number>();
+  let hash = 0;
   let [depth, deepest, isInString, isStorableText] = [0, 0, false, true];
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at];
-    if (byte === quote) isInString = !isInString;
-    else if (isInString) {
+    if (byte === quote) {
+      isInString = !isInString;
+      if (isInString) hash = hashSeed;
+    } else if (isInString) {
+      hash = mixHash(hash, byte);
       if (byte !== backslash) continue;
       at += 1;
+      hash = mixHash(hash, bytes[at]);
       if (bytes[at] !== letterU) continue;
       const unit = readUnit(bytes, at);
+      hash = mixHash(hash, unit);
       if (unit === 0 || isLowSurrogate(unit)) isStorableText = false;
       else if (isHighSurrogate(unit)) {
         const isPair =
@@ -127,8 +151,13 @@ export function scanJson(bytes: Buffer): { depth: number; isStorable: boolean } 
       depth += 1;
       if (depth > deepest) deepest = depth;
     } else if (byte === closeBracket || byte === closeBrace) depth -= 1;
+    else if (byte === colon) {
+      // The last string was a name.
+      names.add(hash);
+      if (names.size > maxNames) break;
+    }
   }
-  return { depth: deepest, isStorable: isStorableText };
+  return { depth: deepest, names: names.size, isStorable: isStorableText };
 }
 
 /** Reads the four hexadecimal digits after the `u` at this position. */

@@ -30,6 +30,7 @@ const itemKinds: Record<string, (index: number) => string> = {
   'distinct nested arrays': (index) => `[[[${index}]]]`,
   'equal nested arrays': () => '[[[[]]]]',
   'distinct objects': (index) => `{"a":${index}}`,
+  'objects with distinct names': (index) => `{"k${index}":1}`,
   'empty objects': () => '{}',
   'empty arrays': () => '[]',
   numbers: (index) => String(index),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findUnstorableText, scanJson } from '../../src/http/request-bodies.ts';
+import { findUnstorableText, maxNames, scanJson } from '../../src/http/request-bodies.ts';
 
 test.each([
   [{ a: 'fine', b: ['😀'] }, undefined],
@@ -22,5 +22,31 @@ test.each([
   ['"', 0, true],
   [String.raw`"\u`, 0, true],
 ])('the text %j is measured before it is parsed', (text, depth, isStorable) => {
-  expect(scanJson(Buffer.from(text))).toEqual({ depth, isStorable });
+  expect(scanJson(Buffer.from(text))).toMatchObject({ depth, isStorable });
+});
+
+const object = (names: string[]): string => `{${names.map((name) => `"${name}":0`).join(',')}}`;
+const many = (make: (index: number) => string): string[] =>
+  Array.from({ length: maxNames + 1 }, (_, index) => make(index));
+const binary = (index: number, zero: string, one: string): string =>
+  [...index.toString(2).padStart(10, '0')].map((bit) => (bit === '1' ? one : zero)).join('');
+
+test.each([
+  ['different', many((index) => `m${index}`), true],
+  ['the same', many(() => 'm'), false],
+  ['few enough', many((index) => `m${index}`).slice(1), false],
+  ['different in escapes', many((index) => binary(index, String.raw`\n`, String.raw`\"`)), true],
+  [
+    'different in code units',
+    many((index) => String.raw`\u${index.toString(16).padStart(4, '0')}`),
+    true,
+  ],
+  [
+    'different in pairs',
+    many((index) => String.raw`\u${(0xd800 + index).toString(16)}\udc00`),
+    true,
+  ],
+])('names that are %s are counted before a text is parsed', (_kind, names, isRefused) => {
+  const texts = [object(names), `[${names.map((name) => object([name])).join(' , ')}]`];
+  for (const text of texts) expect(scanJson(Buffer.from(text)).names > maxNames).toBe(isRefused);
 });

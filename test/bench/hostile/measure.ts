@@ -1,6 +1,12 @@
 import type { InProcessService } from '../../../service/test/in-process.ts';
 
-export const print = (text: string): void => void process.stdout.write(`${text}\n`);
+/** Everything that was printed, for the results page. */
+export const printed: string[] = [];
+
+export function print(text: string): void {
+  printed.push(text);
+  process.stdout.write(`${text}\n`);
+}
 
 /** What a part of the benchmark found. */
 export interface Finding {
