@@ -38,3 +38,11 @@ export function parseQuotaLimits(text: string): QuotaLimits | undefined {
   }
   return limits;
 }
+
+/** The setting with which the operator of the service replaces the defaults. */
+export const quotaSetting = {
+  description:
+    'comma-separated limits on what an account stores, such as policies=500,media_mb=50000; GET /v1/usage lists all',
+  expected: `comma-separated name=number pairs with the names ${quotaKinds.join(', ')}`,
+  isValid: (text: string): boolean => parseQuotaLimits(text) !== undefined,
+};

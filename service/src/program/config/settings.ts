@@ -1,6 +1,6 @@
 import { listHostUrls } from '../../platform/list-host-urls.ts';
 import ipaddr from 'ipaddr.js';
-import { parseQuotaLimits, quotaKinds } from '../../platform/quota-limits.ts';
+import { quotaSetting } from '../../platform/quota-limits.ts';
 import { parseHeaders, samplerNames } from '../../trace/tracing.ts';
 
 /** A setting that configures the service. */
@@ -190,7 +190,6 @@ export const settings = {
   PORT: {
     description: 'port to listen on; 0: any free port',
     ...wholeNumber(0, 65_535),
-    expected: 'a port from 0 to 65535',
     fallback: '8700',
   },
   PUBLIC_URL: {
@@ -275,12 +274,7 @@ export const settings = {
     fallback: '0',
   },
   ...limitSettings,
-  ACCOUNT_QUOTAS: {
-    description:
-      'comma-separated limits on what an account stores, such as policies=500,media_mb=50000; GET /v1/usage lists all',
-    expected: `comma-separated name=number pairs with the names ${quotaKinds.join(', ')}`,
-    isValid: (text) => parseQuotaLimits(text) !== undefined,
-  },
+  ACCOUNT_QUOTAS: quotaSetting,
   METRICS_TOKEN: {
     description: 'bearer token for /metrics; unset: only this machine may read it',
     expected: '16 characters or more',
