@@ -239,7 +239,6 @@ async function wire(
     readReward: rewards.readReward,
     tokens,
     pseudonym,
-    makeId,
     receipts: rewards.receipts,
     webhooks: deliveries.webhooks,
     users,

@@ -10,7 +10,7 @@ import { type InProcessService, startInProcess } from '../../../service/test/in-
 import { benchBodies } from './bodies.ts';
 import { benchConnections } from './connections.ts';
 import { benchCredentials } from './credentials.ts';
-import { type Finding, print } from './measure.ts';
+import { type Finding, print, printed } from './measure.ts';
 import { benchMedia } from './media.ts';
 
 const parts: Record<
