@@ -53,8 +53,6 @@ export default defineConfig(({ mode }) => {
               fileName: () => `${mode}.js`,
             },
       rolldownOptions: {
-        // Puts all of the core into index.js, in one request. The engine adapters import it from there.
-        preserveEntrySignatures: 'allow-extension',
         external: ['phaser'],
       },
     },
