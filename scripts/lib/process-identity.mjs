@@ -30,6 +30,8 @@ export function identify(pid) {
  */
 export function isRunning({ pid, start }) {
   if (start === undefined || !isPidInUse(pid)) return false;
+  // Windows soon gives a pid to another process, perhaps to this one.
+  if (pid === process.pid) return start === identify(pid).start;
   if (process.platform !== 'win32') return readStart(pid) === start;
   const startMs = readWindowsStartMs(pid);
   return startMs === undefined ? 'unknown' : Math.abs(startMs - Number(start)) < 20_000;

@@ -5,8 +5,8 @@ import { root } from './run.mjs';
 
 const isWindows = process.platform === 'win32';
 
-/** How long a program may take to report that it is ready, in milliseconds. */
-const startTimeoutMs = 120_000;
+/** How long a program may take to report that it is ready, in milliseconds. Wine on a busy machine needs longer. */
+const startTimeoutMs = 1_000 * Number(process.env.TRUEWARD_START_TIMEOUT_S || 120);
 
 /**
  * @typedef {object} StartedProcess

