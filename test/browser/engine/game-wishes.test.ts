@@ -14,6 +14,9 @@ import {
   type RunningGame,
 } from '../phaser/phaser-games.ts';
 
+// A page may play sound only after a user gesture.
+beforeAll(() => userEvent.click(document.body));
+
 beforeEach(() => {
   // Phaser warns about every call that has no effect.
   vi.spyOn(console, 'warn').mockImplementation(() => {});
@@ -63,8 +66,7 @@ function check(createWorld: () => World, runs: number): void {
   );
 }
 
-/** A sequence takes 100 ms in Phaser with Web Audio. */
-const runs = inject('full') ? 100 : 15;
+const runs = inject('full') ? 500 : 30;
 
 const index = [0, 1, 2];
 
@@ -164,12 +166,11 @@ it('no engine', () => {
           element.paused || (element === outside && wasPlayed) ? [] : ['a sound'],
         ),
     };
-  }, 60);
+  }, runs);
 });
 
 describe.each([phaser4, ...olderPhasers])('Phaser $version', ({ load }) => {
   const running: RunningGame[] = [];
-  beforeAll(() => userEvent.click(document.body));
   afterEach(async () => {
     for (const { end } of running.splice(0)) await end();
   });
