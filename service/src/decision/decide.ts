@@ -1,3 +1,4 @@
+import { idPrefixes } from '@trueward/protocol';
 import type { Decision, DecisionRequest, Explanation, Policy } from '@trueward/protocol/wire';
 import { checkCaps, type DailyBudget } from './caps.ts';
 import type { ExternalSource } from '../resource/resource.ts';
@@ -111,30 +112,49 @@ export function checkRequest({
     : { policies };
 }
 
+/** Why an external source or its ad is left out. */
+export interface ExternalRejection {
+  verdict: string;
+  /** What the request ends with if there is no other ad. Absent if it is the same as without the source. */
+  outcome?: Omit<Unfilled, 'explain'>;
+}
+
+const killedRejection: ExternalRejection = {
+  verdict: 'killed',
+  outcome: { status: 'no_fill', reason: 'killed' },
+};
+
+const rejectByPolicy = (rule: Policy): ExternalRejection => ({
+  verdict: `${rule.kind}: ${rule.name}`,
+  outcome: { status: 'blocked', reason: rule.kind, rule },
+});
+
 /** Returns why an external source must not be called, or undefined if it may be called. */
 export function rejectSource(
   { id, child_directed: allowsChildren }: ExternalSource,
   { snapshot, entry, request, context, nowMs }: DecideInput,
-): string | undefined {
-  if (isKilled(snapshot, { sourceId: id }, nowMs)) return 'killed';
-  // Sources stored by earlier releases may list banner placements.
-  if (entry.placement.format === 'banner') return 'refused: not for banner placements';
+): ExternalRejection | undefined {
+  if (isKilled(snapshot, { sourceId: id }, nowMs)) return killedRejection;
+  // A placement's format may have been changed.
+  if (entry.placement.format === 'banner') return { verdict: 'refused: not for banner placements' };
   const rule = selectApplicable(entry.policies, context).find((policy) => blocksSource(policy, id));
-  if (rule) return `${rule.kind}: ${rule.name}`;
-  if (context.childDirected && !allowsChildren) return 'refused: not for child-directed requests';
-  if (request.formats && !request.formats.includes('video')) return 'format_not_accepted';
+  if (rule) return rejectByPolicy(rule);
+  if (context.childDirected && !allowsChildren)
+    return { verdict: 'refused: not for child-directed requests' };
+  if (request.formats && !request.formats.includes('video'))
+    return { verdict: 'format_not_accepted' };
   return undefined;
 }
 
 /** Returns why an external ad's creative must not be shown, or undefined if it may be shown. */
-export function rejectAd(ad: Ad, input: DecideInput): string | undefined {
+export function rejectAd(ad: Ad, input: DecideInput): ExternalRejection | undefined {
   const { snapshot, entry, context, nowMs } = input;
   const { creative } = ad;
-  if (isKilled(snapshot, { advertiserId: creative.advertiser_id }, nowMs)) return 'killed';
+  if (isKilled(snapshot, { advertiserId: creative.advertiser_id }, nowMs)) return killedRejection;
   const applicable = new Set(selectApplicable(entry.policies, context));
   const rule = findBlocker(entry.policies, applicable, ad);
-  if (rule) return `${rule.kind}: ${rule.name}`;
-  return creative.review.status === 'approved' ? undefined : 'not_approved';
+  if (rule) return rejectByPolicy(rule);
+  return creative.review.status === 'approved' ? undefined : { verdict: 'not_approved' };
 }
 
 /**
@@ -254,6 +274,13 @@ function choose(candidates: readonly Candidate[], random: number): Candidate | u
   );
 }
 
+/** The rule in the event that a simulated block sends. No policy has this id. */
+const simulatedPolicy = {
+  id: `${idPrefixes.policy}_${'0'.repeat(26)}`,
+  kind: 'policy',
+  name: 'Simulated',
+} as Policy;
+
 /**
  * Returns the verdict that a sandbox request simulates. Returns undefined for other `simulate` values, which affect the
  * response (`slow`, `error`) or the reward.
@@ -263,7 +290,7 @@ export function simulateVerdict(simulate: DecisionRequest['simulate']): Unfilled
     case 'no_fill':
       return { status: 'no_fill', reason: 'no_candidates', explain: [] };
     case 'blocked':
-      return { status: 'blocked', reason: 'policy', explain: [] };
+      return { status: 'blocked', reason: 'policy', rule: simulatedPolicy, explain: [] };
     case 'killed':
       return { status: 'no_fill', reason: 'killed', explain: [] };
     default:

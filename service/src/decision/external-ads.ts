@@ -19,6 +19,7 @@ import {
   checkRequest,
   type DecideInput,
   decide,
+  type ExternalRejection,
   rejectAd,
   rejectSource,
   type Unfilled,
@@ -113,6 +114,8 @@ class Auction {
   readonly #explain: Explanation[] = [];
   readonly #notices: Notice[] = [];
   readonly #counts: SourceCount[] = [];
+  /** What the request ends with if there is no ad, because a policy or a kill switch has removed an offer. */
+  #outcome: ExternalRejection['outcome'];
 
   constructor(deps: ExternalDeps, scope: Scope, input: DecideInput) {
     [this.#deps, this.#scope, this.#input] = [deps, scope, input];
@@ -129,7 +132,8 @@ class Auction {
         const rejection = rejectSource(source, this.#input);
         const timeoutMs = Math.min(source.timeout_ms, remainingMs);
         if (rejection !== undefined || timeoutMs < minRequestMs) {
-          this.#note(source, rejection ?? 'timeout');
+          this.#remember(rejection);
+          this.#note(source, rejection?.verdict ?? 'timeout');
           return [];
         }
         const request = buildOfferRequest(source);
@@ -196,10 +200,16 @@ class Auction {
     if (houseVerdict.status === 'filled')
       return { verdict: houseVerdict.withExplanation(explain), ...record };
     const isPending = explain.some(({ verdict }) => verdict === 'creative_pending');
-    const reason =
-      isPending && houseVerdict.reason === 'no_candidates' ? 'not_approved' : houseVerdict.reason;
-    const verdict: Unfilled = { ...houseVerdict, reason, explain };
+    const isOpen = houseVerdict.reason === 'no_candidates';
+    const pending = isOpen && isPending ? ({ reason: 'not_approved' } as const) : undefined;
+    const outcome = pending ?? (isOpen ? this.#outcome : undefined);
+    const verdict: Unfilled = { ...houseVerdict, ...outcome, explain };
     return { verdict, ...record };
+  }
+
+  /** A policy's block counts more than a kill switch, which an operator knows of. */
+  #remember(rejection: ExternalRejection | undefined): void {
+    if (rejection?.outcome && this.#outcome?.rule === undefined) this.#outcome = rejection.outcome;
   }
 
   #judge(offeredAd: Omit<ExternalCandidate, keyof Ad>): ExternalCandidate | Loss {
@@ -219,8 +229,10 @@ class Auction {
       };
     if (offer.expiresAtMs !== undefined && offer.expiresAtMs < nowMs + minLifetimeMs)
       return { verdict: 'refused: The ad expires too soon.', reason: lossReasons.filtered };
-    const verdict = rejectAd(ad, this.#input);
-    if (verdict === undefined) return { ...ad, ...offeredAd };
+    const rejection = rejectAd(ad, this.#input);
+    if (rejection === undefined) return { ...ad, ...offeredAd };
+    this.#remember(rejection);
+    const { verdict } = rejection;
     const reason = verdict === 'not_approved' ? lossReasons.disapproved : lossReasons.filtered;
     return { verdict, reason };
   }

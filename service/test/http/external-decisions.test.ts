@@ -275,6 +275,60 @@ test('kill switches, policies and child-directed requests prevent requests to a 
   expect(countRequests(path)).toBe(0);
 });
 
+test('a policy that leaves no ad blocks the request with an event, whoever offers the ad', async () => {
+  await game.client.manage('POST', '/v1/placements', {
+    name: 'outside-only',
+    format: 'rewarded',
+    reward: { type: 'coins', amount: 5 },
+  });
+  const source = await addTag(respondWithXml(createAd('meadowland')), {
+    placements: ['revive', 'outside-only'],
+  });
+  await approve(source);
+  const request = async (simulate?: 'blocked') => {
+    playerCount += 1;
+    const { body } = await game.requestDecision({
+      placement: 'outside-only',
+      user_ref: `player ${playerCount}`,
+      formats: ['video', 'image'],
+      ...(simulate && { simulate }),
+    });
+    const { data } = await game.client.manage<{ data: { data: Record<string, unknown> }[] }>(
+      'GET',
+      '/v1/webhook-events?type=policy.blocked',
+    );
+    const event = data.find((item) => item.data['decision_id'] === body.id);
+    return [body.status, body.reason, event?.data['rule']];
+  };
+  const during = async (kind: string, rule: object) => {
+    const { id } = await game.client.manage<{ id: string }>('POST', kind, rule);
+    const result = await request();
+    await game.client.manage('DELETE', `${kind}/${id}`);
+    return result;
+  };
+  expect(await request()).toEqual(['filled', undefined, undefined]);
+  const rule = {
+    name: 'Not here',
+    kind: 'brand_safety',
+    placements: [],
+    when: {},
+    status: 'active',
+  };
+  for (const block of [{ sources: [source.id] }, { domains: ['meadowland.example'] }])
+    expect(await during('/v1/policies', { ...rule, block })).toEqual([
+      'blocked',
+      'brand_safety',
+      { id: expect.stringMatching(/^pol_/) as string, kind: 'brand_safety', name: 'Not here' },
+    ]);
+  const killSwitch = { scope: 'source', target_id: source.id, state: 'on', reason: 'test' };
+  expect(await during('/v1/kill-switches', killSwitch)).toEqual(['no_fill', 'killed', undefined]);
+  expect(await request('blocked')).toEqual([
+    'blocked',
+    'policy',
+    { id: expect.stringMatching(/^pol_0+$/) as string, kind: 'policy', name: 'Simulated' },
+  ]);
+});
+
 test('a request without consent contains a truncated IP', async () => {
   let ip = '';
   const source = await addTag((request, response) => {

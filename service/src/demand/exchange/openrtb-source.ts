@@ -101,7 +101,7 @@ async function readBids(
   const outbidNotices = others.flatMap((other) => makeLossNotices(other, lossReasons.outbid));
   const markup = locateMarkup(bid, auction);
   if (!markup) {
-    const verdict = 'refused: The bid has no markup.';
+    const verdict = 'refused: The bid has no usable markup.';
     return readNextBid(
       call,
       others,

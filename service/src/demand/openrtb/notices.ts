@@ -32,7 +32,7 @@ export const getLossNoticeUrl = (
   expandUrl(bid.lurl, { ...makeIdMacros(bid, auction), LOSS: String(lossReason) });
 
 /**
- * Returns a bid's markup, or the URL of the markup. If a bid has neither, the response to its win notice is the markup.
+ * Returns a bid's markup, or the URL of the markup, or undefined if the markup is unusable. If a bid has neither, the response to its win notice is the markup.
  * In this case, the win notice must not be requested a second time.
  */
 export function locateMarkup(
@@ -43,6 +43,8 @@ export function locateMarkup(
   if (markup?.startsWith('<')) return { markup: expandMarkup(markup, bid, auction) };
   const tagUrl = expandUrl(markup, makeWinMacros(bid, auction));
   if (tagUrl !== undefined) return { tagUrl, isWinNotice: false };
+  // Markup that can't be used is a bad bid. Its win notice must not be requested, because it doesn't win.
+  if (markup !== undefined && markup !== '') return undefined;
   const noticeUrl = getWinNoticeUrl(bid, auction);
   return noticeUrl === undefined ? undefined : { tagUrl: noticeUrl, isWinNotice: true };
 }

@@ -143,6 +143,18 @@ describe('a bid’s markup', () => {
     );
   });
 
+  test.each([
+    '{"native": {}}',
+    '%3CVAST%3E%3C/VAST%3E',
+    'PFZBU1Q+PC9WQVNUPg==',
+    'ftp://a.example/vast',
+  ])(
+    'that is unusable, such as %s, does not make the service claim that the bid has won',
+    (markup) => {
+      expect(locateMarkup(createBid({ markup, nurl: url('win') }), auction)).toBeUndefined();
+    },
+  );
+
   test('is missing if the bid has neither markup nor a win notice', () => {
     expect(locateMarkup(createBid(), auction)).toBeUndefined();
   });
