@@ -41,11 +41,11 @@ test('ads come first, then what operators read, then maintenance', async () => {
 
 test('what has waited for a second gets every other turn', async () => {
   expect(await run(queued, { waitMs: 1_000 })).toEqual([
-    'fold',
-    'decision',
     'list',
-    'event',
+    'decision',
     'report',
+    'event',
+    'fold',
   ]);
 });
 
