@@ -125,8 +125,8 @@ async function findLastMissed(
 async function insertLeased(queries: Queries, delivery: DueDelivery, nowMs: number): Promise<void> {
   const { accountId, id, environment, eventId, webhookId } = delivery;
   await queries.query(
-    `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at, lease_until)
-      VALUES ($1, $2, $3, $4, $5, 'pending', 0, $6, $6, $7)`,
+    `INSERT INTO delivery_queue (account_id, id, environment, event_id, webhook_id, attempt, next_at, created_at, lease_until)
+      VALUES ($1, $2, $3, $4, $5, 0, $6, $6, $7)`,
     [accountId, id, environment, eventId, webhookId, new Date(nowMs), new Date(nowMs + leaseMs)],
   );
 }
