@@ -53,7 +53,7 @@ export default defineConfig(({ mode }) => {
               fileName: () => `${mode}.js`,
             },
       rolldownOptions: {
-        external: ['phaser'],
+        external: scriptTag === undefined ? ['eventemitter3', 'idb-keyval', 'phaser'] : ['phaser'],
       },
     },
   };

@@ -100,7 +100,7 @@ export default defineConfig({
         resolve: { alias: sdkSources },
         optimizeDeps: {
           entries: ['test/browser/**/*.test.ts'],
-          include: ['idb-keyval', 'phaser', 'phaser3', 'phaser360'],
+          include: ['eventemitter3', 'idb-keyval', 'phaser', 'phaser3', 'phaser360'],
         },
         test: {
           name: 'browser',

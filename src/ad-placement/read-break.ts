@@ -51,7 +51,8 @@ export interface ReadBreak {
 
 /** Reads what a game has passed to `adBreak()`. Never throws. */
 export function readBreak(value: unknown): ReadBreak {
-  const name = attempt(() => String(readProperty(value, 'name') ?? ''));
+  // Any value may be a name, as long as it can be converted to text.
+  const name = attempt(() => `${(readProperty(value, 'name') ?? '') as string}`);
   const options: AdBreakOptions = {
     type: readProperty(value, 'type') as BreakType,
     name: name ?? '',

@@ -1,5 +1,6 @@
+import { promisifyRequest } from 'idb-keyval';
 import type { Clock } from '../platform/clock.ts';
-import { createDatabase, waitForCommit, waitForRequest } from '../platform/database.ts';
+import { createDatabase, waitForCommit } from '../platform/database.ts';
 
 /** A stored record: the events from one task, each as the JSON that is sent to the service. */
 export interface EventRecord {
@@ -140,8 +141,8 @@ export function createIndexedDbStore(options: IndexedDbStoreOptions): EventStore
       events('readonly', async (store) => {
         const range = IDBKeyRange.lowerBound(afterKey, true);
         const [keys, values] = await Promise.all([
-          waitForRequest(store.getAllKeys(range, pageSize)),
-          waitForRequest<unknown[]>(store.getAll(range, pageSize)),
+          promisifyRequest(store.getAllKeys(range, pageSize)),
+          promisifyRequest<unknown[]>(store.getAll(range, pageSize)),
         ]);
         // Our keys are numbers. Others, such as those that a player has added by hand, come last and are left alone.
         return keys.flatMap((key, index) =>

@@ -1,14 +1,9 @@
+import { promisifyRequest, type UseStore } from 'idb-keyval';
 import type { Clock } from './clock.ts';
-
-/** Runs `work` in a transaction on one object store. */
-export type UseStore = <T>(
-  mode: IDBTransactionMode,
-  work: (store: IDBObjectStore) => T | PromiseLike<T>,
-) => Promise<T>;
 
 /** An IndexedDB database. It is opened on first use, and reopened if the browser has closed it. */
 export interface Database {
-  /** Returns an accessor for one object store. */
+  /** Returns an accessor for one object store. idb-keyval's functions accept it as their `customStore`. */
   store(name: string, durability?: IDBTransactionDurability): UseStore;
   /** Closes the connection. A later operation opens a new connection and closes it when done. */
   close(): void;
@@ -35,13 +30,6 @@ const operationTimeoutMs = 5_000;
  */
 const checkIntervalMs = 500;
 
-/** Resolves when the request has succeeded. A transaction stays active in what follows immediately. */
-export const waitForRequest = <T>(request: IDBRequest<T>): Promise<T> =>
-  new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
-
 /** Resolves when the transaction is committed. Rejects with the cause if it is aborted. */
 export const waitForCommit = (transaction: IDBTransaction): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -50,8 +38,9 @@ export const waitForCommit = (transaction: IDBTransaction): Promise<void> =>
   });
 
 /**
- * Creates a {@link Database} without opening it. Its connection never blocks a newer release in another tab from upgrading
- * the database.
+ * Creates a {@link Database} without opening it. This replaces idb-keyval's `createStore()`, which doesn't support
+ * timeouts, durability, key generators or `close()`. Its connection would also block a newer release in another tab
+ * from upgrading the database.
  */
 export function createDatabase(options: DatabaseOptions): Database {
   let connection: IDBDatabase | undefined;
@@ -106,7 +95,7 @@ export function createDatabase(options: DatabaseOptions): Database {
       for (const [name, { autoIncrement }] of Object.entries(options.stores))
         request.result.createObjectStore(name, { autoIncrement });
     };
-    const database = (connection = await waitForRequest(request));
+    const database = (connection = await promisifyRequest(request));
     // iOS closes a page's connections after the page has been in the background for a long time. On a version change, a
     // newer release in another tab is waiting for this connection to close.
     database.onclose = database.onversionchange = () => discardConnection(database);
@@ -139,7 +128,13 @@ export function createDatabase(options: DatabaseOptions): Database {
         // A dead connection may not have emitted a `close` event, so retry once with a new connection.
         const store = await openStore().catch(openStore);
         try {
-          return await withTimeout(Promise.resolve(callback(store)));
+          return await withTimeout(
+            // If a request fails, idb-keyval rejects with null. The cause is in the aborted transaction.
+            Promise.resolve(callback(store)).catch(async (error: unknown) => {
+              if (error === null) await waitForCommit(store.transaction);
+              throw error;
+            }),
+          );
         } catch (error) {
           // The next operation opens a new connection.
           discardConnection(store.transaction.db);

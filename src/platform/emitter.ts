@@ -1,3 +1,4 @@
+import { EventEmitter } from 'eventemitter3';
 import { reportUncaught } from './guard.ts';
 
 type Handler = (...details: never[]) => unknown;
@@ -23,60 +24,57 @@ export interface Emitter<Events extends Record<keyof Events, Handler>> {
   hasListeners(name: keyof Events & string): boolean;
 }
 
-/** A handler that was added. The same handler may be added several times. */
-interface Listener {
-  handler: Handler;
-  context: unknown;
-  once: boolean;
-}
+/** The listener registered with eventemitter3. It calls a handler and adds the handler's promise to `calls`. */
+type GuardedListener = (this: unknown, calls: Promise<unknown>[], details: never[]) => void;
 
 /**
- * Creates an {@link Emitter}. A handler that throws does not prevent the remaining handlers from being called. Handlers
- * that are added or removed during an event receive, or miss, only later events.
+ * Creates an {@link Emitter}. Unlike in eventemitter3, a handler that throws does not prevent the remaining handlers
+ * from being called.
  */
 export function createEmitter<Events extends Record<keyof Events, Handler>>(): Emitter<Events> {
-  const lists = new Map<string, Listener[]>();
-  const get = (name: string): Listener[] => lists.get(name) ?? [];
-  const remove = (name: string, isRemoved: (listener: Listener) => boolean): void =>
-    void lists.set(
-      name,
-      get(name).filter((listener) => !isRemoved(listener)),
-    );
+  const emitter = new EventEmitter<string>();
+  /** Maps each handler to its listener, so that `off()` can find the listener. */
+  const listenersByHandler = new WeakMap<Handler, GuardedListener>();
 
-  const adder =
-    (once: boolean): Emitter<Events>['on'] =>
-    (name, handler, context) => {
-      if (typeof handler !== 'function')
-        throw new TypeError(`trueward: the listener must be a function; got ${typeof handler}.`);
-      const listener: Listener = { handler, context, once };
-      lists.set(name, get(name).concat(listener));
-      return () => remove(name, (other) => other === listener);
+  function guard(handler: Handler): GuardedListener {
+    // eventemitter3 throws a TypeError for anything other than a function.
+    if (typeof handler !== 'function') return handler;
+    const existingListener = listenersByHandler.get(handler);
+    if (existingListener) return existingListener;
+    const listener: GuardedListener = function (calls, details) {
+      const call = async (): Promise<unknown> => Reflect.apply(handler, this, details);
+      calls.push(call());
     };
+    listenersByHandler.set(handler, listener);
+    return listener;
+  }
 
-  const callAll = (name: string, details: never[]): Promise<unknown>[] =>
-    get(name).map(async (listener) => {
-      const { context, handler, once } = listener;
-      if (once) {
-        // Another handler may have emitted the event again.
-        if (!get(name).includes(listener)) return undefined;
-        remove(name, (other) => other === listener);
-      }
-      return Reflect.apply(handler, context, details);
-    });
+  function add(
+    method: 'on' | 'once',
+    name: string,
+    handler: Handler,
+    // The default context is unique, so that the returned function removes only the handler added by this call.
+    context: unknown = {},
+  ): () => void {
+    const listener = guard(handler);
+    emitter[method](name, listener, context);
+    return () => emitter.off(name, listener, context);
+  }
+
+  function callAll(name: string, details: never[]): Promise<unknown>[] {
+    const calls: Promise<unknown>[] = [];
+    emitter.emit(name, calls, details);
+    return calls;
+  }
 
   return {
     emit(name, ...details) {
       for (const call of callAll(name, details)) call.catch(reportUncaught);
     },
     call: (name, ...details) => Promise.all(callAll(name, details)),
-    on: adder(false),
-    once: adder(true),
-    off: (name, handler, context) =>
-      remove(
-        name,
-        (listener) =>
-          !handler || (listener.handler === handler && (!context || listener.context === context)),
-      ),
-    hasListeners: (name) => get(name).length > 0,
+    on: (name, handler, context) => add('on', name, handler, context),
+    once: (name, handler, context) => add('once', name, handler, context),
+    off: (name, handler, context) => void emitter.off(name, handler && guard(handler), context),
+    hasListeners: (name) => emitter.listenerCount(name) > 0,
   };
 }

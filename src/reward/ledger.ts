@@ -1,5 +1,6 @@
+import { delMany, update, values } from 'idb-keyval';
 import type { Clock } from '../platform/clock.ts';
-import { createDatabase, waitForCommit, waitForRequest } from '../platform/database.ts';
+import { createDatabase } from '../platform/database.ts';
 import { isEntry, type LedgerEntry, progress } from './reward-machine.ts';
 
 /** Stores rewards on the device. Falls back to memory while the browser's database is failing. */
@@ -58,11 +59,11 @@ export function createLedger(options: {
       return unsavedIds.has(decisionId) && progress(local) >= progress(stored) ? local : stored;
     };
     let entry = initial;
-    const operation = rewards('readwrite', async (store) => {
-      const stored: unknown = await waitForRequest(store.get(decisionId));
-      store.put((entry = transition(latest(stored))), decisionId);
-      await waitForCommit(store.transaction);
-    });
+    const operation = update<unknown>(
+      decisionId,
+      (stored) => (entry = transition(latest(stored))),
+      rewards,
+    );
     if (await recordHealth(operation)) unsavedIds.delete(decisionId);
     else {
       entry = transition(latest());
@@ -74,12 +75,10 @@ export function createLedger(options: {
 
   const cached = (): LedgerEntry[] => Array.from(cache.values());
   const readAll = async (): Promise<LedgerEntry[]> => {
-    const reading = rewards('readonly', (store) => waitForRequest<unknown[]>(store.getAll())).then(
-      (stored) => {
-        for (const entry of stored.filter(isEntry))
-          if (!unsavedIds.has(entry.decisionId)) cache.set(entry.decisionId, entry);
-      },
-    );
+    const reading = values<unknown>(rewards).then((stored) => {
+      for (const entry of stored.filter(isEntry))
+        if (!unsavedIds.has(entry.decisionId)) cache.set(entry.decisionId, entry);
+    });
     await recordHealth(reading);
     return cached();
   };
@@ -87,7 +86,7 @@ export function createLedger(options: {
   return {
     add: (added) => write(added, (entry) => entry),
     async change(decisionId, transition) {
-      // `write()` would store a value for a missing entry, so check first.
+      // `update()` would store a value for a missing entry, so check first.
       if (!cache.has(decisionId)) await readAll();
       const entry = cache.get(decisionId);
       return entry && write(entry, transition);
@@ -95,11 +94,7 @@ export function createLedger(options: {
     cached,
     readAll,
     async remove(decisionIds) {
-      const removal = rewards('readwrite', (store) => {
-        for (const decisionId of decisionIds) store.delete(decisionId);
-        return waitForCommit(store.transaction);
-      });
-      await recordHealth(removal);
+      await recordHealth(delMany(decisionIds, rewards));
     },
     health: () => ({ ...health }),
     close: database.close,

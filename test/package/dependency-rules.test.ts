@@ -24,6 +24,7 @@ const forbiddenImports: [file: string, line: string][] = [
   ['src/ads.ts', `export { a } from './phaser/index.ts';`],
   ['src/phaser/x.ts', `export { Scene } from 'phaser';`],
   ['src/script-tag/x.ts', `export { a } from '../server/index.ts';`],
+  ['src/server/x.ts', `export { set } from 'idb-keyval';`],
   ['src/server/x.ts', `export { a } from '../platform/y.ts';`],
   ['src/server/x.ts', `export { subtle } from 'node:crypto';`],
   ['src/index.ts', `export { a } from '../service/src/y.ts';`],

@@ -232,7 +232,8 @@ function install(consent?: 'page'): void {
     ...(consent && { consent }),
     async fetch(input, init) {
       if (network === 'failing') throw new TypeError('Failed to fetch');
-      if (network === 'slow' && String(input).endsWith('/decisions'))
+      const url = input instanceof Request ? input.url : String(input);
+      if (network === 'slow' && url.endsWith('/decisions'))
         await new Promise((resolve) => setTimeout(resolve, slowMs));
       return service.fetch(input, init);
     },
