@@ -41,13 +41,15 @@ export interface Wish {
 }
 
 /**
- * Adds a wish to a list. A wish that repeats the last one for the same subject replaces it: a timer that starts the same
- * sound every second must not start it thirty times after the ad.
+ * Adds a wish to a list. A sound that is started again and again, such as by a timer, must not start thirty times after
+ * the ad, so only the last start counts. What is asked twice in a row is asked once.
  */
 export function addWish(wishes: readonly Wish[], wish: Wish): Wish[] {
-  const last = wishes.filter(({ subject }) => subject === wish.subject).pop();
-  const kept = last?.name === wish.name ? wishes.filter((other) => other !== last) : wishes;
-  return kept.concat(wish);
+  const isStart = wish.name.startsWith('play');
+  const others = isStart ? wishes.filter(({ subject }) => subject === wish.subject) : wishes;
+  const last = others[others.length - 1];
+  const isRepeated = last?.subject === wish.subject && last.name === wish.name;
+  return (isRepeated ? wishes.filter((other) => other !== last) : wishes).concat(wish);
 }
 
 export function postponeCalls(): PostponedCalls {

@@ -248,7 +248,7 @@ describe.runIf(server.browser === 'chromium')('Input', () => {
 
   it('by gamepad closes, chooses and mutes', async () => {
     let pressed: number[] = [0];
-    vi.spyOn(navigator, 'getGamepads').mockImplementation(() => [
+    const getGamepads = vi.spyOn(navigator, 'getGamepads').mockImplementation(() => [
       {
         index: 0,
         connected: true,
@@ -266,6 +266,8 @@ describe.runIf(server.browser === 'chromium')('Input', () => {
       await hold();
     };
     await openAd();
+    // The code for gamepads is loaded when there is one, and then looks at it in each frame.
+    await eventually(() => expect(getGamepads.mock.calls.length).toBeGreaterThan(2));
     await clock.advance(300);
     // A button that was down when the ad opened does nothing when it is released.
     find('button.close').focus();
