@@ -18,6 +18,9 @@ import type { Database, Queries, Scope } from '../../store/database.ts';
  */
 export type DevelopmentKeys = Record<Environment, { publishable: string; secret: string }>;
 
+/** How long a process waits while another one creates the demo account, in milliseconds. */
+const seedTimeoutMs = 60_000;
+
 /**
  * Creates the demo account on the first start in development mode, and returns its keys. If several processes start at
  * the same time, only one of them creates the account. If the service's URL has changed, updates the media URLs.
@@ -31,18 +34,21 @@ export async function seedDevelopment(
   const file = join(dataDirectory, 'development.json');
   const { database } = service;
   // The lock table is in the database that is used for schema changes.
-  const seed = await (database.schema ?? database).transaction(async (queries) => {
-    await queries.query(
-      `INSERT INTO migration_lock VALUES ('development')
+  const seed = await (database.schema ?? database).transaction(
+    async (queries) => {
+      await queries.query(
+        `INSERT INTO migration_lock VALUES ('development')
         ON CONFLICT (account_id) DO UPDATE SET account_id = excluded.account_id`,
-    );
-    const existingSeed = readSeed(file);
-    if (existingSeed && (await accountExists(queries, existingSeed))) return existingSeed;
-    const newSeed = await makeAccount(queries, service, clock, url);
-    // The file is written before the commit, because the keys in the database are unusable without it.
-    await writeSeed(file, newSeed);
-    return newSeed;
-  });
+      );
+      const existingSeed = readSeed(file);
+      if (existingSeed && (await accountExists(queries, existingSeed))) return existingSeed;
+      const newSeed = await makeAccount(queries, service, clock, url);
+      // The file is written before the commit, because the keys in the database are unusable without it.
+      await writeSeed(file, newSeed);
+      return newSeed;
+    },
+    { lockTimeoutMs: seedTimeoutMs },
+  );
   if (seed.url !== url) {
     await replaceMediaUrls(service.database, seed.accountId, seed.url, url);
     await writeSeed(file, { ...seed, url });
