@@ -20,6 +20,7 @@ Environment:
                       the next start. While everything is running, dev.json in this
                       directory contains the URLs and keys.
   TRUEWARD_NO_OPEN=1  does not open a browser.
+  TRUEWARD_START_TIMEOUT_S=120  how long a part may take to start, in seconds.
 
 Ports: the first start uses 8787 (service) and 8788 (game), and later starts reuse the same
 ports. If a port is in use, a free port is used instead.`;

@@ -45,8 +45,8 @@ export function readSettings(env: Variables): EffectiveSetting[] {
 
 const removeCredentials = (text: string): string => text.replace(/\/\/[^/]*@/, '//…@');
 
-/** Variables that individual commands read and describe in their help. */
-const commandVariables = ['TRUEWARD_SECRET_KEY'];
+/** Variables that individual commands and `npm start` read and describe in their help. */
+const commandVariables = ['TRUEWARD_SECRET_KEY', 'TRUEWARD_NO_OPEN', 'TRUEWARD_START_TIMEOUT_S'];
 
 /** Returns variables whose names start with `TRUEWARD_` but are not settings. These are most likely typos. */
 export const findUnknownSettings = (env: Variables): string[] =>
