@@ -14,8 +14,8 @@ export function addMistakeRoutes(
     {
       config: { keys: ['sk'] },
       schema: {
-        operationId: 'listMistakes',
-        summary: 'List probable mistakes in the integration',
+        operationId: 'readMistakes',
+        summary: 'Read the probable mistakes in the integration',
         response: {
           200: {
             description: 'The mistakes, the gravest first. Empty if nothing stands out.',
