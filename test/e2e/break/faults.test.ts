@@ -237,7 +237,15 @@ describe('without a user gesture', () => {
     });
     // Playback is blocked twice: first with sound, then muted.
     await openUntil('blocked', 2);
-    await button(page, 'Tap to play').click();
+    // The ad ignores input for a moment. A player taps again.
+    const tapToPlay = button(page, 'Tap to play');
+    await tapToPlay.waitFor();
+    await expect
+      .poll(async () => {
+        if (await tapToPlay.isVisible()) await tapToPlay.click();
+        return tapToPlay.isVisible();
+      })
+      .toBe(false);
     await watchToTheEnd();
   });
 });
