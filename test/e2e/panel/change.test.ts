@@ -137,7 +137,7 @@ test('the events that a failing webhook missed can be resent', async () => {
   await openPage(page, '/');
   const failedDeliveries = page.getByRole('region', { name: 'Failed deliveries' });
   await failedDeliveries.getByText('last: 410').waitFor();
-  await failedDeliveries.getByRole('link', { name: url }).click();
+  await failedDeliveries.getByRole('link', { name: url }).first().click();
   // The webhook missed an event while it was disabled.
   await site.owner.send('POST', '/v1/kill-switches', {
     scope: 'placement',
