@@ -27,6 +27,8 @@ const focusLossMs = 1_000;
  * impression until the end of this period.
  */
 const impressionGraceMs = 60_000;
+/** How long a completed ad waits for its impression, in milliseconds. */
+const impressionWaitMs = 2_000;
 /** How long a prompt (tap to play, confirm closing) stays open, in milliseconds. */
 const promptTimeoutMs = 20_000;
 
@@ -127,8 +129,10 @@ export function openStage(
     clock,
     requiredMs: isVideo ? 2_000 : 1_000,
     onViewable(visibility) {
+      isViewed = true;
       dispatchUnlessExpired({ type: 'viewed', ...visibility });
       graceMs = Infinity;
+      releaseEnd();
     },
     onUnseen: failUnseen,
   });
@@ -181,12 +185,32 @@ export function openStage(
     else watchdog.reset();
   }
 
-  let watchedMs = -1;
+  /** Whether the ad's impression has been measured. */
+  let isViewed = false;
+  /** What completes the ad, but came before its impression. */
+  let heldEnd: RendererEvent[] = [];
+  let cancelRelease: (() => void) | undefined;
+
+  function releaseEnd(): void {
+    cancelRelease?.();
+    const events = heldEnd;
+    heldEnd = [];
+    for (const event of events) handleRendererEvent(event);
+  }
+
   function onRendererEvent(event: RendererEvent): void {
     const completes =
       event.type === 'ended' || (event.type === 'progress' && event.watchedMs >= neededMs);
     const unseenCause = completes ? viewability.unseenCause() : undefined;
     if (unseenCause !== undefined) return failUnseen(unseenCause);
+    // Without its impression, a completion earns nothing. A picture that is due after a second is measured as long.
+    if (!completes || isViewed || isVideo) return handleRendererEvent(event);
+    if (heldEnd.length === 0) cancelRelease = clock.after(impressionWaitMs, releaseEnd);
+    heldEnd.push(event);
+  }
+
+  let watchedMs = -1;
+  function handleRendererEvent(event: RendererEvent): void {
     switch (event.type) {
       case 'progress':
         if (event.watchedMs > watchedMs) {
@@ -268,6 +292,7 @@ export function openStage(
     },
     close() {
       for (const stop of stops) stop();
+      cancelRelease?.();
       cancelFocusCheck?.();
       cancelCloseTimer();
       cancelTimeout?.();

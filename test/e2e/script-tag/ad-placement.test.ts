@@ -295,8 +295,15 @@ for (const { name, files, start, needs, viewed, dismissed, noAd } of libraries) 
 
       await waitForOffer();
       await show('showRewardedAd');
-      await closeAd();
-      await page.getByRole('button', { name: 'Close anyway' }).click();
+      // The ad ignores input for a moment. A player presses again.
+      const closeAnyway = page.getByRole('button', { name: 'Close anyway' });
+      await expect
+        .poll(async () => {
+          if (!(await closeAnyway.isVisible())) await closeAd();
+          return closeAnyway.isVisible();
+        })
+        .toBe(true);
+      await closeAnyway.click();
       await expectResult().toEqual(dismissed);
       expect(await page.evaluate(() => window.needs)).toEqual(needs);
 
