@@ -217,8 +217,15 @@ describe('without a user gesture', () => {
   it('a video starts muted, and the player can turn the sound on', async () => {
     page = await browser.newPage();
     await openUntil('started', 1);
-    await button(page, 'Turn sound on').click();
-    await button(page, 'Turn sound off').waitFor();
+    // The ad ignores input for a moment. A player presses again.
+    const turnOn = button(page, 'Turn sound on');
+    await turnOn.waitFor();
+    await expect
+      .poll(async () => {
+        if (await turnOn.isVisible()) await turnOn.click();
+        return button(page, 'Turn sound off').isVisible();
+      })
+      .toBe(true);
     expect(await page.locator('video').evaluate((video: HTMLVideoElement) => video.muted)).toBe(
       false,
     );
