@@ -1,4 +1,5 @@
-import { type Ads, type AdsDeps, type AdsListeners, assembleAds } from './ads.ts';
+import type { Ads, AdsListeners } from './ads.ts';
+import { type AdsDeps, assembleAds } from './assemble-ads.ts';
 import {
   connectivityWhenConsentKnown,
   createPlayerContext,

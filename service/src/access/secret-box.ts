@@ -7,8 +7,7 @@ import {
 } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeDataFolder } from '../platform/data-folder.ts';
-import { createFile, publishFile } from '../platform/durable-files.ts';
+import { makeDataFolder, createFile, publishFile } from '../platform/durable-files.ts';
 import type { Clock } from '../platform/time.ts';
 import type { Database, Queries } from '../store/database.ts';
 

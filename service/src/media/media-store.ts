@@ -4,8 +4,7 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { AwsClient } from 'aws4fetch';
-import { makeDataFolder } from '../platform/data-folder.ts';
-import { replaceFile } from '../platform/durable-files.ts';
+import { makeDataFolder, replaceFile } from '../platform/durable-files.ts';
 
 /** Stores uploaded files. A file's name is the hash of its content, so its content never changes. */
 export interface MediaStore {

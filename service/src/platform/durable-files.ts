@@ -1,5 +1,5 @@
 /**
- * The only module that flushes and replaces files. What each platform can give:
+ * The only module that makes the data folder, and flushes and replaces files. What each platform can give:
  *
  * - Linux: files and folders are flushed with fsync.
  * - macOS: Node's fsync is `F_FULLFSYNC`, which also flushes the drive's own cache.
@@ -7,13 +7,29 @@
  *   be flushed. NTFS writes the names of files in order in its own journal, so after a power failure a new file may be
  *   missing, but none is half written.
  */
-import { closeSync, fstatSync, fsyncSync, openSync, readdirSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  writeFileSync,
+} from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Only the owner may read and write. Has no effect on Windows, where the folder's access rules apply. */
 const ownerOnly = 0o600;
+
+/**
+ * Makes the data folder if it is missing, accessible only to its owner. Whoever writes to the folder calls this first,
+ * because with PostgreSQL and a master key from the environment, a service may need no data folder at all.
+ */
+export function makeDataFolder(directory: string): void {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+}
 
 interface WriteOptions {
   /** The temporary file. Writers that may run at the same time need different ones. Default: `${path}.new`. */

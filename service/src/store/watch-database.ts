@@ -110,9 +110,9 @@ const outageProbeIntervalMs = 500;
 /**
  * Counts this role's commits that have been waiting for a synchronous standby for more than a second. These commits
  * keep waiting after their clients have timed out, and their connections count toward `max_connections`. The probe is
- * therefore read-only. Both of its times are from the server's own clock.
+ * therefore read-only.
  */
-// oxlint-disable-next-line trueward/one-clock
+// oxlint-disable-next-line trueward/one-clock -- Both of its times are from the server's own clock.
 const outageProbe = `SELECT count(*)::bigint AS waiting FROM pg_stat_activity
   WHERE usename = current_user AND wait_event = 'SyncRep'
     AND query_start < clock_timestamp() - interval '1 second'`;

@@ -1,16 +1,10 @@
-import type { Webhook } from '@trueward/protocol/wire';
-import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { systemClock } from '../../src/platform/time.ts';
 import type { Database } from '../../src/store/database.ts';
 import { type DatabaseClock, openDatabaseClock } from '../../src/store/database-clock.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { noTracing } from '../../src/trace/tracing.ts';
-import type { LaneDeps } from '../../src/store/lanes.ts';
-import { startDispatcher } from '../../src/webhook/dispatcher.ts';
-import { createAttemptLanes } from '../../src/webhook/record-attempts.ts';
 import { createTestMachine } from '../machine.ts';
 import { openEmptyDatabase } from '../empty-database.ts';
+import { addDelivery, startTestDispatcher } from './test-dispatcher.ts';
 
 let database: Database;
 beforeAll(async () => {
@@ -20,23 +14,6 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 const hourMs = 3_600_000;
-const webhook: Webhook = {
-  id: 'whk_1',
-  url: 'https://receiver.test/',
-  events: ['decision.rewarded'],
-  status: 'enabled',
-  environment: 'live',
-  created_at: '2026-01-01T00:00:00Z',
-  updated_at: '2026-01-01T00:00:00Z',
-};
-
-const lanes: LaneDeps = {
-  name: 'deliveries',
-  openLane: noTracing.lane('deliveries'),
-  gate: { run: (_owner, work) => work() },
-  log: pino({ level: 'silent' }),
-};
-
 /** Wraps the database. `completion` resolves once the claim query has run `targetRounds` times. */
 function watchClaims(targetRounds: number): {
   watchedDatabase: Database;
@@ -65,40 +42,14 @@ test('processes on machines with skewed clocks do not claim a leased delivery', 
     const log = { warn: () => undefined };
     const clock = await openDatabaseClock({ database, embedded: false, log, machine });
     clocks.push(clock);
-    return startDispatcher({
-      database: leaseDatabase,
-      lane: createAttemptLanes(database, lanes),
-      clock,
-      log: pino({ level: 'silent' }),
-      tracing: noTracing,
-      async send() {
-        senders.push(name);
-        notifySend();
-        await response;
-        return { startedAtMs: systemClock.nowMs(), latencyMs: 1, status: 200 };
-      },
-      findWebhook: async () => webhook,
-      openBody: (body) => body,
-      readSecrets: async () => [],
-      onAttempt: () => undefined,
-      disable: async () => undefined,
-      development: false,
-      random: () => 0.5,
-    });
+    const onSend = async (): Promise<void> => {
+      senders.push(name);
+      notifySend();
+      await response;
+    };
+    return startTestDispatcher(database, onSend, { claims: leaseDatabase, clock });
   };
-  await database.query(
-    `INSERT INTO resources (account_id, environment, kind, id, document, revision, created_at, updated_at)
-      VALUES ('acc_1', 'live', 'webhook', 'whk_1', $1, 1, now(), now())`,
-    [webhook],
-  );
-  await database.query(
-    `INSERT INTO webhook_events (account_id, id, environment, type, body, created_at)
-      VALUES ('acc_1', 'evt_1', 'live', 'decision.rewarded', '{}', now())`,
-  );
-  await database.query(
-    `INSERT INTO delivery_queue (account_id, id, environment, event_id, webhook_id, attempt, next_at, created_at)
-      VALUES ('acc_1', 'dlv_1', 'live', 'evt_1', 'whk_1', 0, now(), now())`,
-  );
+  await addDelivery(database, '1');
 
   const accurateClockProcess = await start('accurate', 0, database);
   await firstSend;

@@ -69,6 +69,19 @@ for (const [name, media] of [
   });
 }
 
+it.each([
+  ['an image', image],
+  ['an HTML creative', html(`port.postMessage({ type: 'ready' })`)],
+])('%s that is due before its impression is complete only after it', async (_, media) => {
+  const stage = setStage();
+  const result = await stage.run(decide(media, { min_watch_ms: 200 }));
+  expect(result.outcome).toBe('rewarded');
+  expect(stage.log.filter((name) => name === 'impression' || name === 'complete')).toEqual([
+    'impression',
+    'complete',
+  ]);
+});
+
 it('ends a video that was moved to its end with an error, not with a completion', async () => {
   const stage = setStage();
   const running = stage.run(decide(video, { min_watch_ms: 2700 }));
