@@ -56,6 +56,7 @@ import {
 } from './schemas/webhook-event.ts';
 import { webhookRequestSchema, webhookSchema } from './schemas/webhook.ts';
 
+export { videoDurationMs } from './schemas/creative.ts';
 export { idPrefixes, type IdKind } from './schemas/common.ts';
 export { problemStatus } from './schemas/problem.ts';
 export { reportDimensions, reportMetrics } from './schemas/report.ts';

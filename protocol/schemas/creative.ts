@@ -23,13 +23,19 @@ export const mediaFileSchema = named('MediaFile', 'A media file: one rendition o
 
 const files = Type.Array(ref('MediaFile'), { minItems: 1, maxItems: 16 });
 
+/**
+ * How long a video may be, in milliseconds. Its viewable impression takes two seconds of playback, and some of it passes
+ * until the video is measured: a shorter ad could never earn its reward.
+ */
+export const videoDurationMs = { minimum: 2_500, maximum: 120_000 } as const;
+
 export const mediaSchema = Type.Union(
   [
     strictObject(
       {
         format: Type.Literal('video'),
         files,
-        duration_ms: Type.Integer({ minimum: 1_000, maximum: 120_000 }),
+        duration_ms: Type.Integer(videoDurationMs),
         poster: Type.Optional(url),
         captions: Type.Optional(
           Type.Array(

@@ -203,10 +203,12 @@ export function openStage(
       event.type === 'ended' || (event.type === 'progress' && event.watchedMs >= neededMs);
     const unseenCause = completes ? viewability.unseenCause() : undefined;
     if (unseenCause !== undefined) return failUnseen(unseenCause);
+    if (!completes || isViewed) return handleRendererEvent(event);
     // Without its impression, a completion earns nothing. A picture that is due after a second is measured as long.
-    if (!completes || isViewed || isVideo) return handleRendererEvent(event);
     if (heldEnd.length === 0) cancelRelease = clock.after(impressionWaitMs, releaseEnd);
     heldEnd.push(event);
+    // A video that has ended is not measured any more.
+    if (isVideo && event.type === 'ended') releaseEnd();
   }
 
   let watchedMs = -1;

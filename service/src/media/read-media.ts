@@ -1,3 +1,4 @@
+import { videoDurationMs } from '@trueward/protocol';
 import { DomainError } from '../platform/domain-error.ts';
 import { isActive, isComplete, type MediaType, sniffMediaType } from './media-type.ts';
 
@@ -18,9 +19,6 @@ export interface MediaProperties {
  * exhaust a device's memory.
  */
 const maxPixels = 8_192;
-/** Minimum and maximum duration, as in the schemas. */
-const minDurationMs = 1_000;
-const maxDurationMs = 120_000;
 /** Maximum size of HTML and SVG files. */
 const maxTextBytes = 1_048_576;
 
@@ -46,9 +44,10 @@ export async function readMedia(body: Buffer): Promise<MediaProperties> {
   if (type !== 'image/svg+xml' && !(fits(width) && fits(height)))
     throw rejection(`is ${width} × ${height} pixels; expected at most ${maxPixels} × ${maxPixels}`);
   const { durationMs } = properties;
-  if (durationMs !== undefined && !(durationMs >= minDurationMs && durationMs <= maxDurationMs))
+  const { minimum, maximum } = videoDurationMs;
+  if (durationMs !== undefined && !(durationMs >= minimum && durationMs <= maximum))
     throw rejection(
-      `is ${durationMs / 1_000} s long; a video must be 1 to ${maxDurationMs / 1_000} s long`,
+      `is ${durationMs / 1_000} s long; a video must be ${minimum / 1_000} to ${maximum / 1_000} s long`,
     );
   return properties;
 }

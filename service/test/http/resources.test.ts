@@ -179,7 +179,8 @@ test.each([
     '/media',
   ],
   [{ click_url: 'javascript:alert(1)' }, '/click_url'],
-  [{ media: { ...image, format: 'video', duration_ms: 5_000 } }, '/media/files/0/mime'],
+  [{ media: { ...image, format: 'video', duration_ms: 2_499 } }, '/media/duration_ms'],
+  [{ media: { ...image, format: 'video', duration_ms: 2_500 } }, '/media/files/0/mime'],
   [{ advertiser_id: 'adv_01h455vb4pex5vsknk084sn02q' }, '/advertiser_id'],
 ])('a creative cannot be changed to %j', async (change, pointer) => {
   const { creative } = await createDemand();

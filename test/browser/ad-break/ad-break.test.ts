@@ -70,6 +70,7 @@ for (const [name, media] of [
 }
 
 it.each([
+  ['a video', video],
   ['an image', image],
   ['an HTML creative', html(`port.postMessage({ type: 'ready' })`)],
 ])('%s that is due before its impression is complete only after it', async (_, media) => {

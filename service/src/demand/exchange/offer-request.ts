@@ -1,3 +1,4 @@
+import { videoDurationMs } from '@trueward/protocol';
 import type { Explanation } from '@trueward/protocol/wire';
 import type { DisclosedPlayer } from '../disclose.ts';
 import type { Notice, Offer } from '../offer.ts';
@@ -81,8 +82,8 @@ export interface SourceCall {
 /** A response in which fields with default values may be absent. */
 export type PartialResponse = Partial<SourceResponse> & Pick<SourceResponse, 'verdict'>;
 
-/** Minimum and maximum ad duration, as in the schemas. */
-export const [minDurationMs, maxDurationMs] = [1_000, 120_000];
+/** Minimum and maximum ad duration. */
+export const { minimum: minDurationMs, maximum: maxDurationMs } = videoDurationMs;
 /** Maximum preferred bitrate, in kilobits per second. Ad servers typically use this bitrate for 1080p. */
 const maxBitrate = 6_000;
 const maxMediaBytes = 20_000_000;

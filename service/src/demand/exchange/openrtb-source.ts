@@ -186,7 +186,8 @@ function makeBidRequestInput({ source, request, timeoutMs }: SourceCall) {
     showWithinS: request.showWithinS,
     displayManager: { name: 'Trueward', version: '1' },
     playerSize: request.viewport,
-    minDurationS: minDurationMs / 1_000,
+    // OpenRTB counts in whole seconds.
+    minDurationS: Math.ceil(minDurationMs / 1_000),
     maxDurationS: maxDurationMs / 1_000,
     site: {
       ...(origin === undefined ? {} : { domain: new URL(origin).hostname, page: `${origin}/` }),
