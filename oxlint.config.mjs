@@ -1,6 +1,7 @@
 /** The lint rules. Those that restrict imports between parts (see ARCHITECTURE.md) are generated from tables. */
 const parts = ['decision', 'outbox', 'reward', 'creative', 'engine'];
-const entryPoints = ['index', 'phaser', 'cocos', 'script-tag', 'ad-placement', 'server'];
+const engines = ['phaser', 'cocos', 'pixi', 'babylon', 'web-export'];
+const entryPoints = ['index', ...engines, 'script-tag', 'ad-placement', 'server'];
 const composition = ['ads', 'create-ads', ...entryPoints];
 /** Forbids imports whose path matches. */
 const forbid = (regex, message) => ({ regex, message });
@@ -264,9 +265,9 @@ export default {
         'trueward/own-properties': 'error',
       },
     },
-    // It runs on a server. Phaser's audio context may be a wrapper of the game's, with listeners of its own.
+    // It runs on a server. An audio context may be a wrapper of the game's, with listeners of its own.
     {
-      files: ['src/server/**', 'src/phaser/phaser-driver.ts'],
+      files: ['src/server/**', 'src/engine/held-audio.ts'],
       rules: { 'trueward/own-properties': 'off' },
     },
     {
@@ -319,7 +320,7 @@ export default {
       },
     },
     ...importRules(sdk, anywhereInSdk),
-    restrictImports('src/{phaser,cocos}/**', [
+    restrictImports(`src/{${engines.join()}}/**`, [
       wireTypesOnly,
       noDependents,
       noNode,

@@ -12,6 +12,7 @@ const scriptTags: Record<string, string> = {
   'trueward-ad-placement': 'src/script-tag/ad-placement.ts',
   'trueward-cocos': 'src/script-tag/cocos.ts',
   'trueward-phaser': 'src/script-tag/phaser.ts',
+  'trueward-web-export': 'src/script-tag/web-export.ts',
 };
 
 /** In a script-tag file, replaces the module that loads separate files. */

@@ -30,6 +30,7 @@ function renderScriptTags() {
     'trueward.js',
     'trueward-phaser.js',
     'trueward-cocos.js',
+    'trueward-web-export.js',
     'trueward-ad-placement.js',
   ].map((file) => `| \`${file}\` | \`${computeIntegrity(file)}\` |`);
   return `\`\`\`html

@@ -10,6 +10,10 @@ import { root } from './lib/run.mjs';
 
 const core = `export { createAds } from './dist/index.js'`;
 
+/** A game with every small driver. What they share is in the core already. */
+const drivers = `${core}; export const load = () =>
+  [import('./dist/pixi.js'), import('./dist/babylon.js'), import('./dist/web-export.js')]`;
+
 /** The parts of the SDK. `chunk` is loaded after `code`, when it is needed. `limit` is in gzipped bytes. */
 const parts = [
   { name: 'everything that an ad needs, in one file', code: core, limit: 36_000 },
@@ -28,6 +32,9 @@ const parts = [
     code: `${core}; export { createAdPlacement, installAdsbygoogle } from './dist/ad-placement.js'`,
     limit: 38_600,
   },
+  { name: 'PixiJS driver', code: drivers, chunk: 'pixi', limit: 1_000 },
+  { name: 'Babylon.js driver', code: drivers, chunk: 'babylon', limit: 1_000 },
+  { name: 'driver for web exports', code: drivers, chunk: 'web-export', limit: 1_400 },
   { name: 'server', code: `export { verifyWebhook } from './dist/server.js'`, limit: 2_500 },
 ];
 
@@ -90,7 +97,9 @@ async function bundle(code) {
 function findChunks(chunks, chunkName) {
   const initialChunks = selectWithImports(chunks, ({ isEntry }) => isEntry);
   if (chunkName === undefined) return initialChunks;
-  const laterChunks = selectWithImports(chunks, ({ name }) => name.startsWith(`${chunkName}-`));
+  const laterChunks = selectWithImports(chunks, ({ name }) =>
+    `${name}-`.startsWith(`${chunkName}-`),
+  );
   if (laterChunks.length === 0) throw new Error(`The SDK has no ${chunkName} chunk.`);
   return laterChunks.filter((chunk) => !initialChunks.includes(chunk));
 }

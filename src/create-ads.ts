@@ -10,7 +10,8 @@ import { loadText } from './creative/strings.ts';
 import { createRecorder, createWarnings, loadLog, loggedFetch } from './debug/recorder.ts';
 import { createDecisions } from './decision/decisions.ts';
 import { callInNextFrame } from './engine/next-frame.ts';
-import { keepRunning, noEngine } from './engine/engine-driver.ts';
+import { keepRunning } from './engine/engine-driver.ts';
+import { noEngine } from './engine/no-engine.ts';
 import {
   type AdsOptions,
   checkConsent,

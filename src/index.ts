@@ -15,8 +15,14 @@ export type {
 export type { Decision } from '../protocol/wire.ts';
 export { createAds } from './create-ads.ts';
 export type { OverlayStrings } from './creative/strings.ts';
-export type { EngineDriver } from './engine/engine-driver.ts';
-export { noEngine } from './engine/engine-driver.ts';
+export {
+  createEngineDriver,
+  type EngineParts,
+  type GameDriver,
+} from './engine/create-engine-driver.ts';
+export { type EngineDriver, rememberFocus } from './engine/engine-driver.ts';
+export { holdAudio } from './engine/held-audio.ts';
+export { noEngine } from './engine/no-engine.ts';
 export {
   type AdsOptions,
   type ConsentOptions,

@@ -5,9 +5,12 @@ import { root } from './run.mjs';
 export const entryPoints = {
   index: 'src/index.ts',
   'ad-placement': 'src/ad-placement/index.ts',
+  babylon: 'src/babylon/index.ts',
   cocos: 'src/cocos/index.ts',
   phaser: 'src/phaser/index.ts',
+  pixi: 'src/pixi/index.ts',
   server: 'src/server/index.ts',
+  'web-export': 'src/web-export/index.ts',
 };
 
 /** The folder that the build writes the API reports to. */

@@ -1,16 +1,6 @@
-import { attempt } from '../platform/guard.ts';
-import { native } from '../platform/native.ts';
-import { holdMedia } from './held-media.ts';
-
 /**
- * The SDK's interface to a game engine. A driver for another engine needs only three small functions:
- *
- * @example
- * const driver: EngineDriver = {
- *   hold: () => (loop.stop(), () => loop.start()),
- *   onFrame: (callback) => (loop.add(callback), () => loop.remove(callback)),
- *   focusTarget: () => canvas,
- * };
+ * The SDK's interface to a game engine. {@link createEngineDriver} makes one from the few things that differ between
+ * engines.
  */
 export interface EngineDriver {
   /**
@@ -34,6 +24,8 @@ export interface EngineDriver {
  * Saves the focused element. The returned function restores focus, or focuses `fallback` if nothing had focus. Browsers
  * don't fire a focus event when a focused iframe is removed, so the game would otherwise ignore keys until the next
  * click. In Phaser, it would also stay muted.
+ *
+ * @param fallback - Returns the element to focus instead, such as the game's canvas. It is made focusable if it isn't.
  */
 export function rememberFocus(fallback: () => HTMLElement | null): () => void {
   const focusedElement = document.activeElement;
@@ -63,60 +55,3 @@ export const keepRunning = (engine: EngineDriver): EngineDriver => ({
   onFrame: (callback) => engine.onFrame(callback),
   focusTarget: () => engine.focusTarget(),
 });
-
-/**
- * How often to check for missing frames, in milliseconds. After two checks without a frame, the checks themselves call
- * `callback`.
- */
-const frameCheckMs = 1_000;
-
-/**
- * Creates the driver for pages without a supported engine. Its frames come from `requestAnimationFrame`. The game
- * pauses in `onOpen` and resumes in `onClose`.
- *
- * @param canvas - Receives focus after an ad if nothing had focus before.
- */
-export function noEngine(canvas: HTMLElement | null = null): EngineDriver {
-  let holdCount = 0;
-  return {
-    hold() {
-      const restoreFocus = rememberFocus(() => canvas);
-      const releaseMedia = holdMedia();
-      let held = true;
-      holdCount += 1;
-      return () => {
-        if (!held) return;
-        held = false;
-        holdCount -= 1;
-        restoreFocus();
-        releaseMedia();
-      };
-    },
-    onFrame(callback) {
-      let frame = 0;
-      let missedChecks = 0;
-      const request = (): void => {
-        frame = attempt(() => native.requestAnimationFrame(next)) ?? 0;
-      };
-      function callUnlessHeld(): void {
-        if (holdCount === 0) callback();
-      }
-      function next(): void {
-        missedChecks = 0;
-        request();
-        callUnlessHeld();
-      }
-      request();
-      // A hidden page gets no animation frames either, but its game is paused anyway.
-      const timer = native.setInterval(() => {
-        missedChecks = document.hidden ? 0 : missedChecks + 1;
-        if (missedChecks > 1) callUnlessHeld();
-      }, frameCheckMs);
-      return () => {
-        attempt(() => native.cancelAnimationFrame(frame));
-        native.clearInterval(timer);
-      };
-    },
-    focusTarget: () => canvas,
-  };
-}

@@ -1,5 +1,6 @@
 import type * as Phaser from 'phaser';
 import { type EngineDriver, rememberFocus } from '../engine/engine-driver.ts';
+import { suspendAudio } from '../engine/held-audio.ts';
 import { holdMedia } from '../engine/held-media.ts';
 import { type PostponedCalls, postponeCalls } from '../engine/postponed-calls.ts';
 
@@ -77,7 +78,7 @@ function skipTweenTime(game: Phaser.Game): void {
  */
 function holdSound({ sound }: Phaser.Game, calls: PostponedCalls, signal: AbortSignal): () => void {
   const { context } = (sound ?? {}) as { context?: AudioContext };
-  if (context) return holdContext(context, calls, signal);
+  if (context) return suspendAudio(context, calls, signal);
   // `pauseAll()` is not an option, because `resumeAll()` would also resume sounds that the game itself has paused.
   // Without audio, the sound manager has no `getAllPlaying()`, contrary to its type.
   const playingSounds = (sound?.getAllPlaying?.() ?? []).filter((playing) => playing.pause());
@@ -88,27 +89,6 @@ function holdSound({ sound }: Phaser.Game, calls: PostponedCalls, signal: AbortS
     });
   return () => {
     for (const playing of playingSounds) if (!playing.pendingRemove) playing.resume();
-  };
-}
-
-function holdContext(
-  context: AudioContext,
-  calls: PostponedCalls,
-  signal: AbortSignal,
-): () => void {
-  let didSuspend = false;
-  const suspend = context.suspend.bind(context);
-  const silence = () => {
-    if (context.state !== 'running') return;
-    didSuspend = true;
-    void suspend();
-  };
-  silence();
-  calls.postpone(context, ['suspend', 'resume'], { result: () => Promise.resolve() });
-  // The player's first touch starts a context that waits for one.
-  context.addEventListener('statechange', silence, { signal });
-  return () => {
-    if (didSuspend) context.resume().catch(() => {});
   };
 }
 

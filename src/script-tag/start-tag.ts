@@ -1,4 +1,4 @@
-import { type Ads, type AdsOptions, createAds, OptionError } from '../index.ts';
+import { type Ads, type AdsOptions, createAds, type EngineDriver, OptionError } from '../index.ts';
 import { findCurrentScript } from '../platform/native.ts';
 import { copyOptions } from '../options.ts';
 
@@ -88,15 +88,17 @@ export const findTag = (): Element | null =>
 /**
  * Defines the SDK's global, and starts the SDK if the tag has a key.
  *
+ * @param createEngine - Creates the engine driver. Default: the driver for pages without a supported engine.
  * @throws OptionError for invalid attributes.
  */
-export function startTag(script: Element | null): void {
+export function startTag(script: Element | null, createEngine?: () => EngineDriver): void {
   const trueward = extendGlobal({ createAds, OptionError });
   const { queue } = trueward;
   // When the SDK has started, the queue is no longer an array. On a page with two tags, the SDK is started only once.
   if (!Array.isArray(queue)) return;
   if (!(script instanceof HTMLScriptElement) || !Object.hasOwn(script.dataset, 'key')) return;
-  const ads = createAds(readOptions(script));
+  const engine = createEngine?.();
+  const ads = createAds({ ...readOptions(script), ...(engine && { engine }) });
   trueward.queue = { push: (...commands) => runCommands(ads, commands) };
   runCommands(ads, queue);
 }

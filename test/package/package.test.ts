@@ -54,7 +54,16 @@ test('each entry point has types', () => {
 });
 
 test('each entry point can be imported in Node', () => {
-  const entries = ['', '/ad-placement', '/cocos', '/phaser', '/server'];
+  const entries = [
+    '',
+    '/ad-placement',
+    '/babylon',
+    '/cocos',
+    '/phaser',
+    '/pixi',
+    '/server',
+    '/web-export',
+  ];
   const output = installedPackage.runModule(`
     const names = {};
     for (const entry of ${JSON.stringify(entries)})
@@ -64,8 +73,11 @@ test('each entry point can be imported in Node', () => {
   const names = JSON.parse(output) as Record<string, string[]>;
   expect(names['']).toContain('createAds');
   expect(names['/ad-placement']).toContain('startAdPlacement');
+  expect(names['/babylon']).toEqual(['babylonDriver']);
   expect(names['/cocos']).toContain('createCocosAds');
   expect(names['/phaser']).toContain('TruewardPlugin');
+  expect(names['/pixi']).toEqual(['pixiDriver']);
+  expect(names['/web-export']).toEqual(['webExportDriver']);
   expect(names['/server']).toEqual(
     expect.arrayContaining(['signWebhook', 'verifyWebhook', 'WebhookError']),
   );

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import { runAdBreak } from '../../../src/ad-break/run-ad-break.ts';
-import { noEngine } from '../../../src/engine/engine-driver.ts';
+import { noEngine } from '../../../src/engine/no-engine.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { passTime } from './pass-time.ts';
 import {

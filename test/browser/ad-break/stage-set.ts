@@ -9,7 +9,7 @@ import {
 import { loadCreative } from '../../../src/creative/load-creative.ts';
 import type { FilledDecision, ReadyAd } from '../../../src/decision/request-ad.ts';
 import { english } from '../../../src/creative/strings.ts';
-import { noEngine } from '../../../src/engine/engine-driver.ts';
+import { noEngine } from '../../../src/engine/no-engine.ts';
 import type { NewAdEvent } from '../../../src/outbox/outbox.ts';
 import type { RewardReport } from '../../../src/outcome.ts';
 import { type Clock, createDeadline, systemClock } from '../../../src/platform/clock.ts';

@@ -1,7 +1,7 @@
 import type * as Phaser from 'phaser';
 import { createAds } from '../../../src/create-ads.ts';
 import { createCocosAds } from '../../../src/cocos/cocos-ads.ts';
-import { noEngine } from '../../../src/engine/engine-driver.ts';
+import { noEngine } from '../../../src/engine/no-engine.ts';
 import type { AdsOptions } from '../../../src/options.ts';
 import { TruewardPlugin } from '../../../src/phaser/index.ts';
 import type { Ads } from '../../../src/ads.ts';

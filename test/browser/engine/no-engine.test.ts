@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { noEngine } from '../../../src/engine/engine-driver.ts';
+import { noEngine } from '../../../src/engine/no-engine.ts';
 import { native } from '../../../src/platform/native.ts';
 
 const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));

@@ -1,0 +1,124 @@
+import { callGuarded } from '../platform/guard.ts';
+import { native } from '../platform/native.ts';
+import { type EngineDriver, rememberFocus } from './engine-driver.ts';
+import { suspendAudio } from './held-audio.ts';
+import { holdMedia } from './held-media.ts';
+import { type PostponedCalls, postponeCalls } from './postponed-calls.ts';
+
+/** What differs between engines. Everything else about an {@link EngineDriver} is the same for all of them. */
+export interface EngineParts {
+  /** The element with the game. It receives the focus after an ad if nothing had focus before. */
+  canvas(): HTMLElement | null;
+  /**
+   * Calls `callback` once per frame, before drawing. Returns a function that stops the calls. Calls during an ad have no
+   * effect.
+   */
+  onFrame(callback: () => void): () => void;
+  /**
+   * Stops the game's frames and clocks. Returns a function that starts them again, without the time in between. Ads that
+   * overlap pause the game once. If the game had paused itself, both functions should do nothing. Without this function,
+   * the game checks {@link GameDriver.isHeld} in its own loop.
+   *
+   * @param postpone - Postpones the calls of these methods of an object until the ad has ended. Postpone the methods with
+   *   which the game or its engine starts and stops itself, so that neither runs behind the ad.
+   */
+  pause?(
+    postpone: <Target extends object>(
+      target: Target,
+      methods: readonly (keyof Target & string)[],
+    ) => void,
+  ): () => void;
+  /** The contexts that play the game's sounds. Called when an ad opens. Contexts that don't exist yet are skipped. */
+  audio?(): AudioContext | null | undefined | readonly (AudioContext | null | undefined)[];
+}
+
+/** An engine driver for a game that has a loop of its own. */
+export interface GameDriver extends EngineDriver {
+  /** Whether an ad holds the game. A loop that the driver can't stop skips its frames while this is true. */
+  readonly isHeld: boolean;
+  /**
+   * The game's time in milliseconds. It stands still during ads and never goes back. The difference between two frames is
+   * a delta that excludes ads.
+   */
+  now(): number;
+}
+
+/**
+ * Creates an engine driver. It counts how many ads hold the game, silences audio contexts and the page's media, restores
+ * the focus, and postpones what the game and its engine do about their pauses until the ad has ended.
+ *
+ * @example
+ * const engine = createEngineDriver({
+ *   canvas: () => canvas,
+ *   audio: () => Howler.ctx,
+ *   onFrame(callback) {
+ *     updates.add(callback);
+ *     return () => updates.delete(callback);
+ *   },
+ * });
+ * const ads = createAds({ publishableKey, serviceUrl, engine });
+ */
+export function createEngineDriver(parts: EngineParts): GameDriver {
+  let holdCount = 0;
+  let heldAtMs = 0;
+  let droppedMs = 0;
+  let resume = (): void => {};
+  return {
+    get isHeld() {
+      return holdCount > 0;
+    },
+    now: () => (holdCount > 0 ? heldAtMs : native.monotonic()) - droppedMs,
+    hold() {
+      holdCount += 1;
+      if (holdCount === 1) {
+        heldAtMs = native.monotonic();
+        resume = pause(parts);
+      }
+      let isHeld = true;
+      return () => {
+        if (!isHeld) return;
+        isHeld = false;
+        holdCount -= 1;
+        if (holdCount > 0) return;
+        droppedMs += native.monotonic() - heldAtMs;
+        resume();
+      };
+    },
+    onFrame: (callback) =>
+      parts.onFrame(() => {
+        if (holdCount === 0) callback();
+      }),
+    focusTarget: () => parts.canvas(),
+  };
+}
+
+/** Pauses the game. If the engine fails to, as it may after the game has been destroyed, everything else is still done. */
+function pause(parts: EngineParts): () => void {
+  const restoreFocus = rememberFocus(() => parts.canvas());
+  const calls = postponeCalls();
+  const controller = new AbortController();
+  let resumeEngine: (() => void) | undefined;
+  callGuarded(() => {
+    resumeEngine = parts.pause?.((target, methods) => calls.postpone(target, methods));
+  });
+  const resumeAudio: (() => void)[] = [];
+  callGuarded(() => {
+    for (const context of findContexts(parts))
+      resumeAudio.push(suspendAudio(context, calls, controller.signal));
+  });
+  const releaseMedia = holdMedia();
+  return () => {
+    callGuarded(restoreFocus);
+    controller.abort();
+    calls.release();
+    releaseMedia();
+    callGuarded(resumeEngine);
+    for (const resume of resumeAudio) callGuarded(resume);
+    calls.replay();
+  };
+}
+
+function findContexts({ audio }: EngineParts): AudioContext[] {
+  const contexts = audio?.();
+  return [contexts].flat().filter((context) => context != null);
+}

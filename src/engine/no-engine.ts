@@ -1,0 +1,44 @@
+import { attempt } from '../platform/guard.ts';
+import { native } from '../platform/native.ts';
+import { createEngineDriver } from './create-engine-driver.ts';
+import type { EngineDriver } from './engine-driver.ts';
+
+/**
+ * How often to check for missing frames, in milliseconds. After two checks without a frame, the checks themselves call
+ * `callback`.
+ */
+const frameCheckMs = 1_000;
+
+/**
+ * Creates the driver for pages without a supported engine. It doesn't pause the game: the game pauses in `onOpen` and
+ * resumes in `onClose`. It pauses the page's `audio` and `video` elements, delivers rewards in animation frames, and
+ * returns the focus.
+ *
+ * @param canvas - Receives focus after an ad if nothing had focus before.
+ */
+export const noEngine = (canvas: HTMLElement | null = null): EngineDriver =>
+  createEngineDriver({ canvas: () => canvas, onFrame: callEachFrame });
+
+/** Calls `callback` in animation frames, or by a timer if the page renders none. */
+export function callEachFrame(callback: () => void): () => void {
+  let frame = 0;
+  let missedChecks = 0;
+  const request = (): void => {
+    frame = attempt(() => native.requestAnimationFrame(next)) ?? 0;
+  };
+  function next(): void {
+    missedChecks = 0;
+    request();
+    callback();
+  }
+  request();
+  // A hidden page gets no animation frames either, but its game is paused anyway.
+  const timer = native.setInterval(() => {
+    missedChecks = document.hidden ? 0 : missedChecks + 1;
+    if (missedChecks > 1) callback();
+  }, frameCheckMs);
+  return () => {
+    attempt(() => native.cancelAnimationFrame(frame));
+    native.clearInterval(timer);
+  };
+}

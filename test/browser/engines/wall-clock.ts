@@ -1,0 +1,18 @@
+/**
+ * Moves the clocks that engines read, as a long ad does: `performance.now()`, `Date.now()` and the timestamps of animation
+ * frames. Load it before the engines. The SDK is not affected, because it keeps the functions that it found at load.
+ */
+let skewMs = 0;
+
+const monotonic = performance.now.bind(performance);
+const wall = Date.now.bind(Date);
+const requestFrame = requestAnimationFrame.bind(window);
+
+performance.now = () => monotonic() + skewMs;
+Date.now = () => wall() + skewMs;
+window.requestAnimationFrame = (callback) => requestFrame((time) => callback(time + skewMs));
+
+/** Lets this much time pass at once. The clocks never go back. */
+export function skipTime(ms: number): void {
+  skewMs += ms;
+}
