@@ -14,6 +14,22 @@ const executablePath =
 /** Whether `npm run test:full` is running. It adds `*.full.test.ts` and the checks that depend on `inject('full')`. */
 const full = process.env['TRUEWARD_TEST_FULL'] === '1';
 
+/** The engines that the browser tests run, and the parts of one that is too large to load as a whole. */
+const engines = [
+  '@pixi/sound',
+  'pixi.js',
+  ...[
+    'Animations/animatable',
+    'Animations/animation',
+    'AudioV2/webAudio/webAudioEngine',
+    'Cameras/freeCamera',
+    'Engines/engine',
+    'Maths/math.vector',
+    'Meshes/transformNode',
+    'scene',
+  ].map((part) => `@babylonjs/core/${part}.js`),
+];
+
 declare module 'vitest' {
   interface ProvidedContext {
     full: boolean;
@@ -100,7 +116,7 @@ export default defineConfig({
         resolve: { alias: sdkSources },
         optimizeDeps: {
           entries: ['test/browser/**/*.test.ts'],
-          include: ['eventemitter3', 'idb-keyval', 'phaser', 'phaser3', 'phaser360'],
+          include: ['eventemitter3', 'idb-keyval', 'phaser', 'phaser3', 'phaser360', ...engines],
         },
         test: {
           name: 'browser',

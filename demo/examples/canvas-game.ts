@@ -1,19 +1,28 @@
-import { createAds, type Ads, type AdsOptions, type EngineDriver } from 'trueward';
+import { createAds, createEngineDriver } from 'trueward';
+import type { Ads, AdsOptions, GameDriver } from 'trueward';
 
 /** A game loop that doesn't use an engine. */
 export class Loop {
   /** Whether the game runs, as far as the game itself is concerned. */
   running = true;
-  /** Greater than zero while ads hold the game. */
-  heldCount = 0;
   drawing = false;
   readonly updates = new Set<() => void>();
+  readonly driver: GameDriver;
 
   constructor(canvas: HTMLCanvasElement, draw: (context: CanvasRenderingContext2D) => void) {
+    const driver = createEngineDriver({
+      canvas: () => canvas,
+      onFrame: (callback) => {
+        this.updates.add(callback);
+        return () => this.updates.delete(callback);
+      },
+    });
+    this.driver = driver;
     const context = canvas.getContext('2d');
     const frame = () => {
       requestAnimationFrame(frame);
-      if (!this.running || this.heldCount > 0 || !context) return;
+      // Not only `running`, which belongs to the game: it may pause and resume itself during the ad.
+      if (!this.running || driver.isHeld || !context) return;
       for (const update of this.updates) update();
       this.drawing = true;
       draw(context);
@@ -21,27 +30,6 @@ export class Loop {
     };
     requestAnimationFrame(frame);
   }
-}
-
-export function driverFor(loop: Loop, canvas: HTMLCanvasElement): EngineDriver {
-  return {
-    hold() {
-      // Not `loop.running`, which belongs to the game: it may pause and resume itself during the ad.
-      loop.heldCount += 1;
-      let isHeld = true;
-      return () => {
-        if (!isHeld) return;
-        isHeld = false;
-        loop.heldCount -= 1;
-        if (document.activeElement === document.body) canvas.focus({ preventScroll: true });
-      };
-    },
-    onFrame(callback) {
-      loop.updates.add(callback);
-      return () => loop.updates.delete(callback);
-    },
-    focusTarget: () => canvas,
-  };
 }
 
 /** Starts a game that draws the coin count and a bouncing ball. The ball shows whether the game is running. */
@@ -62,7 +50,7 @@ export function startGame(canvas: HTMLCanvasElement, options: AdsOptions): Ads {
   loop.updates.add(() => {
     step += 1;
   });
-  const ads = createAds({ ...options, engine: driverFor(loop, canvas) });
+  const ads = createAds({ ...options, engine: loop.driver });
   const paid = new Set<string>();
   ads.on('reward', ({ decisionId, reward }) => {
     // The same reward may be delivered again, for example after an error.

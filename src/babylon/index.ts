@@ -8,6 +8,7 @@ import type { EngineDriver } from '../engine/engine-driver.ts';
 
 /** The parts of a Babylon.js engine that the driver uses. */
 export interface BabylonEngine {
+  readonly isDisposed: boolean;
   readonly activeRenderLoops: readonly (() => void)[];
   readonly onBeginFrameObservable: BabylonObservable;
   readonly performanceMonitor: { disable(): void; enable(): void };
@@ -28,7 +29,7 @@ export interface BabylonDriverOptions {
   /**
    * The contexts that play the game's sounds: what you pass to `CreateAudioEngineAsync({ audioContext })`. Default: none.
    */
-  audio?: EngineParts['audio'];
+  audio?: NonNullable<EngineParts['audio']>;
 }
 
 /**
@@ -49,6 +50,8 @@ export function babylonDriver(
       engine.stopRenderLoop();
       postpone(engine, ['runRenderLoop', 'stopRenderLoop']);
       return () => {
+        // The game may have disposed of the engine during the ad.
+        if (engine.isDisposed) return;
         // Both clocks forget the last frame, so that the next one's delta excludes the ad.
         engine.performanceMonitor.disable();
         engine.performanceMonitor.enable();

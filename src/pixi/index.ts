@@ -5,10 +5,12 @@
  */
 import { createEngineDriver, type EngineParts } from '../engine/create-engine-driver.ts';
 import type { EngineDriver } from '../engine/engine-driver.ts';
+import { OptionError } from '../options.ts';
 
 /** The parts of a PixiJS `Application` that the driver uses. */
 export interface PixiApplication {
   readonly canvas: HTMLCanvasElement;
+  /** Missing before `init()` and after `destroy()`. */
   readonly ticker: PixiTicker;
 }
 
@@ -28,27 +30,38 @@ export interface PixiDriverOptions {
    * The contexts that play the game's sounds, for example `() => sound.context.audioContext` with `@pixi/sound`. Default:
    * none.
    */
-  audio?: EngineParts['audio'];
+  audio?: NonNullable<EngineParts['audio']>;
 }
 
 /**
  * Creates the engine driver for PixiJS 8. It stops the application's ticker and the tickers that all applications share.
  *
+ * @param app - The application, after its `init()`.
+ * @throws OptionError if the application has no ticker.
+ *
  * @example
+ * await app.init({ resizeTo: window });
  * const ads = createAds({ publishableKey, serviceUrl, engine: pixiDriver(app) });
  */
 export function pixiDriver(app: PixiApplication, options: PixiDriverOptions = {}): EngineDriver {
-  const { ticker } = app;
+  if (!app.ticker)
+    throw new OptionError(
+      'option_invalid',
+      'pixiDriver() received an application without a ticker. Call it after `await app.init()`.',
+    );
+  const { canvas, ticker } = app;
   return createEngineDriver({
     ...options,
-    // A destroyed application has no canvas.
-    canvas: () => app.canvas ?? null,
+    canvas: () => canvas,
     pause(postpone) {
       const running = findTickers(ticker).filter(({ started }) => started);
       for (const each of running) each.stop();
       // A ticker with `autoStart` starts itself when it receives a listener.
       for (const each of findTickers(ticker)) postpone(each, ['start', 'stop']);
-      return () => running.forEach((each) => each.start());
+      return () => {
+        // The game may have destroyed the application during the ad.
+        for (const each of running) if (each !== ticker || app.ticker === ticker) each.start();
+      };
     },
     onFrame(callback) {
       // The game may have stopped its ticker, which a new listener must not start.

@@ -17,7 +17,7 @@ it.beforeAll(({ installedPackage: sharedPackage }) => {
  */
 const uses = [
   ['createAds', 'trueward', 37_500],
-  ['noEngine', 'trueward', 6_500],
+  ['noEngine', 'trueward', 6_700],
   ['OptionError', 'trueward', 5_700],
   ['TruewardPlugin', 'trueward/phaser', 40_300],
   ['phaserDriver', 'trueward/phaser', 7_000],

@@ -18,7 +18,7 @@ export interface ExactGame {
   /** The game's own pause, such as its menu's. */
   pause(): void;
   resume(): void;
-  /** Ends the game, as a page does that leaves it. */
+  /** Ends the game, as a page does that leaves it. May be called again. */
   destroy(): void;
 }
 
@@ -51,4 +51,13 @@ export function followKey(): { isDown(): boolean; stop(): void } {
       { signal: controller.signal },
     );
   return { isDown: () => isDown, stop: () => controller.abort() };
+}
+
+/** A function that does nothing when it is called again. */
+export function callOnce(callback: () => void): () => void {
+  let wasCalled = false;
+  return () => {
+    if (!wasCalled) callback();
+    wasCalled = true;
+  };
 }

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { userEvent } from 'vitest/browser';
+import type { Ads } from '../../../src/ads.ts';
 import { createAds } from '../../../src/create-ads.ts';
-import type { ShowResult } from '../../../src/outcome.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createPublishableKey, createStubService, picture } from '../../support/stub-service.ts';
 import { keyboard, keys } from '../engine/real-input.ts';
@@ -9,76 +9,85 @@ import { frames, resetHidden, setHidden } from '../phaser/phaser-games.ts';
 import type { ExactGame } from './exact-game.ts';
 import { skipTime } from './wall-clock.ts';
 
-/** What happens during an ad, apart from the ad itself. */
-export interface AdStory {
-  /** How long the ad lasts for the engine's clocks, in milliseconds, in addition to the time that the test takes. */
-  skippedMs?: number;
-  /** Runs while the ad is up. */
-  during?(game: ExactGame): void | Promise<void>;
-}
-
 /**
- * The definition of *exact*: shows an ad in a running game, and checks that
+ * The definition of *exact*. Shows an ad in a running game, and checks that
  *
- * - no frame runs and nothing moves while it is up, sounds included
+ * - no frame runs and nothing moves while it is up, sounds included, also if the player looks at another tab
  * - the first frame after it is an ordinary frame: no delta and nothing that moves includes the ad
- * - the reward arrives in a frame, once
  * - a key that the player released during the ad is up
  * - the canvas has the focus
+ *
+ * @param adMs - How long the ad lasts, as the engine's clocks tell.
  */
-export async function expectExact(game: ExactGame, story: AdStory = {}): Promise<void> {
-  const rewards: number[] = [];
+export async function expectExact(game: ExactGame, adMs: number): Promise<void> {
   const ads = startAds(game);
-  ads.on('reward', () => void rewards.push(game.deltas.length));
   await expectRunning(game);
-  const usualDelta = Math.max(34, ...game.deltas.slice(-3));
+  const usualMs = Math.max(34, ...game.deltas.slice(-3));
   game.canvas.focus();
   await keyboard.down(keys.right);
   await eventually(() => expect(game.isKeyDown()).toBe(true));
 
-  const opened = once((done) => ads.on('start', done));
-  let before = readState(game);
-  let after = before;
+  let [before, after] = [readState(game), readState(game)];
   let closedAtMs = 0;
+  const controller = new AbortController();
   const result = ads.showRewarded('revive', {
+    signal: controller.signal,
     onOpen: () => (before = readState(game)),
     onClose() {
       after = readState(game);
       closedAtMs = performance.now();
     },
   });
-  await opened;
+  await once((done) => ads.once('start', done));
+  const openedAtMs = performance.now();
   if (game.audio) await eventually(() => expect(game.audio?.state).toBe('suspended'));
   const soundAt = game.audio?.currentTime;
   await keyboard.up(keys.right);
-  await story.during?.(game);
-  skipTime(story.skippedMs ?? 0);
-  // What an engine sees when the player looks at another tab.
   for (const hidden of [true, false]) {
     setHidden(hidden);
     window.dispatchEvent(new Event(hidden ? 'blur' : 'focus'));
   }
   resetHidden();
-  await frames(5);
+  do await frames(1);
+  while (performance.now() - openedAtMs < Math.min(adMs, 200));
+  skipTime(Math.max(0, openedAtMs + adMs - performance.now()));
+  await frames(2);
   expect(game.audio?.currentTime, 'sounds').toBe(soundAt);
-  expect((await result).outcome).toBe('rewarded');
-  // The reward's confirmation comes later, so frames have run since `onClose`.
+  controller.abort();
+  expect((await result).outcome).toBe('aborted');
   expect(after, 'the state when the ad closed').toEqual(before);
 
   await expectRunning(game);
+  // What passed since the frame before the ad, and since the ad.
+  const mostMs = usualMs + performance.now() - closedAtMs;
   const firstDelta = game.deltas[before.frames] ?? NaN;
-  const sinceMs = performance.now() - closedAtMs;
   expect(firstDelta, 'the first delta').toBeGreaterThanOrEqual(0);
-  expect(firstDelta, 'the first delta').toBeLessThanOrEqual(usualDelta + sinceMs);
+  expect(firstDelta, 'the first delta').toBeLessThanOrEqual(mostMs);
   for (const [name, ms] of Object.entries(game.clocks())) {
-    const movedMs = ms - (before.clocks[name] ?? 0);
-    expect(movedMs, name).toBeGreaterThanOrEqual(0);
-    expect(movedMs, name).toBeLessThanOrEqual(usualDelta + performance.now() - closedAtMs);
+    const movedMs = ms - (before.clocks[name] ?? NaN);
+    expect(movedMs, name).toBeGreaterThan(0);
+    expect(movedMs, name).toBeLessThanOrEqual(mostMs);
   }
   if (game.audio) await eventually(() => expect(game.audio?.state).toBe('running'));
-  await eventually(() => expect(rewards).toHaveLength(1));
   expect(game.isKeyDown(), 'the key').toBe(false);
   expect(document.activeElement).toBe(game.canvas);
+  ads.destroy();
+}
+
+/** A reward is delivered in a frame of the game, once. */
+export async function expectRewarded(game: ExactGame): Promise<void> {
+  const ads = startAds(game);
+  const framesAtReward: number[] = [];
+  ads.on('reward', () => void framesAtReward.push(game.deltas.length));
+  let framesAtOpen = 0;
+  const { outcome } = await ads.showRewarded('revive', {
+    onOpen: () => (framesAtOpen = game.deltas.length),
+  });
+  expect(outcome).toBe('rewarded');
+  await eventually(() => expect(framesAtReward).toHaveLength(1));
+  expect(framesAtReward[0]).toBeGreaterThanOrEqual(framesAtOpen);
+  await expectRunning(game);
+  expect(framesAtReward).toHaveLength(1);
   ads.destroy();
 }
 
@@ -116,9 +125,9 @@ export async function expectDestroyable(game: ExactGame): Promise<void> {
   ads.destroy();
 }
 
-function startAds({ driver }: ExactGame) {
+function startAds({ driver }: ExactGame): Ads {
   const service = createStubService();
-  service.respond = () => picture(400);
+  service.respond = () => picture(200);
   return createAds({
     publishableKey: createPublishableKey(),
     serviceUrl: 'https://ads.test',
@@ -128,14 +137,10 @@ function startAds({ driver }: ExactGame) {
   });
 }
 
-async function watchUntilAborted(
-  ads: ReturnType<typeof startAds>,
-  during?: () => void | Promise<void>,
-): Promise<void> {
+async function watchUntilAborted(ads: Ads, during?: () => void | Promise<void>): Promise<void> {
   const controller = new AbortController();
-  const opened = once((done) => ads.once('start', done));
-  const result: Promise<ShowResult> = ads.showRewarded('revive', { signal: controller.signal });
-  await opened;
+  const result = ads.showRewarded('revive', { signal: controller.signal });
+  await once((done) => ads.once('start', done));
   await during?.();
   controller.abort();
   expect((await result).outcome).toBe('aborted');

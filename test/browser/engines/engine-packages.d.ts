@@ -1,0 +1,7 @@
+/**
+ * The engines' own declarations are left out: together, they would double the time of every type check. The tests run
+ * the engines, and `test/package/engine-types.test.ts` compiles the drivers with the engines' types.
+ */
+declare module '@babylonjs/core/*';
+declare module '@pixi/sound';
+declare module 'pixi.js';
