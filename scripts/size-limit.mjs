@@ -10,13 +10,9 @@ import { root } from './lib/run.mjs';
 
 const core = `export { createAds } from './dist/index.js'`;
 
-/** A game with every small driver. What they share is in the core already. */
-const drivers = `${core}; export const load = () =>
-  [import('./dist/pixi.js'), import('./dist/babylon.js'), import('./dist/web-export.js')]`;
-
 /** The parts of the SDK. `chunk` is loaded after `code`, when it is needed. `limit` is in gzipped bytes. */
 const parts = [
-  { name: 'everything that an ad needs, in one file', code: core, limit: 36_000 },
+  { name: 'everything that an ad needs, in one file', code: core, limit: 36_200 },
   { name: 'one language other than English', code: core, chunk: 'uk', limit: 1_000 },
   { name: 'reading the page’s consent', code: core, chunk: 'page-consent', limit: 2_500 },
   { name: 'banners', code: core, chunk: 'show-banner', limit: 1_500 },
@@ -25,16 +21,29 @@ const parts = [
   {
     name: 'all of it with the Phaser plugin',
     code: `export { TruewardPlugin } from './dist/phaser.js'`,
-    limit: 38_800,
+    limit: 39_000,
   },
   {
     name: 'all of it with the ad placement',
     code: `${core}; export { createAdPlacement, installAdsbygoogle } from './dist/ad-placement.js'`,
     limit: 38_600,
   },
-  { name: 'PixiJS driver', code: drivers, chunk: 'pixi', limit: 1_000 },
-  { name: 'Babylon.js driver', code: drivers, chunk: 'babylon', limit: 1_000 },
-  { name: 'driver for web exports', code: drivers, chunk: 'web-export', limit: 1_400 },
+  // Less than 1 kB more than without a driver.
+  {
+    name: 'all of it with the PixiJS driver',
+    code: `${core}; export { pixiDriver } from './dist/pixi.js'`,
+    limit: 37_100,
+  },
+  {
+    name: 'all of it with the Babylon.js driver',
+    code: `${core}; export { babylonDriver } from './dist/babylon.js'`,
+    limit: 37_100,
+  },
+  {
+    name: 'all of it with the driver for web exports',
+    code: `${core}; export { webExportDriver } from './dist/web-export.js'`,
+    limit: 37_100,
+  },
   { name: 'server', code: `export { verifyWebhook } from './dist/server.js'`, limit: 2_500 },
 ];
 
@@ -97,9 +106,7 @@ async function bundle(code) {
 function findChunks(chunks, chunkName) {
   const initialChunks = selectWithImports(chunks, ({ isEntry }) => isEntry);
   if (chunkName === undefined) return initialChunks;
-  const laterChunks = selectWithImports(chunks, ({ name }) =>
-    `${name}-`.startsWith(`${chunkName}-`),
-  );
+  const laterChunks = selectWithImports(chunks, ({ name }) => name.startsWith(`${chunkName}-`));
   if (laterChunks.length === 0) throw new Error(`The SDK has no ${chunkName} chunk.`);
   return laterChunks.filter((chunk) => !initialChunks.includes(chunk));
 }

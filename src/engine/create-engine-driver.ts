@@ -1,9 +1,10 @@
 import { callGuarded } from '../platform/guard.ts';
 import { native } from '../platform/native.ts';
+import { countHolds } from './count-holds.ts';
 import { type EngineDriver, rememberFocus } from './engine-driver.ts';
 import { suspendAudio } from './held-audio.ts';
 import { holdMedia } from './held-media.ts';
-import { type PostponedCalls, postponeCalls } from './postponed-calls.ts';
+import { postponeCalls } from './postponed-calls.ts';
 
 /** What differs between engines. Everything else about an {@link EngineDriver} is the same for all of them. */
 export interface EngineParts {
@@ -59,34 +60,25 @@ export interface GameDriver extends EngineDriver {
  * const ads = createAds({ publishableKey, serviceUrl, engine });
  */
 export function createEngineDriver(parts: EngineParts): GameDriver {
-  let holdCount = 0;
   let heldAtMs = 0;
   let droppedMs = 0;
-  let resume = (): void => {};
+  const holds = countHolds(() => {
+    heldAtMs = native.monotonic();
+    const resume = pause(parts);
+    return () => {
+      droppedMs += native.monotonic() - heldAtMs;
+      resume();
+    };
+  });
   return {
     get isHeld() {
-      return holdCount > 0;
+      return holds.isHeld;
     },
-    now: () => (holdCount > 0 ? heldAtMs : native.monotonic()) - droppedMs,
-    hold() {
-      holdCount += 1;
-      if (holdCount === 1) {
-        heldAtMs = native.monotonic();
-        resume = pause(parts);
-      }
-      let isHeld = true;
-      return () => {
-        if (!isHeld) return;
-        isHeld = false;
-        holdCount -= 1;
-        if (holdCount > 0) return;
-        droppedMs += native.monotonic() - heldAtMs;
-        resume();
-      };
-    },
+    now: () => (holds.isHeld ? heldAtMs : native.monotonic()) - droppedMs,
+    hold: () => holds.hold(),
     onFrame: (callback) =>
       parts.onFrame(() => {
-        if (holdCount === 0) callback();
+        if (!holds.isHeld) callback();
       }),
     focusTarget: () => parts.canvas(),
   };

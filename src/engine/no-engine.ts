@@ -1,7 +1,8 @@
 import { attempt } from '../platform/guard.ts';
 import { native } from '../platform/native.ts';
-import { createEngineDriver } from './create-engine-driver.ts';
-import type { EngineDriver } from './engine-driver.ts';
+import { countHolds } from './count-holds.ts';
+import { type EngineDriver, rememberFocus } from './engine-driver.ts';
+import { holdMedia } from './held-media.ts';
 
 /**
  * How often to check for missing frames, in milliseconds. After two checks without a frame, the checks themselves call
@@ -16,8 +17,24 @@ const frameCheckMs = 1_000;
  *
  * @param canvas - Receives focus after an ad if nothing had focus before.
  */
-export const noEngine = (canvas: HTMLElement | null = null): EngineDriver =>
-  createEngineDriver({ canvas: () => canvas, onFrame: callEachFrame });
+export function noEngine(canvas: HTMLElement | null = null): EngineDriver {
+  const holds = countHolds(() => {
+    const restoreFocus = rememberFocus(() => canvas);
+    const releaseMedia = holdMedia();
+    return () => {
+      restoreFocus();
+      releaseMedia();
+    };
+  });
+  return {
+    hold: () => holds.hold(),
+    onFrame: (callback) =>
+      callEachFrame(() => {
+        if (!holds.isHeld) callback();
+      }),
+    focusTarget: () => canvas,
+  };
+}
 
 /** Calls `callback` in animation frames, or by a timer if the page renders none. */
 export function callEachFrame(callback: () => void): () => void {
