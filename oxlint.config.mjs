@@ -1,5 +1,5 @@
 /** The lint rules. Those that restrict imports between parts (see ARCHITECTURE.md) are generated from tables. */
-const parts = ['decision', 'outbox', 'reward', 'creative', 'engine'];
+const parts = ['decision', 'outbox', 'reward', 'creative', 'engine', 'wallet'];
 const engines = ['phaser', 'cocos', 'pixi', 'babylon', 'web-export'];
 const entryPoints = ['index', ...engines, 'script-tag', 'ad-placement', 'server'];
 const composition = ['ads', 'create-ads', ...entryPoints];
@@ -114,7 +114,7 @@ const serviceLayers = [
   ['platform'],
   ['store'],
   ['access', 'trace'],
-  ['history', 'media', 'resource'],
+  ['history', 'media', 'resource', 'wallet'],
   ['demand'],
   ['decision'],
   ['reward'],

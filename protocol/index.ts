@@ -54,6 +54,13 @@ import {
   policyBlockedEventSchema,
   webhookEventSchema,
 } from './schemas/webhook-event.ts';
+import {
+  entitlementSchema,
+  guestSchema,
+  spendRequestSchema,
+  spendSchema,
+  walletSchema,
+} from './schemas/wallet.ts';
 import { webhookRequestSchema, webhookSchema } from './schemas/webhook.ts';
 
 export { videoDurationMs } from './schemas/creative.ts';
@@ -115,4 +122,9 @@ export const schemas = [
   usageSchema,
   userTokenSecretRequestSchema,
   userTokenSecretSchema,
+  guestSchema,
+  entitlementSchema,
+  walletSchema,
+  spendRequestSchema,
+  spendSchema,
 ];

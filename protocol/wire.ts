@@ -26,6 +26,18 @@ export interface Reward {
    * How much of the reward the player gets.
    */
   amount: number;
+  /**
+   * Who credits the player: your server, when it gets the webhook, or the service, in the player’s wallet. Default: `webhook`.
+   */
+  credit?: 'webhook' | 'wallet';
+  /**
+   * For a reward that is credited in the wallet: the player has it for this time, instead of an amount on a balance. Another one extends the time.
+   */
+  duration_s?: number;
+  /**
+   * How far ahead several rewards with a `duration_s` can extend the time. Default: 604800, a week.
+   */
+  max_active_s?: number;
 }
 /**
  * The state of a decision’s reward.
@@ -635,7 +647,7 @@ export interface DecisionRequest {
    */
   user_ref?: string;
   /**
-   * A short-lived JWT from your server that proves the `user_ref`.
+   * Proves the `user_ref`: a short-lived JWT from your server, or the `player_token` of a guest player.
    */
   user_token?: string;
   /**
@@ -1182,11 +1194,13 @@ export interface Problem {
     | 'malformed_json'
     | 'malformed_request'
     | 'invalid_request'
+    | 'player_required'
     | 'simulate_in_live'
     | 'authentication_required'
     | 'key_malformed'
     | 'key_unknown'
     | 'key_revoked'
+    | 'player_unknown'
     | 'sign_in_failed'
     | 'code_required'
     | 'account_required'
@@ -1209,6 +1223,7 @@ export interface Problem {
     | 'idempotency_key_reused'
     | 'request_in_progress'
     | 'quota_exceeded'
+    | 'insufficient_balance'
     | 'precondition_failed'
     | 'body_too_large'
     | 'unsupported_media_type'
@@ -1221,6 +1236,10 @@ export interface Problem {
     | 'overloaded'
     | 'unavailable';
   request_id: string;
+  /**
+   * The balance, if it is not sufficient for a spend.
+   */
+  balance?: number;
   errors?: {
     /**
      * A JSON Pointer (RFC 6901) to the field.
@@ -2329,4 +2348,95 @@ export interface UserTokenSecret {
    * `sandbox` is for test data, `live` for real ads and rewards.
    */
   environment: 'sandbox' | 'live';
+}
+/**
+ * A new guest player.
+ */
+export interface Guest {
+  /**
+   * Your own id for the player: 1 to 128 printable ASCII characters. Returned unchanged.
+   */
+  player_ref: string;
+  /**
+   * Proves that a request is from this player. Keep it on the device. The service stores only its hash.
+   */
+  player_token: string;
+}
+/**
+ * Something that a player has for a time.
+ */
+export interface Entitlement {
+  /**
+   * A type from your game, such as `coins`.
+   */
+  type: string;
+  /**
+   * When it ends, by the service’s clock.
+   */
+  active_until: string;
+}
+/**
+ * What a player has.
+ */
+export interface Wallet {
+  /**
+   * Your own id for the player: 1 to 128 printable ASCII characters. Returned unchanged.
+   */
+  player_ref: string;
+  /**
+   * The balance by type. A type that is not listed has a balance of 0.
+   */
+  balances: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: number;
+  };
+  /**
+   * Those that have not ended.
+   */
+  entitlements: Entitlement[];
+  /**
+   * The number of changes to the wallet so far.
+   */
+  version: number;
+  /**
+   * The service’s clock.
+   */
+  now: string;
+}
+/**
+ * Spends from a balance.
+ */
+export interface SpendRequest {
+  /**
+   * A unique id of your choice, such as a UUID. A retry with the same id is charged once.
+   */
+  id: string;
+  /**
+   * A type from your game, such as `coins`.
+   */
+  type: string;
+  amount: number;
+  /**
+   * What the player bought.
+   */
+  reason?: string;
+}
+/**
+ * A completed spend.
+ */
+export interface Spend {
+  id: string;
+  /**
+   * A type from your game, such as `coins`.
+   */
+  type: string;
+  amount: number;
+  balance: number;
+  /**
+   * The number of changes to the wallet so far.
+   */
+  version: number;
 }

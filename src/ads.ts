@@ -4,6 +4,7 @@ import type { OutboxDiagnostics } from './outbox/state.ts';
 import type { Availability, RewardReport, ShowResult } from './outcome.ts';
 import type { RewardDiagnostics } from './reward/rewards.ts';
 import type { RewardHandler } from './reward/delivery.ts';
+import type { SpendHandler, Wallet } from './wallet/wallet.ts';
 
 /**
  * Options for one `preload()` call. A later call to show an ad uses the preloaded ad only if both calls have the same
@@ -80,6 +81,11 @@ export interface AdsListeners {
    * emitted again if the handler (or the promise that it returned) had not finished.
    */
   reward: RewardHandler;
+  /**
+   * The service has charged the player for `ads.wallet.spend()`: hand out what was bought. Emitted once per spend,
+   * during one of the engine’s frames, with the same rules as `reward`.
+   */
+  spend: SpendHandler;
 }
 
 /** The SDK’s state, for support requests and debug screens. */
@@ -150,6 +156,8 @@ export interface Ads {
     handler?: AdsListeners[Name],
     context?: unknown,
   ): void;
+  /** The player’s wallet, for rewards that the service credits: no server is needed. */
+  readonly wallet: Wallet;
   /** Requests the status of one reward from the service. While offline, returns the status stored on this device. */
   rewardStatus(decisionId: string): Promise<RewardReport>;
   /** Returns the rewards on this device that have not been delivered yet. */

@@ -19,7 +19,9 @@ import type { ShowResult } from './outcome.ts';
 import type { Emitter } from './platform/emitter.ts';
 import { linkSignals, runWithTimeout } from './platform/clock.ts';
 import { loadPart } from './platform/load-part.ts';
+import { createWallet } from './lazy-wallet.ts';
 import type { Rewards } from './reward/rewards.ts';
+import type { Wallet } from './wallet/wallet.ts';
 
 /** The dependencies of {@link assembleAds}, created by `createAds()`. */
 export interface AdsDeps {
@@ -37,6 +39,8 @@ export interface AdsDeps {
   onUnhandledReward(): void;
   /** Called when anything that {@link AdsListeners.change} covers may have changed. */
   onChange(): void;
+  /** Loads the wallet. Rejects if the ads are destroyed. */
+  openWallet(): Promise<Wallet>;
   setUser(user: UserOptions, options?: SetUserOptions): void;
   setConsent(consent: ConsentOptions): void;
   setSimulation(outcome: Simulation | undefined): void;
@@ -53,6 +57,7 @@ export function assembleAds(deps: AdsDeps): Ads {
   let showing: { placement: string } | undefined;
   let ended = false;
   let stopRewards: (() => void) | undefined;
+  const wallet = createWallet(deps.openWallet);
 
   const emit = <Name extends keyof AdsListeners>(
     name: Name,
@@ -163,6 +168,8 @@ export function assembleAds(deps: AdsDeps): Ads {
     (event, handler, context) => {
       const remove = events[method](event, handler, context);
       syncRewardClaims();
+      // Spends that an earlier page load left undelivered.
+      if (event === 'spend') void wallet.refresh();
       return () => {
         remove();
         syncRewardClaims();
@@ -215,6 +222,7 @@ export function assembleAds(deps: AdsDeps): Ads {
       events.off(event, handler, context);
       syncRewardClaims();
     },
+    wallet,
     rewardStatus: rewards.status,
     rewards: rewards.list,
     setUser: deps.setUser,

@@ -28,6 +28,8 @@ import { native } from './platform/native.ts';
 import { createEmitter, type Emitter } from './platform/emitter.ts';
 import { newRandomId } from './platform/ids.ts';
 import { browserTabChannel } from './platform/page.ts';
+import { attempt } from './platform/guard.ts';
+import { loadPart } from './platform/load-part.ts';
 import { createLedger } from './reward/ledger.ts';
 import { createRewards } from './reward/rewards.ts';
 import { createReachability } from './transport/reachability.ts';
@@ -72,7 +74,14 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   const name = `trueward:${environment}_${gameId}@${new URL(serviceUrl).host}`;
   const driver = validOptions.engine ?? noEngine();
   const engine = validOptions.keepRunning ? keepRunning(driver) : driver;
-  const player = createPlayerContext(validOptions, systemClock);
+  // The guest player of a game that has no ids for its players; see `wallet/guest.ts`.
+  const guest = attempt(() => localStorage.getItem(`${name}:guest`));
+  const player = createPlayerContext(
+    guest && !validOptions.userRef && !validOptions.userToken
+      ? { ...validOptions, userToken: guest }
+      : validOptions,
+    systemClock,
+  );
   let ended = false;
   const lifetime = new AbortController();
   const { signal } = lifetime;
@@ -143,6 +152,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     isReachable: reachability.isReachable,
     findObstacle: (obstacleSignal) => findObstacle({ ...ports, fetch }, serviceUrl, obstacleSignal),
     profile: player.current,
+    makeGuest: async () => (await openWallet()).identify(),
     onResponse(placement, response) {
       recorder.onResponse(placement, response);
       reachability.note(response);
@@ -170,6 +180,26 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       signal,
     }),
   };
+  let opening: ReturnType<typeof loadWallet> | undefined;
+  const loadWallet = async () => {
+    const importPart = () => import('./wallet/wallet.ts');
+    const open = await loadPart(importPart, 'openWallet', { clock: systemClock, signal });
+    return open({
+      ...ports,
+      client,
+      player,
+      events,
+      ledger,
+      signal,
+      deliver: (callback) => callInNextFrame(engine, callback),
+      onChange: emitChange,
+      setUser(user) {
+        player.setUser(user);
+        void rewards.setPlayer(undefined).then(emitChange);
+      },
+    });
+  };
+  const openWallet = () => (opening ??= loadWallet());
   // An ad requested with the previous options must not be shown.
   player.onChange(() => {
     decisions.forget();
@@ -185,6 +215,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     outbox,
     events,
     record: recorder,
+    openWallet,
     setUser(user, options) {
       const cleanUser = checkUser(user);
       const previousRef = player.player().ref;

@@ -36,6 +36,15 @@ export type { DropReason, OutboxDiagnostics } from './outbox/state.ts';
 export type { RewardDiagnostics } from './reward/rewards.ts';
 export type { RewardHandler } from './reward/delivery.ts';
 export type {
+  CompletedSpend,
+  ReadResult,
+  SpendHandler,
+  SpendOptions,
+  SpendResult,
+  Wallet,
+  WalletFailure,
+} from './wallet/wallet.ts';
+export type {
   Availability,
   EarnedReward,
   OptionErrorCode,

@@ -44,6 +44,8 @@ export type Outcome =
 export interface Reward {
   type: string;
   amount: number;
+  /** Who credits the player: your own code or server (the default), or the service, in the player’s wallet. */
+  credit?: 'webhook' | 'wallet';
 }
 
 /** What every result of a call to show an ad may contain. */
@@ -136,6 +138,7 @@ export type OptionErrorCode =
  * - `no_dom`: the SDK is not running in a web page. `not_started`: the SDK has not been started yet. `destroyed`: the
  *   SDK was destroyed.
  * - `sdk_error`: a bug in the SDK; `detail` describes it.
+ * - `child_directed`: a child has no wallet. `storage_failed`: the device can’t store anything.
  */
 export type Reason =
   | UnfilledReason
@@ -144,6 +147,7 @@ export type Reason =
   | OptionErrorCode
   | 'aborted'
   | 'blocked'
+  | 'child_directed'
   | 'consent_unknown'
   | 'creative_navigated'
   | 'decision_malformed'
@@ -168,6 +172,7 @@ export type Reason =
   | 'open_failed'
   | 'play_refused'
   | 'sdk_error'
+  | 'storage_failed'
   | 'timeout'
   | 'unexpected_response'
   | 'unknown_to_service'

@@ -1,6 +1,7 @@
 import type { Ads, AdsListeners, Diagnostics } from './ads.ts';
 import type { Availability, Reason, ShowResult } from './outcome.ts';
 import { createEmitter, type Emitter } from './platform/emitter.ts';
+import { createWallet } from './lazy-wallet.ts';
 
 /**
  * Creates ads whose calls have no effect and end with the outcome `error` and the given reason. Emits no events. This
@@ -25,6 +26,7 @@ export function unavailableAds(
     on: events.on,
     once: events.once,
     off: events.off,
+    wallet: createWallet(() => Promise.reject(Error(reason)), reason),
     rewardStatus: (decisionId) => Promise.resolve({ decisionId, state: 'none', reason }),
     rewards: () => Promise.resolve([]),
     setUser() {},

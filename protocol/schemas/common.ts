@@ -18,6 +18,7 @@ export const idPrefixes = {
   auditEntry: 'aud',
   user: 'usr',
   job: 'job',
+  player: 'ply',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

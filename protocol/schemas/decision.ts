@@ -45,7 +45,8 @@ export const decisionRequestSchema = named('DecisionRequest', 'Requests an ad.',
   user_token: Type.Optional(
     Type.String({
       maxLength: 2_048,
-      description: 'A short-lived JWT from your server that proves the `user_ref`.',
+      description:
+        'Proves the `user_ref`: a short-lived JWT from your server, or the `player_token` of a guest player.',
     }),
   ),
   formats: Type.Optional(

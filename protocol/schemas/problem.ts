@@ -6,11 +6,13 @@ export const problemStatus = {
   malformed_json: 400,
   malformed_request: 400,
   invalid_request: 422,
+  player_required: 422,
   simulate_in_live: 400,
   authentication_required: 401,
   key_malformed: 401,
   key_unknown: 401,
   key_revoked: 401,
+  player_unknown: 401,
   sign_in_failed: 401,
   code_required: 401,
   account_required: 401,
@@ -33,6 +35,7 @@ export const problemStatus = {
   idempotency_key_reused: 409,
   request_in_progress: 409,
   quota_exceeded: 409,
+  insufficient_balance: 409,
   precondition_failed: 412,
   body_too_large: 413,
   unsupported_media_type: 415,
@@ -53,6 +56,9 @@ export const problemSchema = named('Problem', 'An error (RFC 9457).', {
   detail: Type.String(),
   code: oneOf(Object.keys(problemStatus)),
   request_id: Type.String(),
+  balance: Type.Optional(
+    Type.Integer({ description: 'The balance, if it is not sufficient for a spend.' }),
+  ),
   errors: Type.Optional(
     Type.Array(
       strictObject({

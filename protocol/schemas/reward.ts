@@ -1,17 +1,41 @@
 import Type from 'typebox';
 import { id, named, oneOf, ref } from './common.ts';
 
+export const rewardType = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: 'A type from your game, such as `coins`.',
+});
+
 export const rewardSchema = named('Reward', 'The reward for watching a rewarded ad.', {
-  type: Type.String({
-    minLength: 1,
-    maxLength: 64,
-    description: 'A type from your game, such as `coins`.',
-  }),
+  type: rewardType,
   amount: Type.Number({
     exclusiveMinimum: 0,
     maximum: 1e12,
     description: 'How much of the reward the player gets.',
   }),
+  credit: Type.Optional(
+    oneOf(
+      ['webhook', 'wallet'],
+      'Who credits the player: your server, when it gets the webhook, or the service, in the player’s wallet. Default: `webhook`.',
+    ),
+  ),
+  duration_s: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 31_536_000,
+      description:
+        'For a reward that is credited in the wallet: the player has it for this time, instead of an amount on a balance. Another one extends the time.',
+    }),
+  ),
+  max_active_s: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 31_536_000,
+      description:
+        'How far ahead several rewards with a `duration_s` can extend the time. Default: 604800, a week.',
+    }),
+  ),
 });
 
 export const rewardState = oneOf(

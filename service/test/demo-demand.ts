@@ -67,7 +67,7 @@ export function createDemand({ url, keys }: Sandbox) {
     /** Adds a placement that shows only this creative. The player can close its ads immediately. */
     async addPlacement(
       creative: string,
-      placement: { name: string; format: string; min_view_ms: number } & object,
+      placement: { name: string; format: string; min_view_ms: number; reward?: object },
     ): Promise<void> {
       await call('POST', 'placements', {
         close_after_ms: 0,

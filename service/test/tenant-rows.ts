@@ -145,6 +145,8 @@ const values: Record<string, (place: Place) => unknown> = {
   'sign_in_names.user_account_id': ({ tenant }) => tenant.accountId(1),
   'sign_in_names.user_id': (place) => makeId('user', place),
   'sessions.user_id': (place) => makeId('user', place),
+  'wallet_balances.version': () => 1,
+  'wallet_entries.version': () => 1,
   'webhook_events.id': (place) => makeId('webhookEvent', place),
   'webhook_failures.webhook_id': (place) => makeId('webhook', place),
 };

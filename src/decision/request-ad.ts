@@ -107,6 +107,8 @@ export interface RequestAdDeps extends RequestDecisionDeps {
   locale: string;
   /** The current consent and user. */
   profile(): Profile;
+  /** Makes a guest player, because the service requires a player. If it succeeds, the ad is requested again. */
+  makeGuest?(): Promise<unknown>;
   /** Called with the result of each request. */
   onResponse?(placement: string, response: ServiceResult<Decision>): void;
   /** Loads a decision's media. Rejects if that fails or `signal` aborts. */
@@ -146,6 +148,7 @@ export async function requestAd(
   const ageMs = startStopwatch(deps.clock);
   const response = await requestDecision(deps, request, signal);
   deps.onResponse?.(placement, response);
+  if (response.kind === 'refused' && /^player_/.test(response.problem.code)) await deps.makeGuest?.();
   if (signal.aborted) return { outcome: 'aborted' };
   if (response.kind !== 'ok') return noAdFromResponse(response, deps.clock.now());
   return loadAdFromDecision(deps, response.body, ageMs, signal, previous);

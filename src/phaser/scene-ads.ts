@@ -11,6 +11,7 @@ import type {
 import type { ConsentOptions, RequestOptions, Simulation, UserOptions } from '../options.ts';
 import type { Availability, RewardReport, ShowResult } from '../outcome.ts';
 import { linkSignals } from '../platform/clock.ts';
+import type { Wallet } from '../wallet/wallet.ts';
 import type { RewardedButtonOptions } from './rewarded-button.ts';
 
 /** The ads of the whole game: `TruewardPlugin`. */
@@ -158,6 +159,11 @@ export class SceneAds implements Omit<Ads, 'destroy'> {
   /** See {@link Ads.preload}. The ad stays loaded when the scene ends, for the next scene. */
   preload(placement: string, options?: PreloadOptions): Promise<Availability> {
     return this.#ads().preload(placement, options);
+  }
+
+  /** See {@link Ads.wallet}. It is the whole game’s wallet: a spend goes on when the scene ends. */
+  get wallet(): Wallet {
+    return this.#ads().wallet;
   }
 
   /** See {@link Ads.rewardStatus}. */

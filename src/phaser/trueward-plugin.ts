@@ -25,6 +25,7 @@ import { phaserDriver } from './phaser-driver.ts';
 import { addRewardedButton, type RewardedButtonOptions } from './rewarded-button.ts';
 import { gamePlugins, SceneAds } from './scene-ads.ts';
 import { unavailableAds } from '../unavailable-ads.ts';
+import type { Wallet } from '../wallet/wallet.ts';
 
 /**
  * The key under which scenes get their `this.ads`. Phaser keeps scene plugins for the whole page, so every copy of this
@@ -228,6 +229,11 @@ export class TruewardPlugin implements Ads {
       options,
       toLanguageTag(this.#data?.locale ?? navigator.language),
     );
+  }
+
+  /** See {@link Ads.wallet}. */
+  get wallet(): Wallet {
+    return this.#ads.wallet;
   }
 
   /** See {@link Ads.rewardStatus}. */

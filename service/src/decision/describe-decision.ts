@@ -1,4 +1,4 @@
-import type { Decision, DecisionRequest, Explanation } from '@trueward/protocol/wire';
+import type { Decision, DecisionRequest, Explanation, Reward } from '@trueward/protocol/wire';
 import { withoutQuery } from '../demand/index.ts';
 import { formatInstant } from '../platform/time.ts';
 import type { Scope } from '../store/database.ts';
@@ -96,7 +96,8 @@ function describeAd(
   decision.creative = 'offer' in candidate ? describeOffer(candidate) : candidate.clientCreative;
   if (placement.format === 'rewarded') {
     decision.min_watch_ms = computeMinWatchMs(placement.min_view_ms, creative.media);
-    if (placement.reward) decision.reward = placement.reward;
+    const reward = describeReward(placement, request);
+    if (reward) decision.reward = reward;
   }
   if (placement.format !== 'banner') decision.close_after_ms = placement.close_after_ms;
   decision.token = sign(claims);
@@ -135,6 +136,16 @@ export function describeOffer({
 const computeMinWatchMs = (minViewMs: number, media: Candidate['creative']['media']): number =>
   media.format === 'video' ? media.duration_ms : minViewMs;
 
+/** Returns the reward for an ad. A child has no wallet, because nothing about a child is stored for long. */
+function describeReward(
+  { reward }: PlacementEntry['placement'],
+  { child_directed: childDirected }: DecisionRequest,
+): Reward | undefined {
+  return reward && childDirected === true
+    ? { type: reward.type, amount: reward.amount }
+    : reward;
+}
+
 function describeRecord(
   { id, verdict, scope, entry: { placement }, request, viewer, bot, nowMs }: DecisionInput,
   expiresAtMs: number,
@@ -156,7 +167,7 @@ function describeRecord(
     house_ad_id: houseAd?.id ?? null,
     // Bot impressions don't count toward the daily cap.
     reserved_ad: bot || houseAd?.daily_cap === undefined ? null : houseAd.id,
-    reward: isRewarded ? (placement.reward ?? null) : null,
+    reward: (isRewarded && describeReward(placement, request)) || null,
     required_ms: isRewarded ? computeMinWatchMs(placement.min_view_ms, creative.media) : null,
     invalid_reason: bot ? 'bot' : null,
     simulate: request.simulate ?? null,

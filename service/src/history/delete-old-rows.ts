@@ -1,8 +1,8 @@
 import { serviceAccount } from '../access/secret-box.ts';
-import { deleteOldChildRows } from './erase-player.ts';
+import { deleteOldChildRows, deleteWallets } from './erase-player.ts';
 import { firstIdAt } from '../platform/ids.ts';
 import { formatInstant } from '../platform/time.ts';
-import type { Database } from '../store/database.ts';
+import type { Database, Scope } from '../store/database.ts';
 
 /** How long data is kept, in milliseconds. Undefined means forever. */
 export interface Retention {
@@ -53,6 +53,7 @@ export async function deleteOldRows(
       count(sweep.table, await runSweep(database, accountId, sweep, stopping));
     await deleteChildData(database, accountId, nowMs, stopping, count);
     count('viewers', await deleteOldViewers(database, accountId, nowMs, stopping));
+    count('player_tokens', await deleteOldGuests(database, accountId, nowMs, stopping));
   }
   return deleted;
 }
@@ -186,6 +187,42 @@ async function deleteOldViewers(
       if (!last) break;
       lastViewer = last.viewer;
     }
+  }
+  return deleted;
+}
+
+/** How long a guest player who doesn't play is kept, with the wallet. */
+const guestRetentionMs = 400 * dayMs;
+const guestsPerStep = 200;
+
+/** Deletes the guest players none of whose devices has been used for 400 days. Returns the number of devices. */
+async function deleteOldGuests(
+  database: Database,
+  accountId: string,
+  nowMs: number,
+  stopping: AbortSignal,
+): Promise<number> {
+  let deleted = 0;
+  while (!stopping.aborted) {
+    const rows = await database.transaction(async (queries) => {
+      const tokens = await queries.query<{ environment: Scope['environment']; viewer: string }>(
+        `DELETE FROM player_tokens WHERE account_id = $1 AND (environment, hash) IN (
+          SELECT environment, hash FROM player_tokens WHERE account_id = $1 AND used_at < $2 LIMIT $3)
+          RETURNING environment, viewer`,
+        [accountId, new Date(nowMs - guestRetentionMs), guestsPerStep],
+      );
+      for (const environment of ['sandbox', 'live'] as const) {
+        const viewers = tokens.filter((row) => row.environment === environment);
+        await deleteWallets(
+          queries,
+          { accountId, environment },
+          viewers.map(({ viewer }) => viewer),
+        );
+      }
+      return tokens;
+    });
+    deleted += rows.length;
+    if (rows.length < guestsPerStep) return deleted;
   }
   return deleted;
 }

@@ -1,5 +1,6 @@
 import { firstIdAt } from '../platform/ids.ts';
-import type { Queries } from '../store/database.ts';
+import type { Queries, Scope } from '../store/database.ts';
+import { lockViewers } from '../store/lock-viewers.ts';
 import type { JobStep } from './jobs.ts';
 
 /** Number of rows that a step deletes. */
@@ -49,7 +50,7 @@ async function deleteDecisions(
 }
 
 /**
- * Deletes a player's webhook events, then the player's decisions, up to the time at which the job was created: what the
+ * Deletes a player's webhook events, then the player's decisions, and at last the wallet and devices, up to the time at which the job was created: what the
  * player does later is new. The player is identified by the pseudonym, a keyed hash of the `user_ref`, so the job itself
  * doesn't name the player. Counts in reports stay, because they name nobody.
  */
@@ -73,12 +74,43 @@ export const erasePlayer: JobStep = async (queries, { scope, request, createdAtM
     await deleteDecisions(queries, accountId, decisions);
     return { cursor: null, progress: 0.5, counts: { decisions: decisions.length } };
   }
+  await lockViewers(queries, scope, [viewer], createdAtMs);
+  const tokens = await queries.query(
+    'DELETE FROM player_tokens WHERE account_id = $1 AND environment = $2 AND viewer = $3 RETURNING viewer',
+    [accountId, environment, viewer],
+  );
+  const entries = await deleteWallets(queries, scope, [viewer]);
   await queries.query(
     'DELETE FROM viewers WHERE account_id = $1 AND environment = $2 AND viewer = $3',
     [accountId, environment, viewer],
   );
-  return { cursor: null, progress: 1, end: 'done' };
+  const counts = {
+    ...(tokens.length > 0 && { devices: tokens.length }),
+    ...(entries > 0 && { wallet_entries: entries }),
+  };
+  return { cursor: null, progress: 1, end: 'done', counts };
 };
+
+/**
+ * Deletes the wallets of players who have no device any more. Returns the number of entries. The players of an erasure
+ * must be locked.
+ */
+export async function deleteWallets(
+  queries: Queries,
+  { accountId, environment }: Scope,
+  viewers: readonly string[],
+): Promise<number> {
+  if (viewers.length === 0) return 0;
+  const remove = (table: string) =>
+    queries.query(
+      `DELETE FROM ${table} WHERE account_id = $1 AND environment = $2 AND viewer = ANY ($3::text[])
+        AND NOT EXISTS (SELECT FROM player_tokens t WHERE t.account_id = $1 AND t.environment = $2
+          AND t.viewer = ${table}.viewer) RETURNING viewer`,
+      [accountId, environment, viewers],
+    );
+  await remove('wallet_balances');
+  return (await remove('wallet_entries')).length;
+}
 
 /** How long data of child-directed requests is kept at most. */
 const childRetentionMs = 30 * 86_400_000;

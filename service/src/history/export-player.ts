@@ -3,7 +3,7 @@ import type { Queries, Scope } from '../store/database.ts';
 
 /** A line of an export. */
 interface ExportLine {
-  /** `decision` or `webhook_event`. */
+  /** `decision`, `webhook_event`, `wallet_balance`, `wallet_entry` or `device`. */
   record: string;
   [name: string]: unknown;
 }
@@ -36,8 +36,9 @@ interface EventRow {
 }
 
 /**
- * Reads everything that is stored about a player: the decisions with their events, rewards and external demand, and the
- * webhook events with their deliveries. Reads one page at a time, so that an export delays nobody.
+ * Reads everything that is stored about a player: the decisions with their events, rewards and external demand, the
+ * webhook events with their deliveries, the wallet, and a guest's devices. Reads one page at a time, so that an export
+ * delays nobody.
  *
  * @param open converts a stored event body to the body to deliver
  */
@@ -70,4 +71,22 @@ export async function* exportPlayer(
   }
   for await (const { body, deliveries } of readPages<EventRow>(selectEvents, 'webhookEvent'))
     yield { record: 'webhook_event', ...(JSON.parse(open(body)) as object), deliveries };
+  const readAll = (table: string, columns: string) =>
+    queries.query<Record<string, unknown>>(
+      `SELECT ${columns} FROM ${table} WHERE viewer = $1 AND account_id = $2 AND environment = $3 ORDER BY 1`,
+      [viewer, accountId, environment],
+    );
+  for (const row of await readAll('wallet_balances', 'type, balance, active_until, version'))
+    yield { record: 'wallet_balance', ...row };
+  for (let version = 0; ; version += rowsPerPage) {
+    const entries = await queries.query<Record<string, unknown>>(
+      `SELECT version, id, kind, type, delta, duration_s, reason, balance, at FROM wallet_entries
+        WHERE viewer = $1 AND account_id = $2 AND environment = $3 AND version > $4 AND version <= $5 ORDER BY version`,
+      [viewer, accountId, environment, version, version + rowsPerPage],
+    );
+    for (const entry of entries) yield { record: 'wallet_entry', ...entry };
+    if (entries.length < rowsPerPage) break;
+  }
+  for (const row of await readAll('player_tokens', 'created_at, used_at, player_ref'))
+    yield { record: 'device', ...row };
 }

@@ -18,6 +18,8 @@ interface ProblemOptions {
   errors?: readonly FieldError[];
   /** Number of seconds to wait before retrying the request. */
   retryAfterS?: number;
+  /** The balance, if it is not sufficient. */
+  balance?: number;
 }
 
 /** An error that is sent to the client as a problem document. */
@@ -100,6 +102,7 @@ function buildProblemDocument(
     detail: truncate(message, maxDetailLength),
     code,
     request_id: requestId,
+    ...(options.balance === undefined ? {} : { balance: options.balance }),
     ...(options.errors ? { errors: boundErrors(options.errors) } : {}),
   };
 }
@@ -290,6 +293,7 @@ const patternTexts: Readonly<Record<string, string>> = {
   '^[A-Za-z0-9]+([-_.@][A-Za-z0-9]+)*$': 'must be a language tag such as pt-BR',
   '^[A-Za-z0-9]+([-_][A-Za-z0-9]+)*$': 'must be a language tag such as pt-BR',
   '^[A-Za-z0-9_-]{8,64}$': 'must be 8 to 64 letters, digits, hyphens and underscores',
+  '^[A-Za-z0-9-]{8,64}$': 'must be 8 to 64 letters, digits and hyphens, such as a UUID',
   '^(\\*|https?://[A-Za-z0-9.:\\[\\]-]+)$':
     'must be an origin such as https://game.example, without a path, or * for any origin',
   '^[A-Z]{3}$': 'must be three capital letters, such as USD',

@@ -34,15 +34,40 @@ export function checkDocument<K extends ResourceKind>(
 const errorsWhere = (...rules: [boolean, string, string][]): FieldError[] =>
   rules.filter(([isViolated]) => isViolated).map(([, pointer, message]) => ({ pointer, message }));
 
-const checkPlacement = ({ format, reward }: Pick<Placement, 'format' | 'reward'>): FieldError[] =>
-  errorsWhere(
+/** The largest reward that is credited in a wallet, so that a balance stays exact after millions of rewards. */
+const maxWalletAmount = 1_000_000_000;
+
+const checkPlacement = ({ format, reward }: Pick<Placement, 'format' | 'reward'>): FieldError[] => {
+  const isCredited = reward?.credit === 'wallet';
+  return errorsWhere(
     [
       format === 'rewarded' && reward === undefined,
       '/reward',
       'is required for a rewarded placement',
     ],
     [format !== 'rewarded' && reward !== undefined, '/reward', 'is for rewarded placements only'],
+    [
+      isCredited && !(Number.isInteger(reward.amount) && reward.amount <= maxWalletAmount),
+      '/reward/amount',
+      `must be a whole number up to ${maxWalletAmount} if the reward is credited in a wallet`,
+    ],
+    [
+      !isCredited && reward?.duration_s !== undefined,
+      '/reward/duration_s',
+      'is for rewards with the credit `wallet` only',
+    ],
+    [
+      reward?.duration_s === undefined && reward?.max_active_s !== undefined,
+      '/reward/max_active_s',
+      'is for rewards with a `duration_s` only',
+    ],
+    [
+      (reward?.max_active_s ?? Infinity) < (reward?.duration_s ?? 0),
+      '/reward/max_active_s',
+      'must be at least `duration_s`',
+    ],
   );
+};
 
 const checkCreative = ({
   media,

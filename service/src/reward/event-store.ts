@@ -2,42 +2,12 @@ import { servedWithinMs } from '../decision/caps.ts';
 import { firstIdAt } from '../platform/ids.ts';
 import { formatInstant } from '../platform/time.ts';
 import type { Queries, Scope } from '../store/database.ts';
-import { forAccount } from '../store/unnest.ts';
 import type { AdView } from './watch-time.ts';
 import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
 import { parseTimeline } from './timeline.ts';
 
-const dayMs = 86_400_000;
 /** Maximum time from a decision to the end of its ad view. Events are accepted for at most seven days. */
-const adViewEndsWithinMs = 8 * dayMs;
-
-/**
- * Locks the players' rows, so that only one transaction at a time decides on a player's rewards. `ON CONFLICT` locks a
- * row even if its WHERE clause prevents the update. Each row is updated at most once a day, because every update writes
- * a new row version.
- */
-export async function lockViewers(
-  queries: Queries,
-  { accountId, environment }: Scope,
-  viewers: string[],
-  nowMs: number,
-): Promise<void> {
-  if (viewers.length === 0) return;
-  await queries.execute(
-    `INSERT INTO viewers (account_id, environment, viewer, seen_at)
-      ${forAccount('$2, unnest($3::text[]), $4::timestamptz')}
-      ON CONFLICT (account_id, environment, viewer) DO UPDATE SET seen_at = excluded.seen_at
-        WHERE viewers.seen_at < $5::timestamptz`,
-    // Locks are acquired in the same order everywhere, to avoid deadlocks.
-    [
-      accountId,
-      environment,
-      viewers.toSorted(),
-      formatInstant(nowMs),
-      formatInstant(nowMs - dayMs),
-    ],
-  );
-}
+const adViewEndsWithinMs = 8 * 86_400_000;
 
 /*
  * Lookups by id are prepared statements, whose plans are cached. For a list of ids, a plan cached at the start of a

@@ -15,6 +15,8 @@ import type { Receipts } from './receipt.ts';
 import { describeReward } from './reward-status.ts';
 import type { Database, Queries, Scope, TransactionOptions } from '../store/database.ts';
 import { type Lane, retryLockTimeoutMs } from '../store/group-commit.ts';
+import { lockViewers } from '../store/lock-viewers.ts';
+import { creditRewards } from '../wallet/credit-rewards.ts';
 import { type LaneDeps, createScopedLanes } from '../store/lanes.ts';
 import { checkArrival } from './check-events.ts';
 import { type EarlyEvent, findEarly } from './early-events.ts';
@@ -25,9 +27,10 @@ import {
   type Transition,
   draftEvents,
   countTransitions,
+  listEarned,
   writeTransitions,
 } from './transitions.ts';
-import { lockViewers, readDecisions, readEvents } from './event-store.ts';
+import { readDecisions, readEvents } from './event-store.ts';
 import { isDecisionKilled, judgeDecisions } from './judge-decisions.ts';
 import { requestTrackers } from './request-trackers.ts';
 import { appendEvents } from './timeline.ts';
@@ -212,6 +215,7 @@ async function recordInTransaction(
   const [hasDeliveries] = await Promise.all([
     deps.writeEvents(queries, scope, draftEvents(transitions, userRefs)),
     writeTransitions(queries, scope, transitions),
+    creditRewards(queries, scope, listEarned(transitions), nowMs),
     addToRollups(queries, scope.accountId, [
       ...countTransitions(scope, transitions, nowMs),
       ...countEvents(scope, acceptedEvents, decisions),

@@ -5,6 +5,7 @@ import type { EventDraft } from '../resource/change-events.ts';
 import { evidence } from './receipt.ts';
 import type { AdView } from './watch-time.ts';
 import type { Queries, Scope } from '../store/database.ts';
+import type { EarnedReward } from '../wallet/credit-rewards.ts';
 
 /** A decision's state change: its impression was verified, its reward changed, or it was marked as invalid traffic. */
 export interface Transition {
@@ -70,6 +71,14 @@ export const isNewlyServed = ({ before, after }: Transition): boolean =>
 const isNewlySettled = ({ before, after }: Transition): boolean =>
   before.rewardState !== after.rewardState && after.rewardState !== 'pending';
 
+/** Returns the rewards that the transitions earn. */
+export const listEarned = (transitions: readonly Transition[]): EarnedReward[] =>
+  transitions.flatMap(({ before, after }) =>
+    after.rewardState === 'earned' && before.rewardState !== 'earned'
+      ? { decisionId: after.id, viewer: after.viewer, reward: after.reward }
+      : [],
+  );
+
 /** Returns report counts for transitions. */
 export function countTransitions(
   scope: Scope,
@@ -111,7 +120,7 @@ export function draftEvents(
   });
 }
 
-interface EarnedReward {
+interface DueReward {
   reward: NonNullable<DecisionState['reward']>;
   userRef: string;
 }
@@ -119,7 +128,7 @@ interface EarnedReward {
 function findEarnedReward(
   { before, after }: Transition,
   userRefs: ReadonlyMap<string, string>,
-): EarnedReward | undefined {
+): DueReward | undefined {
   const { reward } = after;
   const userRef = userRefs.get(after.id);
   const isNewlyEarned = after.rewardState === 'earned' && before.rewardState !== 'earned';
@@ -144,7 +153,7 @@ const draftServedEvent = (decision: DecisionState): EventDraft => ({
 
 const draftRewardedEvent = (
   { id, placement, customData, userRef: storedUserRef, viewer }: DecisionState,
-  { reward, userRef }: EarnedReward,
+  { reward, userRef }: DueReward,
 ): EventDraft => ({
   type: 'decision.rewarded',
   data: {

@@ -66,6 +66,9 @@ const growingTables = [
   'limit_uses',
   'audit_entries',
   'viewers',
+  'player_tokens',
+  'wallet_balances',
+  'wallet_entries',
   'jobs',
 ] as const;
 
@@ -86,6 +89,11 @@ test('old rows are deleted in batches', async () => {
       `INSERT INTO audit_entries (account_id, id, environment, actor, action, target_id, created_at)
         SELECT 'acc_2', ${createIdExpression('auditEntry', age)}, 'live', 'a', 'placement.updated', 't', ${daysAgo(age)} FROM ${numbers}`,
       `INSERT INTO viewers SELECT 'acc_1', 'live', ${age} || '-' || n, ${daysAgo(age)} FROM ${numbers}`,
+      `INSERT INTO player_tokens SELECT 'acc_1', 'live', ${age} || '-' || n, 'ply_1', ${age} || '-' || n, ${daysAgo(age)}, ${daysAgo(5 * age)}
+        FROM ${numbers}`,
+      `INSERT INTO wallet_balances SELECT 'acc_1', 'live', ${age} || '-' || n, 'coins', 5, NULL, 1 FROM ${numbers}`,
+      `INSERT INTO wallet_entries SELECT 'acc_1', 'live', ${age} || '-' || n, 'id', 'reward', 'coins', 5, NULL, NULL, 5, 1, ${daysAgo(5 * age)}
+        FROM ${numbers}`,
       `INSERT INTO jobs (account_id, id, environment, kind, request, state, progress, counts, actor, created_at)
         SELECT 'acc_1', ${createIdExpression('job', age)}, 'live', 'recovery', '{}', 'done', 1, '{}', 'a', now() FROM ${numbers}`,
     ])
@@ -110,6 +118,7 @@ test('old rows are deleted in batches', async () => {
     sign_in_attempts: 1_500,
     limit_uses: 1_500,
     viewers: 1_500,
+    player_tokens: 1_500,
     jobs: 1_500,
   });
   expect(await deleteOld({ auditMs: 99 * dayMs })).toEqual({ audit_entries: 1_500 });

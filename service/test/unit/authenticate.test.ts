@@ -12,6 +12,7 @@ test('requests with a leaked key are rate limited by IP during a database outage
     keyCeiling: rate,
     address: rate,
     user: { live: rate, sandbox: rate },
+    guests: rate,
     waits: { key: 1, address: 1 },
   };
   const nowMs = () => 0;

@@ -94,6 +94,7 @@ test('signed-in requests are limited for each user', () => {
     keyCeiling: rate,
     address: rate,
     user: { sandbox: rate, live: rate },
+    guests: rate,
     waits: { key: 1, address: 1 },
   };
   const limiter = createRateLimiter(

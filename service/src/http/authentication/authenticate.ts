@@ -68,7 +68,7 @@ export function createAdmitKey(deps: Deps): AdmitKey {
       throw new ProblemError(
         'key_not_permitted',
         principal.kind === 'pk'
-          ? 'Publishable keys can only request decisions and report events. Send this request from your server, with a secret key.'
+          ? 'Publishable keys can only request decisions, report events and use a player’s own wallet. Send this request from your server, with a secret key.'
           : 'This endpoint accepts publishable keys only.',
       );
     }
@@ -204,7 +204,14 @@ function allowOrigin(reply: FastifyReply, origin: string): void {
 }
 
 /** The paths that accept publishable keys. */
-const publishablePaths = ['/v1/decisions', '/v1/decisions/:id', '/v1/events'];
+const publishablePaths = [
+  '/v1/decisions',
+  '/v1/decisions/:id',
+  '/v1/events',
+  '/v1/players',
+  '/v1/wallet',
+  '/v1/wallet/spends',
+];
 
 /** Responds to CORS preflight requests. */
 export function addPreflight(app: FastifyInstance): void {
@@ -214,7 +221,7 @@ export function addPreflight(app: FastifyInstance): void {
       return reply
         .headers({
           'access-control-allow-methods': 'GET, POST',
-          'access-control-allow-headers': 'Authorization, Content-Type, Decision-Token',
+          'access-control-allow-headers': 'Authorization, Content-Type, Decision-Token, Player-Token',
           'access-control-max-age': '7200',
         })
         .code(204)

@@ -2,26 +2,56 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import proxyAddr from '@fastify/proxy-addr';
 import type { DecisionRequest, Placement } from '@trueward/protocol/wire';
 import type { Principal } from '../../access/principal.ts';
+import { isGuestRef, isPlayerToken, type PlayerTokens } from '../../access/player-tokens.ts';
 import type { UserTokens } from '../../access/user-tokens.ts';
 import { normalizeCountry } from '../../platform/names.ts';
 import { maxUserAgentLength } from '../../reward/ingest-events.ts';
 import { ProblemError } from '../problem.ts';
 
 /**
+ * Resolves to the player that a token proves: a user token from the game's server, or the token of a guest player.
+ *
+ * @throws ProblemError `token_invalid` or `player_unknown`.
+ */
+export type IdentifyToken = (principal: Principal, token: string) => Promise<string>;
+
+export function createIdentifyToken(
+  userTokens: Pick<UserTokens, 'verify'>,
+  playerTokens: Pick<PlayerTokens, 'find'>,
+): IdentifyToken {
+  return async (principal, token) => {
+    if (isPlayerToken(token)) {
+      const playerRef = await playerTokens.find(principal, token);
+      if (playerRef !== undefined) return playerRef;
+      throw new ProblemError(
+        'player_unknown',
+        'There is no player with this token: it was revoked, or the player was erased. Create a new player.',
+      );
+    }
+    const userRef = await userTokens.verify(principal, token);
+    if (userRef !== undefined && !isGuestRef(userRef)) return userRef;
+    throw new ProblemError(
+      'token_invalid',
+      'The user token is not signed with one of this environment’s secrets, has expired, or has a lifetime of more than a day.',
+    );
+  };
+}
+
+/**
  * Identifies the player for whom a decision is requested. Requests from servers are trusted. Clients may be required to
  * send a user token. Returns synchronously if there is no token.
  *
- * @throws ProblemError `identity_required`, `token_invalid` or `invalid_request`.
+ * @throws ProblemError `identity_required`, `player_required`, `token_invalid`, `player_unknown` or `invalid_request`.
  */
 export function identifyPlayer(
-  userTokens: UserTokens,
+  identifyToken: IdentifyToken,
   principal: Principal,
   placement: Placement,
   request: DecisionRequest,
 ): DecisionRequest | Promise<DecisionRequest> {
   const { user_token: token } = request;
   if (token === undefined) return checkIdentity(principal, placement, request);
-  return withVerifiedUser(userTokens, principal, request, token).then((identifiedRequest) =>
+  return withVerifiedUser(identifyToken, principal, request, token).then((identifiedRequest) =>
     checkIdentity(principal, placement, identifiedRequest),
   );
 }
@@ -31,20 +61,25 @@ function checkIdentity(
   placement: Placement,
   request: DecisionRequest,
 ): DecisionRequest {
-  const { identity = 'none', format } = placement;
+  const { identity = 'none', format, reward } = placement;
+  const { user_ref: userRef } = request;
   const isProven = principal.kind === 'sk' || request.user_token !== undefined;
-  if (
-    principal.kind === 'pk' &&
-    (identity === 'server' || (identity === 'user_token' && !isProven))
-  ) {
+  if (userRef === undefined && reward?.credit === 'wallet' && identity !== 'server')
+    throw new ProblemError(
+      'player_required',
+      `The ${placement.name} placement requires a player: create a guest player and send its player token.`,
+    );
+  // A guest's reference is known to others, such as support, so it proves nothing.
+  const mustProve = identity === 'user_token' || (userRef !== undefined && isGuestRef(userRef));
+  if (principal.kind === 'pk' && (identity === 'server' || (mustProve && !isProven))) {
     throw new ProblemError(
       'identity_required',
       identity === 'server'
         ? `Only your server can request decisions for the ${placement.name} placement: request them there with a secret key and pass them to the client.`
-        : `The ${placement.name} placement requires a user token: have your server sign one with signUserToken.`,
+        : `The ${placement.name} placement or this player requires a user token: have your server sign one with signUserToken, or send a guest’s player token.`,
     );
   }
-  if (format === 'rewarded' && request.user_ref === undefined) {
+  if (format === 'rewarded' && userRef === undefined) {
     throw new ProblemError('invalid_request', 'A rewarded ad requires a player id.', {
       errors: [{ pointer: '/user_ref', message: 'is required for a rewarded placement' }],
     });
@@ -53,18 +88,12 @@ function checkIdentity(
 }
 
 async function withVerifiedUser(
-  userTokens: UserTokens,
+  identifyToken: IdentifyToken,
   principal: Principal,
   request: DecisionRequest,
   token: string,
 ): Promise<DecisionRequest> {
-  const userRef = await userTokens.verify(principal, token);
-  if (userRef === undefined) {
-    throw new ProblemError(
-      'token_invalid',
-      'The user token is not signed with one of this environment’s secrets, has expired, or has a lifetime of more than a day.',
-    );
-  }
+  const userRef = await identifyToken(principal, token);
   if (request.user_ref !== undefined && request.user_ref !== userRef) {
     throw new ProblemError(
       'token_invalid',

@@ -24,6 +24,8 @@ export interface RateLimits {
   address: Rate;
   /** Decisions per user. */
   user: Record<Environment, Rate>;
+  /** New guest players per IP. */
+  guests: Rate;
   waits: WaitLimits;
 }
 
@@ -45,12 +47,16 @@ export interface RateLimiter {
   onSession(principal: Pick<SessionPrincipal, 'accountId' | 'userId'>, reply: ReplyHeaders): void;
   /** Counts a decision for a user. */
   onUser(principal: Principal, userRef: string, reply: ReplyHeaders): void;
+  /** Counts a spend by a player. */
+  onSpend(principal: Principal, playerRef: string, reply: ReplyHeaders): void;
+  /** Counts a new guest player. */
+  onGuest(client: Client, reply: ReplyHeaders): void;
   /** Counts a long-polling request as open until the returned function is called. */
   onWait(principal: Principal, client: Client, decisionId: string): () => void;
 }
 
 /** The token buckets for each limit. */
-type LimitBuckets = Record<'key' | 'address' | 'user' | 'unknown' | 'session', TokenBuckets>;
+type LimitBuckets = Record<'key' | 'address' | 'user' | 'guest' | 'unknown' | 'session', TokenBuckets>;
 
 /** Lookups of credentials that don't exist, per IP. People mistype links and open old bookmarks a few times at most. */
 const unknownCredentials: Rate = { perS: 0.2, burst: 10 };
@@ -62,6 +68,7 @@ export const createLimitBuckets = (limits: RateLimits, nowMs: () => number): Lim
   key: createTokenBuckets(limits.key.live, nowMs),
   address: createTokenBuckets(limits.address, nowMs),
   user: createTokenBuckets(limits.user.live, nowMs),
+  guest: createTokenBuckets(limits.guests, nowMs),
   unknown: createTokenBuckets(unknownCredentials, nowMs),
   session: createTokenBuckets(sessionRate, nowMs),
 });
@@ -100,6 +107,8 @@ export function createRateLimiter(
       onUnknownCredential: () => noop,
       onSession: noop,
       onUser: noop,
+      onSpend: noop,
+      onGuest: noop,
       onWait,
     };
   }
@@ -137,6 +146,13 @@ export function createRateLimiter(
     onUser({ accountId, environment }, userRef, reply) {
       const name = `${accountId} ${environment} ${userRef}`;
       take(reply, 'for this user', buckets.user, name, limits.user[environment]);
+    },
+    onSpend({ accountId, environment }, playerRef, reply) {
+      const name = `${accountId} ${environment} ${playerRef} spend`;
+      take(reply, 'for this user', buckets.user, name, limits.user[environment]);
+    },
+    onGuest({ ip }, reply) {
+      take(reply, 'for new players from this IP', buckets.guest, ipGroup(ip));
     },
     onWait,
   };

@@ -9,10 +9,14 @@ import type { SecretBox } from '../../access/secret-box.ts';
 import type { Clock } from '../../platform/time.ts';
 import type { Database } from '../../store/database.ts';
 import type { Principal } from '../../access/principal.ts';
-import type { UserTokens } from '../../access/user-tokens.ts';
 import { linkSignal } from '../../platform/bounded-request.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
-import { type Country, detectDevice, identifyPlayer } from '../authentication/identify-player.ts';
+import {
+  type Country,
+  detectDevice,
+  identifyPlayer,
+  type IdentifyToken,
+} from '../authentication/identify-player.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
 import { findClosestName } from '../../platform/closest-name.ts';
 import { writeHeaders } from '../openapi.ts';
@@ -25,7 +29,7 @@ interface Deps {
   clock: Clock;
   configuration: Configuration;
   makeDecision: MakeDecision;
-  userTokens: UserTokens;
+  identifyToken: IdentifyToken;
   limiter: RateLimiter;
   country: Pick<Country, 'read'>;
   /** Aborts when the service stops. */
@@ -76,7 +80,7 @@ async function handleServerRequest(
 }
 
 async function handleDecisionRequest(
-  { configuration, makeDecision, userTokens, limiter, country, stopping }: Deps,
+  { configuration, makeDecision, identifyToken, limiter, country, stopping }: Deps,
   request: Request,
   reply: FastifyReply,
 ): Promise<Decision> {
@@ -98,7 +102,7 @@ async function handleDecisionRequest(
       meant ? `${detail} Did you mean \`${meant}\`?` : detail,
     );
   }
-  const identity = identifyPlayer(userTokens, principal, entry.placement, body);
+  const identity = identifyPlayer(identifyToken, principal, entry.placement, body);
   const identifiedRequest = identity instanceof Promise ? await identity : identity;
   if (identifiedRequest.user_ref !== undefined && principal.kind === 'pk') {
     limiter.onUser(principal, identifiedRequest.user_ref, reply);

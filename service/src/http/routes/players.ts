@@ -44,7 +44,7 @@ export function addPlayerRoutes(app: FastifyInstance, deps: Deps): void {
         operationId: 'erasePlayer',
         summary: 'Erase a player',
         description:
-          'Starts a job that deletes what is stored about a player: decisions, events, rewards, and webhook events with their deliveries. Counts in reports stay. The `archive` command erases the player from archives.',
+          'Starts a job that deletes what is stored about a player: decisions, events, rewards, webhook events with their deliveries, the wallet, and a guest player’s devices. Counts in reports stay. The `archive` command erases the player from archives.',
         params,
         headers: writeHeaders,
         response: { 202: { description: 'The job.', $ref: 'Job#' } },
@@ -68,7 +68,7 @@ export function addPlayerRoutes(app: FastifyInstance, deps: Deps): void {
         operationId: 'exportPlayer',
         summary: 'Export a player',
         description:
-          'Returns everything that is stored about a player as JSON lines: one per decision, with its events and reward, and one per webhook event, with its deliveries.',
+          'Returns everything that is stored about a player as JSON lines: one per decision, with its events and reward, one per webhook event, with its deliveries, and those of the wallet.',
         params,
         response: {
           200: {

@@ -18,6 +18,7 @@ import {
 } from './doctor-machine.ts';
 import { checkAdsTxtFiles, fetchAdsTxt } from './doctor-ads-txt.ts';
 import { findMistakes, readIntegrationFacts } from '../../history/integration-health.ts';
+import { findSumDifferences } from '../../wallet/check-sums.ts';
 import { type DatabaseContext, withDatabase } from './with-database.ts';
 
 const stateLabels = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL' };
@@ -112,8 +113,20 @@ async function checkDatabaseContents({
     ...(await checkWebhooks(database)),
     ...(await checkAdsTxt(database)),
     await checkDeliveries(database, clock.nowMs()),
+    await checkWallets(database),
     ...(await checkIntegrations(database, clock.nowMs())),
   ];
+}
+
+/** Checks that every balance is the sum of its entries. */
+async function checkWallets(database: Queries): Promise<Finding> {
+  const differences = await findSumDifferences(database);
+  const [first] = differences;
+  return first
+    ? fail(
+        `the entries of ${differences.length} wallets don't add up to their balances, such as that of ${first.viewer} in ${first.accountId} (${first.environment}): keep the database as it is and report this`,
+      )
+    : ok('the entries of all wallets add up to their balances');
 }
 
 async function checkAdsTxt(database: Queries): Promise<Finding[]> {

@@ -127,6 +127,10 @@ function readRateLimits(getText: (name: SettingName) => string): RateLimits {
     keyCeiling: readRate('RATE_LIMIT_KEY_CEILING'),
     address: readRate('RATE_LIMIT_ADDRESS'),
     user: { live: readRate('RATE_LIMIT_USER_LIVE'), sandbox: readRate('RATE_LIMIT_USER_SANDBOX') },
+    guests: {
+      perS: Number(getText('RATE_LIMIT_GUESTS')) / 3_600,
+      burst: Number(getText('RATE_LIMIT_GUESTS')),
+    },
     waits: {
       key: Number(getText('WAITS_PER_KEY')),
       address: Number(getText('WAITS_PER_ADDRESS')),

@@ -92,6 +92,11 @@ const limitSettings = {
     ...rateFormat,
     fallback: '2/60',
   },
+  RATE_LIMIT_GUESTS: {
+    description: 'new guest players per hour and per IPv4 address or IPv6 /64',
+    ...wholeNumber(1, 1_000_000),
+    fallback: '30',
+  },
   WAITS_PER_KEY: {
     description: 'concurrent long-polling requests (wait_s) per key and process',
     ...wholeNumber(1, 10_000),

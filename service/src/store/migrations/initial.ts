@@ -2,6 +2,7 @@ import { access } from './initial/access.ts';
 import { configuration } from './initial/configuration.ts';
 import { decisions } from './initial/decisions.ts';
 import { upkeep } from './initial/upkeep.ts';
+import { wallets } from './initial/wallets.ts';
 import { webhooks } from './initial/webhooks.ts';
 
 /**
@@ -13,5 +14,5 @@ import { webhooks } from './initial/webhooks.ts';
  */
 export const initial = {
   name: '0001-initial',
-  statements: [...configuration, ...access, ...decisions, ...webhooks, ...upkeep],
+  statements: [...configuration, ...access, ...decisions, ...wallets, ...webhooks, ...upkeep],
 } as const;

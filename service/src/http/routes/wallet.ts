@@ -1,0 +1,135 @@
+import type { Guest, Spend, SpendRequest, Wallet } from '@trueward/protocol/wire';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { PlayerTokens } from '../../access/player-tokens.ts';
+import type { Principal } from '../../access/principal.ts';
+import type { Pseudonymize } from '../../decision/decision-service.ts';
+import type { WalletOwner, WalletService } from '../../wallet/wallet-service.ts';
+import { getPrincipal } from '../authentication/authenticate.ts';
+import type { IdentifyToken } from '../authentication/identify-player.ts';
+import type { RateLimiter } from '../limits/rate-limits.ts';
+import { ProblemError } from '../problem.ts';
+
+interface Deps {
+  playerTokens: Pick<PlayerTokens, 'create'>;
+  identifyToken: IdentifyToken;
+  pseudonym: Pseudonymize;
+  wallets: WalletService;
+  limiter: RateLimiter;
+}
+
+const config = { keys: ['pk'] } as const;
+const headers = {
+  type: 'object',
+  properties: {
+    'player-token': {
+      type: 'string',
+      maxLength: 2_048,
+      description: 'The `player_token` of a guest player, or a user token from your server.',
+    },
+  },
+} as const;
+const querystring = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    nonce: {
+      type: 'string',
+      maxLength: 64,
+      description:
+        'Ignored. With a different value per request, no cache between the player and the service answers.',
+    },
+  },
+} as const;
+
+/** Adds the routes with which a game without a server creates players, reads their wallets and spends from them. */
+export function addWalletRoutes(app: FastifyInstance, deps: Deps): void {
+  const { playerTokens, wallets, limiter } = deps;
+  app.post(
+    '/v1/players',
+    {
+      config,
+      schema: {
+        operationId: 'createGuest',
+        summary: 'Create a guest player',
+        description: 'For games that have no server and no ids for their players.',
+        response: { 201: { description: 'The player.', $ref: 'Guest#' } },
+      },
+    },
+    async (request, reply): Promise<Guest> => {
+      limiter.onGuest(request, reply);
+      const { playerRef, playerToken } = await playerTokens.create(getPrincipal(request));
+      void reply.code(201);
+      return { player_ref: playerRef, player_token: playerToken };
+    },
+  );
+  app.get(
+    '/v1/wallet',
+    {
+      config,
+      schema: {
+        operationId: 'readWallet',
+        summary: "Read the player's wallet",
+        headers,
+        querystring,
+        response: { 200: { description: 'The wallet.', $ref: 'Wallet#' } },
+      },
+    },
+    async (request): Promise<Wallet> =>
+      wallets.read(getPrincipal(request), await findOwner(deps, request)),
+  );
+  app.post<{ Body: SpendRequest }>(
+    '/v1/wallet/spends',
+    {
+      config,
+      schema: {
+        operationId: 'spend',
+        summary: 'Spend from a balance',
+        description:
+          'A balance never falls below zero. A retry with the same `id` is charged once and returns the first result.',
+        headers,
+        body: { $ref: 'SpendRequest#' },
+        response: { 201: { description: 'The spend.', $ref: 'Spend#' } },
+      },
+    },
+    async (request, reply): Promise<Spend> => {
+      const principal = getPrincipal(request);
+      const owner = await findOwner(deps, request);
+      limiter.onSpend(principal, owner.playerRef, reply);
+      const result = await wallets.spend(principal, owner, request.body);
+      if ('refusal' in result) throw describeRefusal(result, request.body);
+      void reply.code(201);
+      return result.spend;
+    },
+  );
+}
+
+/** @throws ProblemError when the request doesn't prove who the player is. */
+async function findOwner(
+  { identifyToken, pseudonym }: Deps,
+  request: FastifyRequest,
+): Promise<WalletOwner> {
+  const principal: Principal = getPrincipal(request);
+  const token = request.headers['player-token'];
+  if (typeof token !== 'string')
+    throw new ProblemError(
+      'player_required',
+      'Send the `player_token` of a guest player, or a user token, in the header `Player-Token`.',
+    );
+  const playerRef = await identifyToken(principal, token);
+  return { playerRef, viewer: pseudonym(principal, playerRef) };
+}
+
+const describeRefusal = (
+  result: { refusal: 'insufficient_balance'; balance: number } | { refusal: 'id_reused' },
+  { type, amount }: SpendRequest,
+): ProblemError =>
+  result.refusal === 'insufficient_balance'
+    ? new ProblemError(
+        result.refusal,
+        `The player has ${result.balance} ${type}, which is less than ${amount}.`,
+        { balance: result.balance },
+      )
+    : new ProblemError(
+        'idempotency_key_reused',
+        'This `id` has already been used for something else; use a new id for each spend.',
+      );

@@ -1,0 +1,76 @@
+/** What a player has of one type. */
+export interface Holding {
+  type: string;
+  balance: number;
+  /** When a timed reward ends, in Unix milliseconds. */
+  activeUntilMs: number | null;
+  /** The version of the last entry of this type. */
+  version: number;
+}
+
+/** A change to a player's wallet. */
+export interface WalletChange {
+  /** The id of the entry, which is unique for the player. */
+  id: string;
+  kind: 'reward' | 'spend';
+  type: string;
+  /** How much to add to the balance. Negative for a spend. */
+  delta: number;
+  /** How long the player has the reward, instead of an amount. */
+  durationS?: number | undefined;
+  /** How far ahead the time may be extended. */
+  maxActiveS?: number | undefined;
+  reason?: string | undefined;
+}
+
+/** An applied change: the entry, and what the player then has of its type. */
+export interface Entry extends WalletChange {
+  balance: number;
+  version: number;
+}
+
+/** The largest balance. Every JSON parser reads whole numbers up to it exactly. */
+export const maxBalance = Number.MAX_SAFE_INTEGER;
+/** How far ahead timed rewards can be extended by default, in seconds. */
+const defaultMaxActiveS = 604_800;
+
+/** Returns the number of changes to a wallet so far. */
+export const readVersion = (holdings: Iterable<Holding>): number =>
+  Math.max(0, ...Array.from(holdings, ({ version }) => version));
+
+/**
+ * Applies a change to what a player has. Returns undefined if the balance is not sufficient. A reward never fails: what
+ * exceeds the largest balance is not credited.
+ */
+export function applyChange(
+  holdings: readonly Holding[],
+  change: WalletChange,
+  nowMs: number,
+): { entry: Entry; holding: Holding } | undefined {
+  const held = holdings.find(({ type }) => type === change.type);
+  const before = held?.balance ?? 0;
+  const delta = Math.min(change.delta, maxBalance - before);
+  const balance = before + delta;
+  if (balance < 0) return undefined;
+  const version = readVersion(holdings) + 1;
+  return {
+    entry: { ...change, delta, balance, version },
+    holding: {
+      type: change.type,
+      balance,
+      activeUntilMs: extend(held?.activeUntilMs ?? null, change, nowMs),
+      version,
+    },
+  };
+}
+
+function extend(
+  untilMs: number | null,
+  { durationS, maxActiveS = defaultMaxActiveS }: WalletChange,
+  nowMs: number,
+): number | null {
+  if (durationS === undefined) return untilMs;
+  const from = Math.max(untilMs ?? nowMs, nowMs);
+  // A lower limit never takes away what the player already has.
+  return Math.max(from, Math.min(from + durationS * 1_000, nowMs + maxActiveS * 1_000));
+}

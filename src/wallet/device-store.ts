@@ -1,0 +1,86 @@
+import { del, get, set, values } from 'idb-keyval';
+import type { Clock } from '../platform/clock.ts';
+import { createDatabase } from '../platform/database.ts';
+import { type Shown, isShown } from './shown.ts';
+
+/** The device’s guest player. */
+export interface GuestRecord {
+  ref: string;
+  token: string;
+}
+
+/** A spend that the service has not answered, or whose `spend` event has not been handled. */
+export interface SpendRecord {
+  /** Version of this format. */
+  v: 1;
+  id: string;
+  /** The player who spends. */
+  ref: string;
+  type: string;
+  amount: number;
+  reason?: string;
+  /** Whether the service has charged the player. */
+  charged: boolean;
+}
+
+/** What the wallet stores on the device. */
+export interface DeviceStore {
+  /** Rejects if the device can’t be read. */
+  readGuest(): Promise<GuestRecord | undefined>;
+  /** Rejects if the device can’t store it. */
+  writeGuest(guest: GuestRecord): Promise<void>;
+  readWallet(ref: string): Promise<Shown | undefined>;
+  writeWallet(shown: Shown): Promise<void>;
+  /** Rejects if the device can’t store it: a spend must survive a crash. */
+  writeSpend(spend: SpendRecord): Promise<void>;
+  removeSpend(id: string): Promise<void>;
+  /** Returns the player’s spends. */
+  readSpends(ref: string): Promise<SpendRecord[]>;
+  close(): void;
+}
+
+const isGuest = (value: unknown): value is GuestRecord => {
+  const guest = value as Partial<GuestRecord> | undefined;
+  return typeof guest?.ref === 'string' && typeof guest.token === 'string';
+};
+const isSpend = (value: unknown): value is SpendRecord => {
+  const spend = value as Partial<SpendRecord> | undefined;
+  return (
+    spend?.v === 1 &&
+    [spend.id, spend.ref, spend.type].every((text) => typeof text === 'string') &&
+    Number.isSafeInteger(spend.amount)
+  );
+};
+
+export function createDeviceStore(options: { name: string; clock: Clock }): DeviceStore {
+  const inStore = { autoIncrement: false };
+  const database = createDatabase({
+    ...options,
+    name: `${options.name}:wallet`,
+    stores: { device: inStore, spends: inStore },
+  });
+  const device = database.store('device', 'strict');
+  const spends = database.store('spends', 'strict');
+  /** What can be read again from the service. */
+  const orNothing = <T>(operation: Promise<T>): Promise<T | undefined> =>
+    operation.catch(() => undefined);
+  return {
+    async readGuest() {
+      const guest = await get<unknown>('guest', device);
+      return isGuest(guest) ? guest : undefined;
+    },
+    writeGuest: (guest) => set('guest', guest, device),
+    async readWallet(ref) {
+      const shown = await orNothing(get<unknown>(`wallet ${ref}`, device));
+      return isShown(shown) ? shown : undefined;
+    },
+    writeWallet: (shown) => orNothing(set(`wallet ${shown.ref}`, shown, device)),
+    writeSpend: (spend) => set(spend.id, spend, spends),
+    removeSpend: (id) => orNothing(del(id, spends)),
+    async readSpends(ref) {
+      const stored = (await orNothing(values<unknown>(spends))) ?? [];
+      return stored.filter(isSpend).filter((spend) => spend.ref === ref);
+    },
+    close: database.close,
+  };
+}

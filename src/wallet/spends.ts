@@ -1,0 +1,173 @@
+import type { Reason } from '../outcome.ts';
+import { runWithTimeout } from '../platform/clock.ts';
+import { browserLocks } from '../platform/locks.ts';
+import { listen } from '../platform/native.ts';
+import { createBackOff } from '../transport/back-off.ts';
+import { hasShape, toReasonCode } from '../transport/service-client.ts';
+import type { Spend as WireSpend } from '../../protocol/wire.ts';
+import type { DeviceStore, SpendRecord } from './device-store.ts';
+import type { Proof, SpendOptions, SpendResult, Wallet, WalletDeps } from './wallet.ts';
+
+/** Spends from balances, and delivers what was bought. */
+export interface Spends {
+  spend: Wallet['spend'];
+  /** Repeats spends that the service has not answered, and delivers those that it has. */
+  wake(): void;
+  /** Like {@link Spends.wake}, without waiting for a delay to end. */
+  hurry(): void;
+  stop(): void;
+}
+
+interface Deps extends WalletDeps {
+  store: DeviceStore;
+  prove(): Promise<Proof>;
+  /** Called with every answer for a completed spend. */
+  onCharged(ref: string, spend: WireSpend): void;
+}
+
+/** How long a handler may take, in milliseconds. After that, it is called again later. */
+const handlerTimeoutMs = 10_000;
+
+const isWireSpend = (body: unknown): body is WireSpend =>
+  hasShape(body, { id: '', type: '', amount: 0, balance: 0, version: 0 });
+
+/** Returns what is wrong with the arguments, or undefined. */
+function findMistake(type: unknown, amount: unknown, reason: unknown): string | undefined {
+  if (typeof type !== 'string' || type === '' || type.length > 64)
+    return `\`type\` must be text of 1 to 64 characters; got ${String(type)}.`;
+  if (!Number.isSafeInteger(amount) || (amount as number) < 1)
+    return `\`amount\` must be a whole number of at least 1; got ${String(amount)}.`;
+  if (reason !== undefined && (typeof reason !== 'string' || reason === '' || reason.length > 64))
+    return `\`reason\` must be text of 1 to 64 characters; got ${String(reason)}.`;
+  return undefined;
+}
+
+export function createSpends(deps: Deps): Spends {
+  const { client, clock, connectivity, events, name, newId, player, prove, signal, store } = deps;
+  const backOff = createBackOff(deps, () => wake());
+  let running: Promise<void> | undefined;
+  let again = false;
+
+  /** Sends a stored spend. The service charges it once, however often it is sent. */
+  const send = async (record: SpendRecord, proof: Proof): Promise<SpendResult> => {
+    if (!('headers' in proof)) return proof;
+    const { id, ref, type, amount, reason } = record;
+    const response = await client.call('/v1/wallet/spends', isWireSpend, {
+      body: { id, type, amount, ...(reason !== undefined && { reason }) },
+      headers: proof.headers,
+      signal,
+    });
+    if (response.kind === 'ok') {
+      deps.onCharged(ref, response.body);
+      try {
+        await store.writeSpend({ ...record, charged: true });
+        backOff.reset();
+        wake();
+      } catch {
+        // It is sent again, and stored then.
+        backOff.fail();
+      }
+      return { outcome: 'spent', id, balance: response.body.balance };
+    }
+    const code = toReasonCode(response) as Reason;
+    if (response.kind !== 'refused') {
+      backOff.fail(response.kind === 'retry' ? response.retryAfterMs : undefined);
+      return { outcome: 'pending', id, reason: code };
+    }
+    await store.removeSpend(id);
+    const { balance } = response.problem;
+    if (code === 'insufficient_balance')
+      return { outcome: 'insufficient', id, ...(balance !== undefined && { balance }) };
+    const outcome = code === 'player_unknown' || code === 'token_invalid' ? 'unavailable' : 'error';
+    return { outcome, reason: code };
+  };
+
+  const callHandler = (record: SpendRecord): Promise<object | string> =>
+    runWithTimeout(
+      clock,
+      handlerTimeoutMs,
+      signal,
+      (ending) =>
+        new Promise<object>((resolve, reject) => {
+          const { id, type, amount, reason } = record;
+          const details = { id, type, amount, ...(reason !== undefined && { reason }) };
+          const cancel = deps.deliver(() => {
+            events.call('spend', details).then(() => resolve({}), reject);
+          });
+          listen(ending, 'abort', cancel);
+        }),
+    );
+
+  /** Delivers completed spends. A lock keeps two tabs from delivering the same one. */
+  const deliver = async (ref: string): Promise<void> => {
+    const lock = new AbortController();
+    await browserLocks()(`${name}:spend`, lock.signal);
+    for (const record of await store.readSpends(ref)) {
+      const isDue = record.charged && events.hasListeners('spend') && deps.lifecycle.isVisible();
+      if (!isDue || player.player().ref !== ref || signal.aborted) continue;
+      if (typeof (await callHandler(record)) === 'object') await store.removeSpend(record.id);
+      else if (!signal.aborted) backOff.fail();
+    }
+    lock.abort();
+  };
+
+  const run = async (): Promise<void> => {
+    const { ref } = player.player();
+    if (!ref) return;
+    const open = await store.readSpends(ref);
+    const unanswered = open.filter(({ id, charged }) => !charged && !sending.has(id));
+    for (const record of unanswered) {
+      const proof = await prove();
+      if ('headers' in proof && proof.ref === ref && !signal.aborted) await send(record, proof);
+    }
+    if (open.some(({ charged }) => charged)) await deliver(ref);
+  };
+  /** The spends that a call is sending. */
+  const sending = new Set<string>();
+  const wake = (): void => {
+    if (signal.aborted || backOff.isWaiting()) return;
+    again = running !== undefined;
+    running ??= run()
+      .catch(() => undefined)
+      .then(() => {
+        running = undefined;
+        if (again) wake();
+      });
+  };
+
+  return {
+    async spend(type, amount, options: SpendOptions = {}) {
+      const { reason } = Object(options) as SpendOptions;
+      const detail = findMistake(type, amount, reason);
+      if (detail !== undefined) return { outcome: 'error', reason: 'option_invalid', detail };
+      if (!connectivity.isOnline()) return { outcome: 'offline', reason: 'network' };
+      const proof = await prove();
+      if (!('headers' in proof)) return proof;
+      const id = newId();
+      const record: SpendRecord = {
+        v: 1,
+        id,
+        ref: proof.ref,
+        type,
+        amount,
+        ...(reason !== undefined && { reason }),
+        charged: false,
+      };
+      sending.add(id);
+      try {
+        await store.writeSpend(record);
+      } catch (error) {
+        return { outcome: 'unavailable', reason: 'storage_failed', detail: String(error) };
+      }
+      const result = await send(record, proof);
+      sending.delete(id);
+      return result;
+    },
+    wake,
+    hurry() {
+      backOff.hurry();
+      wake();
+    },
+    stop: backOff.cancel,
+  };
+}

@@ -1,0 +1,86 @@
+import type { BrowserContext, Page } from 'playwright';
+import { describe, expect } from 'vitest';
+import { createDemand } from '../../../service/test/demo-demand.ts';
+import { getResult, show } from '../browser.ts';
+import type { Stack } from '../stack.ts';
+import { it } from '../worker.ts';
+
+declare global {
+  /** Globals that `pages/wallet.js` defines. */
+  interface Window {
+    bought(): { id: string; reason: string }[];
+    handlerCalls(): string[];
+  }
+}
+
+describe('a game without a server', () => {
+  let stack: Stack;
+  let browser: BrowserContext;
+  it.beforeAll(async ({ stack: sharedStack, browser: sharedBrowser }) => {
+    stack = sharedStack;
+    browser = await sharedBrowser.newContext({ viewport: { width: 800, height: 600 } });
+    await createDemand({ url: stack.serviceUrl, keys: stack.keys }).addPlacement('Harbour', {
+      name: 'wallet-coins',
+      format: 'rewarded',
+      min_view_ms: 1_000,
+      reward: { type: 'coins', amount: 25, credit: 'wallet' },
+    });
+  });
+  it.afterAll(() => browser.close());
+
+  const open = async (query: Record<string, string> = {}): Promise<Page> => {
+    const page = await browser.newPage();
+    const url = new URL(stack.pageFor(''));
+    const { publishable: key } = stack.keys.sandbox;
+    const search = new URLSearchParams({ key, service: stack.serviceUrl, ...query });
+    await page.goto(`${url.origin}/wallet.html?${search}`);
+    return page;
+  };
+  const balance = (page: Page) => page.evaluate(() => window.ads.wallet.balance('coins'));
+  const countBought = (page: Page) => page.evaluate(() => window.bought().length);
+
+  it('has exactly what it paid for after lost answers and crashes', async () => {
+    let page = await open();
+    await show(page, 'showRewarded', 'wallet-coins');
+    const close = page.getByRole('button', { name: 'Close ad' }).first();
+    await expect.poll(() => balance(page), { timeout: 30_000 }).toBe(25);
+    await close.click();
+    expect(await getResult(page)).toMatchObject({ outcome: 'rewarded' });
+
+    // The service charges the player, but its answer is lost, and the page dies.
+    await browser.route('**/v1/wallet/spends', async (route) => {
+      await route.fetch();
+      await route.abort('connectionreset');
+    });
+    const spend = () =>
+      page.evaluate(() => window.ads.wallet.spend('coins', 10, { reason: 'red hat' }));
+    expect(await spend()).toMatchObject({ outcome: 'pending' });
+    await page.close();
+    await browser.unrouteAll();
+
+    // The next page gets the answer, but dies before it has saved what the player bought.
+    page = await open({ crash: '1' });
+    await expect.poll(() => page.evaluate(() => window.handlerCalls().length)).toBe(1);
+    await page.close();
+
+    page = await open();
+    await expect.poll(() => countBought(page)).toBe(1);
+    await expect.poll(() => balance(page)).toBe(15);
+    await page.reload();
+    await expect.poll(() => balance(page)).toBe(15);
+    expect(await page.evaluate(() => [window.bought(), window.handlerCalls().length])).toEqual([
+      [{ id: expect.any(String) as unknown, reason: 'red hat' }],
+      2,
+    ]);
+    // It can't spend what it doesn't have.
+    expect(await page.evaluate(() => window.ads.wallet.spend('coins', 16))).toMatchObject({
+      outcome: 'insufficient',
+      balance: 15,
+    });
+    expect(await page.evaluate(() => window.ads.wallet.spend('coins', 15))).toMatchObject({
+      outcome: 'spent',
+      balance: 0,
+    });
+    await expect.poll(() => countBought(page)).toBe(2);
+  });
+});
