@@ -116,7 +116,7 @@ export default defineConfig({
         resolve: { alias: sdkSources },
         optimizeDeps: {
           entries: ['test/browser/**/*.test.ts'],
-          include: ['eventemitter3', 'idb-keyval', 'phaser', 'phaser3', 'phaser360', ...engines],
+          include: ['idb-keyval', 'phaser', 'phaser3', 'phaser360', ...engines],
         },
         test: {
           name: 'browser',

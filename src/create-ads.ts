@@ -18,6 +18,7 @@ import {
   checkOptions,
   checkSimulation,
   checkUser,
+  type UserOptions,
 } from './options.ts';
 import { createOutbox } from './outbox/outbox.ts';
 import { createIndexedDbStore } from './outbox/event-store.ts';
@@ -28,7 +29,6 @@ import { native } from './platform/native.ts';
 import { createEmitter, type Emitter } from './platform/emitter.ts';
 import { newRandomId } from './platform/ids.ts';
 import { browserTabChannel } from './platform/page.ts';
-import { attempt } from './platform/guard.ts';
 import { loadPart } from './platform/load-part.ts';
 import { createLedger } from './reward/ledger.ts';
 import { createRewards } from './reward/rewards.ts';
@@ -74,14 +74,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   const name = `trueward:${environment}_${gameId}@${new URL(serviceUrl).host}`;
   const driver = validOptions.engine ?? noEngine();
   const engine = validOptions.keepRunning ? keepRunning(driver) : driver;
-  // The guest player of a game that has no ids for its players; see `wallet/guest.ts`.
-  const guest = attempt(() => localStorage.getItem(`${name}:guest`));
-  const player = createPlayerContext(
-    guest && !validOptions.userRef && !validOptions.userToken
-      ? { ...validOptions, userToken: guest }
-      : validOptions,
-    systemClock,
-  );
+  const player = createPlayerContext(validOptions, systemClock);
   let ended = false;
   const lifetime = new AbortController();
   const { signal } = lifetime;
@@ -124,6 +117,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     client,
     store: createIndexedDbStore({ ...ports, name: `${name}:outbox` }),
   });
+  const deliver = (callback: () => void) => callInNextFrame(engine, callback);
   const ledger = createLedger({ ...ports, name: `${name}:rewards` });
   const rewards = createRewards({
     ...ports,
@@ -139,7 +133,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       },
     },
     player,
-    deliver: (callback) => callInNextFrame(engine, callback),
+    deliver,
   });
   player.onIdentified(() => void rewards.refresh().then(emitChange));
   outbox.onRewards((statuses) => void rewards.settle(statuses));
@@ -180,24 +174,16 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       signal,
     }),
   };
+  const switchPlayer = (user: UserOptions, transferFrom?: string): void => {
+    player.setUser(user);
+    void rewards.setPlayer(transferFrom).then(emitChange);
+  };
   let opening: ReturnType<typeof loadWallet> | undefined;
   const loadWallet = async () => {
     const importPart = () => import('./wallet/wallet.ts');
-    const open = await loadPart(importPart, 'openWallet', { clock: systemClock, signal });
-    return open({
-      ...ports,
-      client,
-      player,
-      events,
-      ledger,
-      signal,
-      deliver: (callback) => callInNextFrame(engine, callback),
-      onChange: emitChange,
-      setUser(user) {
-        player.setUser(user);
-        void rewards.setPlayer(undefined).then(emitChange);
-      },
-    });
+    const deps = { ...ports, signal, client, player, events, ledger, deliver };
+    const open = await loadPart(importPart, 'openWallet', deps);
+    return open({ ...deps, onChange: emitChange, setUser: switchPlayer });
   };
   const openWallet = () => (opening ??= loadWallet());
   // An ad requested with the previous options must not be shown.
@@ -219,8 +205,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     setUser(user, options) {
       const cleanUser = checkUser(user);
       const previousRef = player.player().ref;
-      player.setUser(cleanUser);
-      void rewards.setPlayer(options?.transferRewards ? previousRef : undefined).then(emitChange);
+      switchPlayer(cleanUser, options?.transferRewards ? previousRef : undefined);
     },
     setConsent(consent) {
       checkConsent(consent);

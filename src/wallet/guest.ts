@@ -1,4 +1,3 @@
-import { attempt } from '../platform/guard.ts';
 import { linkSignals } from '../platform/clock.ts';
 import { browserLocks } from '../platform/locks.ts';
 import { hasShape } from '../transport/service-client.ts';
@@ -26,9 +25,7 @@ export function createGuest({ name, client, player, setUser, signal, store }: De
   const use = ({ token }: GuestRecord, replaced?: unknown): void => {
     const { user } = player.current();
     if (user.childDirected || user.userRef !== undefined || user.userToken !== replaced) return;
-    // With this copy, the next page load knows the guest at once.
-    attempt(() => localStorage.setItem(`${name}:guest`, token));
-    if (token !== replaced) setUser({ ...user, userToken: token });
+    setUser({ ...user, userToken: token });
   };
   const make = async (refused: unknown): Promise<void> => {
     const stored = await store.readGuest();
