@@ -16,7 +16,7 @@ const parts = [
   { name: 'one language other than English', code: core, chunk: 'uk', limit: 1_000 },
   { name: 'reading the page’s consent', code: core, chunk: 'page-consent', limit: 2_500 },
   { name: 'banners', code: core, chunk: 'show-banner', limit: 1_500 },
-  { name: 'the wallet', code: core, chunk: 'wallet', limit: 4_000 },
+  { name: 'the wallet', code: core, chunk: 'open-wallet', limit: 4_000 },
   { name: 'gamepads', code: core, chunk: 'gamepad', limit: 1_000 },
   { name: 'debug panel and log', code: core, chunk: 'debug-tools', limit: 3_000 },
   {

@@ -180,7 +180,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   };
   let opening: ReturnType<typeof loadWallet> | undefined;
   const loadWallet = async () => {
-    const importPart = () => import('./wallet/wallet.ts');
+    const importPart = () => import('./wallet/open-wallet.ts');
     const deps = { ...ports, signal, client, player, events, ledger, deliver };
     const open = await loadPart(importPart, 'openWallet', deps);
     return open({ ...deps, onChange: emitChange, setUser: switchPlayer });

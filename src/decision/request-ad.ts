@@ -148,7 +148,8 @@ export async function requestAd(
   const ageMs = startStopwatch(deps.clock);
   const response = await requestDecision(deps, request, signal);
   deps.onResponse?.(placement, response);
-  if (response.kind === 'refused' && /^player_/.test(response.problem.code)) await deps.makeGuest?.();
+  if (response.kind === 'refused' && response.problem.code.startsWith('player_'))
+    await deps.makeGuest?.();
   if (signal.aborted) return { outcome: 'aborted' };
   if (response.kind !== 'ok') return noAdFromResponse(response, deps.clock.now());
   return loadAdFromDecision(deps, response.body, ageMs, signal, previous);

@@ -34,8 +34,7 @@ interface Listener {
 /** Creates an {@link Emitter}. A handler that throws does not prevent the remaining handlers from being called. */
 export function createEmitter<Events extends Record<keyof Events, Handler>>(): Emitter<Events> {
   let listeners: Listener[] = [];
-  const find = (name: string): Listener[] =>
-    listeners.filter((listener) => listener.name === name);
+  const find = (name: string): Listener[] => listeners.filter((listener) => listener.name === name);
   const removeIf = (isRemoved: (listener: Listener) => boolean): void => {
     listeners = listeners.filter((listener) => !isRemoved(listener));
   };

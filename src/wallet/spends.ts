@@ -1,5 +1,6 @@
 import type { Reason } from '../outcome.ts';
 import { runWithTimeout } from '../platform/clock.ts';
+import { has } from '../platform/guard.ts';
 import { browserLocks } from '../platform/locks.ts';
 import { listen } from '../platform/native.ts';
 import { createBackOff } from '../transport/back-off.ts';
@@ -50,7 +51,7 @@ export function createSpends(deps: Deps): Spends {
 
   /** Sends a stored spend. The service charges it once, however often it is sent. */
   const send = async (record: SpendRecord, proof: Proof): Promise<SpendResult> => {
-    if (!('headers' in proof)) return proof;
+    if (!has(proof, 'headers')) return proof;
     const { id, ref, type, amount, reason } = record;
     const response = await client.call('/v1/wallet/spends', isWireSpend, {
       body: { id, type, amount, ...(reason !== undefined && { reason }) },
@@ -118,7 +119,7 @@ export function createSpends(deps: Deps): Spends {
     const unanswered = open.filter(({ id, charged }) => !charged && !sending.has(id));
     for (const record of unanswered) {
       const proof = await prove();
-      if ('headers' in proof && proof.ref === ref && !signal.aborted) await send(record, proof);
+      if (has(proof, 'headers') && proof.ref === ref && !signal.aborted) await send(record, proof);
     }
     if (open.some(({ charged }) => charged)) await deliver(ref);
   };
@@ -142,7 +143,7 @@ export function createSpends(deps: Deps): Spends {
       if (detail !== undefined) return { outcome: 'error', reason: 'option_invalid', detail };
       if (!connectivity.isOnline()) return { outcome: 'offline', reason: 'network' };
       const proof = await prove();
-      if (!('headers' in proof)) return proof;
+      if (!has(proof, 'headers')) return proof;
       const id = newId();
       const record: SpendRecord = {
         v: 1,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import type { Guest, Problem, Spend, Wallet } from '@trueward/protocol/wire';
+import type { Guest, Problem, Spend, Wallet } from '../../protocol/wire.ts';
 import { findSumDifferences } from '../../service/src/wallet/check-sums.ts';
 import { startGame, type Game } from '../../service/test/http/reward-game.ts';
 import { updatePlacement } from '../../service/test/http/reward-operator.ts';

@@ -141,9 +141,7 @@ function describeReward(
   { reward }: PlacementEntry['placement'],
   { child_directed: childDirected }: DecisionRequest,
 ): Reward | undefined {
-  return reward && childDirected === true
-    ? { type: reward.type, amount: reward.amount }
-    : reward;
+  return reward && childDirected === true ? { type: reward.type, amount: reward.amount } : reward;
 }
 
 function describeRecord(

@@ -17,7 +17,6 @@ import { openRateLimits } from '../http/limits/open-rate-limits.ts';
 import { openMedia } from '../media/uploads.ts';
 import { createKeyManager } from '../access/key-manager.ts';
 import { openSecretBox } from '../access/secret-box.ts';
-import { createPlayerTokens } from '../access/player-tokens.ts';
 import { createUserTokens } from '../access/user-tokens.ts';
 import { createStarted, type Started } from '../platform/started.ts';
 import type { Clock } from '../platform/time.ts';
@@ -45,7 +44,6 @@ import { startRewards } from '../reward/start-rewards.ts';
 import { createPasswords, type Passwords } from '../access/credentials.ts';
 import { createUsers, type Users } from '../access/create-users.ts';
 import { createEventBodies, createEventWriter } from '../webhook/event-writer.ts';
-import { createWalletService } from '../wallet/wallet-service.ts';
 import { startDeliveries } from '../webhook/start-deliveries.ts';
 
 /** A running service. */
@@ -236,8 +234,6 @@ async function wire(
     trySource: decisions.trySource,
     openHosts: demand.openHosts,
     userTokens: createUserTokens({ ...changeDeps, database, box }),
-    playerTokens: createPlayerTokens({ database, clock, makeId, pseudonym }),
-    wallets: createWalletService(database, clock),
     ingestEvents: rewards.ingestEvents,
     recordDropped: rewards.recordDropped,
     readReward: rewards.readReward,

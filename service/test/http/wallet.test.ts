@@ -141,7 +141,6 @@ test.each<[string, object, string]>([
   ['more than is exact', { amount: 2 ** 53 }, '/amount'],
   ['an amount as text', { amount: '10' }, '/amount'],
   ['no amount', { amount: null }, '/amount'],
-  ['an infinite amount', { amount: 1e999 }, '/amount'],
   ['an amount as a list', { amount: [10] }, '/amount'],
   ['no type', { type: '' }, '/type'],
   ['a long type', { type: 'x'.repeat(65) }, '/type'],
@@ -289,7 +288,9 @@ describe.each([
       results.filter(({ status }) => status === 201).map(({ body }) => body.id),
     );
     expect(charged.size).toBe(12);
-    expect(new Set(results.slice(20).map(({ status, body }) => `${status} ${body.balance}`)).size).toBe(1);
+    expect(
+      new Set(results.slice(20).map(({ status, body }) => `${status} ${body.balance}`)).size,
+    ).toBe(1);
     expect(results.every(({ status }) => status === 201 || status === 409)).toBe(true);
     expect(await readWallet(token)).toMatchObject({ balances: { coins: 1 }, version: 13 });
     expect(await findDifferences()).toEqual([]);

@@ -221,7 +221,8 @@ export function addPreflight(app: FastifyInstance): void {
       return reply
         .headers({
           'access-control-allow-methods': 'GET, POST',
-          'access-control-allow-headers': 'Authorization, Content-Type, Decision-Token, Player-Token',
+          'access-control-allow-headers':
+            'Authorization, Content-Type, Decision-Token, Player-Token',
           'access-control-max-age': '7200',
         })
         .code(204)

@@ -56,7 +56,10 @@ export interface RateLimiter {
 }
 
 /** The token buckets for each limit. */
-type LimitBuckets = Record<'key' | 'address' | 'user' | 'guest' | 'unknown' | 'session', TokenBuckets>;
+type LimitBuckets = Record<
+  'key' | 'address' | 'user' | 'guest' | 'unknown' | 'session',
+  TokenBuckets
+>;
 
 /** Lookups of credentials that don't exist, per IP. People mistype links and open old bookmarks a few times at most. */
 const unknownCredentials: Rate = { perS: 0.2, burst: 10 };

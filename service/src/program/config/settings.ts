@@ -1,59 +1,19 @@
 import { listHostUrls } from '../../platform/list-host-urls.ts';
-import ipaddr from 'ipaddr.js';
 import { quotaSetting } from '../../platform/quota-limits.ts';
 import { parseHeaders, samplerNames } from '../../trace/tracing.ts';
+import {
+  acceptAny,
+  daysOrForever,
+  hasProtocol,
+  isNetwork,
+  isPublicUrl,
+  oneOf,
+  rateFormat,
+  wholeNumber,
+  type Setting,
+} from './setting-formats.ts';
 
-/** A setting that configures the service. */
-export interface Setting {
-  /** The text for `--help`. */
-  description: string;
-  /** A description of valid values, for error messages. */
-  expected: string;
-  isValid(text: string): boolean;
-  /** The default, used when the variable is unset or empty. */
-  fallback?: string;
-  /** Keeps the value out of messages, the log and `trueward-service config`. */
-  secret?: true;
-}
-
-const hasProtocol =
-  (...protocols: string[]) =>
-  (text: string): boolean =>
-    URL.canParse(text) && protocols.includes(new URL(text).protocol);
-
-/** Whether the text is an http or https URL that is safe to publish, because it contains no credentials. */
-const isPublicUrl = (text: string): boolean =>
-  hasProtocol('http:', 'https:')(text) && new URL(text).username + new URL(text).password === '';
-
-const acceptAny = (): boolean => true;
-
-const oneOf = (...allowed: string[]): Pick<Setting, 'expected' | 'isValid'> => ({
-  expected: `${allowed.slice(0, -1).join(', ')} or ${allowed.at(-1)}`,
-  isValid: (text) => allowed.includes(text),
-});
-
-const wholeNumber = (min: number, max: number): Pick<Setting, 'expected' | 'isValid'> => ({
-  expected: `a whole number from ${min} to ${max}`,
-  isValid: (text) => /^\d+$/.test(text) && Number(text) >= min && Number(text) <= max,
-});
-
-/** A number of days, or `forever`: keeping data without an end must be a decision. */
-const daysOrForever = (min: number, max: number): Pick<Setting, 'expected' | 'isValid'> => ({
-  expected: `${wholeNumber(min, max).expected}, or forever`,
-  isValid: (text) => text === 'forever' || wholeNumber(min, max).isValid(text),
-});
-
-const isNetwork = (text: string): boolean =>
-  ['loopback', 'linklocal', 'uniquelocal'].includes(text) ||
-  ipaddr.isValid(text) ||
-  ipaddr.isValidCIDR(text);
-
-const rateFormat = {
-  expected: 'requests per second and burst, such as 100/500, each from 1 to 1000000',
-  isValid: (text: string) =>
-    /^\d+\/\d+$/.test(text) &&
-    text.split('/').every((part) => Number(part) >= 1 && Number(part) <= 1_000_000),
-};
+export type { Setting };
 
 /** Rate limits. */
 const limitSettings = {

@@ -1,0 +1,126 @@
+import type { Reason } from '../outcome.ts';
+import { linkSignals } from '../platform/clock.ts';
+import { has } from '../platform/guard.ts';
+import { listen } from '../platform/native.ts';
+import { hasShape, toReasonCode } from '../transport/service-client.ts';
+import type { Wallet as WireWallet } from '../../protocol/wire.ts';
+import { createDeviceStore } from './device-store.ts';
+import { createGuest } from './guest.ts';
+import { createSpends } from './spends.ts';
+import { type Shown, balanceOf, endOf, show, startShown } from './shown.ts';
+import type { Proof, ReadResult, Wallet, WalletDeps } from './wallet.ts';
+
+const isWallet = (body: unknown): body is WireWallet =>
+  hasShape(body, { balances: {}, entitlements: [], version: 0, now: '' });
+
+/** Opens the wallet. Also makes the device’s guest player, for games that have no ids for their players. */
+export function openWallet(deps: WalletDeps): Wallet & {
+  /** Makes a guest player, because the service requires a player. Never rejects. */
+  identify(): Promise<void>;
+} {
+  const { client, clock, connectivity, events, ledger, lifecycle, player, signal } = deps;
+  const store = createDeviceStore(deps);
+  const guest = createGuest({ ...deps, store });
+  let shown: Shown = startShown('');
+
+  const currentRef = (): string => player.player().ref ?? '';
+  const getShown = (): Shown => (shown.ref === currentRef() ? shown : startShown(''));
+  const setShown = async (next: Shown): Promise<void> => {
+    shown = next;
+    deps.onChange();
+    await store.writeWallet(next);
+  };
+  /** Shows what this device last read for the player. */
+  const restore = async (): Promise<void> => {
+    const ref = currentRef();
+    const stored = await store.readWallet(ref);
+    if (ref !== currentRef() || (stored?.version ?? -1) <= getShown().version) return;
+    shown = stored ?? startShown(ref);
+    deps.onChange();
+  };
+
+  const prove = async (): Promise<Proof> => {
+    if (player.current().user.childDirected)
+      return { outcome: 'unavailable', reason: 'child_directed' };
+    if (!currentRef()) await guest.restore();
+    const { userRef, userToken } = player.current().user;
+    if (userToken === undefined)
+      return { outcome: 'unavailable', reason: userRef ? 'identity_required' : 'player_required' };
+    try {
+      const token = typeof userToken === 'function' ? await userToken() : userToken;
+      return { headers: { 'player-token': token }, ref: currentRef() };
+    } catch (error) {
+      return { outcome: 'error', reason: 'user_token_failed', detail: String(error) };
+    }
+  };
+
+  const read = async (): Promise<ReadResult> => {
+    const proof = await prove();
+    if (!has(proof, 'headers')) return proof;
+    const { headers, ref } = proof;
+    const response = await client.call('/v1/wallet', isWallet, { headers, signal });
+    if (response.kind !== 'ok') {
+      const reason = toReasonCode(response) as Reason;
+      return { outcome: response.kind === 'refused' ? 'unavailable' : 'offline', reason };
+    }
+    // A slower, older answer must not replace a newer one.
+    if (ref === currentRef() && response.body.version >= getShown().version)
+      await setShown(show(ref, response.body, clock.now()));
+    return { outcome: 'read' };
+  };
+  const refresh: Wallet['refresh'] = async () => {
+    const result = await read();
+    spends.wake();
+    return result;
+  };
+
+  const spends = createSpends({
+    ...deps,
+    store,
+    prove,
+    onCharged(ref, { type, balance, version }) {
+      const before = getShown();
+      if (ref !== currentRef() || version <= before.version) return;
+      void setShown({ ...before, ref, version, balances: { ...before.balances, [type]: balance } });
+      // Something else has changed too.
+      if (version > before.version + 1) void read();
+    },
+  });
+
+  /** The number of rewards that this device knows to be credited. */
+  let credited = 0;
+  const countCredited = (): number =>
+    ledger.cached().filter(({ state, reward }) => state === 'earned' && reward.credit === 'wallet')
+      .length;
+  const checkRewards = (): void => {
+    const count = countCredited();
+    if (count > credited) void read();
+    credited = count;
+  };
+  credited = countCredited();
+
+  const ending = linkSignals(signal);
+  const disposers = [
+    events.on('change', checkRewards),
+    connectivity.onOnline(spends.hurry),
+    lifecycle.onTransition((transition) => {
+      if (transition === 'visible' || transition === 'returned') void refresh();
+    }),
+    player.onChange(() => void restore().then(spends.wake)),
+  ];
+  listen(ending.signal, 'abort', () => {
+    for (const dispose of disposers) dispose();
+    spends.stop();
+    store.close();
+  });
+  if (signal.aborted) ending.abort();
+  void guest.restore().then(restore).then(spends.wake);
+
+  return {
+    refresh,
+    balance: (type) => balanceOf(getShown(), type),
+    activeUntil: (type) => endOf(getShown(), type, clock.now()),
+    spend: spends.spend,
+    identify: guest.identify,
+  };
+}
