@@ -87,6 +87,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const unwritten = new Set<QueuedEvent[]>();
   /** Whether the page is being frozen or unloaded. It may never run again. */
   let isSuspending = false;
+  let isHidden = false;
   let destroyed = false;
 
   const onError = (error: unknown): void => {
@@ -104,7 +105,6 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       bytes: Math.max(0, queue.size.bytes + bytes),
     };
     forgetSentEvents();
-    if (events > 0) drain.wake();
   };
   /** Forgets the sent events if nothing is queued. Another tab may have removed them from the store. */
   const forgetSentEvents = (): void => {
@@ -115,6 +115,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const onResize = (queue: Queue, events: number, bytes: number): void => {
     if (queue === shared) broadcast({ events, bytes });
     resize(queue, events, bytes);
+    if (events > 0) drain.wake();
   };
 
   const storage = createStorage({ state, bounds, onResize, onError });
@@ -136,6 +137,9 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   store.onSlow?.(() => drain.sendDirectly(Array.from(unwritten).flat(), false));
   channel.onMessage(({ events = 0, bytes = 0, rewards = [], pause }) => {
     if (events !== 0 || bytes !== 0) resize(shared, events, bytes);
+    // The tab that stored the events sends them. A visible tab also waits for its turn, in case that tab dies. A hidden
+    // one could be suspended as soon as it has its turn, and would then block the others.
+    if (events > 0 && !isHidden) drain.wake();
     if (rewards.length > 0) onRewards(rewards);
     if (pause) drain.pause(pause);
   });
@@ -168,12 +172,14 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 
   const onTransition = (pageTransition: PageTransition): void => {
     isSuspending = pageTransition === 'leaving' || pageTransition === 'frozen';
-    if (pageTransition === 'visible' || pageTransition === 'returned') return void resumeSending();
+    isHidden = pageTransition !== 'visible' && pageTransition !== 'returned';
+    if (!isHidden) return void resumeSending();
+    // From here on, the browser may suspend the page at any time. Even with nothing left to send, the tab may still hold
+    // the lock.
+    drain.resign();
     if (!isWaiting()) return;
     // Sent synchronously, because the page may not run again after this task.
     drain.sendDirectly(state.recent, true);
-    // From here on, the browser may suspend the page at any time.
-    drain.resign();
     // If this tab keeps running, it may become the leader again.
     drain.wake();
   };

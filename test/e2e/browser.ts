@@ -1,4 +1,4 @@
-import { type Browser, chromium, firefox, type Page } from 'playwright';
+import { type Browser, chromium, firefox, type Locator, type Page } from 'playwright';
 import type { Ads, ShowResult } from 'trueward';
 
 const args = [
@@ -66,6 +66,18 @@ export async function show(
     [call, placement] as const,
   );
   await page.locator('#play').click();
+}
+
+/** The control that closes an ad. */
+export const closeControl = (page: Page): Locator =>
+  page.getByRole('button', { name: 'Close ad' }).first();
+
+/** Closes a rewarded ad before its end. An ad ignores presses for a moment after it opens, so a player presses again. */
+export async function closeEarly(page: Page): Promise<void> {
+  const closeAnyway = page.getByRole('button', { name: 'Close anyway' });
+  await closeControl(page).waitFor();
+  while (!(await closeAnyway.isVisible())) await closeControl(page).click();
+  await closeAnyway.click();
 }
 
 /** Returns the result of the last call to {@link show}. */

@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright';
 import { describe, expect } from 'vitest';
-import { deliveredRewards, getResult, show } from './browser.ts';
+import { closeControl, closeEarly, deliveredRewards, getResult, show } from './browser.ts';
 import type { Stack } from './stack.ts';
 import { it } from './worker.ts';
 
@@ -25,7 +25,6 @@ describe('a player', () => {
     await page.goto(stack.pageFor(name));
     return page;
   };
-  const closeControl = (page: Page) => page.getByRole('button', { name: 'Close ad' }).first();
   /** Blocks all requests to the service except ad requests. */
   const cutNetwork = () =>
     browser.route(`${stack.serviceUrl}/v1/**`, (route) =>
@@ -55,16 +54,7 @@ describe('a player', () => {
     const name = newPlayer();
     const page = await open(name);
     await show(page, 'showRewarded', 'long-film');
-    const closeAnyway = page.getByRole('button', { name: 'Close anyway' });
-    // The ad ignores input for a moment. A player presses again.
-    await closeControl(page).waitFor();
-    await expect
-      .poll(async () => {
-        if (!(await closeAnyway.isVisible())) await closeControl(page).click();
-        return closeAnyway.isVisible();
-      })
-      .toBe(true);
-    await closeAnyway.click();
+    await closeEarly(page);
     const result = await getResult(page);
     expect(result).toMatchObject({ outcome: 'dismissed' });
     await page.evaluate((id) => window.ads.rewardStatus(id), result?.decisionId ?? '');

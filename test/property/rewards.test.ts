@@ -9,7 +9,7 @@ import { schedule, type Action } from './support/schedule.ts';
 import { createWorld, type World } from './support/world.ts';
 
 /** Number of sequences per database. `npm run property:rewards` runs 10,000. */
-const sequences = Number(process.env['TRUEWARD_SEQUENCES'] ?? (inject('full') ? '300' : '30'));
+const sequences = Number(process.env['TRUEWARD_SEQUENCES'] ?? (inject('full') ? '300' : '20'));
 /** The seed of the batch to replay. `TRUEWARD_SHRINK=1` also shrinks a failing batch. */
 const replay = process.env['TRUEWARD_SEED'];
 const firstSeed = replay === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(replay);

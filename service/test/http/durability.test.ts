@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import type { RewardStatus } from '@trueward/protocol/wire';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { copyMigratedDatabase } from '../empty-database.ts';
+import { startInProcess } from '../in-process.ts';
 import { startService } from '../start-service.ts';
 import { createClient } from './client.ts';
-import { run } from './command-line.ts';
+import { run, runInProcess } from './command-line.ts';
 import { startReceiver } from './receiver.ts';
 
 /** Makes the service refuse what Windows refuses to flush. */
@@ -77,13 +78,14 @@ test.each([
 );
 
 test('a second service on the same data directory exits with an error', async () => {
-  const firstService = await startService({ dataDir });
+  const firstService = await startInProcess({}, { dataDirectory: dataDir });
   await expect(startService({ dataDir })).rejects.toThrow(
     /exited with 1 .*in use by another running service/s,
   );
   const env = { TRUEWARD_DATA_DIR: dataDir, PORT: new URL(firstService.url).port };
-  expect((await run(['keys', 'list'], env)).err).toContain('in use by another running service');
-  expect(await run(['doctor'], env)).toMatchObject({
+  const { err } = await runInProcess(['keys', 'list'], env);
+  expect(err).toContain('in use by another running service');
+  expect(await runInProcess(['doctor'], env)).toMatchObject({
     code: 0,
     out: expect.stringMatching(
       /ok .*has the embedded database open[^]*ok .*a service is running/,
@@ -93,8 +95,11 @@ test('a second service on the same data directory exits with an error', async ()
   await firstService.stop();
 });
 
-test('on SIGTERM, the service completes pending requests and exits within five seconds', async () => {
-  const service = await startService({ dataDir });
+test('a process keeps working after its log pipe is closed, and on SIGTERM completes pending requests within five seconds', async () => {
+  const service = await startService({ dataDir, env: { LOG_LEVEL: 'debug' } });
+  service.process.stderr?.destroy();
+  for (let index = 0; index < 20; index += 1)
+    expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
   const client = createClient(service);
   const decision = await client.decideImage('waiting');
   const waitingRequest = client.call<RewardStatus>(
@@ -106,14 +111,6 @@ test('on SIGTERM, the service completes pending requests and exits within five s
   // If stopping took more than five seconds, the exit code would be 1.
   expect(await service.stop()).toBe(0);
   expect((await waitingRequest).body).toMatchObject({ state: 'none' });
-});
-
-test('a process keeps working after its log pipe is closed', async () => {
-  const service = await startService({ dataDir, env: { LOG_LEVEL: 'debug' } });
-  service.process.stderr?.destroy();
-  for (let index = 0; index < 20; index += 1)
-    expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
-  expect(await service.stop()).toBe(0);
 });
 
 test('all configuration errors are reported in one message', async () => {

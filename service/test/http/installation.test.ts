@@ -13,12 +13,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { checkMachine } from '../../src/program/cli/doctor-machine.ts';
 import { readConfig } from '../../src/program/config/config.ts';
-import { copyEmptyDatabase, copyMigratedDatabase } from '../empty-database.ts';
 import { startInProcess } from '../in-process.ts';
-import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
-import { startService } from '../start-service.ts';
+import {
+  createDatabaseSettings,
+  createPostgresDatabase,
+  hasPostgres,
+} from '../postgres-database.ts';
 import { createClient } from './client.ts';
-import { startCommand, run } from './command-line.ts';
+import { run, runInProcess, startCommand } from './command-line.ts';
 
 let folder: string;
 let env: Record<string, string>;
@@ -62,8 +64,7 @@ test.skipIf(!hasPostgres)('a start in development mode makes a missing data fold
 });
 
 test('rotating the master key re-encrypts the secrets and replaces the key in the data folder', async () => {
-  await copyMigratedDatabase(join(folder, 'database'));
-  const oldService = await startService({ dataDir: folder });
+  const oldService = await startInProcess({}, { dataDirectory: folder });
   const client = createClient(oldService);
   const response = await client.call('POST', '/v1/webhooks', client.secret, {
     url: 'http://127.0.0.1:9/hook',
@@ -74,14 +75,14 @@ test('rotating the master key re-encrypts the secrets and replaces the key in th
   await oldService.stop();
   const oldKey = readFileSync(join(folder, 'master.key'), 'utf8');
 
-  const { code, out } = await run(['master-key', 'rotate'], env);
+  const { code, out } = await runInProcess(['master-key', 'rotate'], env);
   expect(code).toBe(0);
   const { reencrypted } = JSON.parse(out) as { reencrypted: number };
   expect(reencrypted).toBeGreaterThanOrEqual(4);
   expect(readFileSync(join(folder, 'master.key'), 'utf8')).not.toBe(oldKey);
   expect(existsSync(join(folder, 'master.key.next'))).toBe(false);
 
-  const serviceWithNewKey = await startService({ dataDir: folder });
+  const serviceWithNewKey = await startInProcess({}, { dataDirectory: folder });
   const reportResponse = await createClient(serviceWithNewKey).reportStart(decision);
   expect(reportResponse.body.results).toMatchObject([{ status: 'accepted' }]);
   await serviceWithNewKey.stop();
@@ -89,47 +90,54 @@ test('rotating the master key re-encrypts the secrets and replaces the key in th
 
 test('after a master key set in the environment is rotated, the old key is rejected', async () => {
   const [oldKey, newKey] = [createKey(1), createKey(2)];
-  await copyMigratedDatabase(join(folder, 'database'));
-  const service = await startService({ dataDir: folder, env: { TRUEWARD_MASTER_KEY: oldKey } });
-  await service.stop();
-  const rejectedRotation = await run(['master-key', 'rotate'], {
-    ...env,
-    TRUEWARD_MASTER_KEY: newKey,
-  });
+  const database = await createDatabaseSettings();
+  const start = (TRUEWARD_MASTER_KEY: string) =>
+    startInProcess({ ...database, TRUEWARD_MASTER_KEY }, { dataDirectory: folder });
+  const command = (args: string[], keys: Record<string, string>) =>
+    runInProcess(args, { ...env, ...database, ...keys });
+  await (await start(oldKey)).stop();
+  const rejectedRotation = await command(['master-key', 'rotate'], { TRUEWARD_MASTER_KEY: newKey });
   expect(rejectedRotation).toMatchObject({
     code: 1,
     err: expect.stringContaining('TRUEWARD_OTHER_MASTER_KEY is not set') as string,
   });
   const bothKeys = { TRUEWARD_MASTER_KEY: newKey, TRUEWARD_OTHER_MASTER_KEY: oldKey };
-  expect(await run(['master-key', 'rotate'], { ...env, ...bothKeys })).toMatchObject({ code: 0 });
-  const doctorResult = await run(['doctor'], { ...env, TRUEWARD_MASTER_KEY: newKey });
+  expect(await command(['master-key', 'rotate'], bothKeys)).toMatchObject({ code: 0 });
+  const doctorResult = await command(['doctor'], { TRUEWARD_MASTER_KEY: newKey });
   expect(doctorResult.out).toContain('the master key decrypts the secrets');
 
-  const oldKeyResult = await run(['start'], { ...env, TRUEWARD_MASTER_KEY: oldKey });
+  // In a process of its own, because the start must end it.
+  const oldKeyResult = await run(['start'], {
+    ...env,
+    ...database,
+    TRUEWARD_MASTER_KEY: oldKey,
+  });
   expect(oldKeyResult.code).toBe(1);
   expect(oldKeyResult.err).toContain(
     'The master key cannot decrypt the secrets in the database. Put',
   );
   expect(oldKeyResult.err).not.toContain('    at ');
-  const result = await run(['master-key', 'discard'], env);
+  const keys = { TRUEWARD_MASTER_KEY: oldKey };
+  const result = await command(['master-key', 'discard'], keys);
   expect(result).toMatchObject({ code: 1, err: expect.stringContaining('--confirm') as string });
-  expect(await run(['master-key', 'discard', '--confirm'], env)).toMatchObject({ code: 0 });
-  const newService = await startService({
-    dataDir: folder,
-    env: { TRUEWARD_MASTER_KEY: oldKey },
-  });
-  await newService.stop();
+  expect(await command(['master-key', 'discard', '--confirm'], keys)).toMatchObject({ code: 0 });
+  await (await start(oldKey)).stop();
 });
 
 test('startup errors are printed without stack traces or secrets', async () => {
   const busyServer = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => busyServer.once('listening', resolve));
   const { port } = busyServer.address() as AddressInfo;
-  await copyEmptyDatabase(join(folder, 'database'));
+  const database = await createDatabaseSettings();
   const otherEnv = { ...env, TRUEWARD_DATA_DIR: join(folder, 'never') };
   const [busyPort, unreachableDatabase, invalidOrigin] = await Promise.all([
-    run(['start'], { ...env, PORT: String(port) }),
-    run(['migrate'], {
+    run(['start'], {
+      ...env,
+      ...database,
+      PORT: String(port),
+      TRUEWARD_MASTER_KEY: createKey(1),
+    }),
+    runInProcess(['migrate'], {
       ...otherEnv,
       DATABASE_URL: `postgres://ads:hunter2@127.0.0.1:9/ads`,
     }),
@@ -170,10 +178,14 @@ test('--version prints the version, and unknown variables are reported', async (
     code: 0,
     out: expect.stringMatching(/^trueward-service \d+\.\d+\.\d+\n$/) as string,
   });
-  const mistypedEnv = { ...env, TRUEWARD_MASTERKEY: createKey(1) };
-  const config = await run(['config'], mistypedEnv);
+  const mistypedEnv = {
+    ...env,
+    ...(await createDatabaseSettings()),
+    TRUEWARD_MASTERKEY: createKey(1),
+  };
+  const config = await runInProcess(['config'], mistypedEnv);
   expect(config.err).toBe('TRUEWARD_MASTERKEY is not a known setting and is ignored.\n');
-  expect((await run(['doctor'], mistypedEnv)).out).toContain(
+  expect((await runInProcess(['doctor'], mistypedEnv)).out).toContain(
     'WARN TRUEWARD_MASTERKEY is not a known setting',
   );
 });

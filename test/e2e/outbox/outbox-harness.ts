@@ -11,7 +11,8 @@ import { type Receiver, startReceiver } from './receiver.ts';
 
 /** Retries `assertion` until it succeeds. The timeout is long enough for a busy machine. */
 export const waitFor = <T>(assertion: () => T | Promise<T>): Promise<T> =>
-  vi.waitFor(assertion, { timeout: 20_000, interval: 20 });
+  // Longer than a tab waits for the lock of a suspended tab.
+  vi.waitFor(assertion, { timeout: 40_000, interval: 20 });
 
 /** A receiver and a browser for the tests in one file. */
 export interface OutboxHarness {

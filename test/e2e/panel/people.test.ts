@@ -91,7 +91,7 @@ test('a new password replaces the old one and ends the user’s other sessions',
   const operator = await site.invite('operator');
   const [here, elsewhere] = [
     await site.open('/account', { as: operator }),
-    await site.open('/placements', { as: operator }),
+    await site.open('/placements', { as: operator, separate: true }),
   ];
   const change = async (current: string, next: string) => {
     await here.getByLabel('Current password').fill(current);

@@ -2,7 +2,7 @@ import type { BrowserContext, Page } from 'playwright';
 import { expect } from 'vitest';
 import type { EventBatch, EventBatchResult } from '../../../protocol/wire.ts';
 import { verifyReceipt } from '../../../src/server/index.ts';
-import { deliveredRewards, getResult, show } from '../browser.ts';
+import { closeControl, closeEarly, deliveredRewards, getResult, show } from '../browser.ts';
 import { speedUp } from '../speed-up.ts';
 import type { Stack } from '../stack.ts';
 import { it } from '../worker.ts';
@@ -45,7 +45,6 @@ async function open(name: string, speed?: number): Promise<Page> {
   return page;
 }
 const newPlayer = (): string => `cheat-${(player += 1)}`;
-const closeControl = (page: Page) => page.getByRole('button', { name: 'Close ad' }).first();
 const readCoins = (name: string) => stack.account(name).then((account) => account.coins);
 const createTimestamp = () => new Date().toISOString();
 const requestDecision = (page: Page, placement: string, name: string): Promise<FilledDecision> =>
@@ -123,8 +122,7 @@ it('a proxy that turns an early close into a completion earns nothing', async ()
     await route.continue({ postData: JSON.stringify({ ...batch, events }) });
   });
   await show(page, 'showRewarded', 'long-film');
-  await closeControl(page).click();
-  await page.getByRole('button', { name: 'Close anyway' }).click();
+  await closeEarly(page);
   const { id } = await waitForFirst(traffic.decisions);
   await expect
     .poll(() => fetchStatus(stack, id), pollOptions)
@@ -174,8 +172,7 @@ it('editing the ledger with the developer tools does not affect the server', asy
   const name = newPlayer();
   const page = await open(name);
   await show(page, 'showRewarded', 'long-film');
-  await closeControl(page).click();
-  await page.getByRole('button', { name: 'Close anyway' }).click();
+  await closeEarly(page);
   const { decisionId = '' } = (await getResult(page)) ?? {};
   await page.evaluate(async (id) => {
     const databases = await indexedDB.databases();

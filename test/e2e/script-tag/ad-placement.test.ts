@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright';
 import { expect } from 'vitest';
 import type {} from '../../../src/script-tag/start-tag.ts';
 import type { Ads } from '../../../src/index.ts';
+import { closeEarly } from '../browser.ts';
 import type { Stack } from '../stack.ts';
 import { it } from '../worker.ts';
 import { type Host, startHost } from './host.ts';
@@ -295,15 +296,7 @@ for (const { name, files, start, needs, viewed, dismissed, noAd } of libraries) 
 
       await waitForOffer();
       await show('showRewardedAd');
-      // The ad ignores input for a moment. A player presses again.
-      const closeAnyway = page.getByRole('button', { name: 'Close anyway' });
-      await expect
-        .poll(async () => {
-          if (!(await closeAnyway.isVisible())) await closeAd();
-          return closeAnyway.isVisible();
-        })
-        .toBe(true);
-      await closeAnyway.click();
+      await closeEarly(page);
       await expectResult().toEqual(dismissed);
       expect(await page.evaluate(() => window.needs)).toEqual(needs);
 

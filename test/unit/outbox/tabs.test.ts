@@ -130,6 +130,54 @@ test('a waiting tab takes over immediately when the sending tab is hidden', asyn
   await runPendingWork();
 });
 
+test('a tab that is hidden after it has sent everything, but before it has looked again, blocks no other', async () => {
+  const { service, store, openTab } = openBrowser();
+  const looking = createDeferred();
+  const first = openTab({
+    store: {
+      ...store,
+      read: (after) =>
+        service.counted.length === 0
+          ? store.read(after)
+          : looking.promise.then(() => store.read(after)),
+      close: () => undefined,
+    },
+  });
+  await first.outbox.enqueue(createAdEvent('start'));
+  await runPendingWork();
+  expect(first.outbox.diagnostics().stored).toBe(0);
+  first.lifecycle.emit('hidden');
+  const second = openTab();
+  await second.outbox.enqueue(createAdEvent('complete'));
+  await runPendingWork();
+  expect(service.counted).toHaveLength(2);
+  looking.resolve();
+  await runPendingWork();
+});
+
+test('a hidden tab leaves other tabs’ events to them, until the player returns', async () => {
+  const { service, openTab } = openBrowser();
+  const [hidden, other] = [openTab(), openTab()];
+  await runPendingWork();
+  hidden.lifecycle.emit('hidden');
+  const resumed = createDeferred();
+  service.faults.push(async (batch) => {
+    await resumed.promise;
+    return service.accept(batch);
+  });
+  await other.outbox.enqueue(createAdEvent('start'));
+  await runPendingWork();
+  other.outbox.destroy();
+  resumed.resolve();
+  await runPendingWork();
+  await other.outbox.enqueue(createAdEvent('complete'));
+  await runPendingWork();
+  expect(hidden.outbox.diagnostics().sent).toBe(0);
+  hidden.lifecycle.emit('visible');
+  await runPendingWork();
+  expect(service.counted).toContain('event-0002');
+});
+
 test('a single hidden tab keeps sending', async () => {
   const { service, openTab } = openBrowser();
   const { outbox, lifecycle } = openTab();

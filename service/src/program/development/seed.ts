@@ -10,7 +10,7 @@ import { type Clock, formatInstant } from '../../platform/time.ts';
 import { incrementConfigVersion } from '../../store/config-version.ts';
 import type { ResourceStore } from '../../resource/resource-store.ts';
 import type { Stored } from '../../resource/resource.ts';
-import type { Database, Queries, Scope } from '../../store/database.ts';
+import type { Queries, Scope } from '../../store/database.ts';
 
 /**
  * The demo account's keys. They are stored in a file in the data folder, because the database contains only hashes.
@@ -40,7 +40,8 @@ export async function seedDevelopment(
         ON CONFLICT (account_id) DO UPDATE SET account_id = excluded.account_id`,
       );
       const existingSeed = readSeed(file);
-      if (existingSeed && (await accountExists(queries, existingSeed))) return existingSeed;
+      if (existingSeed && (await accountExists(queries, existingSeed)))
+        return existingSeed.url === url ? existingSeed : moveSeed(queries, file, existingSeed, url);
       const newSeed = await makeAccount(queries, service, clock, url);
       // The file is written before the commit, because the keys in the database are unusable without it.
       await writeSeed(file, newSeed);
@@ -48,10 +49,6 @@ export async function seedDevelopment(
     },
     { lockTimeoutMs: seedTimeoutMs },
   );
-  if (seed.url !== url) {
-    await replaceMediaUrls(service.database, seed.accountId, seed.url, url);
-    await writeSeed(file, { ...seed, url });
-  }
   await service.configuration.refresh();
   return seed.keys;
 }
@@ -109,20 +106,16 @@ async function writeSeed(file: string, seed: Seed): Promise<void> {
 }
 
 /** Updates the media URLs in the account's creatives after the service's URL has changed. */
-async function replaceMediaUrls(
-  database: Database,
-  accountId: string,
-  oldUrl: string,
-  newUrl: string,
-): Promise<void> {
-  await database.transaction(async (queries) => {
-    await queries.query(
-      `UPDATE resources SET document = replace(document::text, $2, $3)::jsonb
-        WHERE account_id = $1 AND kind = 'creative'`,
-      [accountId, `"${oldUrl}/media/`, `"${newUrl}/media/`],
-    );
-    await incrementConfigVersion(queries, accountId);
-  });
+async function moveSeed(queries: Queries, file: string, old: Seed, url: string): Promise<Seed> {
+  await queries.query(
+    `UPDATE resources SET document = replace(document::text, $2, $3)::jsonb
+      WHERE account_id = $1 AND kind = 'creative'`,
+    [old.accountId, `"${old.url}/media/`, `"${url}/media/`],
+  );
+  await incrementConfigVersion(queries, old.accountId);
+  const seed = { ...old, url };
+  await writeSeed(file, seed);
+  return seed;
 }
 
 /** Seeds one of the demo account's environments with placements, demand, and an ad for each placement. */
