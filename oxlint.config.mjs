@@ -76,6 +76,12 @@ const sdk = {
       'ad-break/ is a lower layer; create-ads.ts wires the parts together.',
     ),
   ],
+  'src/portal/**': [
+    allowOnlyTypes(
+      matchAbove([...composition, 'decision', 'outbox', 'reward', 'creative', 'engine']),
+      'portal/ may import platform/ and ad-break/, and only types from the rest.',
+    ),
+  ],
   'src/{script-tag,ad-placement}/**': [
     forbid(matchAbove(['server']), 'A page must never hold a signing secret.'),
   ],

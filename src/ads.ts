@@ -60,6 +60,30 @@ export interface Banner {
   readonly result: Promise<ShowResult>;
 }
 
+/** The portal that the page belongs to. Its ads are then the only ones. */
+export interface PortalPage {
+  /** The name passed or found with the option `portal`, such as `poki`. */
+  readonly name: string;
+  /** The language that the portal shows to the player, once it is known. */
+  language?: string | undefined;
+  /**
+   * Whether the portal has turned the sound off. The SDK mutes the page’s `<audio>` and `<video>` elements; mute Web
+   * Audio yourself when `change` is emitted.
+   */
+  muted: boolean;
+  /**
+   * Returns a token, signed by the portal, that tells your server who is playing. Undefined if the portal has none for
+   * this player.
+   */
+  playerToken(): Promise<string | undefined>;
+  /** Tells the portal that the player begins to play, or goes on playing. */
+  gameplayStart(): void;
+  /** Tells the portal that the game stops, as for a menu, a lost run or an ad. */
+  gameplayStop(): void;
+  /** Tells the portal that the player can see and use the game. */
+  loadingFinished(): void;
+}
+
 /** The events that `ads.on()` supports, and the arguments that their handlers receive. */
 export interface AdsListeners {
   /** An ad is about to cover the game. */
@@ -100,6 +124,8 @@ export interface Diagnostics {
 
 /** Ads for one game. No call throws for an ad-related reason, and every promise settles. */
 export interface Ads {
+  /** The portal that this page belongs to, with the option `portal`. Undefined on any other page. */
+  readonly portal?: PortalPage | undefined;
   /**
    * Whether an ad may be offered now: false while consent is unknown, an ad is being requested or shown, the service
    * can't be reached, or the last request for this placement ended without an ad (until `retryAt`, or for 30 s). True

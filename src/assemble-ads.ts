@@ -1,10 +1,13 @@
-import {
-  type BreakDeps,
-  type BreakKind,
-  findShownAd,
-  runAdBreak,
-} from './ad-break/run-ad-break.ts';
-import type { Ads, AdsListeners, Diagnostics, SetUserOptions, ShowOptions } from './ads.ts';
+import { findShownAd } from './ad-break/occupy-page.ts';
+import type { BreakDeps, BreakKind, BreakRequest } from './ad-break/run-ad-break.ts';
+import type {
+  Ads,
+  AdsListeners,
+  Diagnostics,
+  PortalPage,
+  SetUserOptions,
+  ShowOptions,
+} from './ads.ts';
 import type { Recorder } from './debug/recorder.ts';
 import type { Decisions } from './decision/decisions.ts';
 import {
@@ -29,8 +32,11 @@ export interface AdsDeps {
   /** Ends when the ads are destroyed. */
   lifetime: AbortController;
   decisions: Pick<Decisions, 'availability' | 'isLoaded' | 'preload'>;
-  /** What ad breaks and banners need. */
+  /** What banners need. */
   breakDeps: BreakDeps;
+  /** Runs an ad break. Never rejects for an ad-related reason. */
+  run(request: BreakRequest): Promise<ShowResult>;
+  portal?: PortalPage | undefined;
   rewards: Rewards;
   outbox: Outbox;
   events: Emitter<AdsListeners>;
@@ -112,27 +118,28 @@ export function assembleAds(deps: AdsDeps): Ads {
     showing = show;
     onChange();
     record.note('begin');
-    const result = await runAdBreak(breakDeps, {
-      ...options,
-      placement,
-      kind,
-      signal: call.signal,
-      onOpen() {
-        record.note('open');
-        emit('open', placement);
-        options.onOpen?.();
-      },
-      onStart() {
-        emit('start', placement);
-      },
-      onClose() {
-        record.note('released');
-        resumeGame();
-        emit('close', placement);
-        onChange();
-        options.onClose?.();
-      },
-    })
+    const result = await deps
+      .run({
+        ...options,
+        placement,
+        kind,
+        signal: call.signal,
+        onOpen() {
+          record.note('open');
+          emit('open', placement);
+          options.onOpen?.();
+        },
+        onStart() {
+          emit('start', placement);
+        },
+        onClose() {
+          record.note('released');
+          resumeGame();
+          emit('close', placement);
+          onChange();
+          options.onClose?.();
+        },
+      })
       // Even a bug in the SDK must not leave the game paused.
       .catch((error: unknown): ShowResult => ({
         outcome: 'error',
@@ -179,6 +186,7 @@ export function assembleAds(deps: AdsDeps): Ads {
   const panel = { record, diagnostics, rewards: rewards.list, signal: lifetime.signal };
 
   return {
+    portal: deps.portal,
     canShow: (placement, options) => availability(placement, options).available,
     isLoaded: (placement, options) => !isShowing() && decisions.isLoaded(placement, options),
     availability,

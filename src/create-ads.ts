@@ -1,3 +1,4 @@
+import { runAdBreak } from './ad-break/run-ad-break.ts';
 import type { Ads, AdsListeners } from './ads.ts';
 import { type AdsDeps, assembleAds } from './assemble-ads.ts';
 import {
@@ -18,6 +19,7 @@ import {
   checkOptions,
   checkSimulation,
   checkUser,
+  type PortalAdsOptions,
   type UserOptions,
 } from './options.ts';
 import { createOutbox } from './outbox/outbox.ts';
@@ -28,6 +30,7 @@ import { openFrontDoor } from './platform/front-door.ts';
 import { native } from './platform/native.ts';
 import { createEmitter, type Emitter } from './platform/emitter.ts';
 import { newRandomId } from './platform/ids.ts';
+import { startPortalMode } from './portal-mode.ts';
 import { browserTabChannel } from './platform/page.ts';
 import { loadPart } from './platform/load-part.ts';
 import { createLedger } from './reward/ledger.ts';
@@ -48,6 +51,10 @@ const requestTimeoutMs = 10_000;
  */
 const translationWaitMs = 2_000;
 
+/** Take the place of `fetch` and of our own ads on a portal. */
+const refuseRequest = () => Promise.reject(new Error('portal_only'));
+const refuseAd = async () => ({ outcome: 'invalid_placement', reason: 'portal_only' }) as const;
+
 /**
  * Initializes ads for one game. Doesn’t request any ads yet, but sends queued events and resumes processing rewards left
  * unfinished by earlier page loads. Without a page, as in Node, calls have no effect: every call to show an ad ends
@@ -60,14 +67,17 @@ const translationWaitMs = 2_000;
  * ads.on('reward', ({ decisionId, reward }) => save.addOnce(decisionId, reward));
  * const { outcome } = await ads.showRewarded('revive');
  */
-export function createAds(options: AdsOptions): Ads {
+export function createAds(options: AdsOptions | PortalAdsOptions): Ads {
   return startAds(options, createEmitter());
 }
 
 /** Like {@link createAds}, but uses an existing emitter, whose handlers outlive the returned instance. */
-export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ads {
+export function startAds(
+  options: AdsOptions | PortalAdsOptions,
+  events: Emitter<AdsListeners>,
+): Ads {
   const validOptions = checkOptions(options);
-  const { environment, gameId, publishableKey, serviceUrl, locale } = validOptions;
+  const { environment, gameId, publishableKey, serviceUrl, locale, portal } = validOptions;
   // There is no document during server-side rendering.
   if (typeof document === 'undefined') return unavailableAds('no_dom', events, environment);
   // All of a game's tabs share this name, also after its key was rolled. Other games use different names.
@@ -95,7 +105,8 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     lifecycle: browserPageLifecycle,
     openTabChannel: browserTabChannel,
   };
-  const baseFetch = validOptions.fetch ?? native.fetch;
+  // The SDK has no other way into the network, so on a portal it sends nothing.
+  const baseFetch = portal ? refuseRequest : (validOptions.fetch ?? native.fetch);
   const fetch = fetchWhenConsentKnown(player, log ? loggedFetch(baseFetch, log) : baseFetch);
   const reachability = createReachability({
     clock: systemClock,
@@ -137,6 +148,17 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   });
   player.onIdentified(() => void rewards.refresh().then(emitChange));
   outbox.onRewards((statuses) => void rewards.settle(statuses));
+  const portalMode =
+    portal &&
+    startPortalMode({
+      ...ports,
+      ...validOptions,
+      portal,
+      engine,
+      rewards,
+      signal,
+      onChange: emitChange,
+    });
   const decisions = createDecisions({
     ...ports,
     ...validOptions,
@@ -159,7 +181,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   const breakDeps: AdsDeps['breakDeps'] = {
     ...validOptions,
     clock: systemClock,
-    take: decisions.take,
+    take: portal ? refuseAd : decisions.take,
     engine,
     rewards,
     enqueue(event, after) {
@@ -197,6 +219,8 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     lifetime,
     decisions,
     breakDeps,
+    run: (request) => runAdBreak(breakDeps, request),
+    ...portalMode,
     rewards,
     outbox,
     events,

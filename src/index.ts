@@ -8,6 +8,7 @@ export type {
   AdsListeners,
   Banner,
   Diagnostics,
+  PortalPage,
   PreloadOptions,
   SetUserOptions,
   ShowOptions,
@@ -27,11 +28,20 @@ export {
   type AdsOptions,
   type ConsentOptions,
   OptionError,
+  type PortalAdsOptions,
   type RequestOptions,
   type Simulation,
   type UserOptions,
   type UserToken,
 } from './options.ts';
+export type { PortalName } from './platform/find-portal.ts';
+export type {
+  PortalAdapter,
+  PortalAnswer,
+  PortalCall,
+  PortalResult,
+  PortalSignals,
+} from './portal/adapter.ts';
 export type { DropReason, OutboxDiagnostics } from './outbox/state.ts';
 export type { RewardDiagnostics } from './reward/rewards.ts';
 export type { RewardHandler } from './reward/delivery.ts';
@@ -47,6 +57,7 @@ export type {
 export type {
   Availability,
   EarnedReward,
+  Evidence,
   OptionErrorCode,
   Outcome,
   Reason,

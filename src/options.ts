@@ -1,10 +1,12 @@
 import type { DecisionRequest } from '../protocol/wire.ts';
 import type { OverlayStrings } from './creative/strings.ts';
 import type { EngineDriver } from './engine/engine-driver.ts';
-import type { OptionErrorCode } from './outcome.ts';
+import type { OptionErrorCode, Reward } from './outcome.ts';
+import { findPortal, type PortalName } from './platform/find-portal.ts';
 import { attempt } from './platform/guard.ts';
 import { listen } from './platform/native.ts';
 import { type KeyParts, parseKey } from './platform/key-format.ts';
+import type { PortalAdapter } from './portal/adapter.ts';
 import { cleanPlayerData, isCustomData, isSegment, maxSegments } from './platform/player-data.ts';
 
 /** An outcome that can be simulated in the sandbox. */
@@ -36,6 +38,19 @@ export interface AdsOptions extends RequestOptions {
   publishableKey: string;
   /** The URL of the service: `https://play.example.com`. */
   serviceUrl: string;
+  /**
+   * The portal that the page belongs to. Its ads are then the only ones: no request is sent, and none of your own ads is
+   * shown. `'auto'` finds the portal, or uses the service as usual if there is none. For a portal that the SDK doesn’t
+   * know, pass an adapter. Default: `false`, none.
+   */
+  portal?: PortalName | 'auto' | PortalAdapter | false;
+  /**
+   * What each rewarded placement earns on a portal, which has no service to say so. Such rewards have the evidence
+   * `client_attested`.
+   */
+  portalRewards?: Record<string, Reward>;
+  /** The portal’s own ids of placements, where they differ from yours, as on Facebook. */
+  portalPlacements?: Record<string, string>;
   /**
    * Your own id for the player: 1 to 128 printable ASCII characters. Required for rewarded ads. Other characters are
    * sent percent-encoded.
@@ -89,11 +104,21 @@ export interface AdsOptions extends RequestOptions {
   fetch?: typeof globalThis.fetch;
 }
 
+/** Options for `createAds()` in a build for one portal, which needs neither a key nor a service. */
+export interface PortalAdsOptions extends Omit<AdsOptions, 'publishableKey' | 'serviceUrl'> {
+  portal: PortalName | PortalAdapter;
+  publishableKey?: string;
+  serviceUrl?: string;
+}
+
 /** The options that describe the player, for `createAds()` and `ads.setUser()`. */
 export type UserOptions = Pick<AdsOptions, 'userRef' | 'userToken' | 'customData' | 'segments'>;
 
 /** {@link AdsOptions} with its defaults filled in. */
-export interface CheckedOptions extends AdsOptions, KeyParts {
+export interface CheckedOptions extends Omit<AdsOptions, 'portal'>, KeyParts {
+  publishableKey: string;
+  serviceUrl: string;
+  portal: PortalName | PortalAdapter | undefined;
   locale: string;
   loadTimeoutMs: number;
   confirmationTimeoutMs: number;
@@ -159,6 +184,10 @@ const anything: Check = () => false;
 const checks: Record<keyof AdsOptions, Check> = {
   publishableKey: matches(/^/, 'a publishable key'),
   serviceUrl: httpUrl,
+  // The code for portals checks these, because it is loaded only with them.
+  portal: anything,
+  portalRewards: anything,
+  portalPlacements: anything,
   userRef: anything,
   userToken: anything,
   customData: (value) => !isCustomData(value) && 'a string of at most 1,024 characters',
@@ -292,17 +321,24 @@ export function checkSimulation(outcome: Simulation | undefined): void {
  *
  * @throws OptionError for a missing, unknown or invalid option, and for a secret key.
  */
-export function checkOptions(givenOptions: AdsOptions): CheckedOptions {
+export function checkOptions(givenOptions: AdsOptions | PortalAdsOptions): CheckedOptions {
   const options = copyOptions(givenOptions);
+  const given = (options as AdsOptions | undefined)?.portal;
+  const portal = given === 'auto' ? findPortal() : given || undefined;
   for (const name of ['publishableKey', 'serviceUrl'] as const) {
-    if ((options as AdsOptions | undefined)?.[name] === undefined)
+    if (!portal && (options as AdsOptions | undefined)?.[name] === undefined)
       fail('option_missing', `the option \`${name}\` is missing.`);
   }
   checkEveryOption(options, Object.keys(checks));
+  // A portal may serve many games from one origin, so without a key, a game is known by its page.
+  const gameId = globalThis.location?.pathname;
+  const { publishableKey, serviceUrl = 'http://portal' } = options;
   return copyOptions({
     ...cleanPlayerData(options),
-    serviceUrl: options.serviceUrl.replace(/\/+$/, ''),
-    ...checkKey(options.publishableKey),
+    publishableKey: publishableKey as string,
+    portal,
+    serviceUrl: serviceUrl.replace(/\/+$/, ''),
+    ...(publishableKey === undefined ? { environment: 'live', gameId } : checkKey(publishableKey)),
     locale: toLanguageTag((options.locale as unknown) ?? globalThis.navigator?.language ?? 'en'),
     loadTimeoutMs: options.loadTimeoutMs ?? 8_000,
     confirmationTimeoutMs: options.confirmationTimeoutMs ?? 3_000,

@@ -40,6 +40,12 @@ export type Outcome =
   | 'invalid_placement'
   | 'error';
 
+/**
+ * How far a reward can be trusted. `verified`: the service itself has verified that the ad was watched. `client_attested`:
+ * only a portal’s SDK on the player’s device says so, which a determined player can fake. More values may be added.
+ */
+export type Evidence = 'verified' | 'client_attested' | (string & {});
+
 /** A reward: a type that your game defines, and an amount. */
 export interface Reward {
   type: string;
@@ -66,8 +72,14 @@ export type ShowResult =
       outcome: 'rewarded' | 'pending';
       /** The confirmed or pending reward. */
       reward?: Reward;
+      /** On a portal: how far the reward can be trusted. */
+      evidence?: Evidence;
     })
-  | (ResultDetails & { outcome: Exclude<Outcome, 'rewarded' | 'pending'>; reward?: never });
+  | (ResultDetails & {
+      outcome: Exclude<Outcome, 'rewarded' | 'pending'>;
+      reward?: never;
+      evidence?: never;
+    });
 
 /** The state of a reward. `earned`, `denied` and `expired` are final; `pending` is not a failure. */
 export type RewardState = RewardStatus['state'];
@@ -80,6 +92,8 @@ export interface RewardReport {
   reward?: Reward;
   /** A signed proof for a game server that has no webhook endpoint. */
   receipt?: string;
+  /** How far the reward can be trusted, once it is earned. */
+  evidence?: Evidence;
 }
 
 /** A confirmed reward, as delivered to the game. */
@@ -88,6 +102,8 @@ export interface EarnedReward {
   placement: string;
   reward: Reward;
   receipt?: string;
+  /** How far the reward can be trusted, once it is earned. */
+  evidence?: Evidence;
   /**
    * The id of the player who earned the reward, from `userRef` or the user token. It differs from the current player’s
    * id only after `setUser(user, { transferRewards: true })`.
@@ -137,6 +153,8 @@ export type OptionErrorCode =
  * - `user_token_failed`: the game’s `userToken` function failed.
  * - `no_dom`: the SDK is not running in a web page. `not_started`: the SDK has not been started yet. `destroyed`: the
  *   SDK was destroyed.
+ * - `portal_failed`: a portal's SDK or its adapter failed; `detail` describes it. `portal_only`: on a portal, only the
+ *   portal's own ads may be shown. `reward_unknown`: `portalRewards` has no reward for the placement.
  * - `sdk_error`: a bug in the SDK; `detail` describes it.
  * - `child_directed`: a child has no wallet. `storage_failed`: the device can’t store anything.
  */
@@ -171,6 +189,9 @@ export type Reason =
   | 'not_visible'
   | 'open_failed'
   | 'play_refused'
+  | 'portal_failed'
+  | 'portal_only'
+  | 'reward_unknown'
   | 'sdk_error'
   | 'storage_failed'
   | 'timeout'

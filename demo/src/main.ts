@@ -1,4 +1,5 @@
 import { CANVAS, Game, Scale } from 'phaser';
+import type { PortalName } from 'trueward';
 import { TruewardPlugin } from 'trueward/phaser';
 import { fitStage } from './fit-stage.ts';
 import { createFlow, type Flow } from './flow.ts';
@@ -12,10 +13,18 @@ import { createStrip } from './ui/strip.ts';
 /** How often to refresh the status strip and the countdowns below the offers, in milliseconds. */
 const refreshMs = 500;
 
+const parameters = new URLSearchParams(location.search);
+const portal = parameters.get('portal');
+/** On a portal, the service can't say what an ad earns. */
+const portalRewards = {
+  revive: { type: 'coins', amount: 25 },
+  'double-coins': { type: 'coins', amount: 50 },
+  treasure: { type: 'coins', amount: 100 },
+};
+
 function startGame(config: GameConfig): void {
   const player = getPlayerId();
   const network = createSwitchableNetwork();
-  const parameters = new URLSearchParams(location.search);
   let flow: Flow | undefined;
   const listener: RunListener = {
     ready: () => (flow = connectPage()),
@@ -50,6 +59,8 @@ function startGame(config: GameConfig): void {
             userRef: player,
             locale: 'en',
             fetch: network.fetch,
+            // `?portal=poki` runs the same game as on Poki, with a stand-in for its SDK.
+            ...(portal !== null && { portal: portal as PortalName, portalRewards }),
           },
         },
       ],
@@ -88,7 +99,15 @@ function setUpMuteButton(game: Game): void {
   });
 }
 
-loadConfig().then(startGame, (error: unknown) => {
-  console.error(error);
-  write('#toast', 'The game server is not responding. Reload the page to retry.');
-});
+const standIn =
+  portal === null
+    ? undefined
+    : import('./portals/install-portal.ts').then(({ installPortal }) => installPortal(portal));
+
+Promise.all([loadConfig(), standIn]).then(
+  ([config]) => startGame(config),
+  (error: unknown) => {
+    console.error(error);
+    write('#toast', 'The game server is not responding. Reload the page to retry.');
+  },
+);

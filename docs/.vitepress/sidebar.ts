@@ -40,6 +40,8 @@ const sections: { text: string; entries: Entry[] }[] = [
       ['Webhooks in any language', 'docs/webhooks-by-hand.md'],
       ['Test your integration', 'docs/test-your-integration.md'],
       ['Going-live checklist', 'docs/going-live.md'],
+      ['Publish on a portal', 'docs/portals.md'],
+      ['Write a portal adapter', 'docs/portal-adapter.md'],
       ['Monetization', 'docs/monetization.md'],
       ['Networks and bidders', 'docs/external-sources.md'],
       ['Troubleshooting', 'docs/troubleshooting.md'],

@@ -3,6 +3,7 @@ import type { RequestOptions } from '../options.ts';
 import type { ShowResult } from '../outcome.ts';
 import { has } from '../platform/guard.ts';
 import { type AdSource, obtainAd } from './obtain-ad.ts';
+import { occupyPage } from './occupy-page.ts';
 import { type MachineDeps, runMachine, type ShowRequest } from './run-machine.ts';
 
 export type { BreakKind } from './machine.ts';
@@ -19,31 +20,12 @@ export interface BreakDeps extends AdSource, Omit<MachineDeps, 'strings'> {
 }
 
 /**
- * The `document` property that holds the request whose ad is on the screen. Every copy of this script uses the same
- * symbol.
- */
-const shownAd: unique symbol = Symbol.for('trueward.shownAd') as never;
-
-/** Returns the request whose ad is being requested or shown on this page, by any instance or copy of this script. */
-export const findShownAd = (): BreakRequest | undefined =>
-  (document as { [shownAd]?: BreakRequest })[shownAd];
-
-/**
  * Runs one ad break, from the request to the result: requests an ad and shows it. Runs at most one ad break at a time
  * on this page, across all instances and copies of this script. Never rejects for an ad-related reason.
  */
 export async function runAdBreak(deps: BreakDeps, request: BreakRequest): Promise<ShowResult> {
-  const page: { [shownAd]?: BreakRequest } = document as object;
-  const otherRequest = page[shownAd];
-  if (otherRequest)
-    return {
-      outcome: 'already_showing',
-      detail: `The ad for ${otherRequest.placement} has not ended.`,
-    };
-  page[shownAd] = request;
-  const release = () => {
-    if (page[shownAd] === request) delete page[shownAd];
-  };
+  const release = occupyPage(request);
+  if (typeof release === 'object') return release;
   try {
     const ad = await obtainAd(deps, { ...request, format: request.kind }, deps.text.ready);
     if (!has(ad, 'creative')) return ad;

@@ -1,11 +1,17 @@
-import { type Ads, type AdsOptions, createAds, OptionError } from '../index.ts';
+import {
+  type Ads,
+  type AdsOptions,
+  createAds,
+  OptionError,
+  type PortalAdsOptions,
+} from '../index.ts';
 import type { EarnedReward } from '../outcome.ts';
 import { unavailableAds } from '../unavailable-ads.ts';
 import { cocosDriver } from './cocos-driver.ts';
 import type { CocosComponentModule, CocosModule } from './cocos-module.ts';
 
 /** The `createAds()` options, without `engine`. */
-export type CocosAdsOptions = Omit<AdsOptions, 'engine'>;
+export type CocosAdsOptions = Omit<AdsOptions, 'engine'> | Omit<PortalAdsOptions, 'engine'>;
 
 /**
  * Creates ads for a Cocos Creator game. On a target without a web page (native, mini games), nothing throws:

@@ -4,6 +4,7 @@ import type {
   AdsListeners,
   Banner,
   Diagnostics,
+  PortalPage,
   PreloadOptions,
   SetUserOptions,
   ShowOptions,
@@ -139,6 +140,11 @@ export class SceneAds implements Omit<Ads, 'destroy'> {
    */
   addRewardedButton(options: RewardedButtonOptions): Phaser.GameObjects.Container {
     return this.#ads().addRewardedButton(this.#scene, options);
+  }
+
+  /** See {@link Ads.portal}. */
+  get portal(): PortalPage | undefined {
+    return this.#ads().portal;
   }
 
   /** See {@link Ads.canShow}. */

@@ -4,6 +4,7 @@ import type {
   AdsListeners,
   Banner,
   Diagnostics,
+  PortalPage,
   PreloadOptions,
   SetUserOptions,
   ShowOptions,
@@ -13,6 +14,7 @@ import {
   type AdsOptions,
   type ConsentOptions,
   OptionError,
+  type PortalAdsOptions,
   type RequestOptions,
   type Simulation,
   type UserOptions,
@@ -34,7 +36,7 @@ import type { Wallet } from '../wallet/wallet.ts';
 const scenePluginKey = `trueward-scene-${newRandomId()}`;
 
 /** The plugin’s `data`: the `createAds()` options, without `engine`. */
-export type TruewardPluginData = Omit<AdsOptions, 'engine'>;
+export type TruewardPluginData = Omit<AdsOptions, 'engine'> | Omit<PortalAdsOptions, 'engine'>;
 
 /**
  * Ads for a Phaser game (3.60 to 4.x). Adds two objects with the methods of {@link Ads} to every scene: `this.ads`, whose
@@ -144,6 +146,11 @@ export class TruewardPlugin implements Ads {
   /** Called by Phaser when the game is destroyed. It may be called earlier and more than once. */
   destroy(): void {
     this.stop();
+  }
+
+  /** See {@link Ads.portal}. */
+  get portal(): PortalPage | undefined {
+    return this.#ads.portal;
   }
 
   /** See {@link Ads.canShow}. */

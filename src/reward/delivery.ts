@@ -50,12 +50,14 @@ const toEarnedReward = ({
   placement,
   reward,
   receipt,
+  evidence,
   earnedBy,
 }: LedgerEntry): EarnedReward => ({
   decisionId,
   placement,
   reward,
   ...(receipt !== undefined && { receipt }),
+  ...(evidence && { evidence }),
   ...(earnedBy && { userRef: earnedBy }),
 });
 

@@ -68,13 +68,14 @@ export function advance(entry: LedgerEntry, event: RewardEvent): LedgerEntry {
 function applyStatus(entry: LedgerEntry, status: StatusUpdate, at: number): LedgerEntry {
   // The completion is still in the outbox, so the service does not know about it yet.
   if (status.state === 'none') return entry;
-  const { reward = entry.reward, reason, receipt } = status;
+  const { reward = entry.reward, evidence, reason, receipt } = status;
   return {
     ...entry,
     state: status.state,
     reward,
     ...(reason && { reason }),
     ...(receipt && { receipt }),
+    ...(evidence && { evidence }),
     ...(status.state === 'earned' && { earnedAt: at }),
   };
 }
@@ -127,10 +128,12 @@ export const toReport = ({
   reason,
   reward,
   receipt,
+  evidence,
 }: LedgerEntry): RewardReport => ({
   decisionId,
   state,
   reward,
+  ...(evidence && { evidence }),
   ...(reason !== undefined && { reason }),
   ...(receipt !== undefined && { receipt }),
 });

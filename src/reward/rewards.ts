@@ -27,7 +27,10 @@ export interface Rewards {
    * Stores a decision before its ad starts. `owner` is the player for whom it was requested; by default, the current
    * player. Does nothing for a decision without a reward.
    */
-  track(decision: Decision, owner?: Player): Promise<void>;
+  track(
+    decision: Pick<Decision, 'id' | 'placement' | 'reward' | 'token'>,
+    owner?: Player,
+  ): Promise<void>;
   /** Marks the reward as pending, because its ad has been watched. */
   setWatched(decisionId: string): Promise<void>;
   /** Applies reward statuses from the service. Resolves when they are stored. */

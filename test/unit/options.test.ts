@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { type AdsOptions, checkOptions, checkUser, OptionError } from '../../src/options.ts';
+import { findPortal } from '../../src/platform/find-portal.ts';
 import { keyChecksum } from '../../src/platform/key-format.ts';
 
 const createKey = (prefix: string): string => {
@@ -66,10 +67,56 @@ describe('checkOptions', () => {
     [{ ...validOptions, engine: null }, 'option_invalid', /object/],
     [{ ...validOptions, muted: 'yes' }, 'option_invalid', /of type boolean; got "yes"/],
     [{ ...validOptions, publishableKey: 7 }, 'option_invalid', /publishableKey/],
+    [{ portal: 'poki', publishableKey: 'pk' }, 'key_malformed', /publishable key/],
+    // On its own site, a game needs the service.
+    [{ portal: 'auto' }, 'option_missing', /publishableKey/],
+    [{ portal: false }, 'option_missing', /publishableKey/],
   ])('explains what is wrong with %j', (options, code, message) => {
     const error = catchError(options);
     expect(error.code).toBe(code);
     expect(error.message).toMatch(message);
+  });
+});
+
+describe('the option `portal`', () => {
+  it('makes the key and the service optional', () => {
+    class Adapter {
+      name = 'mine';
+      load(): void {}
+      show(): Promise<'no_fill'> {
+        return Promise.resolve('no_fill');
+      }
+    }
+    expect(checkOptions({ portal: 'poki' })).toMatchObject({ portal: 'poki', environment: 'live' });
+    expect(checkOptions({ portal: new Adapter() }).portal).toBeInstanceOf(Adapter);
+    expect(checkOptions({ ...validOptions, portal: false }).portal).toBeUndefined();
+    expect(checkOptions({ ...validOptions, portal: 'auto' }).portal).toBeUndefined();
+  });
+
+  it.each<[object, string | undefined]>([
+    [{ location: { host: 'bubbles.game-files.crazygames.com' } }, 'crazygames'],
+    [{ location: { host: '0a1b.poki-gdn.com' } }, 'poki'],
+    [{ location: { host: 'html5.gamedistribution.com' } }, 'gamedistribution'],
+    [{ location: { host: 'app-1.games.s3.yandex.net' } }, 'yandex'],
+    [
+      {
+        location: {
+          host: 'x.scf.usercontent.goog',
+          ancestorOrigins: ['https://www.youtube.com'],
+        },
+      },
+      'youtube',
+    ],
+    [{ location: { host: 'apps-1.apps.fbsbx.com' }, FBInstant: {} }, 'facebook'],
+    [{ location: { host: 'games.example' }, GameSnacks: {} }, 'gamesnacks'],
+    [{ location: { host: 'x.scf.usercontent.goog' }, ytgame: {} }, 'youtube'],
+    // The page's own address counts more than a script that it has loaded.
+    [{ location: { host: 'poki.com', ancestorOrigins: [] }, FBInstant: {} }, 'poki'],
+    [{ location: { host: 'mypoki.example', ancestorOrigins: [] } }, undefined],
+    [{ location: { host: 'play.example', ancestorOrigins: [] }, adBreak() {} }, undefined],
+  ])('finds the portal of the page %j', (globals, expected) => {
+    for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
+    expect(findPortal()).toBe(expected);
   });
 });
 

@@ -1,0 +1,86 @@
+import { releasePresses } from '../ad-break/release-presses.ts';
+import { identifyPress } from '../ad-break/press-judge.ts';
+import type { EngineDriver } from '../engine/engine-driver.ts';
+import { callGuarded } from '../platform/guard.ts';
+import { onInput } from '../platform/front-door.ts';
+import { listen } from '../platform/native.ts';
+
+/** Holds the game. The returned function may be called more than once. */
+export type Hold = () => () => void;
+
+/**
+ * Creates a function that holds the game. Ads and the portal's own pauses overlap in any order, so the game goes on
+ * when the last of them has ended.
+ */
+export function createHold(engine: EngineDriver): Hold {
+  let count = 0;
+  const releases: (() => void)[] = [];
+  return () => {
+    let isHeld = true;
+    count += 1;
+    if (count === 1) {
+      callGuarded(() => releases.push(engine.hold()));
+      callGuarded(() => releases.push(holdInput(engine.focusTarget())));
+    }
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      count -= 1;
+      // Each step is guarded separately. The game must go on even if a step fails.
+      if (count === 0) for (const release of releases.splice(0)) callGuarded(release);
+    };
+  };
+}
+
+const moves = ['dblclick', 'contextmenu', 'pointermove', 'mousemove', 'wheel', 'touchmove'];
+const scrollKeys = /^(?: |PageUp|PageDown|End|Home|Arrow(?:Up|Down|Left|Right))$/;
+
+/**
+ * Withholds input from the game. The portal's ad is often in the same page, in elements that we don't know, so only what
+ * is aimed at the game is withheld: events on its canvas, and keys without a focused element. The game receives a
+ * release event for everything that was down before, and none for what was pressed in the meantime.
+ */
+function holdInput(canvas: HTMLElement | null): () => void {
+  const surfaces = canvas ? [canvas] : Array.from(document.querySelectorAll('canvas'));
+  const isForGame = ({ target }: Event): boolean =>
+    target === document.body ||
+    target === document.documentElement ||
+    !(target instanceof Element) ||
+    surfaces.some((surface) => surface.contains(target));
+  const pressed = new Set<unknown>();
+  const missedKeys: KeyboardEvent[] = [];
+  const missedPresses: Event[] = [];
+
+  function onKey(event: KeyboardEvent): void {
+    const { code, key, repeat, type } = event;
+    if (type === 'keydown' && !repeat) pressed.add(code);
+    if (type === 'keyup' && !pressed.delete(code)) missedKeys.push(event);
+    // The game prevents this itself, but doesn't see the key now.
+    if (scrollKeys.test(key)) event.preventDefault();
+  }
+  function onPress(event: Event): void {
+    const press = identifyPress(event);
+    if (/down$|start$/.test(event.type)) pressed.add(press);
+    else if (/up$|end$|cancel$/.test(event.type) && !pressed.has(press)) missedPresses.push(event);
+  }
+  const stops = [
+    onInput((event) => {
+      if (!isForGame(event)) return;
+      if (event instanceof KeyboardEvent) onKey(event);
+      else onPress(event);
+      event.stopImmediatePropagation();
+    }),
+    ...moves.map((type) =>
+      listen(window, type, (event) => isForGame(event) && event.stopImmediatePropagation(), {
+        capture: true,
+        passive: true,
+      }),
+    ),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+    const game = canvas ?? document.body;
+    for (const event of missedKeys) game.dispatchEvent(new KeyboardEvent('keyup', event));
+    releasePresses(game, missedPresses);
+  };
+}

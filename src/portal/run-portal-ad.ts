@@ -1,0 +1,179 @@
+import type { BreakRequest } from '../ad-break/run-ad-break.ts';
+import type { Outcome, ShowResult } from '../outcome.ts';
+import { type Clock, linkSignals } from '../platform/clock.ts';
+import { callGuarded } from '../platform/guard.ts';
+import { listen } from '../platform/native.ts';
+import type { PortalAdapter, PortalResult } from './adapter.ts';
+import type { Hold } from './hold-game.ts';
+
+/** How long the portal may take from the call to the start of its ad, in milliseconds. */
+export const startLimitMs = 15_000;
+/** How long an ad may take, in milliseconds. */
+const endLimitMs = 300_000;
+
+export interface PortalAdDeps {
+  clock: Clock;
+  hold: Hold;
+  /** Resolves with the adapter when it is ready. Rejects with the result of the call if it isn't. */
+  connect(): Promise<PortalAdapter>;
+  /** The placement's name at the portal. */
+  portalPlacement: string;
+  /** Marks the page as showing an ad. Returns a function that ends this, or undefined if another ad is shown. */
+  occupy(): (() => void) | undefined;
+  /**
+   * Stores what the ad may earn, before it is shown. The returned function stores that it is earned, and resolves with
+   * what to add to the result.
+   */
+  track(adapter: PortalAdapter): () => Promise<Partial<ShowResult>>;
+}
+
+/** Rejects {@link PortalAdDeps.connect}. */
+export class NotConnected extends Error {
+  readonly result: ShowResult;
+
+  constructor(result: ShowResult) {
+    super(result.detail);
+    this.result = result;
+  }
+}
+
+/** The outcome for each of an adapter's results. */
+const outcomes: Record<PortalResult, Outcome> = {
+  completed: 'completed',
+  dismissed: 'dismissed',
+  no_fill: 'no_fill',
+  capped: 'frequency_capped',
+  blocked: 'ad_blocked',
+  disabled: 'blocked',
+  not_ready: 'not_ready',
+  offline: 'offline',
+  error: 'error',
+};
+
+/**
+ * Shows one of the portal's ads. Holds the game from the call to the end of the ad, and gives it back in any case: a
+ * portal that throws, answers twice, late or never confuses nobody. Never rejects.
+ *
+ * Once a call has ended by its time limit, two things may still happen. If the ad is shown after all, the game is held
+ * again for as long. If it earns its reward after all, the reward follows as an event.
+ */
+export function runPortalAd(deps: PortalAdDeps, request: BreakRequest): Promise<ShowResult> {
+  if (request.signal?.aborted) return Promise.resolve({ outcome: 'aborted' });
+  return new Promise((resolve) => performCall(deps, request, resolve));
+}
+
+function performCall(
+  deps: PortalAdDeps,
+  { kind, onClose, onOpen, onStart, signal }: BreakRequest,
+  settle: (result: ShowResult) => void,
+): void {
+  const { clock, connect, hold, occupy, portalPlacement, track } = deps;
+  const call = linkSignals(signal);
+  let hasEnded = false;
+  let hasStarted = false;
+  let isAnswered = false;
+  let earn: (() => Promise<Partial<ShowResult>>) | undefined;
+  let earned: Promise<Partial<ShowResult>> | undefined;
+  /** Ends the second hold, for an ad that began when nobody expected it anymore. */
+  let releaseLate: (() => void) | undefined;
+
+  const release = hold();
+  const stopAbort = signal && listen(signal, 'abort', () => end({ outcome: 'aborted' }));
+  let cancelTimer = clock.after(startLimitMs, () => {
+    const detail = `The portal neither showed an ad nor answered within ${startLimitMs / 1_000} seconds.`;
+    end({ outcome: 'timeout', reason: 'load_timeout', detail });
+  });
+  callGuarded(onOpen);
+
+  function end(result: ShowResult | Promise<ShowResult>): void {
+    if (hasEnded) return;
+    hasEnded = true;
+    cancelTimer();
+    stopAbort?.();
+    release();
+    callGuarded(onClose);
+    call.abort();
+    void Promise.resolve(result).then(settle);
+  }
+
+  function start(): void {
+    if (isAnswered || hasStarted) return;
+    hasStarted = true;
+    if (hasEnded) return startLate();
+    cancelTimer();
+    cancelTimer = clock.after(endLimitMs, () => {
+      const detail = `The ad did not end within ${endLimitMs / 60_000} minutes.`;
+      end({ outcome: 'stalled', detail });
+    });
+    callGuarded(onStart);
+  }
+
+  function startLate(): void {
+    const releaseGame = hold();
+    const vacate = occupy();
+    const finish = (): void => {
+      cancelLimit();
+      vacate?.();
+      releaseGame();
+    };
+    const cancelLimit = clock.after(endLimitMs, finish);
+    releaseLate = finish;
+  }
+
+  function earnOnce(): void {
+    earned ??= earn?.();
+  }
+
+  function readAnswer(answer: unknown): ShowResult | Promise<ShowResult> {
+    const { result, detail } =
+      typeof answer === 'object' && answer !== null
+        ? (answer as { result?: unknown; detail?: unknown })
+        : { result: answer, detail: undefined };
+    if (!isResult(result)) {
+      const expected = Object.keys(outcomes).join(', ');
+      return earnedResult({
+        outcome: 'error',
+        reason: 'portal_failed',
+        detail: `Expected the adapter's show() to resolve with one of ${expected}; got ${String(result).slice(0, 60)}.`,
+      });
+    }
+    if (result === 'completed') earnOnce();
+    return earnedResult({
+      outcome: outcomes[result],
+      ...(result === 'error' && { reason: 'portal_failed' as const }),
+      ...(detail !== undefined && { detail: String(detail).slice(0, 300) }),
+    });
+  }
+
+  /** What the player has earned is earned, however the ad ended. */
+  const earnedResult = (result: ShowResult): ShowResult | Promise<ShowResult> =>
+    earned ? earned.then((details) => ({ ...details, outcome: 'rewarded' })) : result;
+
+  async function ask(): Promise<void> {
+    let result: ShowResult | Promise<ShowResult>;
+    try {
+      const adapter = await connect();
+      if (hasEnded) return;
+      if (kind === 'rewarded') earn = track(adapter);
+      const answer: unknown = await adapter.show(kind, portalPlacement, {
+        onStart: start,
+        onEarned: earnOnce,
+        signal: call.signal,
+      });
+      result = readAnswer(answer);
+    } catch (error) {
+      result =
+        error instanceof NotConnected
+          ? error.result
+          : readAnswer({ result: 'error', detail: (error as Error | null)?.message ?? error });
+    }
+    isAnswered = true;
+    releaseLate?.();
+    end(result);
+  }
+  // If `onOpen` has ended the call, nothing must be shown.
+  if (!hasEnded) void ask();
+}
+
+const isResult = (result: unknown): result is PortalResult =>
+  typeof result === 'string' && Object.hasOwn(outcomes, result);

@@ -1,0 +1,256 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import {
+  type Ads,
+  createAds,
+  type EarnedReward,
+  type PortalAdsOptions,
+} from '../../../src/index.ts';
+import type { PortalAdapter } from '../../../src/portal/adapter.ts';
+import { eventually } from '../../support/eventually.ts';
+import { createPortalPage, type PortalTestPage } from './portal-set.ts';
+
+let ads: Ads | undefined;
+let page: PortalTestPage | undefined;
+afterEach(() => {
+  ads?.destroy();
+  page?.destroy();
+  ads = page = undefined;
+});
+
+const createAdapter = (more: Partial<PortalAdapter> = {}): PortalAdapter => ({
+  name: 'myportal',
+  load: () => undefined,
+  show: async (_kind, _placement, { onStart }) => {
+    onStart();
+    return 'completed';
+  },
+  ...more,
+});
+const portalRewards = { revive: { type: 'coins', amount: 25 } };
+const start = (options: Partial<PortalAdsOptions> = {}): Ads =>
+  (ads = createAds({ portal: createAdapter(), portalRewards, ...options }));
+const never = () => new Promise<never>(() => undefined);
+
+describe('a page on a portal', () => {
+  it('shows the portal’s ads without a key or a service, and sends nothing', async () => {
+    const sent = vi.fn(() => Promise.reject(new Error('sent')));
+    const portalAds = start({ fetch: sent });
+    const steps: string[] = [];
+    portalAds.on('open', (placement) => steps.push(`open ${placement}`));
+    portalAds.on('start', (placement) => steps.push(`start ${placement}`));
+    portalAds.on('close', (placement) => steps.push(`close ${placement}`));
+    const rewards: EarnedReward[] = [];
+    portalAds.on('reward', (reward) => void rewards.push(reward));
+    expect(portalAds.availability('revive')).toMatchObject({ outcome: 'not_ready' });
+    await eventually(() => expect(portalAds.canShow('revive')).toBe(true));
+    const result = await portalAds.showRewarded('revive');
+    expect(result).toMatchObject({
+      outcome: 'rewarded',
+      reward: portalRewards.revive,
+      evidence: 'client_attested',
+    });
+    expect(steps).toEqual(['open revive', 'start revive', 'close revive']);
+    await eventually(() => expect(rewards).toHaveLength(1));
+    const { decisionId } = result;
+    expect(rewards[0]).toMatchObject({
+      decisionId,
+      placement: 'revive',
+      reward: portalRewards.revive,
+      evidence: 'client_attested',
+    });
+    expect((await portalAds.showInterstitial('level-end')).outcome).toBe('completed');
+    const banner = portalAds.mountBanner('lobby', document.body);
+    expect(await banner.result).toEqual({
+      outcome: 'invalid_placement',
+      reason: 'portal_only',
+    });
+    const own = { decision: { id: 'dec_1' } as never };
+    expect(await portalAds.preload('revive', own)).toMatchObject({ reason: 'portal_only' });
+    expect(await portalAds.showRewarded('gift')).toMatchObject({
+      outcome: 'invalid_placement',
+      reason: 'reward_unknown',
+      detail: expect.stringContaining('portalRewards: { "gift"'),
+    });
+    expect(portalAds.portal).toMatchObject({ name: 'myportal', muted: false });
+    expect(sent).not.toHaveBeenCalled();
+  });
+
+  it('delivers a reward after a crash, once', async () => {
+    const crashed = start();
+    const failed = vi.fn(() => Promise.reject(new Error('The game crashed.')));
+    crashed.on('reward', failed);
+    const { decisionId } = await crashed.showRewarded('revive');
+    await eventually(() => expect(failed).toHaveBeenCalled());
+    crashed.destroy();
+    const rewards: string[] = [];
+    start().on('reward', (reward) => void rewards.push(reward.decisionId));
+    await eventually(() => expect(rewards).toEqual([decisionId]));
+    ads?.destroy();
+    start().on('reward', (reward) => void rewards.push(reward.decisionId));
+    await ads?.rewards();
+    expect(rewards).toEqual([decisionId]);
+  });
+
+  it('ends when the game aborts the call or destroys the ads, in any phase', async () => {
+    for (const show of [never, createAdapter().show] as PortalAdapter['show'][]) {
+      const portalAds = start({ portal: createAdapter({ show }) });
+      const abort = new AbortController();
+      const shown = portalAds.showRewarded('revive', {
+        signal: abort.signal,
+        onOpen: () => abort.abort(),
+      });
+      expect((await shown).outcome).toBe('aborted');
+      const second = portalAds.showRewarded('revive');
+      portalAds.destroy();
+      expect((await second).outcome).toMatch(/^(?:aborted|rewarded)$/);
+      expect((await portalAds.showRewarded('revive')).outcome).toBe('aborted');
+    }
+  });
+});
+
+it.each<[unknown, string]>([
+  ['kongregate', 'got "kongregate"'],
+  ['toString', 'got "toString"'],
+  [{ name: 'mine', show() {} }, 'got object'],
+  [() => undefined, 'got function'],
+])('explains what is wrong with the portal %j', async (portal, message) => {
+  const errors: string[] = [];
+  const note = (event: ErrorEvent): void => {
+    event.preventDefault();
+    errors.push(event.message);
+  };
+  window.addEventListener('error', note);
+  const portalAds = start({ portal: portal as never });
+  const result = await portalAds.showRewarded('revive');
+  window.removeEventListener('error', note);
+  expect(result).toMatchObject({ outcome: 'error', reason: 'option_invalid' });
+  expect(result.detail).toMatch(/crazygames, poki.* or an adapter/);
+  expect(result.detail).toContain(message);
+  expect(errors).toEqual([expect.stringContaining(message)]);
+  expect(portalAds.availability('revive')).toMatchObject({ outcome: 'error' });
+});
+
+describe('a bad adapter', () => {
+  it.each<[string, Partial<PortalAdapter>, object]>([
+    [
+      'throws',
+      {
+        show() {
+          throw new Error('boom');
+        },
+      },
+      { outcome: 'error', reason: 'portal_failed', detail: 'boom' },
+    ],
+    ['rejects', { show: () => Promise.reject(new Error('boom')) }, { detail: 'boom' }],
+    ['rejects with nothing', { show: () => Promise.reject() }, { outcome: 'error' }],
+    [
+      'returns nonsense',
+      { show: async () => 'yes' as never },
+      { reason: 'portal_failed', detail: expect.stringContaining('got yes') },
+    ],
+    ['returns nothing', { show: async () => undefined as never }, { outcome: 'error' }],
+    [
+      'returns a name of every object',
+      { show: async () => 'toString' as never },
+      { outcome: 'error' },
+    ],
+    ['answers at once', { show: (() => 'no_fill') as never }, { outcome: 'no_fill' }],
+    [
+      'can’t load',
+      { load: () => Promise.reject(new Error('blocked')) },
+      { outcome: 'ad_blocked', reason: 'load_failed', detail: 'blocked' },
+    ],
+    [
+      'throws while it loads',
+      {
+        load() {
+          throw new Error('no SDK');
+        },
+      },
+      { outcome: 'ad_blocked', detail: 'no SDK' },
+    ],
+  ])('that %s ends the call with an outcome', async (_, adapter, expected) => {
+    page = createPortalPage(createAdapter(adapter));
+    expect(await page.show()).toMatchObject(expected);
+    expect(page.game).toMatchObject({ holds: 0, opened: 1, closed: 1 });
+    expect(page.granted).toEqual([]);
+  });
+
+  it('that never loads holds the game once, and is tried again later', async () => {
+    let loads = 0;
+    page = createPortalPage(
+      createAdapter({ load: () => ((loads += 1) === 1 ? never() : undefined) }),
+    );
+    const { clock, game, portal } = page;
+    const shown = page.show();
+    await clock.advance(15_000);
+    expect((await shown).outcome).toBe('timeout');
+    expect(await page.show()).toMatchObject({ outcome: 'timeout', reason: 'load_failed' });
+    expect(portal.availability('revive')).toMatchObject({ available: false, outcome: 'timeout' });
+    expect(game).toMatchObject({ holds: 0, closed: 2 });
+    await clock.advance(30_000);
+    expect(portal.availability('revive').available).toBe(true);
+    expect((await page.show()).outcome).toBe('rewarded');
+    expect(loads).toBe(2);
+  });
+
+  it('that breaks everything else does no harm', async () => {
+    const fail = (): never => {
+      throw new Error('boom');
+    };
+    const errors: unknown[] = [];
+    const note = (event: ErrorEvent): void => {
+      event.preventDefault();
+      errors.push(event.error);
+    };
+    window.addEventListener('error', note);
+    page = createPortalPage(
+      createAdapter({
+        pauseSignals: fail,
+        preload: fail,
+        playerToken: fail,
+        language: fail,
+        gameplayStart: fail,
+      }),
+    );
+    await page.portal.preload('revive');
+    page.portal.gameplayStart();
+    expect(await page.portal.playerToken()).toBeUndefined();
+    expect((await page.show()).outcome).toBe('rewarded');
+    await eventually(() => expect(errors).toHaveLength(2));
+    window.removeEventListener('error', note);
+  });
+});
+
+describe('the game behind a portal’s ad', () => {
+  const press = (type: string, target: EventTarget, code: string): void =>
+    void target.dispatchEvent(new KeyboardEvent(type, { code, key: code, bubbles: true }));
+
+  it('receives no input, but a release for every key that was down', async () => {
+    const seen: string[] = [];
+    const record = (event: Event): void =>
+      void seen.push(`${event.type} ${(event as KeyboardEvent).code}`);
+    window.addEventListener('keydown', record);
+    window.addEventListener('keyup', record);
+    const closeAd = document.body.appendChild(document.createElement('button'));
+    page = createPortalPage(
+      createAdapter({
+        async show(_kind, _placement, { onStart }) {
+          onStart();
+          press('keyup', document.body, 'Before');
+          press('keydown', document.body, 'During');
+          press('keyup', document.body, 'During');
+          press('keydown', closeAd, 'InTheAd');
+          return 'completed';
+        },
+      }),
+    );
+    press('keydown', document.body, 'Before');
+    await page.show('interstitial');
+    press('keydown', document.body, 'After');
+    window.removeEventListener('keydown', record);
+    window.removeEventListener('keyup', record);
+    closeAd.remove();
+    expect(seen).toEqual(['keydown Before', 'keydown InTheAd', 'keyup Before', 'keydown After']);
+  });
+});
