@@ -29,23 +29,23 @@ const parts = [
   {
     name: 'all of it with the ad placement',
     code: `${core}; export { createAdPlacement, installAdsbygoogle } from './dist/ad-placement.js'`,
-    limit: 38_600,
+    limit: 38_900,
   },
   // Less than 1 kB more than without a driver.
   {
     name: 'all of it with the PixiJS driver',
     code: `${core}; export { pixiDriver } from './dist/pixi.js'`,
-    limit: 37_100,
+    limit: 37_300,
   },
   {
     name: 'all of it with the Babylon.js driver',
     code: `${core}; export { babylonDriver } from './dist/babylon.js'`,
-    limit: 37_100,
+    limit: 37_300,
   },
   {
     name: 'all of it with the driver for web exports',
     code: `${core}; export { webExportDriver } from './dist/web-export.js'`,
-    limit: 37_100,
+    limit: 37_300,
   },
   { name: 'server', code: `export { verifyWebhook } from './dist/server.js'`, limit: 2_500 },
 ];
