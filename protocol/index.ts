@@ -10,6 +10,12 @@ import {
   apiKeyUpdateSchema,
   overlapRequestSchema,
 } from './schemas/api-key.ts';
+import {
+  adLimitSchema,
+  adLimitsSchema,
+  adRuleSchema,
+  playerSessionSchema,
+} from './schemas/ad-rule.ts';
 import { auditEntrySchema } from './schemas/audit-entry.ts';
 import { advertiserSchema } from './schemas/advertiser.ts';
 import {
@@ -64,6 +70,8 @@ import {
 import { webhookRequestSchema, webhookSchema } from './schemas/webhook.ts';
 
 export { videoDurationMs } from './schemas/creative.ts';
+export { describeAdRule } from './describe-ad-rule.ts';
+export { maxCountedAds } from './schemas/ad-rule.ts';
 export { idPrefixes, type IdKind } from './schemas/common.ts';
 export { problemStatus } from './schemas/problem.ts';
 export { reportDimensions, reportMetrics } from './schemas/report.ts';
@@ -83,8 +91,12 @@ export const schemas = [
   creativeSchema,
   houseAdSchema,
   policySchema,
+  adRuleSchema,
+  adLimitSchema,
+  adLimitsSchema,
   killSwitchSchema,
   consentSchema,
+  playerSessionSchema,
   decisionRequestSchema,
   adIconSchema,
   decisionCreativeSchema,

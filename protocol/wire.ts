@@ -590,6 +590,139 @@ export interface Policy {
   status: 'active' | 'paused';
 }
 /**
+ * A limit on how many ads a player sees, and how often. All rules that match must allow an ad.
+ */
+export interface AdRule {
+  /**
+   * An id with the prefix `adr_`.
+   */
+  id: string;
+  /**
+   * `sandbox` is for test data, `live` for real ads and rewards.
+   */
+  environment: 'sandbox' | 'live';
+  /**
+   * When the object was created.
+   */
+  created_at: string;
+  /**
+   * When the object was last changed.
+   */
+  updated_at: string;
+  /**
+   * The formats that the rule holds back and counts.
+   *
+   * @minItems 1
+   * @maxItems 3
+   */
+  formats: ('rewarded' | 'interstitial' | 'banner')[];
+  /**
+   * The placements that the rule holds back and counts. Default: all.
+   *
+   * @maxItems 100
+   *
+   * Items: Up to 64 lowercase letters, digits, hyphens and underscores.
+   */
+  placements?: string[];
+  /**
+   * The rule is for players with at least one of these segments. Default: everyone.
+   *
+   * @maxItems 100
+   */
+  segments?: string[];
+  /**
+   * No ad in the first seconds of a session. Not for rewarded ads.
+   */
+  first_after_s?: number;
+  /**
+   * The least time since the last ad, from impression to impression.
+   */
+  gap_s?: number;
+  /**
+   * The formats after which `gap_s` applies, in any placement. Default: the ads that the rule counts.
+   *
+   * @minItems 1
+   * @maxItems 2
+   */
+  gap_after?: ('rewarded' | 'interstitial')[];
+  /**
+   * The most of these ads that a player sees in a session, which ends after 30 minutes of absence.
+   */
+  max_per_session?: number;
+  /**
+   * The most of these ads that a player sees within 60 minutes.
+   */
+  max_per_hour?: number;
+  /**
+   * The most of these ads that a player sees within 24 hours.
+   */
+  max_per_day?: number;
+  enabled: boolean;
+}
+/**
+ * An ad rule, as clients receive it.
+ */
+export interface AdLimit {
+  /**
+   * The formats that the rule holds back and counts.
+   *
+   * @minItems 1
+   * @maxItems 3
+   */
+  formats: ('rewarded' | 'interstitial' | 'banner')[];
+  /**
+   * The placements that the rule holds back and counts. Default: all.
+   *
+   * @maxItems 100
+   *
+   * Items: Up to 64 lowercase letters, digits, hyphens and underscores.
+   */
+  placements?: string[];
+  /**
+   * The rule is for players with at least one of these segments. Default: everyone.
+   *
+   * @maxItems 100
+   */
+  segments?: string[];
+  /**
+   * No ad in the first seconds of a session. Not for rewarded ads.
+   */
+  first_after_s?: number;
+  /**
+   * The least time since the last ad, from impression to impression.
+   */
+  gap_s?: number;
+  /**
+   * The formats after which `gap_s` applies, in any placement. Default: the ads that the rule counts.
+   *
+   * @minItems 1
+   * @maxItems 2
+   */
+  gap_after?: ('rewarded' | 'interstitial')[];
+  /**
+   * The most of these ads that a player sees in a session, which ends after 30 minutes of absence.
+   */
+  max_per_session?: number;
+  /**
+   * The most of these ads that a player sees within 60 minutes.
+   */
+  max_per_hour?: number;
+  /**
+   * The most of these ads that a player sees within 24 hours.
+   */
+  max_per_day?: number;
+}
+/**
+ * All enabled ad rules.
+ */
+export interface AdLimits {
+  /**
+   * Changes when a rule changes.
+   */
+  version: string;
+  rules: AdLimit[];
+}
+/**
  * Stops a source, an advertiser or a placement immediately, including ads that clients have already loaded.
  */
 export interface KillSwitch {
@@ -633,6 +766,39 @@ export interface Consent {
   status: 'granted' | 'denied' | 'unknown';
   tcf_string?: string;
   gpp_string?: string;
+}
+/**
+ * The player’s visit and the ads in it, as the device knows them. A session ends after 30 minutes of absence.
+ */
+export interface PlayerSession {
+  /**
+   * Seconds since the session started.
+   */
+  age_s: number;
+  /**
+   * The ads that this device has shown in the last 24 hours.
+   *
+   * @maxItems 100
+   */
+  ads?: {
+    /**
+     * An id with the prefix `dec_`.
+     */
+    id: string;
+    format: 'rewarded' | 'interstitial' | 'banner';
+    /**
+     * Up to 64 lowercase letters, digits, hyphens and underscores.
+     */
+    placement: string;
+    /**
+     * Seconds since the ad’s impression.
+     */
+    ago_s: number;
+  }[];
+  /**
+   * The `version` of the rules that the client knows. If it differs, the response contains the rules.
+   */
+  rules_version?: string;
 }
 /**
  * Requests an ad.
@@ -694,6 +860,7 @@ export interface DecisionRequest {
    * @maxItems 20
    */
   segments?: string[];
+  session?: PlayerSession;
   /**
    * Returned in `decision.rewarded`.
    */
@@ -768,6 +935,10 @@ export interface Explanation {
    * An id with the prefix `src_`.
    */
   source_id?: string;
+  /**
+   * An id with the prefix `adr_`.
+   */
+  ad_rule_id?: string;
   name: string;
   /**
    * `chosen`, or the reason why the candidate was not chosen.
@@ -796,6 +967,7 @@ export interface Decision {
   id: string;
   status: 'filled' | 'no_fill' | 'blocked';
   reason?:
+    | 'ad_free'
     | 'frequency_capped'
     | 'cooldown'
     | 'no_candidates'
@@ -812,6 +984,24 @@ export interface Decision {
    * The earliest time at which another request may be filled.
    */
   retry_at?: string;
+  /**
+   * The earliest time at which ad rules for all placements allow the next ad in a format, as far as this request shows. A format without a time doesn’t have to wait, or has to wait for the next session.
+   */
+  next_ad_at?: {
+    /**
+     * The earliest time at which the rules allow this format.
+     */
+    rewarded?: string;
+    /**
+     * The earliest time at which the rules allow this format.
+     */
+    interstitial?: string;
+    /**
+     * The earliest time at which the rules allow this format.
+     */
+    banner?: string;
+  };
+  ad_rules?: AdLimits;
   /**
    * Up to 64 lowercase letters, digits, hyphens and underscores.
    */
@@ -1793,6 +1983,81 @@ export interface PolicyUpdate {
     formats?: ('video' | 'image' | 'html')[];
   };
   status?: 'active' | 'paused';
+}
+/**
+ * The fields of a new AdRule.
+ */
+export interface AdRuleRequest {
+  /**
+   * The formats that the rule holds back and counts.
+   *
+   * @minItems 1
+   * @maxItems 3
+   */
+  formats: ('rewarded' | 'interstitial' | 'banner')[];
+  /**
+   * The placements that the rule holds back and counts. Default: all.
+   *
+   * @maxItems 100
+   *
+   * Items: Up to 64 lowercase letters, digits, hyphens and underscores.
+   */
+  placements?: string[];
+  /**
+   * The rule is for players with at least one of these segments. Default: everyone.
+   *
+   * @maxItems 100
+   */
+  segments?: string[];
+  /**
+   * No ad in the first seconds of a session. Not for rewarded ads.
+   */
+  first_after_s?: number;
+  /**
+   * The least time since the last ad, from impression to impression.
+   */
+  gap_s?: number;
+  /**
+   * The formats after which `gap_s` applies, in any placement. Default: the ads that the rule counts.
+   *
+   * @minItems 1
+   * @maxItems 2
+   */
+  gap_after?: ('rewarded' | 'interstitial')[];
+  /**
+   * The most of these ads that a player sees in a session, which ends after 30 minutes of absence.
+   */
+  max_per_session?: number;
+  /**
+   * The most of these ads that a player sees within 60 minutes.
+   */
+  max_per_hour?: number;
+  /**
+   * The most of these ads that a player sees within 24 hours.
+   */
+  max_per_day?: number;
+  enabled?: boolean;
+}
+/**
+ * Fields to change in the AdRule. `null` removes a field.
+ */
+export interface AdRuleUpdate {
+  /**
+   * The formats that the rule holds back and counts.
+   *
+   * @minItems 1
+   * @maxItems 3
+   */
+  formats?: ('rewarded' | 'interstitial' | 'banner')[];
+  placements?: string[] | null;
+  segments?: string[] | null;
+  first_after_s?: number | null;
+  gap_s?: number | null;
+  gap_after?: ('rewarded' | 'interstitial')[] | null;
+  max_per_session?: number | null;
+  max_per_hour?: number | null;
+  max_per_day?: number | null;
+  enabled?: boolean;
 }
 /**
  * The fields of a new KillSwitch.

@@ -127,9 +127,9 @@ export interface Ads {
   /** The portal that this page belongs to, with the option `portal`. Undefined on any other page. */
   readonly portal?: PortalPage | undefined;
   /**
-   * Whether an ad may be offered now: false while consent is unknown, an ad is being requested or shown, the service
-   * can't be reached, or the last request for this placement ended without an ad (until `retryAt`, or for 30 s). True
-   * does not mean that an ad is loaded; see {@link Ads.isLoaded}. Sends nothing. Emits `change` when the result may
+   * Whether an ad may be offered now: false while consent is unknown, an ad is being requested or shown, an ad rule
+   * holds the ad back, the service can't be reached, or the last request for this placement ended without an ad (until
+   * `retryAt`, or for 30 s). Ad rules are known from the first response on, also after a reload. True does not mean that an ad is loaded; see {@link Ads.isLoaded}. Sends nothing. Emits `change` when the result may
    * have changed.
    */
   canShow(placement: string, options?: RequestOptions): boolean;
@@ -141,6 +141,12 @@ export interface Ads {
   isLoaded(placement: string, options?: RequestOptions): boolean;
   /** Like {@link Ads.canShow}, but also returns why no ad may be offered and when a request can succeed again. */
   availability(placement: string, options?: RequestOptions): Availability;
+  /**
+   * Whether the player sees no interstitials or banners, as a supporter of the game: your server signed the user token
+   * with `adFree`. Lets a game hide what is about ads. It is not a proof: only your server knows who has paid. If
+   * `userToken` is a function, the first call also calls that function, and `change` follows.
+   */
+  isAdFree(): boolean;
   /** Loads a decision and its media, so that a later call to show the ad starts immediately. */
   preload(placement: string, options?: PreloadOptions): Promise<Availability>;
   /**

@@ -47,6 +47,7 @@ export interface AdsDeps {
   onChange(): void;
   /** Loads the wallet. Rejects if the ads are destroyed. */
   openWallet(): Promise<Wallet>;
+  isAdFree(): boolean;
   setUser(user: UserOptions, options?: SetUserOptions): void;
   setConsent(consent: ConsentOptions): void;
   setSimulation(outcome: Simulation | undefined): void;
@@ -190,6 +191,7 @@ export function assembleAds(deps: AdsDeps): Ads {
     canShow: (placement, options) => availability(placement, options).available,
     isLoaded: (placement, options) => !isShowing() && decisions.isLoaded(placement, options),
     availability,
+    isAdFree: deps.isAdFree,
     preload: async (placement, givenOptions = {}) => {
       const options = copyOptions(givenOptions);
       if (findCallError(options))

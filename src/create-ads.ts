@@ -9,6 +9,7 @@ import {
 import { loadCreative } from './creative/load-creative.ts';
 import { loadText } from './creative/strings.ts';
 import { createRecorder, createWarnings, loadLog, loggedFetch } from './debug/recorder.ts';
+import { createAdLoad } from './decision/ad-load.ts';
 import { createDecisions } from './decision/decisions.ts';
 import { callInNextFrame } from './engine/next-frame.ts';
 import { keepRunning } from './engine/engine-driver.ts';
@@ -159,9 +160,17 @@ export function startAds(
       signal,
       onChange: emitChange,
     });
+  const adLoad = createAdLoad({
+    ...ports,
+    name: `${name}:ad-load`,
+    isConsentKnown: player.isConsentKnown,
+    storage: () => localStorage,
+    onChange: emitChange,
+  });
   const decisions = createDecisions({
     ...ports,
     ...validOptions,
+    adLoad,
     client,
     isConsentKnown: player.isConsentKnown,
     isOnline: browserConnectivity.isOnline,
@@ -186,6 +195,7 @@ export function startAds(
     rewards,
     enqueue(event, after) {
       recorder.note(event.type);
+      if (event.type === 'impression') decisions.onImpression(event.decision_id);
       return outbox.enqueue(event, after);
     },
     text: loadText({
@@ -226,6 +236,7 @@ export function startAds(
     events,
     record: recorder,
     openWallet,
+    isAdFree: player.isAdFree,
     setUser(user, options) {
       const cleanUser = checkUser(user);
       const previousRef = player.player().ref;
@@ -246,6 +257,7 @@ export function startAds(
       reachability.stop();
       player.destroy();
       decisions.destroy();
+      adLoad.destroy();
       rewards.destroy();
       outbox.destroy();
     },

@@ -8,6 +8,7 @@ import type { Decision, Problem, RewardStatus } from '../protocol/wire.ts';
  * - `completed`: an interstitial or a banner was shown.
  * - `dismissed`: the player closed the ad before the reward was due.
  * - `denied`: the service denied the reward; `reason` says why.
+ * - `ad_free`: the player sees no ads in this format; see `isAdFree()`.
  * - `no_fill`, `frequency_capped`, `cooldown`, `blocked`, `killed`: there was no ad. `retryAt` is set if the time to
  *   retry is known.
  * - `ad_blocked`: a browser extension or a network filter blocked the request.
@@ -25,6 +26,7 @@ export type Outcome =
   | 'completed'
   | 'dismissed'
   | 'denied'
+  | 'ad_free'
   | 'no_fill'
   | 'frequency_capped'
   | 'cooldown'

@@ -1,6 +1,7 @@
 import type { DecisionRequest } from '../protocol/wire.ts';
 import type { CheckedOptions, ConsentOptions, UserOptions, UserToken } from './options.ts';
 import type { Clock } from './platform/clock.ts';
+import { attempt } from './platform/guard.ts';
 import { newRandomId } from './platform/ids.ts';
 import { loadPart } from './platform/load-part.ts';
 import { listen } from './platform/native.ts';
@@ -29,6 +30,8 @@ export interface Player {
    * function has returned a token. In child-directed mode, it stays on the device.
    */
   readonly ref: string | undefined;
+  /** The formats in which the player sees no ads, as the user token says. The service verifies its signature. */
+  adFree?: readonly string[];
 }
 
 /** Tracks the current player and consent for ad requests. */
@@ -42,6 +45,8 @@ export interface PlayerContext {
   player(): Player;
   /** Calls the game’s `userToken` function if nothing else identifies the player. */
   identify(): void;
+  /** Whether the player sees no ads in some format. The first call calls the game’s `userToken` function if needed. */
+  isAdFree(): boolean;
   /** Calls `listener` when a user token has identified the player. */
   onIdentified(listener: () => void): void;
   setUser(user: UserOptions): void;
@@ -50,25 +55,27 @@ export interface PlayerContext {
   destroy(): void;
 }
 
-/**
- * Returns the game's id for the player: `''` if there is none, or undefined if only the `userToken` function knows it.
- */
-function findRef({ userRef, userToken }: UserOptions): string | undefined {
-  if (userRef !== undefined || userToken === undefined) return userRef ?? '';
-  return typeof userToken === 'string' ? readSubject(userToken) : undefined;
+/** What a user token says. Only the service can verify the signature. */
+function readClaims(token: string): { ref: string | undefined; adFree: readonly string[] } {
+  const claims = attempt(() => {
+    const [, payload = ''] = token.split('.');
+    return JSON.parse(atob(payload.replace(/-/g, '+').replace(/_/g, '/'))) as {
+      sub?: unknown;
+      ad_free?: unknown;
+      ad_free_formats?: unknown;
+    } | null;
+  });
+  const formats = claims?.ad_free_formats ?? ['interstitial', 'banner'];
+  return {
+    ref: typeof claims?.sub === 'string' ? claims.sub : undefined,
+    adFree: claims?.ad_free === true && Array.isArray(formats) ? (formats as string[]) : [],
+  };
 }
 
-/** Returns a user token's `sub` claim. Only the service can verify the signature. */
-function readSubject(token: string): string | undefined {
-  try {
-    const [, payload = ''] = token.split('.');
-    const { sub } = JSON.parse(atob(payload.replace(/-/g, '+').replace(/_/g, '/'))) as {
-      sub?: unknown;
-    };
-    return typeof sub === 'string' ? sub : undefined;
-  } catch {
-    return undefined;
-  }
+/** Describes the player as far as the options tell. Only the `userToken` function may know more. */
+function describePlayer({ userRef, userToken }: UserOptions): Player {
+  const { adFree, ref } = readClaims(typeof userToken === 'string' ? userToken : '');
+  return { ref: userRef ?? (userToken === undefined ? '' : ref), adFree };
 }
 
 /**
@@ -86,6 +93,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
   const followController = new AbortController();
   const listeners = new Set<() => void>();
   let onIdentified = (): void => {};
+  let isIdentifying: boolean;
 
   function notify(): void {
     for (const listener of listeners) listener();
@@ -96,23 +104,35 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
     notify();
   }
 
-  /** Wraps the game's function so that each token it returns identifies the player. */
-  function watchTokens(getToken: () => string | Promise<string>, unidentified: Player): UserToken {
+  /**
+   * Wraps the game's function so that each token it returns identifies the player, unless the game has named the player,
+   * and shows whether the player sees ads.
+   */
+  function watchTokens(
+    getToken: () => string | Promise<string>,
+    isNamed: boolean,
+    unidentified: Player,
+  ): UserToken {
     let identifiedPlayer = unidentified;
     let callCount = 0;
     let latestCall = 0;
     return async () => {
       const call = (callCount += 1);
       const token = await getToken();
-      const ref = readSubject(token);
-      if (ref === undefined) return token;
+      const { adFree, ref } = readClaims(token);
       const isLatest = call > latestCall;
       if (isLatest) latestCall = call;
-      if (ref === identifiedPlayer.ref) return token;
+      if (isNamed || ref === undefined || ref === identifiedPlayer.ref) {
+        const isChanged = isLatest && String(adFree) !== String(identifiedPlayer.adFree ?? '');
+        if (isChanged) identifiedPlayer.adFree = adFree;
+        if (isChanged) onIdentified();
+        return token;
+      }
       if (!isLatest)
         throw new Error('a later call has already returned a token for a different player');
       const previous = identifiedPlayer;
-      identifiedPlayer = previous.ref === undefined ? Object.assign(previous, { ref }) : { ref };
+      identifiedPlayer =
+        previous.ref === undefined ? Object.assign(previous, { adFree, ref }) : { adFree, ref };
       if (player === previous && player !== identifiedPlayer) {
         // The game’s session has switched to another player. The preloaded ads were requested for the previous one.
         player = identifiedPlayer;
@@ -125,14 +145,24 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
 
   function setUser(next: UserOptions): void {
     const { userToken } = next;
-    player = { ref: findRef(next) };
+    player = describePlayer(next);
+    isIdentifying = false;
     childRef = `child-${newRandomId()}`;
     user =
-      typeof userToken === 'function' && next.userRef === undefined
-        ? { ...next, userToken: watchTokens(userToken, player) }
+      typeof userToken === 'function'
+        ? { ...next, userToken: watchTokens(userToken, next.userRef !== undefined, player) }
         : next;
   }
   setUser(options);
+
+  /** Calls the game’s `userToken` function. If this fails, the next request calls it again and reports the failure. */
+  function callForToken(): void {
+    const { userToken } = user;
+    if (typeof userToken !== 'function') return;
+    Promise.resolve()
+      .then(userToken)
+      .catch(() => {});
+  }
 
   // Until this code has loaded, consent stays unknown and nothing is sent.
   async function followPage(): Promise<void> {
@@ -155,12 +185,12 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
     }),
     player: () => player,
     identify() {
-      const { userToken } = user;
-      if (player.ref !== undefined || typeof userToken !== 'function') return;
-      // If this fails, the next request calls the function again and reports the failure.
-      Promise.resolve()
-        .then(userToken)
-        .catch(() => {});
+      if (player.ref === undefined) callForToken();
+    },
+    isAdFree() {
+      if (!isIdentifying) callForToken();
+      isIdentifying = true;
+      return (player.adFree ?? []).length > 0;
     },
     onIdentified(listener) {
       onIdentified = listener;

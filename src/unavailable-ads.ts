@@ -18,6 +18,7 @@ export function unavailableAds(
   return {
     canShow: () => false,
     isLoaded: () => false,
+    isAdFree: () => false,
     availability: () => availability,
     preload: () => Promise.resolve(availability),
     showRewarded: respond,

@@ -42,6 +42,7 @@ const sections: { text: string; entries: Entry[] }[] = [
       ['Going-live checklist', 'docs/going-live.md'],
       ['Publish on a portal', 'docs/portals.md'],
       ['Write a portal adapter', 'docs/portal-adapter.md'],
+      ['How often to show ads', 'docs/ad-load.md'],
       ['Monetization', 'docs/monetization.md'],
       ['Networks and bidders', 'docs/external-sources.md'],
       ['Troubleshooting', 'docs/troubleshooting.md'],

@@ -6,6 +6,7 @@ export const idPrefixes = {
   key: 'key',
   placement: 'plc',
   policy: 'pol',
+  adRule: 'adr',
   source: 'src',
   advertiser: 'adv',
   houseAd: 'had',

@@ -1,9 +1,11 @@
 import Type from 'typebox';
+import { nextAdAt } from './ad-rule.ts';
 import { id, named, oneOf, ref, slug, time, url } from './common.ts';
 import { mediaFormat, mediaFormats } from './creative.ts';
 import { placementFormat } from './placement.ts';
 
 export const unfilledReason = oneOf([
+  'ad_free',
   'frequency_capped',
   'cooldown',
   'no_candidates',
@@ -111,6 +113,7 @@ export const decisionRequestSchema = named('DecisionRequest', 'Requests an ad.',
         'The player’s segments in your game, which policy conditions can match. Not stored.',
     }),
   ),
+  session: Type.Optional(ref('PlayerSession')),
   custom_data: Type.Optional(
     Type.String({ maxLength: 1_024, description: 'Returned in `decision.rewarded`.' }),
   ),
@@ -162,6 +165,7 @@ export const explanationSchema = named(
     house_ad_id: Type.Optional(id('houseAd')),
     creative_id: Type.Optional(id('creative')),
     source_id: Type.Optional(id('source')),
+    ad_rule_id: Type.Optional(id('adRule')),
     name: Type.String(),
     verdict: Type.String({
       description: '`chosen`, or the reason why the candidate was not chosen.',
@@ -183,6 +187,8 @@ export const decisionSchema = named('Decision', 'The response to an ad request.'
   status: oneOf(['filled', 'no_fill', 'blocked']),
   reason: Type.Optional(unfilledReason),
   retry_at: Type.Optional(time('The earliest time at which another request may be filled.')),
+  next_ad_at: nextAdAt,
+  ad_rules: Type.Optional(ref('AdLimits')),
   placement: slug,
   format: placementFormat,
   creative: Type.Optional(ref('DecisionCreative')),

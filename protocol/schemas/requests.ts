@@ -1,3 +1,4 @@
+import { adRuleSchema } from './ad-rule.ts';
 import { advertiserSchema } from './advertiser.ts';
 import { creativeSchema } from './creative.ts';
 import { houseAdSchema } from './house-ad.ts';
@@ -100,6 +101,7 @@ const derivations: Derivation[] = [
   { resource: creativeSchema, readOnly: ['review', 'source_key', 'origin_url', 'icons'] },
   { resource: houseAdSchema, readOnly: ['phase'] },
   { resource: policySchema },
+  { resource: adRuleSchema },
   { resource: killSwitchSchema, immutable: ['scope', 'target_id'], readOnly: ['actor'] },
 ];
 

@@ -32,7 +32,7 @@ export const makeId = (kind: IdKind, { tenant, environment, n }: Place): string 
 
 const url = 'https://neighbor.example/';
 
-/** A document of each kind. The policy and the kill switch block ads, so they must not leave their account. */
+/** A document of each kind. The policy, the ad rule and the kill switch block ads, so they must not leave their account. */
 const documents: { [K in keyof ResourceKinds]: (place: Place) => Stored<K> } = {
   placement: ({ n }) => ({
     name: ['revive', 'double-coins', 'level-end'][n - 1] ?? 'lobby',
@@ -74,6 +74,11 @@ const documents: { [K in keyof ResourceKinds]: (place: Place) => Stored<K> } = {
     when: {},
     block: { everything: true },
     status: 'active',
+  }),
+  adRule: () => ({
+    formats: ['rewarded', 'interstitial', 'banner'],
+    gap_s: 86_400,
+    enabled: true,
   }),
   killSwitch: (place) => ({
     scope: 'placement',

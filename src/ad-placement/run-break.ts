@@ -92,6 +92,7 @@ const statuses: Readonly<Record<Outcome, BreakStatus>> = {
   completed: 'viewed',
   dismissed: 'dismissed',
   denied: 'other',
+  ad_free: 'other',
   no_fill: 'noAdPreloaded',
   frequency_capped: 'frequencyCapped',
   cooldown: 'frequencyCapped',

@@ -1,18 +1,26 @@
 import type { Decision } from '../../protocol/wire.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Availability } from '../outcome.ts';
-import { type Clock, type Deadline, createDeadline } from '../platform/clock.ts';
-import { copyOwn, has } from '../platform/guard.ts';
-import { listen } from '../platform/native.ts';
+import type { Deadline } from '../platform/clock.ts';
+import { copyOwn } from '../platform/guard.ts';
+import { listen, native } from '../platform/native.ts';
 import type { PageLifecycle } from '../platform/page.ts';
-import {
-  type ReadyAd,
-  loadProvidedDecision,
-  loadMedia,
-  requestAd,
-  type RequestAdDeps,
-} from './request-ad.ts';
+import type { AdLoad } from './ad-load.ts';
 import type { NoAd } from './no-ad.ts';
+import type { ReadyAd, RequestAdDeps } from './request-ad.ts';
+import {
+  createKey,
+  fillSlot,
+  findFresh,
+  findUnexpired,
+  type InFlightRequest,
+  type Slot,
+} from './slot.ts';
+
+/** Request options, and the format that the caller needs. */
+interface AdOptions extends RequestOptions {
+  format?: Decision['format'];
+}
 
 /** Preloads and caches ads. Identical concurrent calls for a placement share one request to the service. */
 export interface Decisions {
@@ -20,24 +28,27 @@ export interface Decisions {
    * Returns the ad that was preloaded with the same options, or requests a new one. Never rejects. If `signal` aborts,
    * resolves with the outcome `aborted`.
    */
-  take(placement: string, signal: AbortSignal, options?: RequestOptions): Promise<ReadyAd | NoAd>;
+  take(placement: string, signal: AbortSignal, options?: AdOptions): Promise<ReadyAd | NoAd>;
   /** Loads an ad, so that `take` does not wait. By default, requests a new decision. */
   preload(
     placement: string,
     signal: AbortSignal,
-    options?: RequestOptions & { decision?: Decision; format?: Decision['format'] },
+    options?: AdOptions & { decision?: Decision },
   ): Promise<Availability>;
   /** Whether an ad may be offered, as far as this device knows. Doesn’t send a request. */
   availability(placement: string, options?: RequestOptions): Availability;
   /** Whether `take` would return a preloaded ad without sending a request. */
   isLoaded(placement: string, options?: RequestOptions): boolean;
+  /** Counts an ad toward the ad rules: its impression has been measured. */
+  onImpression(decisionId: string): void;
   /** Discards preloaded ads and no-fills. Call it when the request options have changed. */
   forget(): void;
   /** Aborts requests in flight and destroys preloaded ads. */
   destroy(): void;
 }
 
-export interface DecisionsDeps extends RequestAdDeps {
+export interface DecisionsDeps extends Omit<RequestAdDeps, 'findHold'> {
+  adLoad: Omit<AdLoad, 'destroy'>;
   /** Whether consent is known. Until then, no requests are made. */
   isConsentKnown(): boolean;
   /** Whether a request may reach the service, as far as this device knows. */
@@ -56,82 +67,34 @@ export interface DecisionsDeps extends RequestAdDeps {
  */
 const maxCheckIntervalMs = 30_000;
 
+const adFree: NoAd = { outcome: 'ad_free', reason: 'ad_free' };
+const frequencyCapped: NoAd = { outcome: 'frequency_capped', reason: 'frequency_capped' };
 const notReady: NoAd = { outcome: 'not_ready', reason: 'consent_unknown' };
-
-/** An ad request in flight. */
-interface InFlightRequest {
-  done: Promise<NoAd | undefined>;
-  waiters: number;
-  abort: AbortController;
-}
-
-/** The cached state of one placement. */
-interface Slot {
-  /**
-   * The preloaded ad. If it is no longer fresh, it is requested again before it is shown. `key` identifies its request
-   * options.
-   */
-  ready?: ReadyAd & { key: string; freshness: Deadline };
-  /** The last result without an ad, the segments that it applies to (as JSON), and its expiry. */
-  noFill?: { noAd: NoAd; segments: string | undefined; end: Deadline };
-  /** Requests in flight, keyed by the {@link createKey} result for their options. */
-  inFlight: Map<string, InFlightRequest>;
-}
 
 /** Copies request options, so that nothing is taken for one that the page has added to every object. */
 const copyOptions = <Options extends RequestOptions>(options?: Options): Partial<Options> =>
   copyOwn(options) as Partial<Options>;
 
-/** Returns a cache key for request options. Options that lead to the same request have the same key. */
-const createKey = ({ customData, segments }: RequestOptions): string =>
-  JSON.stringify([customData, segments]);
-
-/** Returns the preloaded ad unless it has expired. */
-const findUnexpired = ({ ready }: Slot): Slot['ready'] =>
-  ready?.expiry.passed() ? undefined : ready;
-
-/** Returns the preloaded ad if it can be shown without another request. */
-const findFresh = (slot: Slot): Slot['ready'] => {
-  const ready = findUnexpired(slot);
-  return ready?.freshness.passed() ? undefined : ready;
-};
-
 /** Returns the times at which the placement’s state changes by itself. */
-const findDeadlines = (slot: Slot): Deadline[] => {
+const findDeadlines = (slot: Slot, hold: Deadline): Deadline[] => {
   const ready = findFresh(slot);
-  const deadlines = slot.noFill ? [slot.noFill.end] : [];
+  const deadlines = slot.noFill ? [slot.noFill.end, hold] : [hold];
   if (ready) deadlines.push(ready.expiry, ready.freshness);
   return deadlines.filter((deadline) => !deadline.passed());
 };
-
-/**
- * How long a preloaded ad counts as fresh, in milliseconds. After that, it is requested again, so that a kill switch
- * takes effect.
- */
-const freshMs = 60_000;
-/**
- * How long a result without an ad remains valid if the service did not specify a retry time, in milliseconds. Meanwhile,
- * no ad is offered, but calls still send requests.
- */
-const noFillMs = 30_000;
-
-/** Outcomes of transient failures. The next request may succeed, so they don’t discard a preloaded ad. */
-const transientOutcomes = new Set<string>(['offline', 'timeout', 'aborted', 'error']);
-/** Outcomes that say nothing about the placement: a lost connection affects all of them (`isReachable`). */
-const unrecordedOutcomes = new Set<string>(['offline', 'aborted']);
 
 /** One call that needs an ad. */
 interface Call {
   placement: string;
   signal: AbortSignal;
-  options: RequestOptions;
+  options: AdOptions;
   /** A decision from the game's own server. */
   decision: Decision | undefined;
 }
 
 /** Creates the cache for decisions and their media. */
 export function createDecisions(deps: DecisionsDeps): Decisions {
-  const { clock } = deps;
+  const { adLoad, clock } = deps;
   const slots = new Map<string, Slot>();
   let destroyed = false;
   let nextExpiry: Deadline | undefined;
@@ -141,6 +104,21 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     const slot = slots.get(placement) ?? { inFlight: new Map() };
     slots.set(placement, slot);
     return slot;
+  };
+  /** Returns how long the ad rules hold the placement’s ads back, in milliseconds. */
+  const findWaitMs = (placement: string, { format, segments }: AdOptions): number => {
+    const { user } = deps.profile();
+    const sent = user.childDirected ? undefined : (segments ?? user.segments);
+    return adLoad.waitMs(placement, sent, format);
+  };
+  /** Returns why the player may not see an ad now, whatever the service would decide. */
+  const findHold = (placement: string, options: AdOptions): NoAd | undefined => {
+    const { format = adLoad.formatOf(placement) } = options;
+    if (format && deps.profile().player?.adFree?.includes(format)) return adFree;
+    const waitMs = findWaitMs(placement, options);
+    if (waitMs <= 0) return undefined;
+    const retryAt = waitMs < Infinity && new native.Date(Math.ceil(clock.now() + waitMs));
+    return { ...frequencyCapped, ...(retryAt && { retryAt }) };
   };
   const isReady = (slot: Slot, options: RequestOptions): boolean =>
     findFresh(slot)?.key === createKey(options);
@@ -153,8 +131,11 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   /** Schedules a check at the time when the next ad or no-fill expires. */
   const scheduleCheck = (): void => {
     cancelCheck?.();
-    nextExpiry = Array.from(slots.values())
-      .flatMap(findDeadlines)
+    nextExpiry = Array.from(slots)
+      .flatMap(([placement, slot]) => {
+        const leftMs = (): number => findWaitMs(placement, {});
+        return findDeadlines(slot, { leftMs, passed: () => leftMs() <= 0 });
+      })
       .sort((a, b) => a.leftMs() - b.leftMs())[0];
     if (!nextExpiry || nextExpiry.leftMs() === Infinity) return;
     // The delay is rounded up, because browsers truncate it to whole milliseconds.
@@ -192,14 +173,17 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   const startRequest = ({ placement, options, decision }: Call, slot: Slot): InFlightRequest => {
     const abort = new AbortController();
     const key = createKey(options);
-    const fillResult = fillSlot(deps, {
-      placement,
-      slot,
-      options,
-      signal: abort.signal,
-      isCurrent: () => slots.get(placement) === slot,
-      decision,
-    });
+    const fillResult = fillSlot(
+      { ...deps, findHold },
+      {
+        placement,
+        slot,
+        options,
+        signal: abort.signal,
+        isCurrent: () => slots.get(placement) === slot,
+        decision,
+      },
+    );
     const done = fillResult.finally(() => {
       if (slot.inFlight.get(key) === request) slot.inFlight.delete(key);
       if (!destroyed) scheduleCheck();
@@ -242,6 +226,8 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     const { placement, signal, options, decision } = call;
     if (destroyed || signal.aborted) return { outcome: 'aborted' };
     if (!deps.isConsentKnown()) return notReady;
+    const hold = !decision && findHold(placement, options);
+    if (hold) return hold;
     // A decision from the game's server replaces the ad that is loaded or being requested.
     if (decision) forget(placement);
     const slot = getOrCreateSlot(placement);
@@ -255,21 +241,31 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   const take: Decisions['take'] = async (placement, signal, given) => {
     const options = copyOptions(given);
     const noAd = await ensureReady({ placement, signal, options, decision: undefined });
-    if (noAd) return noAd;
+    // Another ad may have been seen since this one was loaded. It stays loaded.
+    const hold = noAd ?? findHold(placement, options);
+    if (hold) return hold;
     const slot = getOrCreateSlot(placement);
     // By now, another caller may have taken or replaced the ad, or it may have expired while the device slept.
     const ready = findUnexpired(slot);
     if (ready?.key !== createKey(options)) return take(placement, signal, options);
     delete slot.ready;
+    adLoad.take(ready.decision);
     scheduleCheck();
     return ready;
   };
 
-  const availability = (placement: string, given?: RequestOptions): Availability => {
+  const availability = (placement: string, given?: AdOptions): Availability => {
     const options = copyOptions(given);
     if (destroyed) return toUnavailable({ outcome: 'aborted', reason: 'destroyed' });
     if (!deps.isConsentKnown()) return toUnavailable(notReady);
     const slot = getOrCreateSlot(placement);
+    const hold = findHold(placement, options);
+    if (hold) {
+      // After a reload, nothing else has scheduled a check.
+      const leftMs = (hold.retryAt?.getTime() ?? Infinity) - clock.now();
+      if (leftMs < (nextExpiry?.leftMs() ?? Infinity)) scheduleCheck();
+      return toUnavailable(hold);
+    }
     if (isReady(slot, options)) return { available: true };
     const noAd = findCachedNoAd(slot, options);
     if (noAd) return toUnavailable(noAd);
@@ -294,8 +290,18 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     isLoaded: (placement, options) =>
       !destroyed &&
       deps.isConsentKnown() &&
+      !findHold(placement, copyOptions(options)) &&
       isReady(getOrCreateSlot(placement), copyOptions(options)),
-    forget: forgetAll,
+    onImpression(decisionId) {
+      adLoad.onImpression(decisionId);
+      if (destroyed) return;
+      scheduleCheck();
+      deps.onChange();
+    },
+    forget() {
+      forgetAll();
+      adLoad.forgetPlayer();
+    },
     destroy() {
       destroyed = true;
       stopListening();
@@ -313,73 +319,3 @@ const toUnavailable = ({ outcome, reason, retryAt }: NoAd): Availability => ({
   ...(reason && { reason }),
   ...(retryAt && { retryAt }),
 });
-
-/** The arguments for {@link fillSlot}. */
-interface SlotRequest {
-  placement: string;
-  slot: Slot;
-  options: RequestOptions;
-  signal: AbortSignal;
-  isCurrent(): boolean;
-  /** A decision from the game's own server. */
-  decision: Decision | undefined;
-}
-
-/**
- * Requests an ad, and stores the ad or the reason why there is none. If the slot was replaced while the request was in
- * flight, the ad was requested with stale options, so it is discarded.
- */
-async function fillSlot(
-  deps: RequestAdDeps,
-  { placement, slot, options, signal, isCurrent, decision }: SlotRequest,
-): Promise<NoAd | undefined> {
-  const { clock } = deps;
-  const previous = findUnexpired(slot);
-  let result = await (decision
-    ? loadProvidedDecision(deps, placement, signal, decision)
-    : requestAd(deps, { placement, options, signal, previous }));
-  if (
-    has(result, 'creative') &&
-    result.creative === previous?.creative &&
-    slot.ready !== previous
-  ) {
-    // The ad whose media would have been reused was shown or replaced while the request was in flight, so load the
-    // media again.
-    result = await loadMedia(deps, result.decision, result.expiry, signal);
-  }
-  if (!has(result, 'creative')) {
-    // The game’s server can’t know whether this device’s own requests would fail.
-    const isRecorded = !(decision && transientOutcomes.has(result.outcome));
-    if (isCurrent() && isRecorded) recordNoAd(slot, result, clock, options);
-    return result;
-  }
-  const key = createKey(options);
-  // A decision from the game's server can't be requested again.
-  const { player } = deps.profile();
-  if (isCurrent()) storeAd(slot, { ...result, key, player }, clock, decision ? Infinity : freshMs);
-  else result.creative.destroy();
-  return undefined;
-}
-
-function storeAd(
-  slot: Slot,
-  ad: ReadyAd & { key: string },
-  clock: Clock,
-  freshnessMs: number,
-): void {
-  if (slot.ready && slot.ready.creative !== ad.creative) slot.ready.creative.destroy();
-  delete slot.noFill;
-  slot.ready = { ...ad, freshness: createDeadline(clock, freshnessMs) };
-}
-
-function recordNoAd(slot: Slot, noAd: NoAd, clock: Clock, { segments }: RequestOptions): void {
-  const waitMs = noAd.retryAt && noAd.retryAt.getTime() - clock.now();
-  if (unrecordedOutcomes.has(noAd.outcome)) return;
-  // After a transient failure, keep a preloaded ad for the next attempt.
-  if (!transientOutcomes.has(noAd.outcome) || waitMs !== undefined) {
-    slot.ready?.creative.destroy();
-    delete slot.ready;
-  }
-  const validMs = noAd.outcome === 'invalid_placement' ? Infinity : (waitMs ?? noFillMs);
-  slot.noFill = { noAd, segments: JSON.stringify(segments), end: createDeadline(clock, validMs) };
-}

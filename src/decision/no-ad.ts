@@ -20,6 +20,7 @@ export const durationMs = (start: string, end: string): number =>
 
 /** Outcomes for the reasons that map to an outcome other than `no_fill`. */
 const outcomeByReason: Partial<Record<UnfilledReason, Outcome>> = {
+  ad_free: 'ad_free',
   frequency_capped: 'frequency_capped',
   cooldown: 'cooldown',
   rate_limited: 'cooldown',

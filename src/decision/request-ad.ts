@@ -1,4 +1,9 @@
-import type { Decision, DecisionCreative, DecisionRequest } from '../../protocol/wire.ts';
+import type {
+  Decision,
+  DecisionCreative,
+  DecisionRequest,
+  PlayerSession,
+} from '../../protocol/wire.ts';
 import type { Profile, Player } from '../player-context.ts';
 import type { LoadedCreative } from '../creative/renderer.ts';
 import type { RequestOptions, UserToken } from '../options.ts';
@@ -10,6 +15,7 @@ import {
   startStopwatch,
 } from '../platform/clock.ts';
 import { has } from '../platform/guard.ts';
+import type { AdLoad } from './ad-load.ts';
 import {
   type ServiceResult,
   type Guard,
@@ -46,6 +52,7 @@ export function buildRequestBody(
   { user, consent, simulate }: Profile,
   call: RequestOptions = {},
   userToken?: string,
+  session?: PlayerSession,
 ): DecisionRequest {
   const { childDirected, userRef } = user;
   const { customData = user.customData, segments = user.segments } = childDirected ? {} : call;
@@ -65,6 +72,7 @@ export function buildRequestBody(
         ...(consent.gppString !== undefined && { gpp_string: consent.gppString }),
       },
     }),
+    ...(session && { session }),
     ...(simulate && { simulate }),
   };
 }
@@ -109,6 +117,9 @@ export interface RequestAdDeps extends RequestDecisionDeps {
   profile(): Profile;
   /** Makes a guest player, because the service requires a player. If it succeeds, the ad is requested again. */
   makeGuest?(): Promise<unknown>;
+  adLoad: Pick<AdLoad, 'learn' | 'session'>;
+  /** Returns why the player may not see an ad now. The user token may just have shown that. */
+  findHold(placement: string, options: RequestOptions): NoAd | undefined;
   /** Called with the result of each request. */
   onResponse?(placement: string, response: ServiceResult<Decision>): void;
   /** Loads a decision's media. Rejects if that fails or `signal` aborts. */
@@ -143,7 +154,10 @@ export async function requestAd(
   const tokenResult = await getUserToken(profile.user.userToken, deps, signal);
   if (has(tokenResult, 'outcome')) return tokenResult;
   const userToken = profile.user.childDirected ? undefined : tokenResult.userToken;
-  const request = buildRequestBody(placement, deps.locale, profile, options, userToken);
+  const hold = deps.findHold(placement, options);
+  if (hold) return hold;
+  const session = deps.adLoad.session();
+  const request = buildRequestBody(placement, deps.locale, profile, options, userToken, session);
   // The decision's age is measured from the request, because the device may sleep while waiting for the response.
   const ageMs = startStopwatch(deps.clock);
   const response = await requestDecision(deps, request, signal);
@@ -181,6 +195,7 @@ async function loadAdFromDecision(
   signal: AbortSignal,
   previous?: ReadyAd,
 ): Promise<ReadyAd | NoAd> {
+  deps.adLoad.learn(decision);
   if (decision.status !== 'filled') return noAdFromDecision(decision, deps.clock.now());
   if (!isFilled(decision))
     return { outcome: 'error', reason: 'incomplete_decision', decisionId: decision.id };

@@ -152,6 +152,11 @@ export class SceneAds implements Omit<Ads, 'destroy'> {
     return this.#ads().canShow(placement, options);
   }
 
+  /** See {@link Ads.isAdFree}. */
+  isAdFree(): boolean {
+    return this.#ads().isAdFree();
+  }
+
   /** See {@link Ads.isLoaded}. */
   isLoaded(placement: string, options?: RequestOptions): boolean {
     return this.#ads().isLoaded(placement, options);

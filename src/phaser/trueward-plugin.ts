@@ -158,6 +158,11 @@ export class TruewardPlugin implements Ads {
     return this.#ads.canShow(placement, options);
   }
 
+  /** See {@link Ads.isAdFree}. */
+  isAdFree(): boolean {
+    return this.#ads.isAdFree();
+  }
+
   /** See {@link Ads.isLoaded}. */
   isLoaded(placement: string, options?: RequestOptions): boolean {
     return this.#ads.isLoaded(placement, options);

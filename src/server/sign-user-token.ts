@@ -2,6 +2,11 @@
 export interface SignUserTokenOptions {
   /** The token’s lifetime in seconds, from 1 to 86,400. Default: 3,600. */
   lifetimeS?: number;
+  /**
+   * Whether the player sees no ads, for example as a supporter of the game. `true` ends interstitials and banners;
+   * rewarded ads stay, because players choose to watch them. An array of formats ends exactly those. Default: `false`.
+   */
+  adFree?: boolean | readonly ('rewarded' | 'interstitial' | 'banner')[];
   /** Returns the current time in milliseconds since the Unix epoch. Default: `Date.now`. */
   now?: () => number;
 }
@@ -21,7 +26,7 @@ const algorithm = { name: 'HMAC', hash: 'SHA-256' };
 export async function signUserToken(
   userRef: string,
   secret: string,
-  { lifetimeS = 3_600, now = Date.now }: SignUserTokenOptions = {},
+  { adFree = false, lifetimeS = 3_600, now = Date.now }: SignUserTokenOptions = {},
 ): Promise<string> {
   if (typeof secret !== 'string' || !/^utk_(sandbox|live)_\S+$/.test(secret)) {
     throw new TypeError(
@@ -35,7 +40,13 @@ export async function signUserToken(
     throw new RangeError(`Expected a lifetime from 1 to 86400 seconds, got ${lifetimeS}.`);
   }
   const issuedAtS = Math.floor(now() / 1_000);
-  const claims = { sub: userRef, iat: issuedAtS, exp: issuedAtS + Math.floor(lifetimeS) };
+  const claims = {
+    sub: userRef,
+    iat: issuedAtS,
+    exp: issuedAtS + Math.floor(lifetimeS),
+    ...(adFree !== false && { ad_free: true }),
+    ...(Array.isArray(adFree) && { ad_free_formats: adFree }),
+  };
   const body = `${toBase64Url(JSON.stringify({ alg: 'HS256', typ: 'JWT' }))}.${toBase64Url(JSON.stringify(claims))}`;
   const bytes = new TextEncoder().encode(secret);
   const key = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign']);

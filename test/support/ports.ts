@@ -1,4 +1,5 @@
 import type { Profile } from '../../src/player-context.ts';
+import type { AdLoad } from '../../src/decision/ad-load.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import type {
   Connectivity,
@@ -54,12 +55,25 @@ export function createTestPage(): PageLifecycle & { emit(transition: PageTransit
   };
 }
 
+/** Returns an {@link AdLoad} without ad rules. */
+export const createNoAdLoad = (): AdLoad => ({
+  waitMs: () => 0,
+  formatOf: () => undefined,
+  session: () => ({ age_s: 0 }),
+  learn() {},
+  take() {},
+  onImpression() {},
+  forgetPlayer() {},
+  destroy() {},
+});
+
 /**
  * Returns everything that decisions depend on, except the service and the media. The page is online, its locale is
  * English, consent is known, and no player is set.
  */
 export const decisionPorts = (clock: Clock) => ({
   clock,
+  adLoad: createNoAdLoad(),
   isConsentKnown: () => true,
   lifecycle: createTestPage(),
   isOnline: () => true,

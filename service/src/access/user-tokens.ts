@@ -15,9 +15,22 @@ const clockToleranceS = 60;
 export interface UserTokens {
   /** Creates a secret and returns it. Older secrets stay valid for `overlapS` seconds. */
   createSecret(operation: Operation, overlapS: number): Promise<string>;
-  /** Resolves to the `user_ref` of a valid token, or to undefined if the token is invalid or expired. */
-  verify(scope: Scope, token: string): Promise<string | undefined>;
+  /** Resolves to what a valid token proves, or to undefined if the token is invalid or expired. */
+  verify(scope: Scope, token: string): Promise<ProvenUser | undefined>;
 }
+
+/** What a user token proves. */
+export interface ProvenUser {
+  userRef: string;
+  /** The formats in which the player sees no ads. */
+  adFree: readonly AdFormat[];
+}
+
+const adFormats = ['rewarded', 'interstitial', 'banner'] as const;
+type AdFormat = (typeof adFormats)[number];
+
+/** Rewarded ads stay unless the token names them, because players choose to watch them. */
+const defaultAdFree = ['interstitial', 'banner'] as const;
 
 interface Deps {
   database: Database;
@@ -89,15 +102,19 @@ export function createUserTokens({ database, box, clock, audit, quotas }: Deps):
     async verify(scope, token) {
       const now = new Date(clock.nowMs());
       for (const secret of await findSecrets(scope)) {
-        const userRef = await readToken(token, secret, now);
-        if (userRef !== undefined) return userRef;
+        const user = await readToken(token, secret, now);
+        if (user) return user;
       }
       return undefined;
     },
   };
 }
 
-async function readToken(token: string, secret: string, now: Date): Promise<string | undefined> {
+async function readToken(
+  token: string,
+  secret: string,
+  now: Date,
+): Promise<ProvenUser | undefined> {
   try {
     const { payload } = await jwtVerify(token, new TextEncoder().encode(secret), {
       algorithms: ['HS256'],
@@ -112,9 +129,17 @@ async function readToken(token: string, secret: string, now: Date): Promise<stri
       lifetimeS <= maxLifetimeS + clockToleranceS &&
       typeof sub === 'string' &&
       /^[\x20-\x7e]{1,128}$/.test(sub);
-    return isValid ? sub : undefined;
+    return isValid ? { userRef: sub, adFree: readAdFree(payload) } : undefined;
   } catch (error) {
     if (error instanceof errors.JOSEError) return undefined;
     throw error;
   }
+}
+
+/** Only the value `true` frees a player from ads, so that a mistake in signing doesn't. */
+function readAdFree({ ad_free: adFree, ad_free_formats: formats }: Record<string, unknown>) {
+  if (adFree !== true) return [];
+  return Array.isArray(formats)
+    ? adFormats.filter((format) => formats.includes(format))
+    : defaultAdFree;
 }

@@ -1,5 +1,6 @@
-import { idPrefixes } from '@trueward/protocol';
+import { describeAdRule, idPrefixes } from '@trueward/protocol';
 import type { Decision, DecisionRequest, Explanation, Policy } from '@trueward/protocol/wire';
+import { type AdFreeFormats, findHold, type Visit } from './ad-load.ts';
 import { checkCaps, type DailyBudget } from './caps.ts';
 import type { ExternalSource } from '../resource/resource.ts';
 import {
@@ -26,6 +27,10 @@ export interface DecideInput {
   context: PolicyContext;
   /** Times of the player's verified impressions on the placement within the cap window, in Unix milliseconds. */
   servedAtMs: readonly number[];
+  /** The player's session and ads, for the ad rules. */
+  visit: Visit;
+  /** The formats in which the player sees no ads: proven by a user token, never a client's word. */
+  adFree: AdFreeFormats;
   /** Budgets for house ads with a daily cap, by house ad id. */
   dailyBudgets: ReadonlyMap<string, Pick<DailyBudget, 'served' | 'allowance'>>;
   nowMs: number;
@@ -45,8 +50,8 @@ export interface Unfilled {
 export type Verdict = Filled | Unfilled;
 
 /**
- * Chooses one of the eligible candidates. First checks the placement's kill switch and status and the policies that
- * block the whole request. Then checks each candidate's kill switches, policies, schedule, format, review and daily
+ * Chooses one of the eligible candidates. First checks the placement's kill switch and status, the policies that block
+ * the whole request, and the ad rules. Then checks each candidate's kill switches, policies, schedule, format, review and daily
  * cap. Finally checks the player's caps. If no candidate is eligible, returns the reason why the candidate that passed
  * the most checks was rejected.
  */
@@ -94,12 +99,8 @@ const makeUnfilled = (
 /**
  * Checks the request as a whole. Returns the policies that apply to the request, or a verdict if it can't be filled.
  */
-export function checkRequest({
-  snapshot,
-  entry,
-  context,
-  nowMs,
-}: DecideInput): Unfilled | { policies: readonly Policy[] } {
+export function checkRequest(input: DecideInput): Unfilled | { policies: readonly Policy[] } {
+  const { snapshot, entry, context, nowMs } = input;
   const { placement } = entry;
   if (isKilled(snapshot, { placementId: placement.id, placement: placement.name }, nowMs)) {
     return makeUnfilled({ status: 'no_fill', reason: 'killed' });
@@ -107,9 +108,25 @@ export function checkRequest({
   if (placement.status === 'paused') return makeUnfilled({ status: 'no_fill', reason: 'paused' });
   const policies = selectApplicable(entry.policies, context);
   const blockingPolicy = policies.find(({ block }) => block.everything === true);
-  return blockingPolicy
-    ? makeUnfilled({ status: 'blocked', reason: blockingPolicy.kind, rule: blockingPolicy })
-    : { policies };
+  if (blockingPolicy)
+    return makeUnfilled({ status: 'blocked', reason: blockingPolicy.kind, rule: blockingPolicy });
+  return checkAdLoad(input) ?? { policies };
+}
+
+/** Checks whether the player may see an ad in this format now. */
+function checkAdLoad(input: DecideInput): Unfilled | undefined {
+  const { entry, adFree, visit, context, nowMs } = input;
+  if (adFree.includes(entry.placement.format))
+    return makeUnfilled({ status: 'no_fill', reason: 'ad_free' });
+  if (entry.adRules.length === 0) return undefined;
+  const hold = findHold(entry.adRules, visit, context.segments ?? [], nowMs);
+  if (!hold) return undefined;
+  const { rule, endMs } = hold;
+  const reason = 'frequency_capped';
+  const explain = [{ ad_rule_id: rule.id, name: describeAdRule(rule), verdict: reason }];
+  const outcome = { status: 'no_fill', reason } as const;
+  // A session ends when the player has been away, so there is no time to name.
+  return makeUnfilled(endMs === Infinity ? outcome : { ...outcome, retryAtMs: endMs }, explain);
 }
 
 /** Why an external source or its ad is left out. */

@@ -2,14 +2,17 @@ import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
 import { disclose, type DemandRecord, type Player } from '../demand/index.ts';
 import { createMac } from '../access/secret-box.ts';
 import type { Clock } from '../platform/time.ts';
-import { firstIdAt, type MakeId } from '../platform/ids.ts';
+import type { MakeId } from '../platform/ids.ts';
+import { formatInstant } from '../platform/time.ts';
 import type { Database, Scope } from '../store/database.ts';
+import { type AdFreeFormats, findNextTimes, joinVisit, type Visit } from './ad-load.ts';
 import type { Lane } from '../store/group-commit.ts';
-import { capWindowMs, reserve, servedWithinMs } from './caps.ts';
+import { reserve } from './caps.ts';
 import type { Configuration } from './configuration.ts';
 import { decide, type DecideInput, simulateVerdict, type Verdict } from './decide.ts';
 import type { PolicyContext } from './match-policies.ts';
 import { describeDecision, lifetimeMs } from './describe-decision.ts';
+import { readPlayerRecord, type PlayerRecord } from './player-record.ts';
 import {
   decideWithSources,
   type BuildOfferRequest,
@@ -50,6 +53,8 @@ export interface ClientInfo {
   bot: boolean;
   ip?: string | undefined;
   userAgent?: string | undefined;
+  /** The formats in which the player sees no ads, as proven by the user token. */
+  adFree?: AdFreeFormats | undefined;
   /** The origin of the game's page. */
   origin?: string | undefined;
 }
@@ -73,7 +78,7 @@ export function createDecisionMaker(deps: Deps): MakeDecision {
     const evaluation = canUseSources
       ? evaluateWithSources(deps, input)
       : evaluateRequest(deps, input);
-    const { verdict, viewer, demand, sourceCounts } =
+    const { verdict, viewer, adLoad, demand, sourceCounts } =
       evaluation instanceof Promise ? await evaluation : evaluation;
     const { decision, newDecision } = describeDecision({
       id: deps.makeId('decision'),
@@ -82,6 +87,7 @@ export function createDecisionMaker(deps: Deps): MakeDecision {
       request,
       viewer,
       verdict,
+      adLoad,
       bot: client.bot,
       nowMs,
       sign: deps.tokens.sign,
@@ -120,6 +126,7 @@ interface EvaluationInput {
 interface Evaluation {
   verdict: Verdict | ExternalFilled;
   viewer: string | undefined;
+  adLoad: AdLoad;
   /** Set only if external sources were called. */
   demand?: DemandRecord;
   sourceCounts?: readonly SourceCount[];
@@ -134,15 +141,13 @@ export function evaluateRequest(
   input: EvaluationInput,
 ): HouseEvaluation | Promise<HouseEvaluation> {
   const viewer = findViewer(deps, input);
-  const servedTimes = readServedTimes(deps.database, input, viewer);
-  const buildEvaluation = (servedAtMs: readonly number[]): HouseEvaluation => ({
-    verdict:
-      simulateVerdict(input.request.simulate) ?? decide(makeDecideInput(deps, input, servedAtMs)),
-    viewer,
-  });
-  return servedTimes instanceof Promise
-    ? servedTimes.then(buildEvaluation)
-    : buildEvaluation(servedTimes);
+  const record = readPlayerRecord(deps, input, viewer);
+  const buildEvaluation = (playerRecord: PlayerRecord): HouseEvaluation => {
+    const decideInput = makeDecideInput(deps, input, playerRecord);
+    const verdict = simulateVerdict(input.request.simulate) ?? decide(decideInput);
+    return { verdict, viewer, adLoad: describeAdLoad(decideInput) };
+  };
+  return record instanceof Promise ? record.then(buildEvaluation) : buildEvaluation(record);
 }
 
 interface HouseEvaluation extends Evaluation {
@@ -155,11 +160,7 @@ export async function evaluateWithSources(
   input: EvaluationInput,
 ): Promise<Evaluation> {
   const viewer = findViewer(deps, input);
-  const decideInput = makeDecideInput(
-    deps,
-    input,
-    await readServedTimes(deps.database, input, viewer),
-  );
+  const decideInput = makeDecideInput(deps, input, await readPlayerRecord(deps, input, viewer));
   const buildOfferRequest = createOfferRequestBuilder(deps, input);
   const externalDecision = await decideWithSources(
     deps.externalDeps,
@@ -167,7 +168,7 @@ export async function evaluateWithSources(
     decideInput,
     buildOfferRequest,
   );
-  return { viewer, ...externalDecision };
+  return { viewer, adLoad: describeAdLoad(decideInput), ...externalDecision };
 }
 
 /** The viewport assumed for clients that don't report one: a phone in landscape orientation, in CSS pixels. */
@@ -210,9 +211,10 @@ const msPerHour = 3_600_000;
 
 function makeDecideInput(
   { configuration, random }: EvaluateDeps,
-  { scope, entry, request, client: { device, country }, nowMs }: EvaluationInput,
-  servedAtMs: readonly number[],
+  { scope, entry, request, client: { adFree = [], device, country }, nowMs }: EvaluationInput,
+  { servedAtMs, seenAds }: PlayerRecord,
 ): DecideInput {
+  const snapshot = configuration.snapshot(scope);
   const context: PolicyContext = {
     childDirected: request.child_directed ?? false,
     hour: Math.floor(nowMs / msPerHour) % 24,
@@ -222,11 +224,16 @@ function makeDecideInput(
   if (country !== undefined) context.country = country;
   if (request.segments !== undefined) context.segments = request.segments;
   return {
-    snapshot: configuration.snapshot(scope),
+    snapshot,
     entry,
     request,
     context,
     servedAtMs,
+    visit:
+      snapshot.adRules.enabled.length === 0
+        ? noVisit
+        : joinVisit(entry.placement.format, request.session, seenAds, nowMs),
+    adFree,
     dailyBudgets: configuration.dailyBudgets(scope),
     nowMs,
     random: random(),
@@ -239,34 +246,23 @@ const findViewer = (
 ): string | undefined =>
   request.user_ref === undefined ? undefined : pseudonym(scope, request.user_ref);
 
-/**
- * Reads the times of the player's verified impressions within the cap window. Doesn't run a query if the placement has
- * no caps.
- */
-function readServedTimes(
-  database: Database,
-  { scope, entry: { placement }, nowMs }: EvaluationInput,
-  viewer: string | undefined,
-): number[] | Promise<number[]> {
-  const windowMs = viewer === undefined ? 0 : capWindowMs(placement);
-  if (windowMs === 0) return [];
-  const startMs = nowMs - windowMs;
-  const rows = database.query<{ served_at: Date }>(
-    `SELECT served_at FROM decisions
-      WHERE account_id = $1 AND environment = $2 AND viewer = $3 AND placement = $4 AND served_at > $5
-        AND id >= $6
-      ORDER BY served_at DESC LIMIT $7`,
-    [
-      scope.accountId,
-      scope.environment,
-      viewer,
-      placement.name,
-      new Date(startMs),
-      firstIdAt('decision', startMs - servedWithinMs),
-      placement.frequency_cap?.max ?? 1,
-    ],
-  );
-  return rows.then((impressions) => impressions.map((row) => row.served_at.getTime()));
+/** Without ad rules, nobody asks. */
+const noVisit: Visit = { startedAtMs: undefined, ads: [] };
+
+type AdLoad = Pick<Decision, 'next_ad_at' | 'ad_rules'>;
+
+/** Returns what the ad rules add to the response, so that the client can apply them without asking. */
+function describeAdLoad({ snapshot, request, visit, context, nowMs }: DecideInput): AdLoad {
+  const { adRules } = snapshot;
+  const { rules_version: known = '' } = request.session ?? {};
+  const adLoad: AdLoad = {};
+  if (request.session && known !== adRules.limits.version) adLoad.ad_rules = adRules.limits;
+  if (adRules.enabled.length === 0) return adLoad;
+  const times = findNextTimes(adRules, visit, context.segments ?? [], nowMs);
+  if (times.size === 0) return adLoad;
+  adLoad.next_ad_at = {};
+  for (const [format, atMs] of times) adLoad.next_ad_at[format] = formatInstant(Math.ceil(atMs));
+  return adLoad;
 }
 
 /**

@@ -15,6 +15,8 @@ interface DecisionInput {
   request: DecisionRequest;
   viewer: string | undefined;
   verdict: Verdict | ExternalFilled;
+  /** What the ad rules add to the response. */
+  adLoad?: Pick<Decision, 'next_ad_at' | 'ad_rules'>;
   bot: boolean;
   nowMs: number;
   sign(claims: TokenClaims): string;
@@ -40,6 +42,7 @@ export function describeDecision(input: DecisionInput): {
     issued_at: formatInstant(nowMs),
     expires_at: formatInstant(expiresAtMs),
   };
+  Object.assign(decision, input.adLoad);
   if (scope.environment === 'sandbox') decision.explain = verdict.explain.map(withoutSourceData);
   if (verdict.status === 'filled') {
     describeAd(decision, input, verdict.candidate, expiresAtMs);

@@ -1,4 +1,5 @@
 import type {
+  AdRule,
   Decision,
   DecisionRequest,
   Explanation,
@@ -19,6 +20,7 @@ import {
   evaluateWithSources,
   type EvaluateWithSourcesDeps,
 } from './decision-service.ts';
+import { compileAdRules, selectAdRules } from './ad-load.ts';
 import { describeDecision, describeOffer } from './describe-decision.ts';
 import { selectPolicies } from './snapshot.ts';
 
@@ -31,6 +33,10 @@ interface DryRunRequest {
   policy?: Stored<'policy'>;
   /** The stored policy that the draft replaces. */
   policyId?: string;
+  /** A draft ad rule that applies in addition to the stored ad rules. */
+  adRule?: Stored<'adRule'>;
+  /** The stored ad rule that the draft replaces. */
+  adRuleId?: string;
 }
 
 /**
@@ -43,38 +49,46 @@ export type DryRun = (
 ) => Promise<{ decision: Decision; explain: Explanation[]; rule?: Policy } | undefined>;
 
 export function createDryRun(deps: EvaluateDeps & { clock: Clock; makeId: MakeId }): DryRun {
-  return async (scope, { request, device, country, policy, policyId }) => {
-    const { placements } = deps.configuration.snapshot(scope);
-    const storedEntry = placements.get(request.placement);
+  return async (scope, { request, device, country, policy, policyId, adRule, adRuleId }) => {
+    const snapshot = deps.configuration.snapshot(scope);
+    const storedEntry = snapshot.placements.get(request.placement);
     if (!storedEntry) return undefined;
     const nowMs = deps.clock.nowMs();
     const timestamp = formatInstant(nowMs);
+    const fields = {
+      environment: scope.environment,
+      created_at: timestamp,
+      updated_at: timestamp,
+    };
     const drafts: Policy[] = policy
-      ? [
-          {
-            id: policyId ?? deps.makeId('policy'),
-            environment: scope.environment,
-            created_at: timestamp,
-            updated_at: timestamp,
-            ...policy,
-          },
-        ]
+      ? [{ id: policyId ?? deps.makeId('policy'), ...fields, ...policy }]
       : [];
     const otherPolicies = storedEntry.policies.filter(
       ({ id }) => policy === undefined || id !== policyId,
     );
+    const ruleDrafts: AdRule[] = adRule
+      ? [{ id: adRuleId ?? deps.makeId('adRule'), ...fields, ...adRule }]
+      : [];
+    const otherRules = snapshot.adRules.enabled.filter(
+      ({ id }) => adRule === undefined || id !== adRuleId,
+    );
+    const adRules = compileAdRules([...otherRules, ...ruleDrafts]);
     const entry = {
       ...storedEntry,
+      adRules: selectAdRules(adRules, storedEntry.placement),
       policies: selectPolicies(request.placement, [...otherPolicies, ...drafts]),
     };
     const client = { device, country };
     const input = { scope, entry, request, client, nowMs };
-    const { verdict, viewer } = await evaluateRequest(deps, input);
+    // The evaluation sees the draft in place of the stored rule.
+    const configuration = { ...deps.configuration, snapshot: () => ({ ...snapshot, adRules }) };
+    const { verdict, viewer, adLoad } = await evaluateRequest({ ...deps, configuration }, input);
     const { decision } = describeDecision({
       ...input,
       id: deps.makeId('decision'),
       viewer,
       verdict,
+      adLoad,
       bot: false,
       sign: () => '',
     });

@@ -1,4 +1,5 @@
 import type {
+  AdRule,
   Advertiser,
   Creative,
   Decision,
@@ -8,6 +9,7 @@ import type {
   Policy,
   Webhook,
 } from '@trueward/protocol/wire';
+import { type AdRules, compileAdRules, selectAdRules } from './ad-load.ts';
 import { memoize } from '../platform/memoize.ts';
 import { listCategories } from '../platform/names.ts';
 import { endsApplyingAtMs, readSchedule } from '../resource/effective-state.ts';
@@ -45,6 +47,8 @@ export interface PlacementEntry {
   sources: readonly ExternalSource[];
   /** In evaluation order: policy, commercial, brand safety. Within a kind, the oldest policy comes first. */
   policies: readonly Policy[];
+  /** The ad rules that can hold the placement's ads back. */
+  adRules: readonly AdRule[];
 }
 
 /** One account's configuration in one environment. It is compiled after each change, so that decisions are fast. */
@@ -52,6 +56,7 @@ export interface Snapshot {
   placements: ReadonlyMap<string, PlacementEntry>;
   /** Returns a creative that was imported from an external source, whether or not it has been approved. */
   findExternalCreative(sourceId: string, creativeKey: string): Ad | undefined;
+  adRules: AdRules;
   killSwitches: readonly (KillSwitch & { expiresAtMs: number })[];
   webhooks: readonly Webhook[];
   /**
@@ -102,6 +107,7 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
     })
     .sort((a, b) => a.houseAd.priority - b.houseAd.priority || compare(a.houseAd.id, b.houseAd.id));
   const policies = sortPolicies(selectDocuments('policy'));
+  const adRules = compileAdRules(selectDocuments('adRule').toSorted((a, b) => compare(a.id, b.id)));
   const externalSources = selectDocuments('source')
     .flatMap((source) => toExternalSource(source) ?? [])
     .filter(({ status }) => status === 'active')
@@ -124,6 +130,7 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
     candidates: candidatesOf.get(placement.name) ?? [],
     sources: sourcesOf.get(placement.name) ?? [],
     policies: policies.filter((policy) => isFor(policy, placement.name)),
+    adRules: selectAdRules(adRules, placement),
   });
   return {
     placements: new Map(
@@ -131,6 +138,7 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
     ),
     findExternalCreative: (sourceId, creativeKey) =>
       buildAd(externalCreatives.get(makeCreativeKey(sourceId, creativeKey))),
+    adRules,
     killSwitches: selectDocuments('killSwitch')
       .filter(({ state }) => state === 'on')
       .map((killSwitch) => ({

@@ -10,6 +10,7 @@ export const defaultQuotas = {
   creatives: 5_000,
   house_ads: 500,
   policies: 100,
+  ad_rules: 50,
   kill_switches: 1_000,
   webhooks: 50,
   configuration_kb: 8_192,

@@ -1,6 +1,8 @@
 import type { Creative, HouseAd, Media, Placement, Policy } from '@trueward/protocol/wire';
 import type { Environment } from '../access/principal.ts';
 import { requireInstant } from '../platform/time.ts';
+import { checkAdRule } from './check-ad-rule.ts';
+import { errorsWhere } from './errors-where.ts';
 import type { FieldError } from '../platform/domain-error.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import type { ResourceKind, Stored } from './resource.ts';
@@ -25,14 +27,12 @@ export function checkDocument<K extends ResourceKind>(
       return checkHouseAd(document as Stored<'houseAd'>);
     case 'policy':
       return checkPolicy(document as Stored<'policy'>);
+    case 'adRule':
+      return checkAdRule(document as Stored<'adRule'>);
     default:
       return [];
   }
 }
-
-/** Returns the errors for all rules whose condition is true. */
-const errorsWhere = (...rules: [boolean, string, string][]): FieldError[] =>
-  rules.filter(([isViolated]) => isViolated).map(([, pointer, message]) => ({ pointer, message }));
 
 /** The largest reward that is credited in a wallet, so that a balance stays exact after millions of rewards. */
 const maxWalletAmount = 1_000_000_000;
@@ -178,6 +178,10 @@ export function listReferences<K extends ResourceKind>(kind: K, document: Stored
         ...referencesAt('/block/sources', 'source', block.sources),
       ];
     }
+    case 'adRule': {
+      const { placements } = document as Stored<'adRule'>;
+      return referencesAt('/placements', 'placement', placements);
+    }
     case 'killSwitch': {
       const { scope, target_id } = document as Stored<'killSwitch'>;
       return [{ pointer: '/target_id', kind: scope, name: target_id }];
@@ -239,7 +243,7 @@ const referrerConditions: Partial<Record<ResourceKind, string>> = {
   advertiser: `kind = 'creative' AND document->>'advertiser_id' = $3`,
   source: `kind = 'creative' AND document->>'source_id' = $3`,
   creative: `kind = 'houseAd' AND document->>'creative_id' = $3`,
-  placement: `kind IN ('houseAd', 'policy', 'source') AND document->'placements' ? $4`,
+  placement: `kind IN ('houseAd', 'policy', 'source', 'adRule') AND document->'placements' ? $4`,
 };
 
 /** Returns the id of an object that refers to this object, or undefined if there is none. */

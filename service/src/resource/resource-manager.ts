@@ -162,6 +162,7 @@ const quotaOf: Record<ResourceKind, QuotaKind> = {
   creative: 'creatives',
   houseAd: 'house_ads',
   policy: 'policies',
+  adRule: 'ad_rules',
   killSwitch: 'kill_switches',
   webhook: 'webhooks',
 };

@@ -1,4 +1,5 @@
 import type {
+  AdRule,
   Advertiser,
   Creative,
   HouseAd,
@@ -18,6 +19,7 @@ export interface ResourceKinds {
   creative: Creative;
   houseAd: HouseAd;
   policy: Policy;
+  adRule: AdRule;
   killSwitch: KillSwitch;
   webhook: Webhook;
 }

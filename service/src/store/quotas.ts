@@ -32,6 +32,7 @@ const quotas: Record<QuotaKind, Quota> = {
   creatives: countResources('creative', 'creatives'),
   house_ads: countResources('houseAd', 'house ads'),
   policies: countResources('policy', 'policies'),
+  ad_rules: countResources('adRule', 'ad rules'),
   kill_switches: countResources('killSwitch', 'kill switches'),
   webhooks: countResources('webhook', 'webhooks', 'delete some of them'),
   configuration_kb: {

@@ -26,6 +26,7 @@ export async function createObjects(running: InProcessService): Promise<Record<s
     creatives: await readFirstId('/v1/creatives'),
     'house-ads': await readFirstId('/v1/house-ads'),
     policies: await post('/v1/policies', policy),
+    'ad-rules': await post('/v1/ad-rules', { formats: ['banner'], max_per_day: 100 }),
     'kill-switches': await post('/v1/kill-switches', {
       scope: 'placement',
       target_id: 'lobby',

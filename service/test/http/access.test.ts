@@ -14,7 +14,9 @@ afterAll(() => service.stop());
 
 /** The resources that a secret key can create, read, list, update and delete. */
 const resources =
-  'placements sources advertisers creatives house-ads policies kill-switches webhooks'.split(' ');
+  'placements sources advertisers creatives house-ads policies ad-rules kill-switches webhooks'.split(
+    ' ',
+  );
 
 /** Every path in the contract. */
 const contractPaths = [

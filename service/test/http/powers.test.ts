@@ -53,6 +53,7 @@ const table: Record<string, Rule> = {
   'POST /v1/creatives/:id/review': 'operator sk',
   ...(writes('/v1/house-ads') as Record<string, Rule>),
   ...(writes('/v1/policies') as Record<string, Rule>),
+  ...(writes('/v1/ad-rules') as Record<string, Rule>),
   ...(writes('/v1/kill-switches') as Record<string, Rule>),
   ...(reads('/v1/webhooks') as Record<string, Rule>),
   'POST /v1/webhooks': 'owner power sk',

@@ -84,6 +84,7 @@ const attempts: Record<Exclude<QuotaKind, 'configuration_kb'>, Attempt> = {
     placements: ['revive'],
   })),
   policies: post('/v1/policies', policy),
+  ad_rules: post('/v1/ad-rules', (n) => ({ formats: ['interstitial'], gap_s: n + 1 })),
   kill_switches: post('/v1/kill-switches', () => ({
     scope: 'placement',
     target_id: 'lobby',

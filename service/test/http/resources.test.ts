@@ -68,11 +68,17 @@ test('objects of every kind can be created, read, updated and archived', async (
     block: { categories: ['IAB7'] },
     placements: [name],
   });
+  const { body: adRule } = await post('/v1/ad-rules', {
+    formats: ['interstitial'],
+    placements: [name],
+    gap_s: 60,
+  });
   const { body: killSwitch } = await post('/v1/kill-switches', {
     scope: 'placement',
     target_id: name,
     state: 'off',
   });
+  expect(adRule).toMatchObject({ enabled: true });
   expect(placement).toMatchObject({ cooldown_s: 0, late_window_s: 86_400, status: 'active' });
   expect(houseAd).toMatchObject({ priority: 5, weight: 1, status: 'active' });
   expect(policy).toMatchObject({ when: {}, status: 'active' });
@@ -82,6 +88,7 @@ test('objects of every kind can be created, read, updated and archived', async (
   const cases: [string, Document, object][] = [
     ['/v1/kill-switches', killSwitch, { reason: 'why' }],
     ['/v1/policies', policy, { status: 'paused' }],
+    ['/v1/ad-rules', adRule, { enabled: false }],
     ['/v1/house-ads', houseAd, { weight: 3 }],
     ['/v1/creatives', creative, { alt: 'other' }],
     ['/v1/advertisers', advertiser, { categories: ['IAB1'] }],

@@ -72,6 +72,10 @@ const kinds = {
     }),
     update: (value: number) => ({ status: selectId(statuses, value) }),
   },
+  'ad-rules': {
+    create: (value: number) => ({ formats: ['interstitial'], gap_s: value % 100 }),
+    update: (value: number) => ({ enabled: value % 2 === 0 }),
+  },
   'kill-switches': {
     create: (value: number, ids: Ids) => ({
       scope: 'source',

@@ -43,6 +43,8 @@ function createInput({
       segments: ['new', 'guild-7'],
     },
     servedAtMs: [],
+    visit: { startedAtMs: undefined, ads: [] },
+    adFree: [],
     dailyBudgets: new Map(),
     nowMs: now,
     random: 0,

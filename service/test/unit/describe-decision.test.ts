@@ -25,6 +25,8 @@ function configure(change: Partial<Placement> = {}) {
         segments: [],
       },
       servedAtMs: [],
+      visit: { startedAtMs: undefined, ads: [] },
+      adFree: [],
       dailyBudgets: new Map(),
       nowMs: Date.UTC(2026, 5, 1),
       random: 0,

@@ -8,6 +8,7 @@ const table: Record<Outcome, [interstitial: string, reward: string]> = {
   completed: ['viewed', 'viewed'],
   dismissed: ['viewed', 'dismissed'],
   denied: ['other', 'other'],
+  ad_free: ['other', 'other'],
   no_fill: ['noAdPreloaded', 'noAdPreloaded'],
   frequency_capped: ['frequencyCapped', 'frequencyCapped'],
   cooldown: ['frequencyCapped', 'frequencyCapped'],

@@ -3,17 +3,24 @@ import proxyAddr from '@fastify/proxy-addr';
 import type { DecisionRequest, Placement } from '@trueward/protocol/wire';
 import type { Principal } from '../../access/principal.ts';
 import { isGuestRef, isPlayerToken, type PlayerTokens } from '../../access/player-tokens.ts';
-import type { UserTokens } from '../../access/user-tokens.ts';
+import type { ProvenUser, UserTokens } from '../../access/user-tokens.ts';
 import { normalizeCountry } from '../../platform/names.ts';
 import { maxUserAgentLength } from '../../reward/ingest-events.ts';
 import { ProblemError } from '../problem.ts';
+
+/** A request whose player has been identified. */
+export interface IdentifiedRequest {
+  request: DecisionRequest;
+  /** The formats in which the player sees no ads, as the user token proves. */
+  adFree: ProvenUser['adFree'];
+}
 
 /**
  * Resolves to the player that a token proves: a user token from the game's server, or the token of a guest player.
  *
  * @throws ProblemError `token_invalid` or `player_unknown`.
  */
-export type IdentifyToken = (principal: Principal, token: string) => Promise<string>;
+export type IdentifyToken = (principal: Principal, token: string) => Promise<ProvenUser>;
 
 export function createIdentifyToken(
   userTokens: Pick<UserTokens, 'verify'>,
@@ -22,14 +29,15 @@ export function createIdentifyToken(
   return async (principal, token) => {
     if (isPlayerToken(token)) {
       const playerRef = await playerTokens.find(principal, token);
-      if (playerRef !== undefined) return playerRef;
+      // A guest sees ads. An ad-free entitlement of a wallet would be read here.
+      if (playerRef !== undefined) return { userRef: playerRef, adFree: [] };
       throw new ProblemError(
         'player_unknown',
         'There is no player with this token: it was revoked, or the player was erased. Create a new player.',
       );
     }
-    const userRef = await userTokens.verify(principal, token);
-    if (userRef !== undefined && !isGuestRef(userRef)) return userRef;
+    const user = await userTokens.verify(principal, token);
+    if (user && !isGuestRef(user.userRef)) return user;
     throw new ProblemError(
       'token_invalid',
       'The user token is not signed with one of this environment’s secrets, has expired, or has a lifetime of more than a day.',
@@ -48,12 +56,14 @@ export function identifyPlayer(
   principal: Principal,
   placement: Placement,
   request: DecisionRequest,
-): DecisionRequest | Promise<DecisionRequest> {
+): IdentifiedRequest | Promise<IdentifiedRequest> {
   const { user_token: token } = request;
-  if (token === undefined) return checkIdentity(principal, placement, request);
-  return withVerifiedUser(identifyToken, principal, request, token).then((identifiedRequest) =>
-    checkIdentity(principal, placement, identifiedRequest),
-  );
+  if (token === undefined)
+    return { request: checkIdentity(principal, placement, request), adFree: [] };
+  return verifyUser(identifyToken, principal, request, token).then(({ userRef, adFree }) => ({
+    request: checkIdentity(principal, placement, { ...request, user_ref: userRef }),
+    adFree,
+  }));
 }
 
 function checkIdentity(
@@ -87,20 +97,20 @@ function checkIdentity(
   return request;
 }
 
-async function withVerifiedUser(
+async function verifyUser(
   identifyToken: IdentifyToken,
   principal: Principal,
   request: DecisionRequest,
   token: string,
-): Promise<DecisionRequest> {
-  const userRef = await identifyToken(principal, token);
-  if (request.user_ref !== undefined && request.user_ref !== userRef) {
+): Promise<ProvenUser> {
+  const user = await identifyToken(principal, token);
+  if (request.user_ref !== undefined && request.user_ref !== user.userRef) {
     throw new ProblemError(
       'token_invalid',
       'The user token is for a different user than `user_ref`.',
     );
   }
-  return { ...request, user_ref: userRef };
+  return user;
 }
 
 /** The header in which the upstream load balancer or CDN reports the player's country. */

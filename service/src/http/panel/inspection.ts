@@ -1,7 +1,8 @@
-import type { DecisionRequest, PolicyRequest } from '@trueward/protocol/wire';
+import type { AdRuleRequest, DecisionRequest, PolicyRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
 import { createInspectDecision, listDecisions } from '../../inspect/inspect-decision.ts';
 import { throwFieldErrors } from '../../platform/domain-error.ts';
+import { checkDocument } from '../../resource/check-document.ts';
 import { normalizeDocument } from '../../resource/normalize-document.ts';
 import { toPage } from '../../resource/resource-store.ts';
 import type { Stored } from '../../resource/resource.ts';
@@ -16,6 +17,8 @@ interface DryRunBody {
   country?: string;
   policy?: PolicyRequest;
   policy_id?: string;
+  ad_rule?: AdRuleRequest;
+  ad_rule_id?: string;
 }
 
 /** These routes are read-only, so every role may use them. */
@@ -28,13 +31,15 @@ const dryRunSchema = strictBody(
     country: { type: 'string', pattern: '^[A-Z]{2}$' },
     policy: { $ref: 'PolicyRequest#' },
     policy_id: textSchema(64),
+    ad_rule: { $ref: 'AdRuleRequest#' },
+    ad_rule_id: textSchema(64),
   },
   ['request'],
 );
 
 /**
- * Adds `/panel/api/decisions`, which returns past decisions, and `/panel/api/policies/try`, which tests a policy in a
- * dry run.
+ * Adds `/panel/api/decisions`, which returns past decisions, and `/panel/api/policies/try`, which tests a policy or an
+ * ad rule in a dry run.
  */
 export function addInspectionRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { database, dryRun } = deps;
@@ -62,13 +67,21 @@ export function addInspectionRoutes(app: FastifyInstance, deps: PanelDeps): void
     '/panel/api/policies/try',
     { config, schema: { hide: true, body: dryRunSchema } },
     async (request) => {
-      const { policy, policy_id: policyId, ...dryRunRequest } = request.body;
+      const {
+        policy,
+        policy_id: policyId,
+        ad_rule: adRule,
+        ad_rule_id: adRuleId,
+        ...dryRunRequest
+      } = request.body;
       const principal = getPrincipal(request);
       const result = await dryRun(principal, {
         ...dryRunRequest,
         // Schema validation has filled in all default values.
         ...(policy ? { policy: normalizePolicy(policy as Stored<'policy'>) } : {}),
         ...(policyId === undefined ? {} : { policyId }),
+        ...(adRule ? { adRule: checkAdRule(adRule as Stored<'adRule'>) } : {}),
+        ...(adRuleId === undefined ? {} : { adRuleId }),
       });
       if (result) return result;
       throw new ProblemError(
@@ -77,6 +90,16 @@ export function addInspectionRoutes(app: FastifyInstance, deps: PanelDeps): void
       );
     },
   );
+}
+
+function checkAdRule(adRule: Stored<'adRule'>): Stored<'adRule'> {
+  throwFieldErrors(
+    checkDocument('adRule', adRule, () => []).map(({ pointer, message }) => ({
+      pointer: `/ad_rule${pointer}`,
+      message,
+    })),
+  );
+  return adRule;
 }
 
 function normalizePolicy(received: Stored<'policy'>): Stored<'policy'> {

@@ -103,19 +103,16 @@ async function handleDecisionRequest(
     );
   }
   const identity = identifyPlayer(identifyToken, principal, entry.placement, body);
-  const identifiedRequest = identity instanceof Promise ? await identity : identity;
+  const { request: identifiedRequest, adFree } =
+    identity instanceof Promise ? await identity : identity;
   if (identifiedRequest.user_ref !== undefined && principal.kind === 'pk') {
     limiter.onUser(principal, identifiedRequest.user_ref, reply);
   }
   if (body.simulate === 'slow') await delayResponse(stopping);
   if (body.simulate === 'error')
     throw new ProblemError('simulated_error', 'The error is simulated, as requested.');
-  return makeDecision(
-    principal,
-    entry,
-    withLanguage(identifiedRequest),
-    describeClient(country, principal, request),
-  );
+  const client = describeClient(country, principal, request);
+  return makeDecision(principal, entry, withLanguage(identifiedRequest), { ...client, adFree });
 }
 
 function describeClient(

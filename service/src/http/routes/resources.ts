@@ -51,6 +51,7 @@ export const managedResources: readonly ResourceDefinition[] = [
   { kind: 'creative', schema: 'Creative', path: '/v1/creatives', noun: 'creative' },
   { kind: 'houseAd', schema: 'HouseAd', path: '/v1/house-ads', noun: 'house ad' },
   { kind: 'policy', schema: 'Policy', path: '/v1/policies', noun: 'policy' },
+  { kind: 'adRule', schema: 'AdRule', path: '/v1/ad-rules', noun: 'ad rule' },
   { kind: 'killSwitch', schema: 'KillSwitch', path: '/v1/kill-switches', noun: 'kill switch' },
 ];
 

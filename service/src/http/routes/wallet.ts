@@ -115,7 +115,7 @@ async function findOwner(
       'player_required',
       'Send the `player_token` of a guest player, or a user token, in the header `Player-Token`.',
     );
-  const playerRef = await identifyToken(principal, token);
+  const { userRef: playerRef } = await identifyToken(principal, token);
   return { playerRef, viewer: pseudonym(principal, playerRef) };
 }
 

@@ -1,0 +1,52 @@
+import type { FieldError } from '../platform/domain-error.ts';
+import { errorsWhere } from './errors-where.ts';
+import type { Stored } from './resource.ts';
+
+/** A rule that contradicts itself, or that another of its own limits makes pointless, is a mistake. */
+export function checkAdRule(rule: Stored<'adRule'>): FieldError[] {
+  const { formats, first_after_s, gap_s, gap_after, max_per_session, max_per_hour, max_per_day } =
+    rule;
+  const limits = [first_after_s, gap_s, max_per_session, max_per_hour, max_per_day];
+  const exceeds = (smaller: number | undefined, larger: number | undefined): boolean =>
+    smaller !== undefined && larger !== undefined && smaller > larger;
+  return errorsWhere(
+    [
+      limits.every((limit) => limit === undefined),
+      '',
+      'must have at least one of `first_after_s`, `gap_s`, `max_per_session`, `max_per_hour` and `max_per_day`',
+    ],
+    [
+      first_after_s !== undefined && formats.includes('rewarded'),
+      '/first_after_s',
+      'is not for rewarded ads: only the player’s device knows when a session started',
+    ],
+    [gap_after !== undefined && gap_s === undefined, '/gap_after', 'requires `gap_s`'],
+    [
+      exceeds(max_per_hour, max_per_day),
+      '/max_per_hour',
+      'must not exceed `max_per_day`, which already limits every hour',
+    ],
+    [
+      exceeds(max_per_session, max_per_day),
+      '/max_per_session',
+      'must not exceed `max_per_day`, which already limits every session',
+    ],
+    [
+      gap_after === undefined &&
+        gap_s !== undefined &&
+        allowedBy(gap_s, 3_600) < (max_per_hour ?? 0),
+      '/gap_s',
+      'leaves no time for `max_per_hour` ads within an hour',
+    ],
+    [
+      gap_after === undefined &&
+        gap_s !== undefined &&
+        allowedBy(gap_s, 86_400) < (max_per_day ?? 0),
+      '/gap_s',
+      'leaves no time for `max_per_day` ads within a day',
+    ],
+  );
+}
+
+/** How many ads a gap allows within a period. */
+const allowedBy = (gapS: number, periodS: number): number => Math.ceil(periodS / gapS);

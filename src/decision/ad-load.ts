@@ -1,0 +1,247 @@
+import type { AdLimit, AdLimits, Decision, PlayerSession } from '../../protocol/wire.ts';
+import { type Clock, startStopwatch } from '../platform/clock.ts';
+import { attempt } from '../platform/guard.ts';
+import type { PageLifecycle } from '../platform/page.ts';
+import { hasShape, parseJson, toJson } from '../transport/service-client.ts';
+import { durationMs } from './no-ad.ts';
+
+type Format = Decision['format'];
+/** An ad that the player has seen on this device, `ago` milliseconds ago. */
+interface SeenAd {
+  id: string;
+  format: Format;
+  placement: string;
+  ago: number;
+}
+
+/** Applies the ad rules on this device, so that the game knows when the next ad may be shown without asking. */
+export interface AdLoad {
+  /**
+   * How long the placement’s next ad has to wait, in milliseconds. 0 if it may be shown, or if nothing is known of the
+   * placement. `Infinity` if it has to wait for the next session.
+   */
+  waitMs(placement: string, segments?: readonly string[], format?: Format): number;
+  /** The placement’s format, if the service has told it. */
+  formatOf(placement: string): Format | undefined;
+  /** The session, as ad requests report it. */
+  session(): PlayerSession;
+  /** Learns from a response. */
+  learn(decision: Decision): void;
+  /** Prepares for the ad’s impression. */
+  take(decision: Decision): void;
+  /** Counts the ad: its impression has been measured. */
+  onImpression(decisionId: string): void;
+  /** Forgets what the service knows of the current player. */
+  forgetPlayer(): void;
+  destroy(): void;
+}
+
+export interface AdLoadDeps {
+  /** The key in the browser’s storage. */
+  name: string;
+  clock: Clock;
+  lifecycle: PageLifecycle;
+  /** Whether consent is known. Until then, nothing is read or stored. */
+  isConsentKnown(): boolean;
+  /** The browser’s storage. May throw. */
+  storage(): Pick<Storage, 'getItem' | 'setItem'>;
+  /** Called when a new session has started. */
+  onChange(): void;
+}
+
+/**
+ * What the device remembers. Every duration is in milliseconds before or after `at`, so a clock that was set back
+ * between two visits can’t hold an ad back for longer than its rule.
+ */
+interface Memory {
+  /** When this was stored, in milliseconds since the Unix epoch. */
+  at: number;
+  /** How long ago the session started. */
+  age: number;
+  /** How long ago the player was last here. */
+  away: number;
+  /** Oldest first. */
+  ads: SeenAd[];
+  limits: AdLimits;
+  formats: Record<string, Format>;
+  /** How long each format has to wait, as far as the service knows from the player’s other devices. */
+  waits: Partial<Record<Format, number>>;
+}
+
+/** A session ends when the player has been away for this long. */
+const sessionGapMs = 1_800_000;
+/** How often a visible page records that the player is here. */
+const beatMs = 60_000;
+const hourMs = 3_600_000;
+const dayMs = 86_400_000;
+/** As many ads as a request may report. */
+const maxAds = 100;
+
+const isMemory = (value: unknown): value is Memory =>
+  hasShape(value, { at: 0, age: 0, away: 0, ads: [], limits: {}, formats: {}, waits: {} }) &&
+  hasShape((value as Memory).limits, { version: '', rules: [] });
+
+/** Returns how long a rule holds an ad back, in milliseconds. */
+function findRuleWaitMs(rule: AdLimit, ads: readonly SeenAd[], ageMs: number): number {
+  const { first_after_s: firstS = 0, gap_s: gapS = 0, gap_after: gapAfter } = rule;
+  const counted = ads.filter((ad) => isFor(rule, ad.placement, ad.format));
+  const waitAfter = (ad: SeenAd | undefined, periodMs: number): number =>
+    ad ? periodMs - ad.ago : 0;
+  const nth = (max: number | undefined) => (max ? counted.at(-max) : undefined);
+  const preceding = gapAfter
+    ? ads.filter(({ format }) => (gapAfter as string[]).includes(format))
+    : counted;
+  const lastOfSession = nth(rule.max_per_session);
+  return Math.max(
+    firstS * 1_000 - ageMs,
+    waitAfter(preceding.at(-1), gapS * 1_000),
+    waitAfter(nth(rule.max_per_hour), hourMs),
+    waitAfter(nth(rule.max_per_day), dayMs),
+    lastOfSession && lastOfSession.ago <= ageMs ? Infinity : 0,
+  );
+}
+
+const isFor = ({ formats, placements = [] }: AdLimit, placement: string, format: Format): boolean =>
+  formats.includes(format) && (placements.length === 0 || placements.includes(placement));
+
+/** Creates the {@link AdLoad}, and continues the session or starts a new one. */
+export function createAdLoad(deps: AdLoadDeps): AdLoad {
+  const { clock, lifecycle, name } = deps;
+  let memory: Memory = {
+    at: 0,
+    age: 0,
+    away: 0,
+    ads: [],
+    limits: { version: '', rules: [] },
+    formats: {},
+    waits: {},
+  };
+  let elapsedMs = startStopwatch(clock);
+  /** The stored text, as this page last read or wrote it. */
+  let text: string | null = null;
+  /** Ads that may be seen next, by decision. */
+  const taken = new Map<string, SeenAd>();
+
+  /** Reads what other tabs and earlier visits have stored. */
+  function load(): Memory {
+    const stored = deps.isConsentKnown() && attempt(() => deps.storage().getItem(name));
+    if (!stored || stored === text) return memory;
+    text = stored;
+    const next = parseJson(stored);
+    if (!isMemory(next)) return memory;
+    memory = next;
+    const goneMs = Math.max(0, clock.now() - memory.at);
+    const sinceMs = startStopwatch(clock);
+    elapsedMs = () => goneMs + sinceMs();
+    return memory;
+  }
+
+  /** Returns the ads with their current ages. */
+  const listAds = (): SeenAd[] =>
+    load()
+      .ads.map((ad) => ({ ...ad, ago: ad.ago + elapsedMs() }))
+      .filter(({ ago }) => ago < dayMs)
+      .slice(-maxAds);
+
+  function save(change: Partial<Memory>): void {
+    const ads = listAds();
+    const { age, away, waits } = memory;
+    const passedMs = elapsedMs();
+    const left = Object.entries(waits).map(([format, waitMs]) => [format, waitMs - passedMs]);
+    elapsedMs = startStopwatch(clock);
+    memory = {
+      ...memory,
+      at: clock.now(),
+      age: age + passedMs,
+      away: away + passedMs,
+      ads,
+      waits: Object.fromEntries(left) as Memory['waits'],
+      ...change,
+    };
+    if (!deps.isConsentKnown()) return;
+    const next = (text = toJson(memory));
+    attempt(() => deps.storage().setItem(name, next));
+  }
+
+  /** Records that the player is here. */
+  function touch(): void {
+    const isNew = load().away + elapsedMs() >= sessionGapMs;
+    save({ away: 0, ...(isNew && { age: 0 }) });
+    if (isNew) deps.onChange();
+  }
+  function beat(): void {
+    if (lifecycle.isVisible()) touch();
+    cancelBeat = clock.after(beatMs, beat);
+  }
+  /** Returns what is known now. A visit that continues after an absence, as after sleep, is a new session. */
+  function current(): Memory {
+    if (lifecycle.isVisible() && load().away + elapsedMs() >= sessionGapMs) touch();
+    return load();
+  }
+  const stopListening = lifecycle.onTransition((pageTransition) => {
+    if (/^(visible|hidden|returned)$/.test(pageTransition)) touch();
+  });
+  touch();
+  let cancelBeat = clock.after(beatMs, beat);
+
+  return {
+    waitMs(placement, segments = [], wanted) {
+      const { age, formats, limits, waits } = current();
+      // Until the service has told the format, it is the one that a call to show the ad needs.
+      const format = wanted ? (formats[placement] ??= wanted) : formats[placement];
+      if (!format || (limits.rules.length === 0 && !waits[format])) return 0;
+      const ads = listAds();
+      const findWaits = (): number[] =>
+        limits.rules
+          .filter(
+            (rule) =>
+              isFor(rule, placement, format) &&
+              (!rule.segments?.length || rule.segments.some((name) => segments.includes(name))),
+          )
+          .map((rule) => findRuleWaitMs(rule, ads, age + elapsedMs()));
+      // The page may have changed what is stored. The service applies the rules in any case.
+      return Math.max(0, (waits[format] ?? 0) - elapsedMs(), ...(attempt(findWaits) ?? []));
+    },
+    formatOf: (placement) => load().formats[placement],
+    session() {
+      const { age, limits } = current();
+      const toSeconds = (ms: number): number =>
+        Math.round(Math.min(Math.max(ms, 0), 7 * dayMs)) / 1_000;
+      return {
+        age_s: toSeconds(age + elapsedMs()),
+        ...(limits.version && {
+          rules_version: limits.version,
+          ads: listAds().map(({ ago, ...ad }) => ({ ...ad, ago_s: toSeconds(ago) })),
+        }),
+      };
+    },
+    learn({ ad_rules: limits, format, issued_at: issuedAt, next_ad_at: next, placement }) {
+      load();
+      const waits = Object.entries(next ?? {}).map(([name, at]) => [
+        name,
+        durationMs(issuedAt, at),
+      ]);
+      save({
+        ...(limits && { limits }),
+        formats: { ...memory.formats, [placement]: format },
+        waits: Object.fromEntries(waits) as Memory['waits'],
+      });
+    },
+    take({ format, id, placement }) {
+      taken.set(id, { id, format, placement, ago: 0 });
+    },
+    onImpression(decisionId) {
+      const ad = taken.get(decisionId);
+      if (!ad || !taken.delete(decisionId)) return;
+      save({ ads: listAds().concat(ad) });
+    },
+    forgetPlayer() {
+      load();
+      save({ waits: {} });
+    },
+    destroy() {
+      cancelBeat();
+      stopListening();
+    },
+  };
+}

@@ -1,0 +1,210 @@
+import { expect, test } from 'vitest';
+import type { AdLimit, Decision, DecisionRequest } from '../../../protocol/wire.ts';
+import type { LoadedCreative } from '../../../src/creative/renderer.ts';
+import { createAdLoad } from '../../../src/decision/ad-load.ts';
+import { createDecisions } from '../../../src/decision/decisions.ts';
+import type { Call, Guard, ServiceResult } from '../../../src/transport/service-client.ts';
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
+import { createTestPage, decisionPorts } from '../../support/ports.ts';
+import { filledDecision, getDecisionId, neverAborted, stubWindowSize } from './decisions-setup.ts';
+
+stubWindowSize();
+
+const createStorage = () => {
+  const stored = new Map<string, string>();
+  return {
+    stored,
+    getItem: (key: string) => stored.get(key) ?? null,
+    setItem: (key: string, value: string) => void stored.set(key, value),
+  };
+};
+
+/** Opens the game's page. The service answers every request with an ad and the rules. */
+function openPage(
+  clock: ManualClock,
+  storage: Pick<Storage, 'getItem' | 'setItem'>,
+  { rules = [], isReachable = true, adFree = [] as string[], isConsentKnown = true } = {} as {
+    rules?: AdLimit[];
+    isReachable?: boolean;
+    adFree?: string[];
+    isConsentKnown?: boolean;
+  },
+) {
+  const requests: DecisionRequest[] = [];
+  const log = { changes: 0 };
+  const page = createTestPage();
+  const ports = {
+    ...decisionPorts(clock),
+    lifecycle: page,
+    isConsentKnown: () => isConsentKnown,
+    isReachable: () => isReachable,
+    onChange: () => void (log.changes += 1),
+    profile: () => ({
+      user: {},
+      consent: undefined,
+      simulate: undefined,
+      player: { ref: 'p', adFree },
+    }),
+  };
+  const adLoad = createAdLoad({ ...ports, name: 'game', storage: () => storage });
+  const decisions = createDecisions({
+    ...ports,
+    adLoad,
+    loadTimeoutMs: 5_000,
+    client: {
+      async call<T>(_path: string, _guard: Guard<T>, { body }: Call) {
+        const request = body as DecisionRequest;
+        requests.push(request);
+        const { placement, session } = request;
+        const decision: Decision = {
+          ...filledDecision(`dec_${requests.length}`),
+          placement,
+          format: placement === 'revive' ? 'rewarded' : 'interstitial',
+          ...(session?.rules_version !== '1' && { ad_rules: { version: '1', rules } }),
+        };
+        return { kind: 'ok', body: decision } as ServiceResult<T>;
+      },
+    },
+    loadCreative: async () => ({ destroy() {} }) as unknown as LoadedCreative,
+  });
+  const show = async (placement: string): Promise<unknown> => {
+    const format = placement === 'revive' ? ('rewarded' as const) : ('interstitial' as const);
+    const id = getDecisionId(await decisions.take(placement, neverAborted, { format }));
+    if (typeof id === 'string') decisions.onImpression(id);
+    return id;
+  };
+  return { decisions, adLoad, requests, log, page, show };
+}
+
+const rules: AdLimit[] = [
+  { formats: ['interstitial'], gap_s: 120 },
+  { formats: ['interstitial'], gap_s: 60, gap_after: ['rewarded'] },
+];
+
+test('availability is exact without a request, offline and over a reload', async () => {
+  const clock = createManualClock();
+  const storage = createStorage();
+  const first = openPage(clock, storage, { rules });
+  expect(await first.show('level-end')).toBe('dec_1');
+  const held = {
+    available: false,
+    outcome: 'frequency_capped',
+    reason: 'frequency_capped',
+    retryAt: new Date(clock.now() + 120_000),
+  };
+  expect(first.decisions.availability('level-end')).toEqual(held);
+  expect(await first.show('level-end')).toMatchObject({ outcome: 'frequency_capped' });
+  expect(await first.decisions.preload('level-end', neverAborted)).toEqual(held);
+  expect(first.requests).toHaveLength(1);
+
+  await clock.advance(50_000);
+  first.adLoad.destroy();
+  const second = openPage(clock, storage, { rules, isReachable: false });
+  expect(second.decisions.availability('level-end')).toEqual(held);
+  const { changes } = second.log;
+  await clock.advance(69_999);
+  expect(second.decisions.availability('level-end')).toEqual(held);
+  expect(second.log.changes).toBe(changes);
+  await clock.advance(1);
+  expect(second.log.changes).toBe(changes + 1);
+  expect(second.decisions.availability('level-end').outcome).toBe('offline');
+  expect(second.requests).toEqual([]);
+});
+
+test('a preloaded ad waits too, and stays loaded', async () => {
+  const clock = createManualClock();
+  const { decisions, requests, show } = openPage(clock, createStorage(), { rules });
+  expect(await decisions.preload('level-end', neverAborted)).toEqual({ available: true });
+  expect(await show('revive')).toBe('dec_2');
+  expect(decisions.isLoaded('level-end')).toBe(false);
+  expect(await show('level-end')).toMatchObject({ retryAt: new Date(clock.now() + 60_000) });
+  expect(decisions.availability('revive')).toEqual({ available: true });
+  // It is requested again after a minute, so that a kill switch takes effect.
+  await clock.advance(59_999);
+  expect(decisions.isLoaded('level-end')).toBe(false);
+  await clock.advance(1);
+  expect(await show('level-end')).toBe('dec_3');
+  expect(requests).toHaveLength(3);
+});
+
+test('requests report the session, and its ads only if there are rules', async () => {
+  const clock = createManualClock();
+  const none = openPage(clock, createStorage());
+  await clock.advance(1_500);
+  await none.show('level-end');
+  await clock.advance(120_000);
+  const some = openPage(clock, createStorage(), { rules });
+  await some.show('level-end');
+  await clock.advance(120_000);
+  await some.show('level-end');
+  expect(none.requests.map(({ session }) => session)).toEqual([{ age_s: 1.5 }]);
+  expect(some.requests.map(({ session }) => session)).toEqual([
+    { age_s: 0 },
+    {
+      age_s: 120,
+      rules_version: '1',
+      ads: [{ id: 'dec_1', format: 'interstitial', placement: 'level-end', ago_s: 120 }],
+    },
+  ]);
+});
+
+test('rules that arrive with an ad apply to it', async () => {
+  const clock = createManualClock();
+  const first = { formats: ['interstitial'] as AdLimit['formats'], first_after_s: 60 };
+  const { show, requests } = openPage(clock, createStorage(), { rules: [first] });
+  expect(await show('level-end')).toMatchObject({ retryAt: new Date(clock.now() + 60_000) });
+  await clock.advance(60_000);
+  expect(await show('level-end')).toBe('dec_2');
+  expect(requests).toHaveLength(2);
+});
+
+test('a new session starts after 30 minutes of absence, and nothing is stored before consent', async () => {
+  const clock = createManualClock();
+  const storage = createStorage();
+  const first = { formats: ['interstitial'] as AdLimit['formats'], max_per_session: 1 };
+  const { show, decisions, page } = openPage(clock, storage, { rules: [first] });
+  expect(await show('level-end')).toBe('dec_1');
+  await clock.advance(3_600_000);
+  expect(decisions.availability('level-end')).toEqual({
+    available: false,
+    outcome: 'frequency_capped',
+    reason: 'frequency_capped',
+  });
+  page.emit('hidden');
+  await clock.advance(1_799_999);
+  expect(decisions.availability('level-end').available).toBe(false);
+  await clock.advance(1);
+  page.emit('visible');
+  expect(decisions.availability('level-end').available).toBe(true);
+
+  const unasked = createStorage();
+  openPage(clock, unasked, { isConsentKnown: false });
+  await clock.advance(120_000);
+  expect(unasked.stored.size).toBe(0);
+});
+
+test('whatever the browser’s storage does or contains, ads work', async () => {
+  for (const text of ['', '{', 'null', '[]', '{"at":1}', JSON.stringify({ at: 'x', ads: 7 })]) {
+    const { show } = openPage(createManualClock(), { getItem: () => text, setItem() {} });
+    expect(await show('level-end')).toBe('dec_1');
+  }
+  const broken = (): never => {
+    throw new Error('SecurityError');
+  };
+  const clock = createManualClock();
+  const { show } = openPage(clock, { getItem: broken, setItem: broken }, { rules });
+  expect(await show('level-end')).toBe('dec_1');
+  expect(await show('level-end')).toMatchObject({ retryAt: new Date(clock.now() + 120_000) });
+});
+
+test('an ad-free player sees no interstitial, without a request, and may still watch rewarded ads', async () => {
+  const clock = createManualClock();
+  const adFree = ['interstitial', 'banner'];
+  const { show, decisions, requests } = openPage(clock, createStorage(), { adFree });
+  expect(await show('level-end')).toEqual({ outcome: 'ad_free', reason: 'ad_free' });
+  expect(await decisions.preload('shop', neverAborted, { format: 'banner' })).toMatchObject({
+    outcome: 'ad_free',
+  });
+  expect(requests).toEqual([]);
+  expect(await show('revive')).toBe('dec_1');
+});
