@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { playwright } from '@vitest/browser-playwright';
+import type { Plugin } from 'vite';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { sdkSources } from './demo/sdk-sources.ts';
 import { mutantPlugin } from './scripts/lib/mutation/apply-mutant.mjs';
@@ -17,7 +18,17 @@ const full = process.env['TRUEWARD_TEST_FULL'] === '1';
 /** The engines that the browser tests run, and the parts of one that is too large to load as a whole. */
 const engines = [
   '@pixi/sound',
+  'excalibur',
+  'gsap',
+  'howler',
+  'kaplay',
+  'littlejsengine',
+  'melonjs',
   'pixi.js',
+  'react',
+  'react-dom/client',
+  'three',
+  'tone',
   ...[
     'Animations/animatable',
     'Animations/animation',
@@ -29,6 +40,18 @@ const engines = [
     'scene',
   ].map((part) => `@babylonjs/core/${part}.js`),
 ];
+
+/** Makes each recipe on a page a module: `docs/engines.md?recipe=three` is the block marked `runs: three`. */
+const recipePlugin: Plugin = {
+  name: 'recipes',
+  enforce: 'pre',
+  load(id) {
+    const [, page = '', name] = /^(.*\.md)\?.*recipe=(\w+)/.exec(id) ?? [];
+    if (name === undefined) return undefined;
+    const text = readFileSync(page, 'utf8');
+    return new RegExp(`<!-- runs: ${name} -->\n\n\`\`\`js\n(.*?)\`\`\``, 's').exec(text)?.[1];
+  },
+};
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -114,6 +137,7 @@ export default defineConfig({
         extends: true,
         // The example games in the guides import the SDK by package name, as a real game does.
         resolve: { alias: sdkSources },
+        plugins: [recipePlugin],
         optimizeDeps: {
           entries: ['test/browser/**/*.test.ts'],
           include: ['idb-keyval', 'phaser', 'phaser3', 'phaser360', ...engines],

@@ -21,7 +21,8 @@ export const babylon: Engine = {
     const scene = new Scene(engine);
     scene.activeCamera = new FreeCamera('camera', Vector3.Zero(), scene);
     const audioContext = new AudioContext();
-    const audio = await CreateAudioEngineAsync({ audioContext });
+    // With `resumeOnPause`, Babylon.js has a timer that outlives its disposal.
+    const audio = await CreateAudioEngineAsync({ audioContext, resumeOnPause: false });
     const node = new TransformNode('node', scene);
     // One unit per millisecond, for longer than any test.
     const animation = new Animation('move', 'position.x', 60, Animation.ANIMATIONTYPE_FLOAT);

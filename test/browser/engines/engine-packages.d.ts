@@ -4,4 +4,12 @@
  */
 declare module '@babylonjs/core/*';
 declare module '@pixi/sound';
+declare module 'excalibur';
+declare module 'gsap';
+declare module 'howler';
+declare module 'kaplay';
+declare module 'littlejsengine';
+declare module 'melonjs';
 declare module 'pixi.js';
+declare module 'three';
+declare module 'tone';
