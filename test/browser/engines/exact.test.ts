@@ -49,7 +49,9 @@ it('no recipe has more than 25 lines', () => {
 it('the React recipe shows ads in a component, which StrictMode mounts twice', async () => {
   const { createElement, StrictMode } = await import('react');
   const { createRoot } = await import('react-dom/client');
-  const { GameCanvas } = await importRecipe<{ GameCanvas: FunctionComponent<object> }>('react');
+  const { GameCanvas } = await importRecipe<{
+    GameCanvas: FunctionComponent<Record<string, unknown>>;
+  }>('react');
   const created: Ads[] = [];
   let frames = 0;
   const startGame = (canvas: HTMLCanvasElement) => {

@@ -90,12 +90,12 @@ const melonJs: Engine = {
         super(0, 0, 1, 1);
         this.alwaysUpdate = true;
       }
-      override update(ms: number): boolean {
+      update(ms: number): boolean {
         deltas.push(ms);
         clocks.entity += ms;
         return true;
       }
-      override draw(): void {}
+      draw(): void {}
     }
     const entity = new Body();
     library.game.world.addChild(entity);
