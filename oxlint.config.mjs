@@ -90,7 +90,7 @@ const sdk = {
       '^\\.\\./[a-z]',
       'trueward/server is independent: it shares nothing with the browser code.',
     ),
-    forbid('^idb-keyval$', 'trueward/server has no dependencies.'),
+    forbid('^(eventemitter3|idb-keyval)$', 'trueward/server has no dependencies.'),
   ],
 };
 

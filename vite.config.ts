@@ -54,7 +54,7 @@ export default defineConfig(({ mode }) => {
               fileName: () => `${mode}.js`,
             },
       rolldownOptions: {
-        external: scriptTag === undefined ? ['idb-keyval', 'phaser'] : ['phaser'],
+        external: scriptTag === undefined ? ['eventemitter3', 'idb-keyval', 'phaser'] : ['phaser'],
       },
     },
   };

@@ -140,7 +140,7 @@ export default defineConfig({
         plugins: [recipePlugin],
         optimizeDeps: {
           entries: ['test/browser/**/*.test.ts'],
-          include: ['idb-keyval', 'phaser', 'phaser3', 'phaser360', ...engines],
+          include: ['eventemitter3', 'idb-keyval', 'phaser', 'phaser3', 'phaser360', ...engines],
         },
         test: {
           name: 'browser',

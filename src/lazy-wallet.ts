@@ -1,7 +1,5 @@
 import type { Reason } from './outcome.ts';
-import type { Wallet } from './wallet/wallet.ts';
-
-type Call = (...args: never[]) => Promise<unknown>;
+import type { ReadResult, SpendResult, Wallet } from './wallet/wallet.ts';
 
 /**
  * Creates the wallet of `ads.wallet`, whose code is loaded when it is first used.
@@ -11,16 +9,19 @@ type Call = (...args: never[]) => Promise<unknown>;
  */
 export function createWallet(open: () => Promise<Wallet>, reason: Reason = 'destroyed'): Wallet {
   let opened: Wallet | undefined;
-  const call = <Name extends 'refresh' | 'spend'>(name: Name): Wallet[Name] =>
-    ((...args) =>
-      open().then(
-        (wallet) => ((opened = wallet)[name] as Call)(...args),
-        () => ({ outcome: 'unavailable', reason }),
-      )) satisfies Call as Wallet[Name];
+  const use = async <T extends ReadResult | SpendResult>(
+    work: (wallet: Wallet) => Promise<T>,
+  ): Promise<T | { outcome: 'unavailable'; reason: Reason }> => {
+    try {
+      return await work((opened = await open()));
+    } catch {
+      return { outcome: 'unavailable', reason };
+    }
+  };
   return {
+    refresh: () => use((wallet) => wallet.refresh()),
     balance: (type) => opened?.balance(type) ?? 0,
     activeUntil: (type) => opened?.activeUntil(type),
-    refresh: call('refresh'),
-    spend: call('spend'),
+    spend: (...spend) => use((wallet) => wallet.spend(...spend)),
   };
 }

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'eventemitter3';
 import { reportUncaught } from './guard.ts';
 
 type Handler = (...details: never[]) => unknown;
@@ -23,53 +24,57 @@ export interface Emitter<Events extends Record<keyof Events, Handler>> {
   hasListeners(name: keyof Events & string): boolean;
 }
 
-/** A handler, as it was added. */
-interface Listener {
-  name: string;
-  handler: Handler;
-  context: unknown;
-  once: boolean;
-}
+/** The listener registered with eventemitter3. It calls a handler and adds the handler's promise to `calls`. */
+type GuardedListener = (this: unknown, calls: Promise<unknown>[], details: never[]) => void;
 
-/** Creates an {@link Emitter}. A handler that throws does not prevent the remaining handlers from being called. */
+/**
+ * Creates an {@link Emitter}. Unlike in eventemitter3, a handler that throws does not prevent the remaining handlers
+ * from being called.
+ */
 export function createEmitter<Events extends Record<keyof Events, Handler>>(): Emitter<Events> {
-  let listeners: Listener[] = [];
-  const find = (name: string): Listener[] => listeners.filter((listener) => listener.name === name);
-  const removeIf = (isRemoved: (listener: Listener) => boolean): void => {
-    listeners = listeners.filter((listener) => !isRemoved(listener));
-  };
+  const emitter = new EventEmitter<string>();
+  /** Maps each handler to its listener, so that `off()` can find the listener. */
+  const listenersByHandler = new WeakMap<Handler, GuardedListener>();
 
-  const add =
-    (once: boolean) =>
-    (name: string, handler: Handler, context?: unknown): (() => void) => {
-      if (typeof handler !== 'function')
-        throw new TypeError(`The handler must be a function; got ${typeof handler}.`);
-      const listener = { name, handler, context, once };
-      listeners = listeners.concat(listener);
-      return () => removeIf((other) => other === listener);
+  function guard(handler: Handler): GuardedListener {
+    // eventemitter3 throws a TypeError for anything other than a function.
+    if (typeof handler !== 'function') return handler;
+    const existingListener = listenersByHandler.get(handler);
+    if (existingListener) return existingListener;
+    const listener: GuardedListener = function (calls, details) {
+      const call = async (): Promise<unknown> => Reflect.apply(handler, this, details);
+      calls.push(call());
     };
+    listenersByHandler.set(handler, listener);
+    return listener;
+  }
 
-  const callAll = (name: string, details: never[]): Promise<unknown>[] =>
-    find(name).map(async (listener) => {
-      if (listener.once) removeIf((other) => other === listener);
-      return Reflect.apply(listener.handler, listener.context, details);
-    });
+  function add(
+    method: 'on' | 'once',
+    name: string,
+    handler: Handler,
+    // The default context is unique, so that the returned function removes only the handler added by this call.
+    context: unknown = {},
+  ): () => void {
+    const listener = guard(handler);
+    emitter[method](name, listener, context);
+    return () => emitter.off(name, listener, context);
+  }
+
+  function callAll(name: string, details: never[]): Promise<unknown>[] {
+    const calls: Promise<unknown>[] = [];
+    emitter.emit(name, calls, details);
+    return calls;
+  }
 
   return {
     emit(name, ...details) {
       for (const call of callAll(name, details)) call.catch(reportUncaught);
     },
     call: (name, ...details) => Promise.all(callAll(name, details)),
-    on: add(false),
-    once: add(true),
-    off(name, handler, context) {
-      removeIf(
-        (listener) =>
-          listener.name === name &&
-          (handler === undefined || listener.handler === handler) &&
-          (context === undefined || listener.context === context),
-      );
-    },
-    hasListeners: (name) => find(name).length > 0,
+    on: (name, handler, context) => add('on', name, handler, context),
+    once: (name, handler, context) => add('once', name, handler, context),
+    off: (name, handler, context) => void emitter.off(name, handler && guard(handler), context),
+    hasListeners: (name) => emitter.listenerCount(name) > 0,
   };
 }

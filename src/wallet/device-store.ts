@@ -1,6 +1,6 @@
-import { promisifyRequest, type UseStore, values } from 'idb-keyval';
+import { del, get, set, values } from 'idb-keyval';
 import type { Clock } from '../platform/clock.ts';
-import { createDatabase, waitForCommit } from '../platform/database.ts';
+import { createDatabase } from '../platform/database.ts';
 import { type Shown, isShown } from './shown.ts';
 
 /** The device’s guest player. */
@@ -52,17 +52,6 @@ const isSpend = (value: unknown): value is SpendRecord => {
   );
 };
 
-/** Like idb-keyval’s functions, which are not used elsewhere: here, they don’t enlarge the main file. */
-const get = (name: string, store: UseStore): Promise<unknown> =>
-  store('readonly', (objects) => promisifyRequest<unknown>(objects.get(name)));
-const change = (store: UseStore, work: (objects: IDBObjectStore) => void): Promise<void> =>
-  store('readwrite', (objects) => {
-    work(objects);
-    return waitForCommit(objects.transaction);
-  });
-const set = (name: string, value: unknown, store: UseStore): Promise<void> =>
-  change(store, (objects) => void objects.put(value, name));
-
 export function createDeviceStore(options: { name: string; clock: Clock }): DeviceStore {
   const inStore = { autoIncrement: false };
   const database = createDatabase({
@@ -77,17 +66,17 @@ export function createDeviceStore(options: { name: string; clock: Clock }): Devi
     operation.catch(() => undefined);
   return {
     async readGuest() {
-      const guest = await get('guest', device);
+      const guest = await get<unknown>('guest', device);
       return isGuest(guest) ? guest : undefined;
     },
     writeGuest: (guest) => set('guest', guest, device),
     async readWallet(ref) {
-      const shown = await orNothing(get(`wallet ${ref}`, device));
+      const shown = await orNothing(get<unknown>(`wallet ${ref}`, device));
       return isShown(shown) ? shown : undefined;
     },
     writeWallet: (shown) => orNothing(set(`wallet ${shown.ref}`, shown, device)),
     writeSpend: (spend) => set(spend.id, spend, spends),
-    removeSpend: (id) => orNothing(change(spends, (objects) => void objects.delete(id))),
+    removeSpend: (id) => orNothing(del(id, spends)),
     async readSpends(ref) {
       const stored = (await orNothing(values<unknown>(spends))) ?? [];
       return stored.filter(isSpend).filter((spend) => spend.ref === ref);

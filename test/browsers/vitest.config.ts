@@ -41,7 +41,7 @@ const playwrightCommands: typeof webDriverCommands = {
 export default defineConfig({
   root: join(import.meta.dirname, '..', '..'),
   resolve: { alias: sdkSources, tsconfigPaths: true },
-  optimizeDeps: { include: ['idb-keyval', 'phaser', 'phaser3', 'phaser360'] },
+  optimizeDeps: { include: ['eventemitter3', 'idb-keyval', 'phaser', 'phaser3', 'phaser360'] },
   plugins: [withRealInput()],
   test: {
     restoreMocks: true,

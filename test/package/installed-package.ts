@@ -54,6 +54,7 @@ export function installPackage({
   const { filename, files } = pack('.');
   const dependencies = {
     trueward: `file:${filename}`,
+    eventemitter3: `file:${join(modules, 'eventemitter3')}`,
     'idb-keyval': `file:${join(modules, 'idb-keyval')}`,
     ...Object.fromEntries(
       packedWorkspaces.map((name) => [name, `file:${pack(`./${name}`).filename}`]),
