@@ -190,6 +190,45 @@ it('the tag’s attributes set options', async () => {
   await expect.poll(() => logs).toContain('[trueward] POST /v1/decisions');
 });
 
+it('the tag for web exports holds a GDevelop game during its ads', async () => {
+  // A stand-in for the exported page, whose game is a local variable of the page's own script.
+  const engine = `<script>
+    var gdjs = {
+      RuntimeGame: class {
+        paused = false;
+        pause(paused) { this.paused = paused; }
+        startGameLoop() {
+          const frame = () => {
+            requestAnimationFrame(frame);
+            if (!this.paused) window.frames_run = (window.frames_run ?? 0) + 1;
+          };
+          frame();
+        }
+      },
+    };
+    addEventListener('load', () => new gdjs.RuntimeGame().startGameLoop());
+  </script>`;
+  const tag = addAttributes('data-user-ref="player-9"')
+    .replace('async ', '')
+    .replace(/integrity="[^"]*"/, '')
+    .replace('trueward.js', 'trueward-web-export.js');
+  // In an export, the engine's files are scripts of their own.
+  const loaded = '<script src="data:text/javascript,0"></script>';
+  host.set('/export', { body: createPage(tag + engine + loaded) });
+  await page.goto(`${host.url}/export`, { waitUntil: 'load' });
+  const countFrames = () => page.evaluate(() => Reflect.get(window, 'frames_run') as number);
+  await expect.poll(countFrames).toBeGreaterThan(2);
+  await page.locator('#play').click();
+  await page.getByRole('dialog').first().waitFor();
+  const framesBefore = await countFrames();
+  await page.getByText('Your reward is on its way').first().waitFor();
+  expect(await countFrames()).toBe(framesBefore);
+  await page.getByRole('button', { name: 'Close ad' }).first().click();
+  await page.locator('#outcome', { hasText: 'rewarded' }).waitFor();
+  await expect.poll(countFrames).toBeGreaterThan(framesBefore);
+  expect(errors).toEqual(expectedErrors);
+});
+
 it('starts from a module tag too', async () => {
   const tag = addAttributes('type="module" data-user-ref="player-8"');
   host.set('/module', { body: createPage(tag) });
