@@ -1,5 +1,3 @@
-import { listen } from '../platform/native.ts';
-
 /**
  * Holds a game made with Construct 3. Its runtime has no function for this, and may run in a worker, but it suspends
  * itself when the page is hidden. So for Construct, and only for it, the page is hidden during the ad: the SDK reads
@@ -9,18 +7,10 @@ export function holdConstruct(): () => void {
   if (!Object.hasOwn(globalThis, 'c3_runtimeInterface')) return () => {};
   const restoreState = override('visibilityState', 'hidden');
   dispatch(true);
-  const show = (): void => {
-    restoreState();
-    dispatch(false);
-  };
   return () => {
-    if (!document.hidden) return show();
-    // Sounds must not start on a hidden page.
-    const stop = listen(document, 'visibilitychange', () => {
-      if (document.hidden) return;
-      stop();
-      show();
-    });
+    restoreState();
+    // If the page is really hidden, the runtime stays suspended: it reads the state, or counts what it is told.
+    dispatch(false);
   };
 }
 

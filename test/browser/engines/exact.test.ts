@@ -22,8 +22,10 @@ import { importRecipe, recipes } from './recipes.ts';
 
 /** What every game does around an ad. `npm test` runs only the first. */
 const stories: [name: string, expectStory: (game: ExactGame) => Promise<void>][] = [
-  ['stands still during a short ad', (game) => expectExact(game, 200)],
-  ['stands still during a long ad', (game) => expectExact(game, 30_000)],
+  // Some engines ignore gaps of more than 200 ms.
+  ['stands still during an ad of 100 ms', (game) => expectExact(game, 100)],
+  ['stands still during an ad of 200 ms', (game) => expectExact(game, 200)],
+  ['stands still during an ad of 30 s', (game) => expectExact(game, 30_000)],
   ['receives its reward in a frame', expectRewarded],
   ['keeps its own pause', expectOwnPauseKept],
   ['may be destroyed during an ad', expectDestroyable],
@@ -42,7 +44,7 @@ describe.each([pixi, babylon, ...recipeGames, ...globalEngines])('$name', ({ sta
 });
 
 it('no recipe has more than 25 lines', () => {
-  expect(recipes.size).toBeGreaterThan(7);
+  expect(recipes.size).toBe(7);
   expect([...recipes].filter(([, lines]) => lines.length > 25)).toEqual([]);
 });
 

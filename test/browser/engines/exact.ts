@@ -28,15 +28,18 @@ export async function expectExact(game: ExactGame, adMs: number): Promise<void> 
   await eventually(() => expect(game.isKeyDown()).toBe(true));
 
   let before = readState(game);
+  let openedAtMs = 0;
   let closedAtMs = 0;
   const controller = new AbortController();
   const result = ads.showRewarded('revive', {
     signal: controller.signal,
-    onOpen: () => (before = readState(game)),
+    onOpen() {
+      before = readState(game);
+      openedAtMs = performance.now();
+    },
     onClose: () => (closedAtMs = performance.now()),
   });
   await once((done) => ads.once('start', done));
-  const openedAtMs = performance.now();
   if (game.audio) await eventually(() => expect(game.audio?.state).toBe('suspended'));
   const soundAt = game.audio?.currentTime;
   await keyboard.up(keys.right);
@@ -45,10 +48,9 @@ export async function expectExact(game: ExactGame, adMs: number): Promise<void> 
     window.dispatchEvent(new Event(hidden ? 'blur' : 'focus'));
   }
   resetHidden();
-  do await frames(1);
-  while (performance.now() - openedAtMs < Math.min(adMs, 200));
+  while (performance.now() - openedAtMs < Math.min(adMs, 200)) await frames(1);
   skipTime(Math.max(0, openedAtMs + adMs - performance.now()));
-  await frames(2);
+  await frames(1);
   expect(game.audio?.currentTime, 'sounds').toBe(soundAt);
   expect(readState(game), 'the state before the ad closed').toEqual(before);
   controller.abort();
