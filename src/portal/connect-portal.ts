@@ -5,7 +5,7 @@ import type { EngineDriver } from '../engine/engine-driver.ts';
 import type { Availability, Outcome, Reward, ShowResult } from '../outcome.ts';
 import { type Clock, createDeadline, type Deadline, runWithTimeout } from '../platform/clock.ts';
 import type { PortalName } from '../platform/find-portal.ts';
-import { callGuarded, has, reportUncaught } from '../platform/guard.ts';
+import { callGuarded, copyOwn, has, reportUncaught } from '../platform/guard.ts';
 import { loadPart } from '../platform/load-part.ts';
 import { listen } from '../platform/native.ts';
 import type { Rewards } from '../reward/rewards.ts';
@@ -64,6 +64,10 @@ export function connectPortal(
   const { clock, newId, onChange, portal, rewards, signal } = deps;
   const hold = createHold(deps.engine);
   const name = typeof portal === 'string' ? portal : portal.name;
+  const portalRewards = copyOwn(deps.portalRewards);
+  const portalPlacements = copyOwn(deps.portalPlacements);
+  const findPlacement = (placement: string): string =>
+    String(portalPlacements[placement] ?? placement);
   const mistake = findMistake(portal);
   if (mistake) reportUncaught(new TypeError(`trueward: ${mistake}`));
   /** Why a placement's ads, or all of them (`''`), are unavailable for now. */
@@ -141,8 +145,8 @@ export function connectPortal(
     const setMuted = (isMuted: boolean): void => {
       if (page.muted === isMuted || signal.aborted) return;
       page.muted = isMuted;
-      if (isMuted) unmute = mutePage();
-      else unmute?.();
+      unmute?.();
+      unmute = isMuted ? mutePage() : undefined;
       onChange();
     };
     callGuarded(() => {
@@ -164,7 +168,8 @@ export function connectPortal(
     });
     void askAdapter(() => adapter.language?.()).then((tag) => {
       if (tag === undefined) return;
-      page.language = tag;
+      // Facebook and others write it as `de_DE`.
+      page.language = tag.replaceAll('_', '-');
       onChange();
     });
   }
@@ -180,11 +185,8 @@ export function connectPortal(
   }
 
   function findReward(placement: string): Reward | ShowResult {
-    const rewardsByPlacement = deps.portalRewards ?? {};
-    const reward: Partial<Reward> | undefined = Object.hasOwn(rewardsByPlacement, placement)
-      ? rewardsByPlacement[placement]
-      : undefined;
-    const { type, amount } = reward ?? {};
+    const reward = portalRewards[placement];
+    const { amount, type } = Object(reward) as Partial<Reward>;
     if (typeof type === 'string' && Number.isFinite(amount))
       return { type, amount: Number(amount) };
     const detail =
@@ -221,7 +223,7 @@ export function connectPortal(
         clock,
         hold,
         connect,
-        portalPlacement: deps.portalPlacements?.[placement] ?? placement,
+        portalPlacement: findPlacement(placement),
         occupy() {
           const late = occupyPage(request);
           return typeof late === 'function' ? late : undefined;
@@ -279,16 +281,13 @@ export function connectPortal(
         return { available: false, outcome: 'error', reason: 'portal_only' };
       const kind =
         format === undefined || format === 'banner'
-          ? Object.hasOwn(deps.portalRewards ?? {}, placement)
-            ? 'rewarded'
-            : 'interstitial'
+          ? portalRewards[placement] === undefined
+            ? 'interstitial'
+            : 'rewarded'
           : format;
       const isLoaded = await runWithTimeout(clock, startLimitMs, callSignal, async () => {
         const adapter = await connect();
-        const answer = await adapter.preload?.(
-          kind,
-          deps.portalPlacements?.[placement] ?? placement,
-        );
+        const answer = await adapter.preload?.(kind, findPlacement(placement));
         return answer === true;
       });
       if (isLoaded === true) loadedPlacements.add(placement);

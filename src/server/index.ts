@@ -15,6 +15,14 @@ export type {
 export { type JwkSet, ReceiptError, type ReceiptErrorCode } from './receipt-keys.ts';
 export { signUserToken, type SignUserTokenOptions } from './sign-user-token.ts';
 export {
+  type PortalPlayer,
+  PortalTokenError,
+  type PortalTokenErrorCode,
+  type VerifiablePortal,
+  verifyPortalToken,
+  type VerifyPortalTokenOptions,
+} from './verify-portal-token.ts';
+export {
   createUsedReceipts,
   type RewardReceipt,
   type UsedReceipts,

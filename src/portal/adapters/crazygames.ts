@@ -8,7 +8,11 @@ interface CrazyGamesSdk {
   ad: {
     requestAd(
       type: 'midgame' | 'rewarded',
-      callbacks: { adStarted(): void; adFinished(): void; adError(error?: unknown): void },
+      callbacks: {
+        adStarted(): void;
+        adFinished(): void;
+        adError(error?: unknown, data?: unknown): void;
+      },
     ): void;
   };
   game: {
@@ -47,8 +51,8 @@ export function createAdapter(): PortalAdapter {
         sdk.ad.requestAd(kind === 'rewarded' ? kind : 'midgame', {
           adStarted: onStart,
           adFinished: () => resolve('completed'),
-          adError(error) {
-            const { code, message } = (error ?? {}) as { code?: string; message?: string };
+          adError(error, data = error) {
+            const { code, message } = (data ?? {}) as { code?: string; message?: string };
             const detail = [code ?? String(error), message].filter(Boolean).join(': ');
             resolve({ result: results[code ?? ''] ?? 'error', detail });
           },

@@ -108,6 +108,28 @@ describe('a page on a portal', () => {
   });
 });
 
+it.each<[unknown, unknown]>([
+  [null, null],
+  [25, 25],
+  [{ revive: null }, { toString: 7 }],
+  [{ revive: 25 }, 'revive'],
+  [{ revive: { type: 'coins' } }, []],
+  [{ revive: { type: 'coins', amount: '25' } }, undefined],
+  [{ revive: { type: 7, amount: Number.NaN } }, undefined],
+])('says what to do about the rewards %j', async (rewards, placements) => {
+  const portalAds = start({
+    portalRewards: rewards as never,
+    portalPlacements: placements as never,
+  });
+  for (const placement of ['revive', 'toString', '__proto__'])
+    expect(await portalAds.showRewarded(placement)).toMatchObject({
+      outcome: 'invalid_placement',
+      reason: 'reward_unknown',
+      detail: expect.stringContaining(`portalRewards: { "${placement}": {`),
+    });
+  expect((await portalAds.showInterstitial('toString')).outcome).toBe('completed');
+});
+
 it.each<[unknown, string]>([
   ['kongregate', 'got "kongregate"'],
   ['toString', 'got "toString"'],
