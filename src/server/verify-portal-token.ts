@@ -194,8 +194,8 @@ async function fetchKey(fetch: typeof globalThis.fetch): Promise<CryptoKey> {
 /** Wraps a key in the format PKCS #1 as SubjectPublicKeyInfo, which Web Crypto needs. */
 function wrapKey(key: Uint8Array): Uint8Array<ArrayBuffer> {
   const rsa = [0x30, 13, 6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1, 5, 0];
-  const bits = [3, ...encodeLength(key.length + 1), 0, ...key];
-  return Uint8Array.from([0x30, ...encodeLength(rsa.length + bits.length), ...rsa, ...bits]);
+  const bits = [3].concat(encodeLength(key.length + 1), 0, Array.from(key));
+  return Uint8Array.from([0x30].concat(encodeLength(rsa.length + bits.length), rsa, bits));
 }
 
 const encodeLength = (length: number): number[] =>
