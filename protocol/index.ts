@@ -61,10 +61,16 @@ import {
   webhookEventSchema,
 } from './schemas/webhook-event.ts';
 import {
+  deviceSchema,
   entitlementSchema,
+  grantRequestSchema,
   guestSchema,
+  linkCodeSchema,
+  linkRequestSchema,
+  playerWalletSchema,
   spendRequestSchema,
   spendSchema,
+  walletEntrySchema,
   walletSchema,
 } from './schemas/wallet.ts';
 import { webhookRequestSchema, webhookSchema } from './schemas/webhook.ts';
@@ -139,4 +145,10 @@ export const schemas = [
   walletSchema,
   spendRequestSchema,
   spendSchema,
+  linkCodeSchema,
+  linkRequestSchema,
+  walletEntrySchema,
+  grantRequestSchema,
+  deviceSchema,
+  playerWalletSchema,
 ];

@@ -1414,6 +1414,7 @@ export interface Problem {
     | 'request_in_progress'
     | 'quota_exceeded'
     | 'insufficient_balance'
+    | 'link_code_invalid'
     | 'precondition_failed'
     | 'body_too_large'
     | 'unsupported_media_type'
@@ -2704,4 +2705,118 @@ export interface Spend {
    * The number of changes to the wallet so far.
    */
   version: number;
+}
+/**
+ * A code with which another device becomes the same guest player.
+ */
+export interface LinkCode {
+  /**
+   * Such as `K7QF-2M9X`. It can be used once.
+   */
+  code: string;
+  /**
+   * When the code expires.
+   */
+  expires_at: string;
+}
+/**
+ * Uses a code from another device.
+ */
+export interface LinkRequest {
+  /**
+   * The code, in any case, with or without hyphens and spaces.
+   */
+  code: string;
+}
+/**
+ * A change to a wallet.
+ */
+export interface WalletEntry {
+  /**
+   * The id of the decision that earned a reward, the id of a spend that its sender chose, or the id of a grant.
+   */
+  id: string;
+  kind: 'reward' | 'spend' | 'grant';
+  /**
+   * A type from your game, such as `coins`.
+   */
+  type: string;
+  /**
+   * How much was added to the balance. Negative for a spend.
+   */
+  delta: number;
+  /**
+   * The time of a timed reward.
+   */
+  duration_s?: number;
+  reason?: string;
+  /**
+   * The balance of this type after the change.
+   */
+  balance: number;
+  /**
+   * The number of changes to the wallet so far.
+   */
+  version: number;
+  /**
+   * When it happened.
+   */
+  at: string;
+}
+/**
+ * Gives a player something, to make good for a mistake. Has an `amount` or a `duration_s`.
+ */
+export interface GrantRequest {
+  /**
+   * A type from your game, such as `coins`.
+   */
+  type: string;
+  amount?: number;
+  duration_s?: number;
+  /**
+   * Why, for the audit log.
+   */
+  reason: string;
+}
+/**
+ * A device of a guest player.
+ */
+export interface Device {
+  /**
+   * When the device became the player’s.
+   */
+  linked_at: string;
+  /**
+   * When the device was last used, to within a day.
+   */
+  used_at: string;
+}
+/**
+ * What a player has, for operators.
+ */
+export interface PlayerWallet {
+  /**
+   * Your own id for the player: 1 to 128 printable ASCII characters. Returned unchanged.
+   */
+  player_ref: string;
+  balances: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: number;
+  };
+  entitlements: Entitlement[];
+  /**
+   * The number of changes to the wallet so far.
+   */
+  version: number;
+  /**
+   * The service’s clock.
+   */
+  now: string;
+  /**
+   * Empty unless the player is a guest.
+   */
+  devices: Device[];
 }

@@ -47,6 +47,8 @@ export type { RewardDiagnostics } from './reward/rewards.ts';
 export type { RewardHandler } from './reward/delivery.ts';
 export type {
   CompletedSpend,
+  LinkCodeResult,
+  LinkResult,
   ReadResult,
   SpendHandler,
   SpendOptions,

@@ -1,5 +1,5 @@
 import type { Reason } from './outcome.ts';
-import type { ReadResult, SpendResult, Wallet } from './wallet/wallet.ts';
+import type { Wallet, WalletFailure } from './wallet/wallet.ts';
 
 /**
  * Creates the wallet of `ads.wallet`, whose code is loaded when it is first used.
@@ -9,9 +9,9 @@ import type { ReadResult, SpendResult, Wallet } from './wallet/wallet.ts';
  */
 export function createWallet(open: () => Promise<Wallet>, reason: Reason = 'destroyed'): Wallet {
   let opened: Wallet | undefined;
-  const use = async <T extends ReadResult | SpendResult>(
+  const use = async <T extends object>(
     work: (wallet: Wallet) => Promise<T>,
-  ): Promise<T | { outcome: 'unavailable'; reason: Reason }> => {
+  ): Promise<T | WalletFailure> => {
     try {
       return await work((opened = await open()));
     } catch {
@@ -23,5 +23,7 @@ export function createWallet(open: () => Promise<Wallet>, reason: Reason = 'dest
     balance: (type) => opened?.balance(type) ?? 0,
     activeUntil: (type) => opened?.activeUntil(type),
     spend: (...spend) => use((wallet) => wallet.spend(...spend)),
+    createLinkCode: () => use((wallet) => wallet.createLinkCode()),
+    link: (...link) => use((wallet) => wallet.link(...link)),
   };
 }

@@ -9,6 +9,7 @@ const sections: { text: string; entries: Entry[] }[] = [
     text: 'Start',
     entries: [
       ['Quick start', 'docs/quick-start.md'],
+      ['No backend', 'docs/no-backend.md'],
       ['Phaser', 'docs/phaser.md'],
       ['Cocos Creator', 'docs/cocos.md'],
       ['Script tag', 'docs/script-tag.md'],

@@ -20,6 +20,7 @@ export const idPrefixes = {
   user: 'usr',
   job: 'job',
   player: 'ply',
+  grant: 'grt',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

@@ -36,6 +36,7 @@ export const problemStatus = {
   request_in_progress: 409,
   quota_exceeded: 409,
   insufficient_balance: 409,
+  link_code_invalid: 409,
   precondition_failed: 412,
   body_too_large: 413,
   unsupported_media_type: 415,

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { named, ref, time } from './common.ts';
+import { named, oneOf, ref, time } from './common.ts';
 import { userRef } from './decision.ts';
 import { rewardType } from './reward.ts';
 
@@ -54,4 +54,61 @@ export const spendSchema = named('Spend', 'A completed spend.', {
   amount: Type.Integer({ minimum: 1 }),
   balance,
   version,
+});
+
+export const linkCodeSchema = named(
+  'LinkCode',
+  'A code with which another device becomes the same guest player.',
+  {
+    code: Type.String({ description: 'Such as `K7QF-2M9X`. It can be used once.' }),
+    expires_at: time('When the code expires.'),
+  },
+);
+
+export const linkRequestSchema = named('LinkRequest', 'Uses a code from another device.', {
+  code: Type.String({
+    minLength: 8,
+    maxLength: 32,
+    description: 'The code, in any case, with or without hyphens and spaces.',
+  }),
+});
+
+export const walletEntrySchema = named('WalletEntry', 'A change to a wallet.', {
+  id: Type.String({
+    description:
+      'The id of the decision that earned a reward, the id of a spend that its sender chose, or the id of a grant.',
+  }),
+  kind: oneOf(['reward', 'spend', 'grant']),
+  type: rewardType,
+  delta: Type.Integer({ description: 'How much was added to the balance. Negative for a spend.' }),
+  duration_s: Type.Optional(Type.Integer({ description: 'The time of a timed reward.' })),
+  reason: Type.Optional(Type.String()),
+  balance: Type.Integer({ minimum: 0, description: 'The balance of this type after the change.' }),
+  version,
+  at: time('When it happened.'),
+});
+
+export const grantRequestSchema = named(
+  'GrantRequest',
+  'Gives a player something, to make good for a mistake. Has an `amount` or a `duration_s`.',
+  {
+    type: rewardType,
+    amount: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
+    duration_s: Type.Optional(Type.Integer({ minimum: 1, maximum: 31_536_000 })),
+    reason: Type.String({ minLength: 1, maxLength: 64, description: 'Why, for the audit log.' }),
+  },
+);
+
+export const deviceSchema = named('Device', 'A device of a guest player.', {
+  linked_at: time('When the device became the player’s.'),
+  used_at: time('When the device was last used, to within a day.'),
+});
+
+export const playerWalletSchema = named('PlayerWallet', 'What a player has, for operators.', {
+  player_ref: userRef,
+  balances: Type.Record(Type.String(), balance),
+  entitlements: Type.Array(ref('Entitlement')),
+  version,
+  now: time('The service’s clock.'),
+  devices: Type.Array(ref('Device'), { description: 'Empty unless the player is a guest.' }),
 });

@@ -2,16 +2,26 @@ import type { Reason } from '../outcome.ts';
 import { linkSignals } from '../platform/clock.ts';
 import { has } from '../platform/guard.ts';
 import { listen } from '../platform/native.ts';
-import { hasShape, toReasonCode } from '../transport/service-client.ts';
-import type { Wallet as WireWallet } from '../../protocol/wire.ts';
+import { type ServiceResult, hasShape, toReasonCode } from '../transport/service-client.ts';
+import type { LinkCode, Wallet as WireWallet } from '../../protocol/wire.ts';
 import { createDeviceStore } from './device-store.ts';
 import { createGuest } from './guest.ts';
 import { createSpends } from './spends.ts';
-import { type Shown, balanceOf, endOf, show, startShown } from './shown.ts';
-import type { Proof, ReadResult, Wallet, WalletDeps } from './wallet.ts';
+import { type Shown, balanceOf, endOf, isEmpty, show, startShown } from './shown.ts';
+import type { Proof, ReadResult, Wallet, WalletDeps, WalletFailure } from './wallet.ts';
 
 const isWallet = (body: unknown): body is WireWallet =>
   hasShape(body, { balances: {}, entitlements: [], version: 0, now: '' });
+
+const isLinkCode = (body: unknown): body is LinkCode =>
+  hasShape(body, { code: '', expires_at: '' });
+
+const describeFailure = (
+  response: Exclude<ServiceResult<unknown>, { kind: 'ok' }>,
+): WalletFailure => ({
+  outcome: response.kind === 'refused' ? 'unavailable' : 'offline',
+  reason: toReasonCode(response) as Reason,
+});
 
 /** Opens the wallet. Also makes the device’s guest player, for games that have no ids for their players. */
 export function openWallet(deps: WalletDeps): Wallet & {
@@ -59,10 +69,7 @@ export function openWallet(deps: WalletDeps): Wallet & {
     if (!has(proof, 'headers')) return proof;
     const { headers, ref } = proof;
     const response = await client.call('/v1/wallet', isWallet, { headers, signal });
-    if (response.kind !== 'ok') {
-      const reason = toReasonCode(response) as Reason;
-      return { outcome: response.kind === 'refused' ? 'unavailable' : 'offline', reason };
-    }
+    if (response.kind !== 'ok') return describeFailure(response);
     // A slower, older answer must not replace a newer one.
     if (ref === currentRef() && response.body.version >= getShown().version)
       await setShown(show(ref, response.body, clock.now()));
@@ -121,6 +128,33 @@ export function openWallet(deps: WalletDeps): Wallet & {
     balance: (type) => balanceOf(getShown(), type),
     activeUntil: (type) => endOf(getShown(), type, clock.now()),
     spend: spends.spend,
+    async createLinkCode() {
+      const proof = await prove();
+      if (!has(proof, 'headers')) return proof;
+      const call = { body: {}, headers: proof.headers, signal };
+      const response = await client.call('/v1/players/link-codes', isLinkCode, call);
+      if (response.kind !== 'ok') return describeFailure(response);
+      const { code, expires_at: end } = response.body;
+      return { outcome: 'created', code, expiresAt: new Date(end) };
+    },
+    async link(code, options) {
+      const { childDirected, userRef } = player.current().user;
+      if (childDirected) return { outcome: 'unavailable', reason: 'child_directed' };
+      await guest.restore();
+      const ref = currentRef();
+      if (userRef !== undefined || (ref && !ref.startsWith('ply_')))
+        return { outcome: 'unavailable', reason: 'identity_required' };
+      if (ref && !options?.replace) {
+        const result = await read();
+        // A player whom the service has forgotten has nothing to lose.
+        if (result.outcome !== 'read' && result.reason !== 'player_unknown') return result;
+        if (result.outcome === 'read' && !isEmpty(getShown(), clock.now()))
+          return { outcome: 'not_empty' };
+      }
+      const result = await guest.link(String(code));
+      if (result.outcome === 'linked') await refresh();
+      return result;
+    },
     identify: guest.identify,
   };
 }

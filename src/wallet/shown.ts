@@ -55,3 +55,8 @@ export const endOf = ({ ends, offsetMs }: Shown, type: string, nowMs: number): D
   const end = findNumber(ends, type);
   return end > nowMs + offsetMs ? new Date(end) : undefined;
 };
+
+/** Whether the player has nothing. */
+export const isEmpty = (shown: Shown, nowMs: number): boolean =>
+  Object.keys(shown.balances).every((type) => balanceOf(shown, type) === 0) &&
+  Object.keys(shown.ends).every((type) => !endOf(shown, type, nowMs));

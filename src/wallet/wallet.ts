@@ -43,6 +43,21 @@ export type SpendResult =
     }
   | (WalletFailure & { id?: never; balance?: never });
 
+/** A code for another device. */
+export type LinkCodeResult =
+  { outcome: 'created'; code: string; expiresAt: Date; reason?: never } | WalletFailure;
+
+/**
+ * The result of using a code from another device.
+ *
+ * - `linked`: this device now has the other device’s player.
+ * - `wrong_code`: the code is wrong, was used, or has expired.
+ * - `not_empty`: this device’s own player has something in the wallet, which this device could not reach any more. Ask
+ *   the player, and call again with `replace`.
+ */
+export type LinkResult =
+  { outcome: 'linked' | 'wrong_code' | 'not_empty'; reason?: never } | WalletFailure;
+
 /** Options for one spend. */
 export interface SpendOptions {
   /** What the player buys, for your reports: up to 64 characters. */
@@ -79,6 +94,14 @@ export interface Wallet {
    * @param amount - A whole number from 1 to 2^53 - 1.
    */
   spend(type: string, amount: number, options?: SpendOptions): Promise<SpendResult>;
+  /** Makes a code, such as `K7QF-2M9X`, with which another device gets this guest player and the wallet. */
+  createLinkCode(): Promise<LinkCodeResult>;
+  /**
+   * Uses a code from another device. This device then has the other one’s guest player.
+   *
+   * @param options - `replace`: whether to go on although this device’s own player has something in the wallet.
+   */
+  link(code: string, options?: { replace?: boolean }): Promise<LinkResult>;
 }
 
 /** The events that the wallet handles. */

@@ -15,7 +15,6 @@ import { shouldRetry } from './api/use-call.ts';
 import { i18nProvider } from './i18n.ts';
 import { ConnectionBanner } from './layout/connection-banner.tsx';
 import { PanelLayout } from './layout/panel-layout.tsx';
-import { TryRequestPage } from './policy/try-request.tsx';
 import { resources } from './resources.tsx';
 import { createAuthProvider } from './session/auth-provider.ts';
 import { ConfirmationDialog } from './session/confirmation-dialog.tsx';
@@ -102,7 +101,8 @@ function SignedInPanel({ connection, session }: Props) {
           <CustomRoutes>
             <Route path="/decisions" element={<pages.decisions />} />
             <Route path="/decisions/:id" element={<pages.decision />} />
-            <Route path="/try" element={<TryRequestPage />} />
+            <Route path="/try" element={<pages.tryRequest />} />
+            <Route path="/players" element={<pages.player />} />
             <Route path="/review" element={<pages.reviewQueue />} />
             <Route path="/account" element={<pages.account session={session} />} />
           </CustomRoutes>
@@ -135,6 +135,10 @@ const pages = {
   decision: lazy(async () => ({
     default: (await import('./activity/decision-page.tsx')).DecisionPage,
   })),
+  tryRequest: lazy(async () => ({
+    default: (await import('./policy/try-request.tsx')).TryRequestPage,
+  })),
+  player: lazy(async () => ({ default: (await import('./player/player-page.tsx')).PlayerPage })),
   reviewQueue: lazy(async () => ({
     default: (await import('./creative/review-queue.tsx')).ReviewQueue,
   })),

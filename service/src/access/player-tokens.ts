@@ -1,15 +1,29 @@
 import { randomBytes } from 'node:crypto';
 import type { MakeId } from '../platform/ids.ts';
-import type { Clock } from '../platform/time.ts';
-import type { Database, Scope } from '../store/database.ts';
+import type { Device, LinkCode } from '@trueward/protocol/wire';
+import { type Clock, formatInstant } from '../platform/time.ts';
+import type { Database, Queries, Scope } from '../store/database.ts';
 import { hashToken } from './sessions.ts';
 
 /** Creates guest players, and identifies them by their tokens. */
 export interface PlayerTokens {
   /** Creates a guest player. */
-  create(scope: Scope): Promise<{ playerRef: string; playerToken: string }>;
+  create(scope: Scope): Promise<NewToken>;
   /** Resolves to the player's reference, or to undefined if the service doesn't know the token. */
   find(scope: Scope, token: string): Promise<string | undefined>;
+  /** Makes a code with which another device becomes the same player. It replaces an earlier one. */
+  createLinkCode(scope: Scope, playerRef: string, queries?: Queries): Promise<LinkCode>;
+  /** Uses a code. Resolves to undefined if it is wrong, used or expired. */
+  link(scope: Scope, code: string): Promise<NewToken | undefined>;
+  /** Returns the player's devices. */
+  listDevices(queries: Queries, scope: Scope, playerRef: string): Promise<Device[]>;
+  /** Revokes the tokens of all of the player's devices. Returns their number. */
+  revoke(queries: Queries, scope: Scope, playerRef: string): Promise<number>;
+}
+
+interface NewToken {
+  playerRef: string;
+  playerToken: string;
 }
 
 interface Deps {
@@ -41,6 +55,22 @@ const makeToken = (playerRef: string): string =>
     randomBytes(32).toString('base64url'),
   ].join('.');
 
+/** How long a code can be used. */
+const linkCodeMs = 600_000;
+/** Crockford's base 32, which has no letters that look like others. */
+const codeLetters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** Makes a code of 40 random bits. Wrong guesses are limited per IP and per account. */
+const makeLinkCode = (): string =>
+  Array.from(randomBytes(8), (byte) => codeLetters[byte % 32]).join('');
+
+/** Returns a code as it was made, however a person has written it. */
+const normalizeLinkCode = (text: string): string =>
+  text.toUpperCase().replaceAll(/[\s-]/g, '').replaceAll('O', '0').replaceAll(/[IL]/g, '1');
+
+const hashLinkCode = ({ accountId, environment }: Scope, code: string): string =>
+  hashToken(`${accountId} ${environment} ${code}`);
+
 export function createPlayerTokens({ database, clock, makeId, pseudonym }: Deps): PlayerTokens {
   const cache = new Map<string, { playerRef: string; endsAtMs: number }>();
   const remember = (name: string, playerRef: string): string => {
@@ -50,24 +80,81 @@ export function createPlayerTokens({ database, clock, makeId, pseudonym }: Deps)
     cache.set(name, { playerRef, endsAtMs: clock.monotonicMs() + cacheMs });
     return playerRef;
   };
+  /** Adds a device. */
+  const addToken = async (queries: Queries, scope: Scope, playerRef: string): Promise<NewToken> => {
+    const playerToken = makeToken(playerRef);
+    await queries.query(
+      `INSERT INTO player_tokens (account_id, environment, hash, player_ref, viewer, created_at, used_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $6)`,
+      [
+        scope.accountId,
+        scope.environment,
+        hashToken(playerToken),
+        playerRef,
+        pseudonym(scope, playerRef),
+        new Date(clock.nowMs()),
+      ],
+    );
+    return { playerRef, playerToken };
+  };
   return {
-    async create(scope) {
-      const playerRef = makeId('player');
-      const playerToken = makeToken(playerRef);
-      const { accountId, environment } = scope;
-      await database.query(
-        `INSERT INTO player_tokens (account_id, environment, hash, player_ref, viewer, created_at, used_at)
-          VALUES ($1, $2, $3, $4, $5, $6, $6)`,
+    create: (scope) => addToken(database, scope, makeId('player')),
+    async createLinkCode(scope, playerRef, queries = database) {
+      const code = makeLinkCode();
+      const expiresAtMs = clock.nowMs() + linkCodeMs;
+      await queries.query(
+        `INSERT INTO link_codes (account_id, environment, viewer, player_ref, hash, expires_at)
+          VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (account_id, environment, viewer)
+          DO UPDATE SET hash = excluded.hash, expires_at = excluded.expires_at`,
         [
-          accountId,
-          environment,
-          hashToken(playerToken),
-          playerRef,
+          scope.accountId,
+          scope.environment,
           pseudonym(scope, playerRef),
-          new Date(clock.nowMs()),
+          playerRef,
+          hashLinkCode(scope, code),
+          new Date(expiresAtMs),
         ],
       );
-      return { playerRef, playerToken };
+      return {
+        code: `${code.slice(0, 4)}-${code.slice(4)}`,
+        expires_at: formatInstant(expiresAtMs),
+      };
+    },
+    link: (scope, code) =>
+      database.transaction(async (queries) => {
+        const [row] = await queries.query<{ playerRef: string }>(
+          `DELETE FROM link_codes WHERE account_id = $1 AND environment = $2 AND hash = $3 AND expires_at > $4
+            RETURNING player_ref AS "playerRef"`,
+          [
+            scope.accountId,
+            scope.environment,
+            hashLinkCode(scope, normalizeLinkCode(code)),
+            new Date(clock.nowMs()),
+          ],
+        );
+        return row && addToken(queries, scope, row.playerRef);
+      }),
+    async listDevices(queries, scope, playerRef) {
+      const rows = await queries.query<{ createdAt: Date; usedAt: Date }>(
+        `SELECT created_at AS "createdAt", used_at AS "usedAt" FROM player_tokens
+          WHERE account_id = $1 AND environment = $2 AND viewer = $3 ORDER BY created_at LIMIT 100`,
+        [scope.accountId, scope.environment, pseudonym(scope, playerRef)],
+      );
+      return rows.map(({ createdAt, usedAt }) => ({
+        linked_at: createdAt.toISOString(),
+        used_at: usedAt.toISOString(),
+      }));
+    },
+    async revoke(queries, scope, playerRef) {
+      const params = [scope.accountId, scope.environment, pseudonym(scope, playerRef)];
+      const where = 'account_id = $1 AND environment = $2 AND viewer = $3';
+      await queries.query(`DELETE FROM link_codes WHERE ${where}`, params);
+      const rows = await queries.query(
+        `DELETE FROM player_tokens WHERE ${where} RETURNING viewer`,
+        params,
+      );
+      cache.clear();
+      return rows.length;
     },
     async find(scope, token) {
       const row = [scope.accountId, scope.environment, hashToken(token)];

@@ -16,6 +16,7 @@ export const powers = {
   webhook_receivers: 'change who receives webhooks',
   user_token_secrets: 'create secrets for user tokens',
   players: 'read and erase a player’s data',
+  grants: 'give players what they did not earn, and access to their devices',
   receipt_keys: 'change the keys that sign receipts',
   master_key: 'change the master key',
   export: 'export data of all accounts',

@@ -99,6 +99,12 @@ function listSweeps(nowMs: number, { auditMs }: Retention): Sweep[] {
       bound: formatInstant(nowMs - revokedKeysMs),
     },
     { table: 'sessions', key: 'hash', where: 'expires_at < $3::timestamptz', bound: now },
+    {
+      table: 'link_codes',
+      key: 'environment, viewer',
+      where: 'expires_at < $3::timestamptz',
+      bound: now,
+    },
     { table: 'user_links', key: 'hash', where: 'expires_at < $3::timestamptz', bound: now },
     {
       table: 'sign_in_attempts',

@@ -108,6 +108,7 @@ export async function deleteWallets(
           AND t.viewer = ${table}.viewer) RETURNING viewer`,
       [accountId, environment, viewers],
     );
+  await remove('link_codes');
   await remove('wallet_balances');
   return (await remove('wallet_entries')).length;
 }

@@ -58,6 +58,7 @@ import { addJobRoutes } from './routes/jobs.ts';
 import { addKeyRoutes, addUserTokenRoutes } from './routes/keys.ts';
 import { addMistakeRoutes } from './routes/mistakes.ts';
 import { addPlayerRoutes } from './routes/players.ts';
+import { addPlayerWalletRoutes } from './routes/player-wallets.ts';
 import { addReportRoutes } from './routes/reports.ts';
 import {
   addResourceReads,
@@ -221,6 +222,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   // Their writes use `runOperation`, which has its own connections: an emergency stop never waits for a list.
   const operatorDeps = { ...deps, database: forReads(deps.database) };
   addOperatorRoutes(app, operatorDeps);
+  addPlayerWalletRoutes(app, { ...operatorDeps, playerTokens, wallets });
   await addPanel(app, sessions, { ...operatorDeps, cookie });
   return app;
 }

@@ -1,6 +1,6 @@
-import type { Spend, SpendRequest, Wallet } from '@trueward/protocol/wire';
+import type { Spend, SpendRequest, Wallet, WalletEntry } from '@trueward/protocol/wire';
 import { formatInstant, type Clock } from '../platform/time.ts';
-import type { Database, Scope } from '../store/database.ts';
+import type { Database, Queries, Scope } from '../store/database.ts';
 import { lockViewers } from '../store/lock-viewers.ts';
 import { type Entry, readVersion } from './wallet.ts';
 import { findEntry, readHoldings, writeChanges } from './wallet-store.ts';
@@ -23,7 +23,21 @@ export interface WalletService {
   read(scope: Scope, owner: WalletOwner): Promise<Wallet>;
   /** Spends once per id: a retry returns the first result. */
   spend(scope: Scope, owner: WalletOwner, request: SpendRequest): Promise<SpendResult>;
+  /** Gives a player something, in the operation's transaction. */
+  grant(queries: Queries, scope: Scope, viewer: string, grant: Grant): Promise<WalletEntry>;
 }
+
+/** What an operator gives. It has an amount or a time. */
+export interface Grant {
+  id: string;
+  type: string;
+  amount: number | undefined;
+  durationS: number | undefined;
+  reason: string;
+}
+
+/** How far ahead grants can extend a timed reward, in seconds: a year. */
+const maxGrantedS = 31_536_000;
 
 export function createWalletService(database: Database, clock: Clock): WalletService {
   return {
@@ -42,6 +56,32 @@ export function createWalletService(database: Database, clock: Clock): WalletSer
         ),
         version: readVersion(rows),
         now: formatInstant(nowMs),
+      };
+    },
+    async grant(queries, scope, viewer, { amount = 0, ...grant }) {
+      const nowMs = clock.nowMs();
+      await lockViewers(queries, scope, [viewer], nowMs);
+      const rows = await readHoldings(queries, scope, [viewer]);
+      const change = {
+        ...grant,
+        viewer,
+        kind: 'grant',
+        delta: amount,
+        maxActiveS: maxGrantedS,
+      } as const;
+      const [entry] = await writeChanges(queries, scope, rows, [change], nowMs);
+      if (!entry) throw new Error('A grant can’t be refused.');
+      const { id, type, delta, balance, version } = entry;
+      return {
+        id,
+        kind: 'grant',
+        type,
+        delta,
+        ...(grant.durationS === undefined ? {} : { duration_s: grant.durationS }),
+        reason: grant.reason,
+        balance,
+        version,
+        at: formatInstant(nowMs),
       };
     },
     spend: (scope, { viewer }, { id, type, amount, reason }) =>

@@ -12,7 +12,7 @@ export interface Holding {
 export interface WalletChange {
   /** The id of the entry, which is unique for the player. */
   id: string;
-  kind: 'reward' | 'spend';
+  kind: 'reward' | 'spend' | 'grant';
   type: string;
   /** How much to add to the balance. Negative for a spend. */
   delta: number;

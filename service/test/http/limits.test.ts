@@ -19,6 +19,7 @@ beforeAll(async () => {
       RATE_LIMIT_KEY_SANDBOX: '1/60',
       RATE_LIMIT_KEY_CEILING: '500/1000',
       RATE_LIMIT_ADDRESS: '1/20',
+      RATE_LIMIT_GUESTS: '5',
       WAITS_PER_ADDRESS: '6',
     },
     { clock, log: createLog('warn', { write }) },
@@ -63,6 +64,28 @@ test.each([
     decideFrom(live, path, `::ffff:192.0.2.${index}`),
   );
   expect(mappedStatuses).toEqual({ 200: 10 });
+});
+
+test('new guest players are limited per IP', async () => {
+  const create = (ip: string) =>
+    live.call('POST', '/v1/players', live.publishable, undefined, { 'x-forwarded-for': ip });
+  expect(await flood(8, () => create('2001:db8:7::1'))).toEqual({ 201: 5, 429: 3 });
+  expect((await create('2001:db8:7::2')).status).toBe(429);
+  expect((await create('2001:db8:8::1')).status).toBe(201);
+  clock.advance(720_000);
+  expect(await flood(2, () => create('2001:db8:7::1'))).toEqual({ 201: 1, 429: 1 });
+});
+
+test('codes for other devices can’t be guessed', async () => {
+  const guess = (ip: string) =>
+    live.call(
+      'POST',
+      '/v1/players/link',
+      live.publishable,
+      { code: 'AAAAAAAA' },
+      { 'x-forwarded-for': ip },
+    );
+  expect(await flood(12, () => guess('2001:db8:9::1'))).toEqual({ 409: 10, 429: 2 });
 });
 
 test('sandbox and live keys have separate limit settings', async () => {

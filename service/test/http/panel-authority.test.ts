@@ -150,6 +150,8 @@ test('a viewer can read everything except users', async () => {
   expect(responses.filter((response) => !response.endsWith(' 200'))).toEqual([
     'exportPlayer 403 role_not_permitted',
     'readReport 422 invalid_request',
+    'readPlayerWallet 403 role_not_permitted',
+    'listWalletEntries 403 role_not_permitted',
   ]);
   expect((await viewer.send('GET', '/panel/api/users')).body.code).toBe('role_not_permitted');
 });

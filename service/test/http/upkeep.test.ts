@@ -67,6 +67,7 @@ const growingTables = [
   'audit_entries',
   'viewers',
   'player_tokens',
+  'link_codes',
   'wallet_balances',
   'wallet_entries',
   'jobs',
@@ -91,6 +92,7 @@ test('old rows are deleted in batches', async () => {
       `INSERT INTO viewers SELECT 'acc_1', 'live', ${age} || '-' || n, ${daysAgo(age)} FROM ${numbers}`,
       `INSERT INTO player_tokens SELECT 'acc_1', 'live', ${age} || '-' || n, 'ply_1', ${age} || '-' || n, ${daysAgo(age)}, ${daysAgo(5 * age)}
         FROM ${numbers}`,
+      `INSERT INTO link_codes SELECT 'acc_1', 'live', ${age} || '-l' || n, 'ply_1', ${age} || '-' || n, ${daysAgo(age - 0.5)} FROM ${numbers}`,
       `INSERT INTO wallet_balances SELECT 'acc_1', 'live', ${age} || '-' || n, 'coins', 5, NULL, 1 FROM ${numbers}`,
       `INSERT INTO wallet_entries SELECT 'acc_1', 'live', ${age} || '-' || n, 'id', 'reward', 'coins', 5, NULL, NULL, 5, 1, ${daysAgo(5 * age)}
         FROM ${numbers}`,
@@ -114,6 +116,7 @@ test('old rows are deleted in batches', async () => {
   expect(await deleteOld({})).toEqual({
     idempotency_keys: 1_500,
     sessions: 1_500,
+    link_codes: 1_500,
     user_links: 1_500,
     sign_in_attempts: 1_500,
     limit_uses: 1_500,

@@ -1,7 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import type { Guest, Problem, Spend, Wallet } from '@trueward/protocol/wire';
+import type {
+  Guest,
+  Job,
+  LinkCode,
+  PlayerWallet,
+  Problem,
+  Spend,
+  Wallet,
+  WalletEntry,
+} from '@trueward/protocol/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signUserToken } from '../../../src/server/index.ts';
+import { hashToken } from '../../src/access/sessions.ts';
 import { findSumDifferences } from '../../src/wallet/check-sums.ts';
 import { addAccount } from '../add-account.ts';
 import { ownRows } from '../neighbor.ts';
@@ -238,6 +248,133 @@ test('a reward that a server or nobody credits leaves no trace in wallets', asyn
   await earn(token);
   await updatePlacement(game, 'revive', { reward: coins });
   expect(await countRows()).toBe(before);
+});
+
+const manage = <T>(method: string, path: string, body?: object) =>
+  game.client.call<T & Problem>(method, path, game.client.secret, body);
+
+test('a code makes another device the same player, once and for ten minutes', async () => {
+  const first = await makeGuest();
+  await earn(first.player_token);
+  const makeCode = async () =>
+    (await call<LinkCode>('POST', '/v1/players/link-codes', first.player_token)).body.code;
+  const link = (code: string, key?: string) =>
+    call<Guest & Problem>('POST', '/v1/players/link', undefined, { code }, key);
+  const code = await makeCode();
+  expect(code).toMatch(/^[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$/);
+  // A code belongs to one environment, and a wrong one doesn't use it up.
+  expect((await link(code, game.keys.live.publishable)).body.code).toBe('link_code_invalid');
+  expect((await link('0000-0000')).body.code).toBe('link_code_invalid');
+  const { status, body: second } = await link(` ${code.toLowerCase().replace('-', ' ')}`);
+  expect({ status, ref: second.player_ref }).toEqual({ status: 201, ref: first.player_ref });
+  expect((await link(code)).body.code).toBe('link_code_invalid');
+  expect(second.player_token).not.toBe(first.player_token);
+  // Both devices spend from one balance.
+  expect((await spend(second.player_token, { amount: 20 })).status).toBe(201);
+  expect((await spend(first.player_token, { amount: 20 })).body.code).toBe('insufficient_balance');
+  const replaced = await makeCode();
+  const latest = await makeCode();
+  expect((await link(replaced)).status).toBe(409);
+  game.advance(600_000);
+  expect((await link(latest)).status).toBe(409);
+  // A studio's own players sign in.
+  const userToken = await makeUserToken('proven');
+  expect((await call<Problem>('POST', '/v1/players/link-codes', userToken)).body.code).toBe(
+    'player_required',
+  );
+});
+
+test('support reads a wallet, makes good, revokes a stolen device and lets the player back in', async () => {
+  const { player_ref: playerRef, player_token: token } = await makeGuest();
+  await earn(token);
+  const path = `/v1/wallets/${playerRef}`;
+  const grant = (body: object) => manage<WalletEntry>('POST', `${path}/grants`, body);
+  for (const [body, pointer] of [
+    [{ type: 'coins', reason: 'lost' }, '/amount'],
+    [{ type: 'coins', amount: 5, duration_s: 5, reason: 'lost' }, '/amount'],
+    [{ type: 'coins', amount: -5, reason: 'lost' }, '/amount'],
+    [{ type: 'coins', amount: 5 }, '/reason'],
+  ] as const)
+    expect((await grant(body)).body.errors?.[0]?.pointer).toBe(pointer);
+  expect(await grant({ type: 'coins', amount: 100, reason: 'a lost purchase' })).toMatchObject({
+    status: 201,
+    body: { kind: 'grant', delta: 100, balance: 125, version: 2 },
+  });
+  await grant({ type: 'no_ads', duration_s: 3_600, reason: 'a lost purchase' });
+  expect((await manage<PlayerWallet>('GET', path)).body).toMatchObject({
+    balances: { coins: 125 },
+    entitlements: [{ type: 'no_ads' }],
+    devices: [{ linked_at: new Date(game.clock.nowMs() - 5_000).toISOString() }],
+  });
+  const list = async (query: string) =>
+    (await manage<{ data: WalletEntry[]; next_cursor?: string }>('GET', `${path}/entries?${query}`))
+      .body;
+  const page = await list('limit=2');
+  expect(page.data.map(({ kind, type }) => `${kind} ${type}`)).toEqual([
+    'grant no_ads',
+    'grant coins',
+  ]);
+  expect((await list(`starting_after=${page.next_cursor}`)).data).toMatchObject([
+    { kind: 'reward', delta: 25, version: 1 },
+  ]);
+  const audit = await manage<{ data: { after: object }[] }>(
+    'GET',
+    '/v1/audit-entries?action=wallet.granted',
+  );
+  expect(audit.body.data).toHaveLength(2);
+  expect(JSON.stringify(audit.body)).not.toContain(playerRef);
+
+  expect((await manage('DELETE', `${path}/devices`)).status).toBe(204);
+  expect((await call<Problem>('GET', '/v1/wallet', token)).body.code).toBe('player_unknown');
+  const { body: code } = await manage<LinkCode>('POST', `${path}/link-codes`);
+  const { body: linked } = await call<Guest>('POST', '/v1/players/link', undefined, {
+    code: code.code,
+  });
+  expect(await readWallet(linked.player_token)).toMatchObject({ balances: { coins: 125 } });
+  expect((await manage('GET', '/v1/wallets/nobody')).status).toBe(404);
+});
+
+test('a player’s wallet and devices are exported, and erased with the player', async () => {
+  const { player_ref: playerRef, player_token: token } = await makeGuest();
+  await earn(token);
+  await earn(token, 'double-coins');
+  const url = `${game.url}/v1/users/${playerRef}/export`;
+  const authorization = `Bearer ${game.client.secret}`;
+  const text = await (await fetch(url, { headers: { authorization } })).text();
+  const records = text
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { record: string }).record);
+  expect(records.filter((record) => !/^(decision|webhook_event)$/.test(record))).toEqual([
+    'wallet_balance',
+    'wallet_balance',
+    'wallet_entry',
+    'wallet_entry',
+    'device',
+  ]);
+  const job = await manage<Job>('DELETE', `/v1/users/${playerRef}`);
+  const readJob = async () => (await manage<Job>('GET', `/v1/jobs/${job.body.id}`)).body;
+  await expect.poll(async () => (await readJob()).state).toBe('done');
+  expect((await readJob()).counts).toMatchObject({ devices: 1, wallet_entries: 2 });
+  expect((await manage('GET', `/v1/wallets/${playerRef}`)).status).toBe(404);
+  expect(await findDifferences()).toEqual([]);
+});
+
+test('a difference between entries and balance is found', async () => {
+  const { player_token: token } = await makeGuest();
+  await earn(token);
+  const { database } = game.service;
+  const change = (sql: string) =>
+    database.query(`${sql} WHERE viewer = (SELECT viewer FROM player_tokens WHERE hash = $1)`, [
+      hashToken(token),
+    ]);
+  await change('UPDATE wallet_balances SET balance = balance + 1');
+  expect(await findDifferences()).toMatchObject([{ environment: 'sandbox' }]);
+  await change('UPDATE wallet_balances SET balance = balance - 1');
+  await change('UPDATE wallet_entries SET version = version + 1');
+  expect(await findDifferences()).toHaveLength(1);
+  await change('UPDATE wallet_entries SET version = version - 1');
+  expect(await findDifferences()).toEqual([]);
 });
 
 test.each<[string, object, string | undefined]>([

@@ -60,6 +60,7 @@ const listScreens = (): [path: string, text: string | RegExp][] => [
   ['/policies', 'when the game is directed at children: blocks every ad.'],
   [`/policies/${firstIds['policies']}`, 'Try it'],
   ['/try', 'Try it'],
+  ['/players', 'Find'],
   ['/decisions', 'revive'],
   [`/decisions/${decisionId}`, 'No webhook deliveries for this decision.'],
   ['/audit-entries', 'webhook created'],

@@ -43,6 +43,41 @@ async function expectSignedOut(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).waitFor();
 }
 
+test('support makes good for a player who sends the reference', async () => {
+  const { game } = site;
+  const { body: guest } = await game.call<{ player_ref: string; player_token: string }>(
+    'POST',
+    '/v1/players',
+    game.publishable,
+  );
+  const page = await site.open('/players');
+  const find = async (ref: string) => {
+    await page.getByRole('textbox', { name: 'Player reference' }).fill(ref);
+    await page.getByRole('button', { name: 'Find' }).click();
+  };
+  await find('ply_nobody');
+  await page.getByText('There is no player with this reference').waitFor();
+  await find(guest.player_ref);
+  await page.getByRole('button', { name: 'Make good' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Make good for a mistake' });
+  await dialog.getByRole('textbox', { name: 'Type' }).fill('coins');
+  await dialog.getByRole('textbox', { name: 'Amount' }).fill('75');
+  await dialog.getByRole('textbox', { name: 'Reason' }).fill('a lost purchase');
+  await dialog.getByRole('button', { name: 'Give' }).click();
+  await page.getByRole('row').filter({ hasText: 'a lost purchase' }).getByText('+75').waitFor();
+  const headers = { 'player-token': guest.player_token };
+  const read = () =>
+    game.call<{ balances: object }>('GET', '/v1/wallet', game.publishable, undefined, headers);
+  expect((await read()).body.balances).toEqual({ coins: 75 });
+
+  await page.getByRole('button', { name: 'Code for a new device' }).click();
+  expect(await takeLink(page, 'Code for a new device')).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/);
+  await page.getByRole('button', { name: 'Sign out of all devices' }).click();
+  await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+  await page.getByText('Signed out of all devices.').waitFor();
+  expect((await read()).status).toBe(401);
+});
+
 test('changes to panel users take effect immediately', async () => {
   const owner = await site.open('/users/create');
   await owner.getByRole('textbox', { name: 'E-mail' }).fill('grace@example.com');

@@ -83,4 +83,48 @@ describe('a game without a server', () => {
     });
     await expect.poll(() => countBought(page)).toBe(2);
   });
+
+  it('has the same wallet on a second device, which can be linked by a code', async ({
+    browser: sharedBrowser,
+  }) => {
+    const page = await open();
+    await expect
+      .poll(() => page.evaluate(() => window.ads.wallet.refresh()))
+      .toMatchObject({
+        outcome: 'read',
+      });
+    await show(page, 'showRewarded', 'wallet-coins');
+    await expect.poll(() => balance(page), { timeout: 30_000 }).toBe(25);
+    await page.getByRole('button', { name: 'Close ad' }).first().click();
+    const created = await page.evaluate(() => window.ads.wallet.createLinkCode());
+    expect(created).toMatchObject({ outcome: 'created' });
+    const code = 'code' in created ? created.code : '';
+
+    const second = await sharedBrowser.newContext({ viewport: { width: 800, height: 600 } });
+    const other = await second.newPage();
+    await other.goto(page.url());
+    const link = (text: string, replace = false) =>
+      other.evaluate(
+        ([given, isReplacing]) => window.ads.wallet.link(given, { replace: isReplacing }),
+        [text, replace] as const,
+      );
+    expect(await link('0000-0000')).toEqual({ outcome: 'wrong_code' });
+    expect(await link('?')).toEqual({ outcome: 'wrong_code' });
+    // It has a player of its own, with something in the wallet.
+    await show(other, 'showRewarded', 'wallet-coins');
+    await expect.poll(() => balance(other), { timeout: 30_000 }).toBe(25);
+    await other.getByRole('button', { name: 'Close ad' }).first().click();
+    await getResult(other);
+    expect(await link(code)).toEqual({ outcome: 'not_empty' });
+    expect(await link(code, true)).toEqual({ outcome: 'linked' });
+    expect(await balance(other)).toBe(25);
+    expect(
+      await other.evaluate(() => window.ads.wallet.spend('coins', 20, { reason: 'boots' })),
+    ).toMatchObject({ outcome: 'spent', balance: 5 });
+    await page.evaluate(() => window.ads.wallet.refresh());
+    expect(await balance(page)).toBe(5);
+    await other.reload();
+    await expect.poll(() => balance(other)).toBe(5);
+    await second.close();
+  });
 });

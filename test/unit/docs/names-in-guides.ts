@@ -43,6 +43,12 @@ declare global {
   const nextLevel: Call;
   const button: HTMLButtonElement;
   const startPlaying: Call;
+  const coinsText: HTMLElement;
+  const earnButton: HTMLButtonElement;
+  const buyButton: HTMLButtonElement;
+  const input: HTMLInputElement;
+  const showText: (text: string) => void;
+  const save: { unlockOnce(id: string, what: string | undefined): Promise<void> };
   interface Window {
     get Trueward(): ScriptTags;
     // A page may create the queue before the script tags run.

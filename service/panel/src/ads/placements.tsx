@@ -82,6 +82,16 @@ const RewardFields = () => (
       validate={required()}
     />
     <SelectInput
+      source="reward.credit"
+      label="Who credits the player"
+      choices={[
+        { id: 'webhook', name: 'Your game or server' },
+        { id: 'wallet', name: 'This service, in the player’s wallet' },
+      ]}
+      defaultValue="webhook"
+      validate={required()}
+    />
+    <SelectInput
       source="identity"
       label="Player identity"
       choices={[

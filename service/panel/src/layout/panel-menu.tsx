@@ -23,6 +23,7 @@ export function PanelMenu() {
       <Menu.Item to="/try" primaryText="Try a request" leftIcon={<QuizIcon />} />
       <Heading>Activity</Heading>
       <Menu.Item to="/decisions" primaryText="Decisions" leftIcon={<ManageSearchIcon />} />
+      <Menu.Item to="/players" primaryText="Players" leftIcon={<ManageSearchIcon />} />
       <Menu.ResourceItem name="audit-entries" />
       <Heading>Access</Heading>
       <Menu.ResourceItem name="webhooks" />

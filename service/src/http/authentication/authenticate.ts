@@ -209,6 +209,8 @@ const publishablePaths = [
   '/v1/decisions/:id',
   '/v1/events',
   '/v1/players',
+  '/v1/players/link',
+  '/v1/players/link-codes',
   '/v1/wallet',
   '/v1/wallet/spends',
 ];

@@ -51,18 +51,23 @@ export interface RateLimiter {
   onSpend(principal: Principal, playerRef: string, reply: ReplyHeaders): void;
   /** Counts a new guest player. */
   onGuest(client: Client, reply: ReplyHeaders): void;
+  /** Counts a guess of a code for another device. The returned function takes the count back. */
+  onLinkCode(principal: Principal, client: Client, reply: ReplyHeaders): () => void;
   /** Counts a long-polling request as open until the returned function is called. */
   onWait(principal: Principal, client: Client, decisionId: string): () => void;
 }
 
 /** The token buckets for each limit. */
 type LimitBuckets = Record<
-  'key' | 'address' | 'user' | 'guest' | 'unknown' | 'session',
+  'key' | 'address' | 'user' | 'guest' | 'link' | 'unknown' | 'session',
   TokenBuckets
 >;
 
 /** Lookups of credentials that don't exist, per IP. People mistype links and open old bookmarks a few times at most. */
 const unknownCredentials: Rate = { perS: 0.2, burst: 10 };
+
+/** Wrong codes for other devices, per account. At this rate, guessing one of 1,000 open codes takes seven years. */
+const linkCodeGuesses: Rate = { perS: 5, burst: 300 };
 
 /** Requests per panel user. A page sends about ten requests when it opens and polls a few times a minute. */
 const sessionRate: Rate = { perS: 20, burst: 300 };
@@ -72,6 +77,7 @@ export const createLimitBuckets = (limits: RateLimits, nowMs: () => number): Lim
   address: createTokenBuckets(limits.address, nowMs),
   user: createTokenBuckets(limits.user.live, nowMs),
   guest: createTokenBuckets(limits.guests, nowMs),
+  link: createTokenBuckets(linkCodeGuesses, nowMs),
   unknown: createTokenBuckets(unknownCredentials, nowMs),
   session: createTokenBuckets(sessionRate, nowMs),
 });
@@ -112,6 +118,7 @@ export function createRateLimiter(
       onUser: noop,
       onSpend: noop,
       onGuest: noop,
+      onLinkCode: () => noop,
       onWait,
     };
   }
@@ -131,6 +138,11 @@ export function createRateLimiter(
   };
   const onUnauthenticated: RateLimiter['onUnauthenticated'] = ({ ip }, reply) =>
     take(reply, 'from this IP', buckets.address, ipGroup(ip));
+  const onUnknownCredential: RateLimiter['onUnknownCredential'] = ({ ip }, reply) => {
+    const name = ipGroup(ip);
+    take(reply, 'with unknown credentials from this IP', buckets.unknown, name);
+    return () => buckets.unknown.giveBack(name);
+  };
   return {
     onKey(principal, client, reply) {
       const rate = findKeyRate(limits, principal);
@@ -138,11 +150,7 @@ export function createRateLimiter(
       if (principal.kind === 'pk') onUnauthenticated(client, reply);
     },
     onUnauthenticated,
-    onUnknownCredential({ ip }, reply) {
-      const name = ipGroup(ip);
-      take(reply, 'with unknown credentials from this IP', buckets.unknown, name);
-      return () => buckets.unknown.giveBack(name);
-    },
+    onUnknownCredential,
     onSession({ accountId, userId }, reply) {
       take(reply, 'by this user', buckets.session, `${accountId} ${userId}`);
     },
@@ -153,6 +161,14 @@ export function createRateLimiter(
     onSpend({ accountId, environment }, playerRef, reply) {
       const name = `${accountId} ${environment} ${playerRef} spend`;
       take(reply, 'for this user', buckets.user, name, limits.user[environment]);
+    },
+    onLinkCode({ accountId }, client, reply) {
+      const giveBack = onUnknownCredential(client, reply);
+      take(reply, 'with wrong codes in this account', buckets.link, accountId);
+      return () => {
+        giveBack();
+        buckets.link.giveBack(accountId);
+      };
     },
     onGuest({ ip }, reply) {
       take(reply, 'for new players from this IP', buckets.guest, ipGroup(ip));

@@ -1,6 +1,13 @@
-import type { Guest, Spend, SpendRequest, Wallet } from '@trueward/protocol/wire';
+import type {
+  Guest,
+  LinkCode,
+  LinkRequest,
+  Spend,
+  SpendRequest,
+  Wallet,
+} from '@trueward/protocol/wire';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { PlayerTokens } from '../../access/player-tokens.ts';
+import { isGuestRef, type PlayerTokens } from '../../access/player-tokens.ts';
 import type { Principal } from '../../access/principal.ts';
 import type { Pseudonymize } from '../../decision/decision-service.ts';
 import type { WalletOwner, WalletService } from '../../wallet/wallet-service.ts';
@@ -10,7 +17,7 @@ import type { RateLimiter } from '../limits/rate-limits.ts';
 import { ProblemError } from '../problem.ts';
 
 interface Deps {
-  playerTokens: Pick<PlayerTokens, 'create'>;
+  playerTokens: Pick<PlayerTokens, 'create' | 'createLinkCode' | 'link'>;
   identifyToken: IdentifyToken;
   pseudonym: Pseudonymize;
   wallets: WalletService;
@@ -60,6 +67,58 @@ export function addWalletRoutes(app: FastifyInstance, deps: Deps): void {
       const { playerRef, playerToken } = await playerTokens.create(getPrincipal(request));
       void reply.code(201);
       return { player_ref: playerRef, player_token: playerToken };
+    },
+  );
+  app.post(
+    '/v1/players/link-codes',
+    {
+      config,
+      schema: {
+        operationId: 'createLinkCode',
+        summary: 'Create a code for another device',
+        description:
+          'With the code, another device becomes the same guest player. It can be used once, for ten minutes. A new code replaces it.',
+        headers,
+        response: { 201: { description: 'The code.', $ref: 'LinkCode#' } },
+      },
+    },
+    async (request, reply): Promise<LinkCode> => {
+      const principal = getPrincipal(request);
+      const { playerRef } = await findOwner(deps, request);
+      if (!isGuestRef(playerRef))
+        throw new ProblemError(
+          'player_required',
+          'Only guest players need codes: your own players sign in.',
+        );
+      limiter.onSpend(principal, playerRef, reply);
+      const code = await playerTokens.createLinkCode(principal, playerRef);
+      void reply.code(201);
+      return code;
+    },
+  );
+  app.post<{ Body: LinkRequest }>(
+    '/v1/players/link',
+    {
+      config,
+      schema: {
+        operationId: 'linkDevice',
+        summary: 'Make this device another device’s player',
+        body: { $ref: 'LinkRequest#' },
+        response: { 201: { description: 'The player.', $ref: 'Guest#' } },
+      },
+    },
+    async (request, reply): Promise<Guest> => {
+      const principal = getPrincipal(request);
+      const giveBack = limiter.onLinkCode(principal, request, reply);
+      const linked = await playerTokens.link(principal, request.body.code);
+      if (!linked)
+        throw new ProblemError(
+          'link_code_invalid',
+          'The code is wrong, was used, or has expired: create a new one on the other device.',
+        );
+      giveBack();
+      void reply.code(201);
+      return { player_ref: linked.playerRef, player_token: linked.playerToken };
     },
   );
   app.get(

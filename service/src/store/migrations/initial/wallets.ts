@@ -5,7 +5,7 @@
  * All changes to a wallet happen while the player's row in `viewers` is locked.
  */
 export const wallets = [
-  // `id` is the id of the decision that earned the reward, or the id that the spender chose. `version` numbers a
+  // `id` is the id of the decision that earned the reward, the id that the spender chose, or the id of a grant. `version` numbers a
   // player's entries.
   `CREATE TABLE wallet_entries (
     account_id text NOT NULL,
@@ -33,6 +33,17 @@ export const wallets = [
     version bigint NOT NULL,
     PRIMARY KEY (account_id, environment, viewer, type),
     CONSTRAINT wallet_balances_range CHECK (balance BETWEEN 0 AND 9007199254740991))`,
+
+  // The codes with which other devices become the same guest player. A player has one at a time.
+  `CREATE TABLE link_codes (
+    account_id text NOT NULL,
+    environment text NOT NULL,
+    viewer text COLLATE "C" NOT NULL,
+    player_ref text NOT NULL,
+    hash text COLLATE "C" NOT NULL,
+    expires_at timestamptz NOT NULL,
+    PRIMARY KEY (account_id, environment, viewer))`,
+  'CREATE INDEX link_codes_by_hash ON link_codes (hash)',
 
   // The devices of guest players. Only a token's hash is stored.
   `CREATE TABLE player_tokens (

@@ -1,0 +1,228 @@
+import {
+  Alert,
+  Box,
+  Button,
+  Table,
+  TableBody,
+  TableCell,
+  TableHead,
+  TableRow,
+  TextField,
+} from '@mui/material';
+import type { LinkCode, PlayerWallet, WalletEntry } from '@trueward/protocol/wire';
+import { useState } from 'react';
+import { Confirm } from 'react-admin';
+import { Link, useSearchParams } from 'react-router';
+import { readMessage } from '../api/problem.ts';
+import { query } from '../api/resources.ts';
+import { useAction, useRead } from '../api/use-call.ts';
+import { FormDialog, SecretDialog } from '../common/dialogs.tsx';
+import { Facts } from '../common/facts.tsx';
+import { Page, PanelCard } from '../common/page.tsx';
+import { TimeText } from '../common/time.tsx';
+
+/** Finds a player by reference, and shows and corrects the wallet. */
+export function PlayerPage() {
+  const [params, setParams] = useSearchParams();
+  const playerRef = params.get('ref') ?? '';
+  const [text, setText] = useState(playerRef);
+  return (
+    <Page title="Players" lead="What a player has in the wallet that the service keeps.">
+      <Box
+        component="form"
+        sx={{ display: 'flex', gap: 1, alignItems: 'center' }}
+        onSubmit={(event) => {
+          event.preventDefault();
+          setParams({ ref: text.trim() });
+        }}
+      >
+        <TextField
+          label="Player reference"
+          helperText="ply_… for a guest, or your own id"
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+        />
+        <Button type="submit" variant="contained" disabled={text.trim() === ''}>
+          Find
+        </Button>
+      </Box>
+      {playerRef !== '' && <PlayerCards key={playerRef} playerRef={playerRef} />}
+    </Page>
+  );
+}
+
+function PlayerCards({ playerRef }: { playerRef: string }) {
+  const path = `/v1/wallets/${encodeURIComponent(playerRef)}`;
+  const { data: wallet, error } = useRead<PlayerWallet>(path);
+  if (error) return <Alert severity="warning">{readMessage(error)}</Alert>;
+  if (!wallet) return null;
+  return (
+    <>
+      <PanelCard title="Wallet">
+        <Facts
+          facts={Object.fromEntries([
+            ...Object.entries(wallet.balances),
+            ...wallet.entitlements.map(({ type, active_until: end }) => [
+              type,
+              <>
+                until <TimeText time={end} />
+              </>,
+            ]),
+            ['Changes', wallet.version],
+          ])}
+        />
+        <Box sx={{ display: 'flex', gap: 1, marginTop: 1 }}>
+          <MakeGood path={path} />
+          {playerRef.startsWith('ply_') && <NewCode path={path} />}
+          {wallet.devices.length > 0 && <SignOut path={path} />}
+        </Box>
+      </PanelCard>
+      {wallet.devices.length > 0 && (
+        <PanelCard title="Devices">
+          {wallet.devices.map(({ linked_at: linkedAt, used_at: usedAt }) => (
+            <div key={linkedAt}>
+              Since <TimeText time={linkedAt} />, last used <TimeText time={usedAt} />
+            </div>
+          ))}
+        </PanelCard>
+      )}
+      <Entries path={path} />
+    </>
+  );
+}
+
+/** Gives the player something, with a reason for the audit log. */
+function MakeGood({ path }: { path: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const [type, setType] = useState('');
+  const [amount, setAmount] = useState('');
+  const [reason, setReason] = useState('');
+  const { run, isRunning } = useAction<WalletEntry>({ successMessage: 'Given.' });
+  const whole = /^[1-9]\d*$/.test(amount) ? Number(amount) : undefined;
+  return (
+    <>
+      <Button variant="outlined" disabled={isRunning} onClick={() => setOpen(true)}>
+        Make good
+      </Button>
+      {isOpen && (
+        <FormDialog
+          title="Make good for a mistake"
+          text="The player gets this at once. It can’t be taken back, and is recorded in the audit log."
+          confirm="Give"
+          isReady={type !== '' && whole !== undefined && reason.trim() !== ''}
+          onClose={() => setOpen(false)}
+          onConfirm={() => {
+            setOpen(false);
+            run(`${path}/grants`, { body: { type, amount: whole, reason: reason.trim() } });
+          }}
+        >
+          <TextField
+            label="Type"
+            helperText="such as coins"
+            value={type}
+            onChange={({ target }) => setType(target.value)}
+          />
+          <TextField
+            label="Amount"
+            value={amount}
+            onChange={({ target }) => setAmount(target.value)}
+          />
+          <TextField
+            label="Reason"
+            value={reason}
+            slotProps={{ htmlInput: { maxLength: 64 } }}
+            onChange={({ target }) => setReason(target.value)}
+          />
+        </FormDialog>
+      )}
+    </>
+  );
+}
+
+/** Makes a code for a player who has lost the device. */
+function NewCode({ path }: { path: string }) {
+  const [code, setCode] = useState<string>();
+  const { run, isRunning } = useAction<LinkCode>({ onSuccess: (result) => setCode(result.code) });
+  return (
+    <>
+      <Button variant="outlined" disabled={isRunning} onClick={() => run(`${path}/link-codes`)}>
+        Code for a new device
+      </Button>
+      <SecretDialog
+        text={code}
+        title="Code for a new device"
+        instructions="Whoever enters this code in the game within ten minutes gets the wallet. Make sure that it is the player."
+        onClose={() => setCode(undefined)}
+      />
+    </>
+  );
+}
+
+function SignOut({ path }: { path: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const { run } = useAction({ successMessage: 'Signed out of all devices.' });
+  return (
+    <>
+      <Button color="error" onClick={() => setOpen(true)}>
+        Sign out of all devices
+      </Button>
+      <Confirm
+        isOpen={isOpen}
+        title="Sign the player out of all devices?"
+        content="The wallet stays. The player needs a new code to reach it."
+        confirm="Sign out"
+        confirmColor="warning"
+        onClose={() => setOpen(false)}
+        onConfirm={() => {
+          setOpen(false);
+          run(`${path}/devices`, { method: 'DELETE' });
+        }}
+      />
+    </>
+  );
+}
+
+function Entries({ path }: { path: string }) {
+  const { data: page } = useRead<{ data: WalletEntry[]; has_more: boolean }>(
+    query(`${path}/entries`, { limit: '100' }),
+  );
+  if (!page) return null;
+  return (
+    <PanelCard title={page.has_more ? 'The last 100 changes' : 'Changes'}>
+      <Box sx={{ overflowX: 'auto' }}>
+        <Table size="small">
+          <TableHead>
+            <TableRow>
+              {['When', 'What', 'Type', 'Change', 'Balance', 'Reason'].map((name) => (
+                <TableCell key={name}>{name}</TableCell>
+              ))}
+            </TableRow>
+          </TableHead>
+          <TableBody>
+            {page.data.map((entry) => (
+              <TableRow key={entry.id}>
+                <TableCell>
+                  <TimeText time={entry.at} />
+                </TableCell>
+                <TableCell>
+                  {entry.kind === 'reward' ? (
+                    <Link to={`/decisions/${entry.id}`}>reward</Link>
+                  ) : (
+                    entry.kind
+                  )}
+                </TableCell>
+                <TableCell>{entry.type}</TableCell>
+                <TableCell>{describeChange(entry)}</TableCell>
+                <TableCell>{entry.balance}</TableCell>
+                <TableCell>{entry.reason}</TableCell>
+              </TableRow>
+            ))}
+          </TableBody>
+        </Table>
+      </Box>
+    </PanelCard>
+  );
+}
+
+const describeChange = ({ delta, duration_s: durationS }: WalletEntry): string =>
+  durationS === undefined ? `${delta > 0 ? '+' : ''}${delta}` : `for ${durationS} s`;
