@@ -8,6 +8,7 @@ const nouns: Readonly<Record<string, string>> = {
   advertisers: 'Advertiser',
   sources: 'Source',
   policies: 'Policy',
+  'ad-rules': 'Ad rule',
   webhooks: 'Webhook',
   keys: 'Key',
   users: 'User',

@@ -6,9 +6,11 @@ import HistoryIcon from '@mui/icons-material/History';
 import InputIcon from '@mui/icons-material/Input';
 import KeyIcon from '@mui/icons-material/Key';
 import MovieIcon from '@mui/icons-material/Movie';
+import HourglassEmptyIcon from '@mui/icons-material/HourglassEmpty';
 import PlaceIcon from '@mui/icons-material/Place';
 import PolicyIcon from '@mui/icons-material/Policy';
 import WebhookIcon from '@mui/icons-material/Webhook';
+import { lazy } from 'react';
 import type { ResourceProps } from 'react-admin';
 import { AuditList } from './activity/audit-list.tsx';
 import { CreativeCreate, CreativeEdit, CreativeList } from './creative/creatives.tsx';
@@ -22,6 +24,12 @@ import { PolicyCreate, PolicyEdit, PolicyList } from './policy/policies.tsx';
 import { ShowPage } from './common/resource-pages.tsx';
 import { UserCreate, UserEdit, UserList } from './user/users.tsx';
 import { WebhookCreate, WebhookEdit, WebhookList, WebhookShow } from './webhook/webhooks.tsx';
+
+/** The pages for ad rules. They load when they are first opened. */
+const importAdRules = () => import('./ad-load/ad-rules.tsx');
+const AdRuleList = lazy(async () => ({ default: (await importAdRules()).AdRuleList }));
+const AdRuleCreate = lazy(async () => ({ default: (await importAdRules()).AdRuleCreate }));
+const AdRuleEdit = lazy(async () => ({ default: (await importAdRules()).AdRuleEdit }));
 
 /** React-admin's resources. For users without edit permission, clicking a row opens the read-only page. */
 export const resources: readonly ResourceProps[] = [
@@ -82,6 +90,15 @@ export const resources: readonly ResourceProps[] = [
     create: PolicyCreate,
     edit: PolicyEdit,
     show: ShowPage,
+  },
+  {
+    name: 'ad-rules',
+    icon: HourglassEmptyIcon,
+    list: AdRuleList,
+    create: AdRuleCreate,
+    edit: AdRuleEdit,
+    show: ShowPage,
+    options: { label: 'Ad load' },
   },
   {
     name: 'audit-entries',

@@ -1,4 +1,5 @@
-import { describeAdRule, idPrefixes } from '@trueward/protocol';
+import { idPrefixes } from '@trueward/protocol';
+import { describeAdRule } from '@trueward/protocol/describe-ad-rule';
 import type { Decision, DecisionRequest, Explanation, Policy } from '@trueward/protocol/wire';
 import { type AdFreeFormats, findHold, type Visit } from './ad-load.ts';
 import { checkCaps, type DailyBudget } from './caps.ts';

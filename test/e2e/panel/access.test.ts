@@ -23,7 +23,16 @@ test.beforeAll(async ({ browser }) => {
     when: { child_directed: true },
     block: { everything: true },
   });
-  for (const kind of ['placements', 'house-ads', 'creatives', 'policies', 'webhooks', 'sources']) {
+  await owner.send('POST', '/v1/ad-rules', { formats: ['banner'], max_per_day: 100 });
+  for (const kind of [
+    'placements',
+    'house-ads',
+    'creatives',
+    'policies',
+    'ad-rules',
+    'webhooks',
+    'sources',
+  ]) {
     const { body } = await owner.send<{ data: { id: string }[] }>('GET', `/v1/${kind}`);
     firstIds[kind] = body.data[0]?.id ?? '';
   }
@@ -59,6 +68,8 @@ const listScreens = (): [path: string, text: string | RegExp][] => [
   ['/kill-switches', 'double-coins'],
   ['/policies', 'when the game is directed at children: blocks every ad.'],
   [`/policies/${firstIds['policies']}`, 'Try it'],
+  ['/ad-rules', 'At most 100 banners a day.'],
+  [`/ad-rules/${firstIds['ad-rules']}`, 'Try it'],
   ['/try', 'Try it'],
   ['/players', 'Find'],
   ['/decisions', 'revive'],

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type {
+  AdRule,
   AuditEntry,
   Creative,
   HouseAd,
@@ -280,6 +281,63 @@ test('describes a policy in a sentence and tests it against a request before it 
     when: { devices: ['mobile'] },
     block: { formats: ['video', 'image', 'html'] },
   });
+});
+
+for (const viewport of [
+  { width: 1_280, height: 800 },
+  { width: 360, height: 740 },
+]) {
+  test(`describes an ad rule in a sentence and tries it on a pasted session, ${viewport.width} pixels wide`, async () => {
+    const page = await site.open('/ad-rules/create', { viewport });
+    await pickOption(page, 'Formats', 'interstitial');
+    await page.getByRole('spinbutton', { name: 'Start of a session' }).fill('60');
+    await page.getByRole('spinbutton', { name: 'Gap (seconds)' }).fill('120');
+    const sentence =
+      'No interstitial in a session’s first 1 minute; at least 2 minutes between interstitials.';
+    await page.getByText(sentence).first().waitFor();
+
+    const trial = page.getByRole('region', { name: 'Try this rule' });
+    const tryOn = async (session: string, answer: string): Promise<void> => {
+      await trial.getByLabel('Session (JSON)').fill(session);
+      await trial.getByRole('button', { name: 'Try it' }).click();
+      await trial.getByText(answer).waitFor();
+    };
+    await tryOn('{"age_s": 20}', 'The next interstitial ad would be shown 40 seconds later.');
+    const ads = '[{"format": "interstitial", "ago_s": 90}]';
+    await tryOn(`{"age_s": 95, "ads": ${ads}}`, 'would be shown 30 seconds later.');
+    await tryOn('{"age_s": 95}', 'The next interstitial ad would be shown now.');
+    await trial.getByLabel('Session (JSON)').fill('{"age_s"');
+    await trial.getByText('Paste the session of an ad request').waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width);
+    expect(await fetchList<AdRule>('/v1/ad-rules')).toEqual([]);
+
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('link', { name: sentence }).waitFor();
+    const [rule] = await fetchList<AdRule>('/v1/ad-rules');
+    expect(rule).toMatchObject({ formats: ['interstitial'], first_after_s: 60, gap_s: 120 });
+    await site.owner.send('DELETE', `/v1/ad-rules/${rule?.id}`);
+  });
+}
+
+test('the first interstitial placement comes with the recommended ad rules', async () => {
+  const page = await site.open('/placements/create');
+  await page.getByRole('textbox', { name: 'Name' }).fill('chapter-end');
+  await chooseOption(page, 'Format', 'interstitial');
+  await page.getByRole('switch', { name: 'Add the recommended ad rules' }).waitFor();
+  await save(page, 'chapter-end');
+  const rules = await fetchList<AdRule>('/v1/ad-rules');
+  expect(
+    rules.map(({ formats, first_after_s, gap_s, gap_after }) => [
+      formats,
+      first_after_s,
+      gap_s,
+      gap_after,
+    ]),
+  ).toEqual([
+    [['interstitial'], undefined, 60, ['rewarded']],
+    [['interstitial'], 60, 120, undefined],
+  ]);
+  for (const { id } of rules) await site.owner.send('DELETE', `/v1/ad-rules/${id}`);
 });
 
 async function pickOption(page: Page, field: string, name: string): Promise<void> {

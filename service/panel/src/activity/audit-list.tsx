@@ -19,6 +19,7 @@ const subjects = makeChoices(
   'source',
   'kill_switch',
   'policy',
+  'ad_rule',
   'webhook',
   'key',
   'user',

@@ -33,7 +33,15 @@ export function DecisionSummary({ decision, explain, blockedBy, cause }: Props) 
             decision.min_watch_ms === undefined ? undefined : `${decision.min_watch_ms / 1_000} s`,
         }}
       />
-      {explain.length === 0 ? (
+      {explain[0]?.ad_rule_id !== undefined ? (
+        <Alert severity="info">
+          No ads were considered because of an{' '}
+          <Link component={RouterLink} to={`/ad-rules/${explain[0].ad_rule_id}`}>
+            ad rule
+          </Link>
+          : {explain[0].name}
+        </Alert>
+      ) : explain.length === 0 ? (
         <Alert severity="info">
           {cause ? <CauseText cause={cause} /> : describeNoFill(reason, blockedBy)}
         </Alert>
@@ -68,6 +76,8 @@ function CauseText({ cause: { type, id, actor, since, text } }: { cause: Cause }
 
 function describeNoFill(reason: string | undefined, blockedBy: string | undefined): string {
   if (reason === 'killed') return 'No ads were considered: a kill switch is active.';
+  if (reason === 'ad_free')
+    return 'No ads were considered: the player’s user token frees them from ads.';
   if (reason === 'paused') return 'No ads were considered: the placement is paused.';
   if (blockedBy !== undefined) return 'No ads were considered: a policy blocks every ad.';
   return 'No house ads are available for this placement.';

@@ -1,4 +1,5 @@
 import {
+  BooleanInput,
   DataTable,
   FormDataConsumer,
   minValue,
@@ -6,6 +7,8 @@ import {
   required,
   SelectInput,
   TextInput,
+  useDataProvider,
+  useGetList,
 } from 'react-admin';
 import { StatusColumn, NameColumn } from '../common/columns.tsx';
 import { statusChoices, makeChoices } from '../common/choices.tsx';
@@ -29,11 +32,21 @@ export function PlacementList() {
   );
 }
 
-export const PlacementCreate = () => (
-  <CreatePage noun="placement">
-    <PlacementFields isNew />
-  </CreatePage>
-);
+/** Creates a placement and, with an environment's first interstitial, the ad rules that portals expect. */
+export function PlacementCreate() {
+  const dataProvider = useDataProvider();
+  const addRules = async ({ add_rules: isWanted, ...values }: Record<string, unknown>) => {
+    if (isWanted !== true || values['format'] !== 'interstitial') return values;
+    const { recommendedRules } = await import('../ad-load/to-ad-rule.ts');
+    for (const data of recommendedRules) await dataProvider.create('ad-rules', { data });
+    return values;
+  };
+  return (
+    <CreatePage noun="placement" transform={addRules}>
+      <PlacementFields isNew />
+    </CreatePage>
+  );
+}
 
 export const PlacementEdit = () => (
   <EditPage noun="placement">
@@ -62,9 +75,28 @@ function PlacementFields({ isNew }: { isNew: boolean }) {
       <FormDataConsumer>
         {({ formData }) => formData['format'] === 'rewarded' && <RewardFields />}
       </FormDataConsumer>
+      {isNew && (
+        <FormDataConsumer>
+          {({ formData }) => formData['format'] === 'interstitial' && <RecommendedRules />}
+        </FormDataConsumer>
+      )}
       <Limits />
       <SelectInput source="status" label="Status" choices={statusChoices} defaultValue="active" />
     </>
+  );
+}
+
+/** Offers the recommended ad rules, unless the environment has rules already. */
+function RecommendedRules() {
+  const { total } = useGetList('ad-rules', { pagination: { page: 1, perPage: 1 } });
+  if (total !== 0) return null;
+  return (
+    <BooleanInput
+      source="add_rules"
+      label="Add the recommended ad rules"
+      helperText="No interstitial in a session’s first minute, 2 minutes between interstitials, and 1 minute after a rewarded ad."
+      defaultValue
+    />
   );
 }
 

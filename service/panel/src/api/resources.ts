@@ -6,6 +6,7 @@ const paths: Readonly<Record<string, string>> = {
   advertisers: '/v1/advertisers',
   sources: '/v1/sources',
   policies: '/v1/policies',
+  'ad-rules': '/v1/ad-rules',
   'kill-switches': '/v1/kill-switches',
   webhooks: '/v1/webhooks',
   keys: '/v1/keys',

@@ -1,4 +1,5 @@
 import { Link } from '@mui/material';
+import type { ReactNode } from 'react';
 import {
   DataTable,
   useCanAccess,
@@ -54,6 +55,12 @@ export function NameColumn({ source, label }: { source: string; label: string })
 }
 
 function NameLink({ source }: { source: string }) {
+  const name = String(useRecordContext()?.[source]);
+  return <RecordLink title={name}>{name}</RecordLink>;
+}
+
+/** A link to the current record. With a title, it is truncated. */
+export function RecordLink({ title, children }: { title?: string; children: ReactNode }) {
   const record = useRecordContext();
   const resource = useResourceContext() ?? '';
   const type = useRowClick();
@@ -63,10 +70,9 @@ function NameLink({ source }: { source: string }) {
     <Link
       component={RouterLink}
       to={createPath({ resource, id: record.id, type })}
-      title={String(record[source])}
-      sx={oneLine}
+      {...(title !== undefined && { title, sx: oneLine })}
     >
-      {String(record[source])}
+      {children}
     </Link>
   );
 }

@@ -62,7 +62,9 @@ interface FormPageProps {
   /** The fields. */
   children: ReactNode;
   /** Converts the form values to the request body. */
-  transform?(values: Record<string, unknown>): Record<string, unknown>;
+  transform?(
+    values: Record<string, unknown>,
+  ): Record<string, unknown> | Promise<Record<string, unknown>>;
 }
 
 interface EditPageProps extends FormPageProps {

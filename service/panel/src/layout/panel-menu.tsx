@@ -20,6 +20,7 @@ export function PanelMenu() {
       <Heading>Rules</Heading>
       <Menu.ResourceItem name="kill-switches" />
       <Menu.ResourceItem name="policies" />
+      <Menu.ResourceItem name="ad-rules" />
       <Menu.Item to="/try" primaryText="Try a request" leftIcon={<QuizIcon />} />
       <Heading>Activity</Heading>
       <Menu.Item to="/decisions" primaryText="Decisions" leftIcon={<ManageSearchIcon />} />

@@ -4,6 +4,8 @@ import { type ReactNode, useState } from 'react';
 import { useWatch } from 'react-hook-form';
 import { DecisionSummary } from '../activity/decision-summary.tsx';
 import { useAction } from '../api/use-call.ts';
+import { LoadAnswer } from '../ad-load/load-answer.tsx';
+import { readSession } from '../ad-load/read-session.ts';
 import { Page, PanelCard } from '../common/page.tsx';
 import { usePlacementSearch } from '../common/placements-input.tsx';
 import { toPolicy } from './describe-policy.ts';
@@ -16,27 +18,33 @@ interface TrialResult {
 }
 
 interface Props {
-  /** An unsaved policy to apply in addition to the saved policies. */
-  policy?: object;
-  /** The id of the saved policy that `policy` replaces. Undefined for a new policy. */
-  policyId?: string | undefined;
+  /**
+   * An unsaved policy or ad rule to apply in addition to the saved ones, and the id of the saved one that it replaces:
+   * the members that the request adds.
+   */
+  draft?: { policy?: object; policy_id?: string; ad_rule?: object; ad_rule_id?: string };
+  /** Tries a placement with this format by default. */
+  format?: Decision['format'];
 }
 
 /** A trial request and its result. This is not a form element, because it is also used inside a form. */
-function TryRequest({ policy, policyId }: Props) {
+export function TryRequest({ draft, format }: Props) {
   const [values, setValues] = useState(defaultRequest);
   const { run, isRunning, result } = useAction<TrialResult>({ refetches: false });
   const [searchText, setSearchText] = useState('');
-  const placements = usePlacementSearch(searchText).map(({ name }) => name);
-  const request = { ...values, placement: values.placement || (placements[0] ?? '') };
+  const found = usePlacementSearch(searchText);
+  const placements = found.map(({ name }) => name);
+  const suggested = found.find((placement) => placement.format === format) ?? found[0];
+  const request = { ...values, placement: values.placement || (suggested?.name ?? '') };
+  const session = readSession(request.session, request.placement);
+  const sessionError = typeof session === 'string' ? session : undefined;
   const runTrial = () =>
     run('/panel/api/policies/try', {
       body: {
-        request: toRequest(request),
+        request: { ...toRequest(request), ...(session === undefined ? {} : { session }) },
         device: request.device,
         ...(request.country === '' ? {} : { country: request.country.trim().toUpperCase() }),
-        ...(policy ? { policy } : {}),
-        ...(policyId === undefined ? {} : { policy_id: policyId }),
+        ...draft,
       },
     });
   const field = (name: keyof TrialRequest, label: string, options?: ReactNode) => (
@@ -71,10 +79,20 @@ function TryRequest({ policy, policyId }: Props) {
         {field('country', 'Country (such as DE)')}
         {field('segments', 'Segments (a, b, c)')}
       </Box>
+      <TextField
+        label="Session (JSON)"
+        size="small"
+        fullWidth
+        multiline
+        value={request.session}
+        error={sessionError !== undefined}
+        helperText={sessionError ?? sessionHint}
+        onChange={({ target }) => setValues({ ...values, session: target.value })}
+      />
       <div>
         <Button
           variant="contained"
-          disabled={isRunning || request.placement === ''}
+          disabled={isRunning || request.placement === '' || sessionError !== undefined}
           onClick={runTrial}
         >
           Try it
@@ -82,16 +100,24 @@ function TryRequest({ policy, policyId }: Props) {
       </div>
       <div aria-live="polite">
         {result && (
-          <DecisionSummary
-            decision={result.decision}
-            explain={result.explain ?? result.decision.explain ?? []}
-            blockedBy={result.rule?.name}
-          />
+          <>
+            {draft?.ad_rule && (
+              <LoadAnswer decision={result.decision} explain={result.explain ?? []} />
+            )}
+            <DecisionSummary
+              decision={result.decision}
+              explain={result.explain ?? result.decision.explain ?? []}
+              blockedBy={result.rule?.name}
+            />
+          </>
         )}
       </div>
     </Box>
   );
 }
+
+const sessionHint =
+  'From an ad request, or made up: {"age_s": 95, "ads": [{"format": "rewarded", "ago_s": 20}]}. Leave empty for a server’s request.';
 
 const fieldsStyle = {
   display: 'grid',
@@ -126,7 +152,7 @@ export function TryPolicy() {
   const policy = { name: name || 'This policy', kind, placements, when, block, status };
   return (
     <PanelCard title="Try this policy">
-      <TryRequest policy={policy} policyId={id} />
+      <TryRequest draft={{ policy, ...(id === undefined ? {} : { policy_id: id }) }} />
     </PanelCard>
   );
 }
@@ -143,6 +169,8 @@ interface TrialRequest {
   country: string;
   /** Comma-separated. */
   segments: string;
+  /** As JSON. */
+  session: string;
 }
 
 const defaultRequest: TrialRequest = {
@@ -154,6 +182,7 @@ const defaultRequest: TrialRequest = {
   childDirected: 'no',
   country: '',
   segments: '',
+  session: '',
 };
 
 /** Converts the form values to an ad request. */
