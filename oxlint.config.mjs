@@ -193,8 +193,8 @@ const service = {
 const panel = [
   forbid('^(\\.\\./)+(demo|test|scripts)/', 'The panel must not import code that depends on it.'),
   allowOnlyTypes(
-    '(^|/)protocol/|^@trueward/protocol',
-    'The panel may import only types from the wire contract: use `import type`.',
+    '^(\\.\\./)+protocol/|^@trueward/protocol(/wire)?$',
+    'The panel may import only types from the wire contract: use `import type`. The schemas need their library.',
   ),
 ];
 const panelUsesHttp = forbid(

@@ -76,7 +76,6 @@ import {
 import { webhookRequestSchema, webhookSchema } from './schemas/webhook.ts';
 
 export { videoDurationMs } from './schemas/creative.ts';
-export { maxCountedAds } from './schemas/ad-rule.ts';
 export { idPrefixes, type IdKind } from './schemas/common.ts';
 export { problemStatus } from './schemas/problem.ts';
 export { reportDimensions, reportMetrics } from './schemas/report.ts';

@@ -4,7 +4,7 @@ import { placementFormat } from './placement.ts';
 import { resourceFields } from './resource.ts';
 
 /** The most ads that a rule can count, and that a device remembers. */
-export const maxCountedAds = 100;
+const maxCountedAds = 100;
 
 const count = (period: string) =>
   Type.Optional(

@@ -13,7 +13,10 @@ export type AdFormat = NonNullable<PreloadOptions['format']>;
 
 /** Keeps ads loaded between ad breaks. */
 export interface LoadedAds {
-  /** Loads an ad and keeps it loaded until it is shown, or until a request ends without an ad. */
+  /**
+   * Loads an ad and keeps it loaded until it is shown, or until a request ends without an ad and without a time for the
+   * next one.
+   */
   keep(placement: string, format?: AdFormat): Promise<Availability>;
   /** Resolves when the player's consent is known. */
   whenConsentKnown(placement: string): Promise<void>;
@@ -38,7 +41,9 @@ export function createLoadedAds(ads: BreakAds): LoadedAds {
   ): Promise<Availability> {
     reloads.delete(placement);
     const availability = await ads.preload(placement, format && { format });
-    if (availability.available && reloadsLeft > 0)
+    // An ad that a cooldown or an ad rule holds back is loaded when its time has come.
+    const willBeAvailable = availability.available || availability.retryAt !== undefined;
+    if (willBeAvailable && reloadsLeft > 0)
       reloads.set(placement, () => void load(placement, format, reloadsLeft - 1));
     return availability;
   }

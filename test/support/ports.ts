@@ -56,7 +56,7 @@ export function createTestPage(): PageLifecycle & { emit(transition: PageTransit
 }
 
 /** Returns an {@link AdLoad} without ad rules. */
-export const createNoAdLoad = (): AdLoad => ({
+const createNoAdLoad = (): AdLoad => ({
   waitMs: () => 0,
   formatOf: () => undefined,
   session: () => ({ age_s: 0 }),

@@ -56,6 +56,23 @@ test('after each break, the next ad is loaded and kept fresh, but not for ever o
   expect(ads.preloads.length - before).toBe(9);
 });
 
+test('an ad that a rule holds back is loaded when its time has come', async () => {
+  vi.stubGlobal('document', { hidden: false });
+  const { adBreak } = createAdPlacement(ads, { placements });
+  const run = () => new Promise((resolve) => adBreak({ type: 'next', adBreakDone: resolve }));
+  ads.currentAvailability = {
+    available: false,
+    outcome: 'frequency_capped',
+    retryAt: new Date(Date.now() + 60_000),
+  };
+  expect(await run()).toMatchObject({ breakStatus: 'frequencyCapped' });
+  ads.emitChange();
+  expect(ads.preloads).toEqual(['level-end as interstitial']);
+  ads.currentAvailability = { available: true };
+  ads.emitChange();
+  await vi.waitFor(() => expect(ads.isLoaded('level-end')).toBe(true));
+});
+
 test('onReady is called only after the ads have loaded', async () => {
   let finishLoading!: () => void;
   const onReady = vi.fn();
