@@ -20,6 +20,7 @@ export {
   createEngineDriver,
   type EngineParts,
   type GameDriver,
+  type GameSound,
 } from './engine/create-engine-driver.ts';
 export { type EngineDriver, rememberFocus } from './engine/engine-driver.ts';
 export { holdAudio } from './engine/held-audio.ts';

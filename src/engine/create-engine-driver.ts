@@ -29,9 +29,15 @@ export interface EngineParts {
       methods: readonly (keyof Target & string)[],
     ) => void,
   ): () => void;
-  /** The contexts that play the game's sounds. Called when an ad opens. Contexts that don't exist yet are skipped. */
-  audio?(): AudioContext | null | undefined | readonly (AudioContext | null | undefined)[];
+  /**
+   * What plays the game's sounds: audio contexts, and elements that aren't part of the page. Called when an ad opens. What
+   * doesn't exist yet is skipped.
+   */
+  audio?(): GameSound | readonly GameSound[];
 }
+
+/** Something that plays sounds, if it exists. */
+export type GameSound = AudioContext | HTMLMediaElement | null | undefined;
 
 /** An engine driver for a game that has a loop of its own. */
 export interface GameDriver extends EngineDriver {
@@ -94,11 +100,14 @@ function pause(parts: EngineParts): () => void {
     resumeEngine = parts.pause?.((target, methods) => calls.postpone(target, methods));
   });
   const resumeAudio: (() => void)[] = [];
+  const elements: HTMLMediaElement[] = [];
   callGuarded(() => {
-    for (const context of findContexts(parts))
-      resumeAudio.push(suspendAudio(context, calls, controller.signal));
+    for (const sound of [parts.audio?.()].flat()) {
+      if (sound instanceof HTMLMediaElement) elements.push(sound);
+      else if (sound) resumeAudio.push(suspendAudio(sound, calls, controller.signal));
+    }
   });
-  const releaseMedia = holdMedia();
+  const releaseMedia = holdMedia(elements);
   return () => {
     callGuarded(restoreFocus);
     controller.abort();
@@ -108,9 +117,4 @@ function pause(parts: EngineParts): () => void {
     for (const resume of resumeAudio) callGuarded(resume);
     calls.replay();
   };
-}
-
-function findContexts({ audio }: EngineParts): AudioContext[] {
-  const contexts = audio?.();
-  return [contexts].flat().filter((context) => context != null);
 }

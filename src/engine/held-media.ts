@@ -5,12 +5,13 @@ import { postponeCalls } from './postponed-calls.ts';
 
 /**
  * Pauses the page's videos and sounds, and postpones the start of others until the ad has ended. Only elements in the
- * page can be found: a sound that isn't part of it goes on, unless the game starts it during the ad.
+ * page can be found: a sound that isn't part of it goes on, unless the game starts it during the ad or it is one of
+ * `others`.
  *
  * Called after the engine has paused its own sounds. The returned function is called before the engine resumes them: an
  * engine may use the same elements for other sounds.
  */
-export function holdMedia(): () => void {
+export function holdMedia(others: readonly HTMLMediaElement[] = []): () => void {
   const prototype = (globalThis as Partial<typeof globalThis>).HTMLMediaElement?.prototype;
   if (!prototype) return () => {};
   const { pause, play } = prototype;
@@ -22,6 +23,7 @@ export function holdMedia(): () => void {
     Reflect.apply(pause, element, []);
   };
   document.querySelectorAll('audio, video').forEach(hold);
+  others.forEach(hold);
   calls.postpone(prototype, ['play', 'pause'], {
     applies: (element) => !isOwnMedia(element),
     // The game may pause a sound that couldn't be found.
@@ -36,7 +38,7 @@ export function holdMedia(): () => void {
     calls.release();
     // A browser may refuse to start one, and the game may have paused it.
     for (const element of Array.from(held))
-      if (element.isConnected)
+      if (element.isConnected || others.includes(element))
         void attempt(() => Reflect.apply(play, element, []))?.catch(() => {});
     calls.replay();
   };

@@ -6,7 +6,7 @@
 import { createEngineDriver } from '../engine/create-engine-driver.ts';
 import type { EngineDriver } from '../engine/engine-driver.ts';
 import { callEachFrame } from '../engine/no-engine.ts';
-import { collectAudioContexts } from './audio-contexts.ts';
+import { collectSounds } from './collect-sounds.ts';
 import { holdConstruct } from './construct.ts';
 import { watchForGames } from './find-games.ts';
 
@@ -20,11 +20,11 @@ import { watchForGames } from './find-games.ts';
  * const ads = createAds({ publishableKey, serviceUrl, engine: webExportDriver() });
  */
 export function webExportDriver(): EngineDriver {
-  const contexts = collectAudioContexts();
+  const listSounds = collectSounds();
   const games = watchForGames();
   return createEngineDriver({
     canvas: () => document.querySelector('canvas'),
-    audio: () => contexts.filter(({ state }) => state !== 'closed'),
+    audio: listSounds,
     onFrame: callEachFrame,
     pause(postpone) {
       const resumes = games.map((hold) => hold(postpone)).concat(holdConstruct());

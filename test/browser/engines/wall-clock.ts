@@ -12,6 +12,17 @@ performance.now = () => monotonic() + skewMs;
 Date.now = () => wall() + skewMs;
 window.requestAnimationFrame = (callback) => requestFrame((time) => callback(time + skewMs));
 
+/** The time since the browser's last frame, in milliseconds. */
+export function meterFrames(): { sinceFrameMs(): number; stop(): void } {
+  let lastMs = monotonic();
+  let isStopped = false;
+  requestFrame(function next() {
+    lastMs = monotonic();
+    if (!isStopped) requestFrame(next);
+  });
+  return { sinceFrameMs: () => monotonic() - lastMs, stop: () => (isStopped = true) };
+}
+
 /** Lets this much time pass at once. The clocks never go back. */
 export function skipTime(ms: number): void {
   skewMs += ms;

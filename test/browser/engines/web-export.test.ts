@@ -186,6 +186,22 @@ describe.each(pages.filter(([name]) => name.startsWith('Construct')))(
   },
 );
 
+it('audio elements outside the page are silent during an ad', async () => {
+  const driver = webExportDriver();
+  const music = new Audio(new URL('../../media/clip.webm', import.meta.url).href);
+  const pausedByGame = new Audio(music.src);
+  music.loop = true;
+  await music.play();
+  const release = driver.hold();
+  expect(music.paused).toBe(true);
+  await music.play();
+  expect(music.paused).toBe(true);
+  release();
+  await eventually(() => expect(music.paused).toBe(false));
+  expect(pausedByGame.paused).toBe(true);
+  music.pause();
+});
+
 it('audio contexts that an export creates are silent during an ad', async () => {
   const driver = webExportDriver();
   const context = new AudioContext();

@@ -40,6 +40,7 @@ declare global {
   const showMenu: Call;
   const mute: Call;
   const unmute: Call;
+  const gsap: { globalTimeline: { pause: Call; resume: Call } };
   const nextLevel: Call;
   const button: HTMLButtonElement;
   const startPlaying: Call;
