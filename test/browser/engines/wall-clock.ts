@@ -12,7 +12,7 @@ performance.now = () => monotonic() + skewMs;
 Date.now = () => wall() + skewMs;
 window.requestAnimationFrame = (callback) => requestFrame((time) => callback(time + skewMs));
 
-/** The time since the browser's last frame, in milliseconds. */
+/** Measures the time since the browser's last frame, in milliseconds, until it is stopped. */
 export function meterFrames(): { sinceFrameMs(): number; stop(): void } {
   let lastMs = monotonic();
   let isStopped = false;
