@@ -12,15 +12,25 @@ performance.now = () => monotonic() + skewMs;
 Date.now = () => wall() + skewMs;
 window.requestAnimationFrame = (callback) => requestFrame((time) => callback(time + skewMs));
 
-/** Measures the time since the browser's last frame, in milliseconds, until it is stopped. */
-export function meterFrames(): { sinceFrameMs(): number; stop(): void } {
+/** Measures the time since the browser's last frame, and how long that one took, until it is stopped. */
+export function meterFrames(): {
+  sinceFrameMs(): number;
+  lastFrameMs(): number;
+  stop(): void;
+} {
   let lastMs = monotonic();
+  let durationMs = 0;
   let isStopped = false;
   requestFrame(function next() {
-    lastMs = monotonic();
+    durationMs = monotonic() - lastMs;
+    lastMs += durationMs;
     if (!isStopped) requestFrame(next);
   });
-  return { sinceFrameMs: () => monotonic() - lastMs, stop: () => (isStopped = true) };
+  return {
+    sinceFrameMs: () => monotonic() - lastMs,
+    lastFrameMs: () => durationMs,
+    stop: () => (isStopped = true),
+  };
 }
 
 /** Lets this much time pass at once. The clocks never go back. */
