@@ -14,7 +14,7 @@ function readMembers(file: string, type: string): string[] {
 describe('the outcomes and errors page', () => {
   const page = read('docs/errors.md');
   test.each([
-    ['src/outcome.ts', 'Outcome', 19],
+    ['src/outcome.ts', 'Outcome', 20],
     ['src/outcome.ts', 'OptionErrorCode', 5],
     ['src/server/webhook-signature.ts', 'WebhookErrorCode', 9],
     ['src/server/receipt-keys.ts', 'ReceiptErrorCode', 11],
