@@ -73,7 +73,12 @@ import {
   walletEntrySchema,
   walletSchema,
 } from './schemas/wallet.ts';
-import { webhookRequestSchema, webhookSchema } from './schemas/webhook.ts';
+import {
+  webhookHealthListSchema,
+  webhookHealthSchema,
+  webhookRequestSchema,
+  webhookSchema,
+} from './schemas/webhook.ts';
 
 export { videoDurationMs } from './schemas/creative.ts';
 export { idPrefixes, type IdKind } from './schemas/common.ts';
@@ -112,6 +117,8 @@ export const schemas = [
   eventBatchResultSchema,
   webhookRequestSchema,
   webhookSchema,
+  webhookHealthSchema,
+  webhookHealthListSchema,
   decisionServedEventSchema,
   decisionRewardedEventSchema,
   policyBlockedEventSchema,

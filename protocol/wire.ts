@@ -1193,6 +1193,85 @@ export interface Webhook {
   secret?: string;
 }
 /**
+ * Whether a webhook receives what is sent to it.
+ */
+export interface WebhookHealth {
+  /**
+   * An id with the prefix `whk_`.
+   */
+  webhook_id: string;
+  /**
+   * A webhook is `failing` while its latest attempt has failed, and `healthy` before its first attempt.
+   */
+  state: 'healthy' | 'failing' | 'disabled';
+  /**
+   * When the first of the consecutive failures happened.
+   */
+  failing_since?: string;
+  /**
+   * The number of consecutive failures.
+   */
+  failed_attempts?: number;
+  /**
+   * Why a recent attempt failed: a status or an error.
+   */
+  last_failure?: string;
+  /**
+   * When the webhook will be disabled if it keeps failing.
+   */
+  disables_at?: string;
+  /**
+   * How many deliveries wait. At most 10,000 are counted.
+   */
+  queued: number;
+  /**
+   * When the next of these is due.
+   */
+  next_attempt_at?: string;
+}
+/**
+ * The health of all webhooks of an environment.
+ */
+export interface WebhookHealthList {
+  /**
+   * Items: Whether a webhook receives what is sent to it.
+   */
+  data: {
+    /**
+     * An id with the prefix `whk_`.
+     */
+    webhook_id: string;
+    /**
+     * A webhook is `failing` while its latest attempt has failed, and `healthy` before its first attempt.
+     */
+    state: 'healthy' | 'failing' | 'disabled';
+    /**
+     * When the first of the consecutive failures happened.
+     */
+    failing_since?: string;
+    /**
+     * The number of consecutive failures.
+     */
+    failed_attempts?: number;
+    /**
+     * Why a recent attempt failed: a status or an error.
+     */
+    last_failure?: string;
+    /**
+     * When the webhook will be disabled if it keeps failing.
+     */
+    disables_at?: string;
+    /**
+     * How many deliveries wait. At most 10,000 are counted.
+     */
+    queued: number;
+    /**
+     * When the next of these is due.
+     */
+    next_attempt_at?: string;
+  }[];
+}
+/**
  * An impression has been verified.
  */
 export interface DecisionServedEvent {
@@ -2313,7 +2392,7 @@ export interface MistakeList {
   }[];
 }
 /**
- * An API key. The service stores only a hash of the key.
+ * An API key. Of a secret key, the service stores only a hash.
  */
 export interface ApiKey {
   /**
@@ -2325,6 +2404,10 @@ export interface ApiKey {
    */
   environment: 'sandbox' | 'live';
   kind: 'publishable' | 'secret';
+  /**
+   * What the key is for, such as `Game server`.
+   */
+  name?: string;
   /**
    * The last four characters of the key.
    */
@@ -2364,7 +2447,7 @@ export interface ApiKey {
    */
   leaked_to?: string;
   /**
-   * The full key. Returned only on creation, and not when it is replayed.
+   * The full key. That of a secret key is returned only on creation, and not when it is replayed.
    */
   key?: string;
 }
@@ -2373,6 +2456,10 @@ export interface ApiKey {
  */
 export interface ApiKeyRequest {
   kind: 'publishable' | 'secret';
+  /**
+   * What the key is for, such as `Game server`.
+   */
+  name?: string;
   /**
    * Origins that may use a publishable key. `*` means any origin.
    *
@@ -2395,9 +2482,13 @@ export interface ApiKeyRequest {
   };
 }
 /**
- * Changes a key’s allowed origins and rate limit.
+ * Changes a key’s name, allowed origins and rate limit.
  */
 export interface ApiKeyUpdate {
+  /**
+   * What the key is for, such as `Game server`.
+   */
+  name?: string;
   /**
    * Origins that may use a publishable key. `*` means any origin.
    *
@@ -2494,6 +2585,10 @@ export interface ReportRow {
    * Present if the report is grouped by this dimension. An empty string means that there is no value.
    */
   advertiser?: string;
+  /**
+   * Present if the report is grouped by this dimension. An empty string means that there is no value.
+   */
+  house_ad?: string;
   /**
    * Present if the report is grouped by this dimension. An empty string means that there is no value.
    */

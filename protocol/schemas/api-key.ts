@@ -13,6 +13,13 @@ const allowedOrigins = Type.Array(
   },
 );
 
+const name = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: '\\S',
+  description: 'What the key is for, such as `Game server`.',
+});
+
 const rateLimit = strictObject(
   {
     per_s: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Requests per second.' }),
@@ -27,11 +34,12 @@ const rateLimit = strictObject(
 
 export const apiKeySchema = named(
   'ApiKey',
-  'An API key. The service stores only a hash of the key.',
+  'An API key. Of a secret key, the service stores only a hash.',
   {
     id: id('key'),
     environment,
     kind,
+    name: Type.Optional(name),
     last_four: Type.String({ description: 'The last four characters of the key.' }),
     allowed_origins: Type.Array(Type.String()),
     rate_limit: Type.Optional(rateLimit),
@@ -46,7 +54,8 @@ export const apiKeySchema = named(
     leaked_to: Type.Optional(Type.String({ description: 'The page’s origin.' })),
     key: Type.Optional(
       Type.String({
-        description: 'The full key. Returned only on creation, and not when it is replayed.',
+        description:
+          'The full key. That of a secret key is returned only on creation, and not when it is replayed.',
       }),
     ),
   },
@@ -57,6 +66,7 @@ export const apiKeyRequestSchema = named(
   'Creates a key in the same environment.',
   {
     kind,
+    name: Type.Optional(name),
     allowed_origins: Type.Optional(allowedOrigins),
     rate_limit: Type.Optional(rateLimit),
   },
@@ -64,8 +74,9 @@ export const apiKeyRequestSchema = named(
 
 export const apiKeyUpdateSchema = named(
   'ApiKeyUpdate',
-  'Changes a key’s allowed origins and rate limit.',
+  'Changes a key’s name, allowed origins and rate limit.',
   {
+    name: Type.Optional(name),
     allowed_origins: Type.Optional(allowedOrigins),
     rate_limit: Type.Optional(
       Type.Union([rateLimit, Type.Null()], {

@@ -34,6 +34,7 @@ export const reportDimensions = [
   'creative',
   'source',
   'advertiser',
+  'house_ad',
   'reason',
 ] as const;
 

@@ -1,5 +1,5 @@
 import { QueryClient } from '@tanstack/react-query';
-import { lazy, useMemo, useState, useSyncExternalStore } from 'react';
+import { useMemo, useState, useSyncExternalStore } from 'react';
 import { AdminContext, AdminUI, CustomRoutes, localStorageStore, Resource } from 'react-admin';
 import { Route } from 'react-router';
 import { createCall } from './api/call.ts';
@@ -14,6 +14,7 @@ import {
 import { shouldRetry } from './api/use-call.ts';
 import { i18nProvider } from './i18n.ts';
 import { ConnectionBanner } from './layout/connection-banner.tsx';
+import { page } from './layout/lazy-page.tsx';
 import { PanelLayout } from './layout/panel-layout.tsx';
 import { resources } from './resources.tsx';
 import { createAuthProvider } from './session/auth-provider.ts';
@@ -128,19 +129,11 @@ function createQueryClient(): QueryClient {
 
 /** Lazy-loaded pages. Each one loads when it is first opened. */
 const pages = {
-  overview: lazy(async () => ({ default: (await import('./overview/overview.tsx')).Overview })),
-  decisions: lazy(async () => ({
-    default: (await import('./activity/decision-list.tsx')).DecisionList,
-  })),
-  decision: lazy(async () => ({
-    default: (await import('./activity/decision-page.tsx')).DecisionPage,
-  })),
-  tryRequest: lazy(async () => ({
-    default: (await import('./policy/try-request.tsx')).TryRequestPage,
-  })),
-  player: lazy(async () => ({ default: (await import('./player/player-page.tsx')).PlayerPage })),
-  reviewQueue: lazy(async () => ({
-    default: (await import('./creative/review-queue.tsx')).ReviewQueue,
-  })),
-  account: lazy(async () => ({ default: (await import('./user/account-page.tsx')).AccountPage })),
+  overview: page(() => import('./overview/overview.tsx'), 'Overview'),
+  decisions: page(() => import('./activity/decision-list.tsx'), 'DecisionList'),
+  decision: page(() => import('./activity/decision-page.tsx'), 'DecisionPage'),
+  tryRequest: page(() => import('./policy/try-request.tsx'), 'TryRequestPage'),
+  player: page(() => import('./player/player-page.tsx'), 'PlayerPage'),
+  reviewQueue: page(() => import('./creative/review-queue.tsx'), 'ReviewQueue'),
+  account: page(() => import('./user/account-page.tsx'), 'AccountPage'),
 };

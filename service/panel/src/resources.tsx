@@ -10,118 +10,106 @@ import HourglassEmptyIcon from '@mui/icons-material/HourglassEmpty';
 import PlaceIcon from '@mui/icons-material/Place';
 import PolicyIcon from '@mui/icons-material/Policy';
 import WebhookIcon from '@mui/icons-material/Webhook';
-import { lazy } from 'react';
 import type { ResourceProps } from 'react-admin';
-import { AuditList } from './activity/audit-list.tsx';
-import { CreativeCreate, CreativeEdit, CreativeList } from './creative/creatives.tsx';
-import { AdvertiserCreate, AdvertiserEdit, AdvertiserList } from './ads/advertisers.tsx';
-import { SourceCreate, SourceEdit, SourceList, SourceShow } from './ads/sources.tsx';
-import { HouseAdCreate, HouseAdEdit, HouseAdList } from './ads/house-ads.tsx';
-import { KeyCreate, KeyEdit, KeyList } from './key/keys.tsx';
-import { KillSwitchPage } from './kill-switch/kill-switch-page.tsx';
-import { PlacementCreate, PlacementEdit, PlacementList } from './ads/placements.tsx';
-import { PolicyCreate, PolicyEdit, PolicyList } from './policy/policies.tsx';
-import { ShowPage } from './common/resource-pages.tsx';
-import { UserCreate, UserEdit, UserList } from './user/users.tsx';
-import { WebhookCreate, WebhookEdit, WebhookList, WebhookShow } from './webhook/webhooks.tsx';
-
-/** The pages for ad rules. They load when they are first opened. */
-const importAdRules = () => import('./ad-load/ad-rules.tsx');
-const AdRuleList = lazy(async () => ({ default: (await importAdRules()).AdRuleList }));
-const AdRuleCreate = lazy(async () => ({ default: (await importAdRules()).AdRuleCreate }));
-const AdRuleEdit = lazy(async () => ({ default: (await importAdRules()).AdRuleEdit }));
+import { page } from './layout/lazy-page.tsx';
 
 /** React-admin's resources. For users without edit permission, clicking a row opens the read-only page. */
 export const resources: readonly ResourceProps[] = [
   {
     name: 'placements',
     icon: PlaceIcon,
-    list: PlacementList,
-    create: PlacementCreate,
-    edit: PlacementEdit,
-    show: ShowPage,
+    list: page(() => import('./ads/placements.tsx'), 'PlacementList'),
+    create: page(() => import('./ads/placements.tsx'), 'PlacementCreate'),
+    edit: page(() => import('./ads/placements.tsx'), 'PlacementEdit'),
+    show: page(() => import('./resource/resource-pages.tsx'), 'ShowPage'),
   },
   {
     name: 'house-ads',
     icon: CampaignIcon,
-    list: HouseAdList,
-    create: HouseAdCreate,
-    edit: HouseAdEdit,
-    show: ShowPage,
+    list: page(() => import('./ads/house-ads.tsx'), 'HouseAdList'),
+    create: page(() => import('./ads/house-ads.tsx'), 'HouseAdCreate'),
+    edit: page(() => import('./ads/house-ads.tsx'), 'HouseAdEdit'),
+    show: page(() => import('./resource/resource-pages.tsx'), 'ShowPage'),
     options: { label: 'House ads' },
   },
   {
     name: 'creatives',
     icon: MovieIcon,
-    list: CreativeList,
-    create: CreativeCreate,
-    edit: CreativeEdit,
-    show: ShowPage,
+    list: page(() => import('./creative/creatives.tsx'), 'CreativeList'),
+    create: page(() => import('./creative/creatives.tsx'), 'CreativeCreate'),
+    edit: page(() => import('./creative/creatives.tsx'), 'CreativeEdit'),
+    show: page(() => import('./resource/resource-pages.tsx'), 'ShowPage'),
     recordRepresentation: 'name',
   },
   {
     name: 'advertisers',
     icon: ApartmentIcon,
-    list: AdvertiserList,
-    create: AdvertiserCreate,
-    edit: AdvertiserEdit,
-    show: ShowPage,
+    list: page(() => import('./ads/advertisers.tsx'), 'AdvertiserList'),
+    create: page(() => import('./ads/advertisers.tsx'), 'AdvertiserCreate'),
+    edit: page(() => import('./ads/advertisers.tsx'), 'AdvertiserEdit'),
+    show: page(() => import('./resource/resource-pages.tsx'), 'ShowPage'),
     recordRepresentation: 'name',
   },
   {
     name: 'sources',
     icon: InputIcon,
-    list: SourceList,
-    create: SourceCreate,
-    edit: SourceEdit,
-    show: SourceShow,
+    list: page(() => import('./ads/sources.tsx'), 'SourceList'),
+    create: page(() => import('./ads/sources.tsx'), 'SourceCreate'),
+    edit: page(() => import('./ads/sources.tsx'), 'SourceEdit'),
+    show: page(() => import('./ads/sources.tsx'), 'SourceShow'),
     recordRepresentation: 'name',
   },
   {
     name: 'kill-switches',
     icon: BlockIcon,
-    list: KillSwitchPage,
+    list: page(() => import('./kill-switch/kill-switch-page.tsx'), 'KillSwitchPage'),
     options: { label: 'Kill switches' },
   },
   {
     name: 'policies',
     icon: PolicyIcon,
-    list: PolicyList,
-    create: PolicyCreate,
-    edit: PolicyEdit,
-    show: ShowPage,
+    list: page(() => import('./policy/policies.tsx'), 'PolicyList'),
+    create: page(() => import('./policy/policies.tsx'), 'PolicyCreate'),
+    edit: page(() => import('./policy/policies.tsx'), 'PolicyEdit'),
+    show: page(() => import('./resource/resource-pages.tsx'), 'ShowPage'),
   },
   {
     name: 'ad-rules',
     icon: HourglassEmptyIcon,
-    list: AdRuleList,
-    create: AdRuleCreate,
-    edit: AdRuleEdit,
-    show: ShowPage,
+    list: page(() => import('./ad-load/ad-rules.tsx'), 'AdRuleList'),
+    create: page(() => import('./ad-load/ad-rules.tsx'), 'AdRuleCreate'),
+    edit: page(() => import('./ad-load/ad-rules.tsx'), 'AdRuleEdit'),
+    show: page(() => import('./resource/resource-pages.tsx'), 'ShowPage'),
     options: { label: 'Ad load' },
   },
   {
     name: 'audit-entries',
     icon: HistoryIcon,
-    list: AuditList,
+    list: page(() => import('./activity/audit-list.tsx'), 'AuditList'),
     options: { label: 'Audit log' },
   },
   {
     name: 'webhooks',
     icon: WebhookIcon,
-    list: WebhookList,
-    create: WebhookCreate,
-    edit: WebhookEdit,
-    show: WebhookShow,
+    list: page(() => import('./webhook/webhooks.tsx'), 'WebhookList'),
+    create: page(() => import('./webhook/webhooks.tsx'), 'WebhookCreate'),
+    edit: page(() => import('./webhook/webhooks.tsx'), 'WebhookEdit'),
+    show: page(() => import('./webhook/webhooks.tsx'), 'WebhookShow'),
     recordRepresentation: 'url',
   },
-  { name: 'keys', icon: KeyIcon, list: KeyList, create: KeyCreate, edit: KeyEdit },
+  {
+    name: 'keys',
+    icon: KeyIcon,
+    list: page(() => import('./key/keys.tsx'), 'KeyList'),
+    create: page(() => import('./key/keys.tsx'), 'KeyCreate'),
+    edit: page(() => import('./key/keys.tsx'), 'KeyEdit'),
+  },
   {
     name: 'users',
     icon: GroupIcon,
-    list: UserList,
-    create: UserCreate,
-    edit: UserEdit,
+    list: page(() => import('./user/users.tsx'), 'UserList'),
+    create: page(() => import('./user/users.tsx'), 'UserCreate'),
+    edit: page(() => import('./user/users.tsx'), 'UserEdit'),
     recordRepresentation: 'email',
   },
 ];

@@ -26,6 +26,8 @@ const components = (
   },
   MuiCssBaseline: {
     styleOverrides: {
+      // The browser scrolls to the first field with an error, which must not be under the bars at the top and the bottom.
+      html: { scrollPaddingTop: 140, scrollPaddingBottom: 96 },
       '@media (prefers-reduced-motion: reduce)': {
         '*, ::before, ::after': {
           animationDuration: '0s !important',

@@ -18,9 +18,11 @@ interface Deps {
   incrementConfigVersion(queries: Queries, accountId: string): Promise<void>;
 }
 
+type KeySettings = Pick<ApiKey, 'kind' | 'name' | 'allowed_origins' | 'rate_limit'>;
+
 /** Manages API keys. Each call runs in the caller's transaction. */
 export interface KeyManager {
-  /** Creates a key. Only the returned object contains the full key. */
+  /** Creates a key. Only the returned object contains a full secret key. */
   create(operation: Operation, request: ApiKeyRequest): Promise<ApiKey>;
   update(operation: Operation, id: string, changes: ApiKeyUpdate): Promise<ApiKey>;
   /**
@@ -61,9 +63,7 @@ export function createKeyManager({
   };
   const createWithText = async (
     operation: Operation,
-    kind: ApiKey['kind'],
-    allowedOrigins: string[],
-    rateLimit: ApiKey['rate_limit'],
+    { kind, name, allowed_origins: allowedOrigins, rate_limit: rateLimit }: KeySettings,
     replaces?: string,
   ): Promise<ApiKey> => {
     const isChange = replaces !== undefined;
@@ -73,6 +73,7 @@ export function createKeyManager({
       kind: kind === 'secret' ? 'sk' : 'pk',
       allowedOrigins,
       rateLimit,
+      ...(name === undefined ? {} : { name }),
       ...(replaces === undefined ? {} : { replaces }),
     });
     return { ...(await finish(operation, 'key.created', id)), key: text };
@@ -85,7 +86,8 @@ export function createKeyManager({
   };
 
   return {
-    create(operation, { kind, allowed_origins: origins, rate_limit: limit }) {
+    create(operation, request) {
+      const { kind, allowed_origins: origins, rate_limit: limit } = request;
       // In the live environment, allowing every origin must be explicit.
       const areOriginsRequired = kind === 'publishable' && operation.scope.environment === 'live';
       throwFieldErrors([
@@ -97,10 +99,11 @@ export function createKeyManager({
           : []),
         ...findLimitErrors(ceiling, limit),
       ]);
-      return createWithText(operation, kind, origins ?? ['*'], limit);
+      return createWithText(operation, { ...request, allowed_origins: origins ?? ['*'] });
     },
     async update(operation, id, changes) {
       const before = await findActive(operation, id);
+      const { name = before.name } = changes;
       const { allowed_origins: origins, rate_limit: limit = before.rate_limit } = changes;
       throwFieldErrors([
         ...(before.kind === 'secret' && origins !== undefined
@@ -112,14 +115,14 @@ export function createKeyManager({
         id,
         allowed_origins: origins ?? before.allowed_origins,
         ...(limit ? { rate_limit: limit } : {}),
+        ...(name === undefined ? {} : { name }),
       });
       return finish(operation, 'key.updated', id, before);
     },
     async roll(operation, id, chosenOverlapS) {
       const before = await findActive(operation, id);
       const overlapS = chosenOverlapS ?? (before.leaked_at === undefined ? 86_400 : 0);
-      const { kind, allowed_origins: origins, rate_limit: limit } = before;
-      const created = await createWithText(operation, kind, origins, limit, id);
+      const created = await createWithText(operation, before, id);
       await revokeKey(operation.queries, operation.scope, id, clock.nowMs() + overlapS * 1_000);
       await finish(operation, 'key.rolled', id, before);
       return created;

@@ -88,6 +88,7 @@ function randomBase62(length: number): string {
 }
 
 interface NewKey {
+  name?: string;
   accountId: string;
   environment: Environment;
   kind: KeyKind;
@@ -99,7 +100,7 @@ interface NewKey {
   replaces?: string;
 }
 
-/** Creates a key. Returns its id and the full key, of which only a hash is stored. */
+/** Creates a key. Returns its id and the full key. Of a secret key, only a hash is stored. */
 export async function createKey(
   queries: Queries,
   clock: Clock,
@@ -113,8 +114,8 @@ export async function createKey(
       : makePublishableKeyText(key.environment, gameId);
   const id = makeId('key');
   await queries.query(
-    `INSERT INTO keys (account_id, id, environment, kind, hash, last_four, allowed_origins, rate_limit, created_at, game_id)
-      VALUES ($1, $2, $3, $4, $5, $6, $7::text::jsonb, $8::text::jsonb, $9, $10)`,
+    `INSERT INTO keys (account_id, id, environment, kind, hash, last_four, allowed_origins, rate_limit, created_at, game_id, name, publishable_text)
+      VALUES ($1, $2, $3, $4, $5, $6, $7::text::jsonb, $8::text::jsonb, $9, $10, $11, $12)`,
     [
       key.accountId,
       id,
@@ -126,6 +127,8 @@ export async function createKey(
       key.rateLimit === undefined ? null : JSON.stringify(key.rateLimit),
       new Date(clock.nowMs()),
       gameId ?? null,
+      key.name ?? null,
+      key.kind === 'pk' ? text : null,
     ],
   );
   return { id, text };
@@ -146,6 +149,8 @@ async function chooseGameId(
 
 interface KeyRow {
   id: string;
+  name: string | null;
+  publishable_text: string | null;
   environment: Environment;
   kind: KeyKind;
   last_four: string;
@@ -159,14 +164,16 @@ interface KeyRow {
 }
 
 const columns =
-  'id, environment, kind, last_four, allowed_origins, rate_limit, created_at, last_used_at, revoked_at, leaked_at, leaked_to';
+  'id, environment, kind, name, publishable_text, last_four, allowed_origins, rate_limit, created_at, last_used_at, revoked_at, leaked_at, leaked_to';
 
 function toApiKey({ kind, created_at, last_used_at, revoked_at, ...rest }: KeyRow): ApiKey {
-  const { leaked_at, leaked_to, rate_limit, ...row } = rest;
+  const { leaked_at, leaked_to, name, publishable_text: text, rate_limit, ...row } = rest;
   return {
     ...row,
     kind: kind === 'sk' ? 'secret' : 'publishable',
     created_at: created_at.toISOString(),
+    ...(name === null ? {} : { name }),
+    ...(text === null ? {} : { key: text }),
     ...(rate_limit === null ? {} : { rate_limit }),
     ...(last_used_at === null ? {} : { last_used_at: last_used_at.toISOString() }),
     ...(revoked_at === null ? {} : { revoked_at: revoked_at.toISOString() }),
@@ -202,14 +209,14 @@ export async function findKeyById(
   return row && toApiKey(row);
 }
 
-/** Changes a key's allowed origins and rate limit. */
+/** Changes a key's name, allowed origins and rate limit. */
 export async function updateKey(
   queries: Queries,
   scope: Scope,
-  key: Pick<ApiKey, 'id' | 'allowed_origins' | 'rate_limit'>,
+  key: Pick<ApiKey, 'id' | 'name' | 'allowed_origins' | 'rate_limit'>,
 ): Promise<void> {
   await queries.query(
-    `UPDATE keys SET allowed_origins = $4::text::jsonb, rate_limit = $5::text::jsonb
+    `UPDATE keys SET allowed_origins = $4::text::jsonb, rate_limit = $5::text::jsonb, name = $6
       WHERE account_id = $1 AND environment = $2 AND id = $3`,
     [
       scope.accountId,
@@ -217,6 +224,7 @@ export async function updateKey(
       key.id,
       JSON.stringify(key.allowed_origins),
       key.rate_limit === undefined ? null : JSON.stringify(key.rate_limit),
+      key.name ?? null,
     ],
   );
 }

@@ -49,7 +49,7 @@ const rules: readonly Rule[] = [
       ? undefined
       : {
           name: 'shared_user_ref',
-          evidence: `${evidence} ${facts.decisions} decisions name ${facts.players} players.`,
+          evidence: `${evidence} ${facts.decisions} decisions name ${facts.players === 1 ? '1 player' : `${facts.players} players`}.`,
           remedy:
             'Several players seem to share one user_ref, such as the one of an example. Pass your own id of each player, or leave it out.',
         };

@@ -7,12 +7,18 @@ import type { Queries, Scope } from '../store/database.ts';
 
 export type ReportDimension = (typeof reportDimensions)[number];
 
+/** The dimensions by which a report can be limited. */
+export const reportFilters = ['placement', 'creative', 'source', 'advertiser', 'house_ad'] as const;
+export type ReportFilter = (typeof reportFilters)[number];
+
 /** The parameters of a report. Times must be on the hour. */
 export interface ReportQuery {
   fromMs: number;
   toMs: number;
   interval: 'hour' | 'day';
   groupBy: readonly ReportDimension[];
+  /** The values to which the report is limited, by dimension. */
+  only?: Partial<Record<ReportFilter, readonly string[]>>;
   /** IANA name of the time zone that defines days. */
   timeZone: string;
 }
@@ -38,6 +44,7 @@ const columns: Record<ReportDimension, string> = {
   creative: 'creative_id',
   source: 'source_id',
   advertiser: 'advertiser_id',
+  house_ad: 'house_ad_id',
   reason: 'reason',
 };
 
@@ -59,15 +66,17 @@ type SumRow = Partial<Record<ReportDimension, string>> & {
 export async function readReport(
   queries: Queries,
   scope: Scope,
-  { fromMs, toMs, interval, groupBy, timeZone }: ReportQuery,
+  { fromMs, toMs, interval, groupBy, only = {}, timeZone }: ReportQuery,
 ): Promise<Report> {
   const groups = groupBy.map((name) => `${columns[name]} AS "${name}"`);
+  const filters = reportFilters.filter((name) => only[name] !== undefined);
   const buckets = listBuckets({ fromMs, toMs }, interval, timeZone);
   const rows = await queries.query<SumRow>(
     `SELECT width_bucket(hour, $5::timestamptz[]) AS bucket, metric, reason AS "metricReason", sum(count)::bigint AS count${groups.map((group) => `, ${group}`).join('')}
       FROM rollup_counts
       WHERE account_id = $1 AND environment = $2 AND hour >= $3 AND hour < $4
         AND metric IN (SELECT jsonb_array_elements_text($6::text::jsonb))
+        ${filters.map((name, index) => `AND ${columns[name]} IN (SELECT jsonb_array_elements_text($${index + 7}::text::jsonb))`).join(' ')}
       GROUP BY bucket, metric, "metricReason"${groupBy.map((name) => `, "${name}"`).join('')}
       ORDER BY bucket${groupBy.map((name) => `, "${name}"`).join('')}, metric, "metricReason"
       LIMIT ${maxRows * reportMetrics.length}`,
@@ -78,6 +87,7 @@ export async function readReport(
       new Date(toMs),
       buckets.map(formatInstant),
       JSON.stringify([...reportMetrics.filter((metric) => metric !== 'requests'), pricesMetric]),
+      ...filters.map((name) => JSON.stringify(only[name])),
     ],
   );
   const data = toReportRows(rows, buckets.map(formatInstant), groupBy);

@@ -49,7 +49,13 @@ import { addDocs, addOpenApi } from './openapi.ts';
 import type { RunOperation } from './operations.ts';
 import { addPanel } from './panel/panel.ts';
 import { addErrorHandler, sendProblem } from './problem.ts';
-import { addEncodingCheck, addJsonBody, addSizeCheck, addUrlCheck } from './request-bodies.ts';
+import {
+  addEmptyBody,
+  addEncodingCheck,
+  addJsonBody,
+  addSizeCheck,
+  addUrlCheck,
+} from './request-bodies.ts';
 import { addAuditRoutes } from './routes/audit.ts';
 import { addDecisionRoutes } from './routes/decisions.ts';
 import { addDeliveryRoutes } from './routes/deliveries.ts';
@@ -70,7 +76,11 @@ import {
 import { addRewardRoutes } from './routes/reward-status.ts';
 import { addUsageRoutes } from './routes/usage.ts';
 import { addWalletRoutes } from './routes/wallet.ts';
-import { addWebhookEventRoutes, addWebhookRoutes } from './routes/webhooks.ts';
+import {
+  addWebhookEventRoutes,
+  addWebhookHealthRoute,
+  addWebhookRoutes,
+} from './routes/webhooks.ts';
 import { createHttpServer, handleClientError } from './server.ts';
 import { addValidation } from './validation.ts';
 
@@ -190,6 +200,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   addErrorHandler(app);
   addMetrics(app, deps);
   addJsonBody(app);
+  addEmptyBody(app);
   addUrlCheck(app);
   addValidation(app);
   const cookie = createSessionCookie(deps.publicUrl);
@@ -236,6 +247,7 @@ function addOperatorRoutes(app: FastifyInstance, deps: AppDeps): void {
   addReviewRoute(app, deps);
   addResourceReads(app, deps, webhookResource);
   addWebhookRoutes(app, deps);
+  addWebhookHealthRoute(app, deps);
   addDeliveryRoutes(app, deps);
   addJobRoutes(app, deps);
   addMistakeRoutes(app, deps);

@@ -23,6 +23,8 @@ export function addJsonBody(app: FastifyInstance): void {
     { parseAs: 'buffer' },
     (_request: unknown, bytes: Buffer, done: (error: Error | null, body?: unknown) => void) => {
       let body: unknown;
+      // A client that sends no body may still declare its type.
+      if (bytes.length === 0) return done(null, {});
       try {
         body = parseJson(bytes);
       } catch (error) {
@@ -31,6 +33,16 @@ export function addJsonBody(app: FastifyInstance): void {
       done(null, body);
     },
   );
+}
+
+/** A request without a body is like one with an empty object: operations whose members are all optional need none. */
+export function addEmptyBody(app: FastifyInstance): void {
+  app.addHook('preValidation', (request, _reply, done) => {
+    const { schema } = request.routeOptions;
+    if (schema?.body !== undefined && (request.body === undefined || request.body === null))
+      request.body = {};
+    done();
+  });
 }
 
 /** Rejects bodies that are declared to be too large, before anything else is done for the request. */

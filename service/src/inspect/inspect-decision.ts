@@ -161,40 +161,5 @@ async function findWebhookEvents(
     .filter(({ data }) => data?.decision_id === id);
 }
 
-const withoutNulls = (row: object): object =>
+export const withoutNulls = (row: object): object =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
-
-/** A decision in a list. */
-interface ListedDecision {
-  id: string;
-  status: string;
-  reason?: string;
-  placement: string;
-  issued_at: Date;
-  user_ref?: string;
-  reward_state: string;
-  /** The type of the event that arrived last. */
-  last_event?: string;
-}
-
-/**
- * Lists the decisions of one account and environment, newest first. Returns `limit` + 1 rows if there is another page.
- */
-export async function listDecisions(
-  queries: Queries,
-  { accountId, environment }: Scope,
-  { limit, startingAfter }: { limit: number; startingAfter?: string },
-): Promise<ListedDecision[]> {
-  type Row = Omit<ListedDecision, 'reason' | 'user_ref' | 'last_event'> &
-    Record<'reason' | 'user_ref' | 'last_event', string | null>;
-  const rows = await queries.query<Row>(
-    `SELECT page.*, (SELECT type FROM recorded_events
-          WHERE account_id = $1 AND decision_id = page.id ORDER BY received_at DESC, occurred_at DESC LIMIT 1) AS last_event
-      FROM (SELECT id, status, reason, placement, issued_at, user_ref, reward_state FROM decisions
-        WHERE account_id = $1 AND environment = $2 AND ($3::text IS NULL OR id < $3)
-        ORDER BY id DESC LIMIT $4) AS page
-      ORDER BY id DESC`,
-    [accountId, environment, startingAfter ?? null, limit + 1],
-  );
-  return rows.map((row) => withoutNulls(row) as ListedDecision);
-}

@@ -81,7 +81,7 @@ export async function claimProbe(
 }
 
 /** How long deliveries must fail before their webhook is disabled. */
-const disableAfterMs = 5 * 86_400_000;
+export const disableAfterMs = 5 * 86_400_000;
 
 export const shouldDisable = (failures: ConsecutiveFailures | undefined, nowMs: number): boolean =>
   failures !== undefined && nowMs - failures.sinceMs >= disableAfterMs;

@@ -34,6 +34,7 @@ const contractPaths = [
   '/v1/webhooks/{id}/deliveries',
   '/v1/webhooks/{id}/recover',
   '/v1/webhook-events',
+  '/v1/webhook-health',
   '/v1/jobs',
   '/v1/mistakes',
   '/v1/jobs/{id}',
@@ -112,7 +113,7 @@ test('a web page can request decisions and read problem documents', async () => 
 
 test.each([
   ['{"placement":', 400, 'malformed_json', undefined],
-  ['', 400, 'malformed_json', undefined],
+  ['', 422, 'invalid_request', '/placement'],
   ['{"user_ref":"u"}', 422, 'invalid_request', '/placement'],
   ['{"placement":"revive"}', 422, 'invalid_request', '/user_ref'],
   ['{"placement":"revive","user_ref":"u","coins":1}', 422, 'invalid_request', '/coins'],

@@ -62,6 +62,36 @@ test('a rolled publishable key keeps the id of its game; a new key and a secret 
   expect((await roll(secret.body)).body.key).toMatch(/^sk_sandbox_[0-9A-Za-z]{36}$/);
 });
 
+test('a key has a name, and a publishable key can be looked up again', async () => {
+  const read = async (id: string) =>
+    (await client.call<ApiKey>('GET', `/v1/keys/${id}`, client.secret)).body;
+  for (const kind of ['publishable', 'secret'] as const) {
+    const { body: created } = await createKey({ kind, name: 'The game' });
+    expect(await read(created.id)).toMatchObject({ name: 'The game', kind });
+    expect((await read(created.id)).key).toBe(kind === 'secret' ? undefined : created.key);
+    const path = `/v1/keys/${created.id}`;
+    await client.call('PATCH', path, client.secret, { rate_limit: { per_s: 1, burst: 2 } });
+    expect((await read(created.id)).name).toBe('The game');
+    await client.call('PATCH', path, client.secret, { name: 'The old game' });
+    expect(await read(created.id)).toMatchObject({
+      name: 'The old game',
+      rate_limit: { burst: 2 },
+    });
+    // A client may send no body if all its members are optional, with or without a type.
+    for (const headers of [{}, { 'content-type': 'application/json' }]) {
+      const { status, body } = await client.call<ApiKey>(
+        'POST',
+        `${path}/roll`,
+        client.secret,
+        undefined,
+        headers,
+      );
+      expect([status, body.name]).toEqual([201, 'The old game']);
+    }
+  }
+  expect((await createKey({ kind: 'secret', name: '   ' })).status).toBe(422);
+});
+
 test('rolling without an overlap revokes the old key immediately', async () => {
   const { body: createdKey } = await createKey({ kind: 'secret' });
   await client.call('POST', `/v1/keys/${createdKey.id}/roll`, client.secret, { overlap_s: 0 });

@@ -55,6 +55,59 @@ test("the inspector shows a decision's explanation, events, reward and deliverie
   ]);
 });
 
+interface Page {
+  data: { id: string; placement: string; reward_state: string; status: string }[];
+  has_more: boolean;
+  next_cursor?: string;
+}
+
+test('decisions are found by player, placement, state and time', async () => {
+  const fromMs = clock.nowMs();
+  const search = async (query: string): Promise<Page> =>
+    (await panel.send<Page>('GET', `/panel/api/decisions?limit=3&${query}`)).body;
+  /** Reads all pages of a search. */
+  const find = async (query: string): Promise<string[]> => {
+    const ids: string[] = [];
+    let cursor = '';
+    for (;;) {
+      const page = await search(`${query}${cursor}`);
+      ids.push(...page.data.map(({ id }) => id));
+      if (page.next_cursor === undefined) return ids;
+      cursor = `&starting_after=${page.next_cursor}`;
+    }
+  };
+  const made: { player: string; placement: string; status: string; id: string; atMs: number }[] =
+    [];
+  for (const [index, player] of ['ann', 'bob', 'ann', 'cyd', 'bob', 'ann'].entries()) {
+    const placement = index % 2 === 0 ? 'revive' : 'level-end';
+    const simulate = index === 5 ? ({ simulate: 'no_fill' } as const) : {};
+    const { body } = await game.decide({ placement, user_ref: `${player} of 1`, ...simulate });
+    made.push({ player, placement, status: body.status, id: body.id, atMs: clock.nowMs() });
+    clock.set(clock.nowMs() + 1_000);
+  }
+  const newestFirst = made.toReversed();
+  const from = `from=${new Date(fromMs).toISOString()}`;
+  const idsOf = (matches: (row: (typeof made)[number]) => boolean) =>
+    newestFirst.filter(matches).map(({ id }) => id);
+  expect(await find(from)).toEqual(idsOf(() => true));
+  expect(await find(`${from}&player=ann%20of%201`)).toEqual(
+    idsOf(({ player }) => player === 'ann'),
+  );
+  expect(await find('player=nobody')).toEqual([]);
+  expect(await find(`${from}&placement=revive`)).toEqual(
+    idsOf(({ placement }) => placement === 'revive'),
+  );
+  expect(await find(`${from}&state=no_fill`)).toEqual(idsOf(({ status }) => status === 'no_fill'));
+  expect(await find(`${from}&state=earned`)).toEqual([]);
+  expect(await find(`${from}&player=bob%20of%201&placement=revive`)).toEqual(
+    idsOf(({ player, placement }) => player === 'bob' && placement === 'revive'),
+  );
+  const middle = new Date(fromMs + 2_000).toISOString();
+  expect(await find(`from=${middle}`)).toEqual(idsOf(({ atMs }) => atMs >= fromMs + 2_000));
+  expect(await find(`${from}&to=${middle}`)).toEqual(idsOf(({ atMs }) => atMs < fromMs + 2_000));
+  expect((await panel.send('GET', '/panel/api/decisions?state=lost')).status).toBe(422);
+});
+
 test('the inspector does not find decisions in another environment', async () => {
   const { id } = await game.decideImage('player-2');
   const response = await panel.send('GET', `/panel/api/decisions/${id}`, undefined, {

@@ -1,5 +1,6 @@
 import type { Problem } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isAllowed } from '../../panel/src/session/roles.ts';
 import { confirmedForMs } from '../../src/access/powers.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createManualClock, type ManualClock } from '../manual-clock.ts';
@@ -77,6 +78,7 @@ const table: Record<string, Rule> = {
   'GET /v1/deliveries/:id': 'viewer sk',
   'POST /v1/deliveries/:id/redeliver': 'operator sk',
   'GET /v1/webhook-events': 'viewer sk',
+  'GET /v1/webhook-health': 'viewer sk',
   'GET /v1/keys': 'viewer sk',
   'GET /v1/keys/:id': 'viewer sk',
   'POST /v1/keys': 'owner power sk',
@@ -195,6 +197,27 @@ test('every route lets exactly those pass that the table names', async () => {
     ]);
   }
   expect(rows).toEqual(expectedRows);
+});
+
+test('the panel offers each role exactly the changes that the service accepts', () => {
+  const actions = { POST: 'create', PATCH: 'edit', DELETE: 'delete' } as const;
+  const offered: unknown[] = [];
+  const accepted: unknown[] = [];
+  for (const [route, rule] of Object.entries(table)) {
+    const [, method, resource] =
+      /^(POST|PATCH|DELETE) \/(?:v1|panel\/api)\/([^/]+)(?:\/:id)?$/.exec(route) ?? [];
+    const isListed = ['/panel/api', '/v1'].some((root) => `GET ${root}/${resource}` in table);
+    // A session isn't a list, and everybody ends their own.
+    if (resource === undefined || resource === 'session' || !isListed || rule.startsWith('-'))
+      continue;
+    const action = actions[method as keyof typeof actions];
+    for (const role of ['viewer', 'operator', 'owner'] as const) {
+      offered.push([role, route, isAllowed(role, resource, action)]);
+      accepted.push([role, route, expectSession(rule, role) === 'passes']);
+    }
+  }
+  expect(offered.length).toBeGreaterThan(60);
+  expect(offered).toEqual(accepted);
 });
 
 test('a stolen session without the password stays without powers', async () => {

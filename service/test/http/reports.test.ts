@@ -81,7 +81,9 @@ test('report sums match a recount of decisions and events for every grouping', a
       expect(sum(await readReport())).toEqual(expected);
       expect(
         sum(
-          await readReport('&interval=hour&group_by=placement,creative,source,advertiser,reason'),
+          await readReport(
+            '&interval=hour&group_by=placement,creative,source,advertiser,house_ad,reason',
+          ),
         ),
       ).toEqual(expected);
     }),
@@ -98,6 +100,23 @@ test('unfilled requests are counted by reason', async () => {
   );
   expect(killedRow?.no_fill).toBe(row?.reasons.no_fill['killed']);
   expect(killedRow?.requests).toBe(0);
+});
+
+test('a report that is limited to some values equals their part of the whole report', async () => {
+  const filters = ['placement', 'creative', 'source', 'advertiser', 'house_ad'] as const;
+  let compared = 0;
+  for (const name of filters) {
+    const whole = (await readReport(`&group_by=${name}`)).data;
+    for (const value of new Set(whole.map((row) => row[name] ?? '').filter(Boolean))) {
+      const part = whole.filter((row) => row[name] === value);
+      expect((await readReport(`&group_by=${name}&${name}=${value}`)).data).toEqual(part);
+      compared += 1;
+    }
+  }
+  expect(compared).toBeGreaterThanOrEqual(filters.length);
+  const { data } = await readReport('&placement=revive,lobby&group_by=placement');
+  expect(new Set(data.map(({ placement }) => placement))).toEqual(new Set(['revive', 'lobby']));
+  expect((await readReport('&placement=revive&creative=crv_unknown')).data).toEqual([]);
 });
 
 test('days start at midnight in the requested time zone', async () => {

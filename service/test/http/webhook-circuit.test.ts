@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Delivery, Webhook } from '@trueward/protocol/wire';
+import type { Delivery, Webhook, WebhookHealth, WebhookHealthList } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
@@ -87,6 +87,40 @@ test('a failing endpoint gets a single probe before deliveries resume', async ()
   await receiver.waitForRequests(5);
   receiver.respond(200);
   await Promise.all([receiver.close(), otherReceiver.close()]);
+});
+
+test('the health tells since when and why a webhook fails, and what is queued', async () => {
+  const readHealth = async (id: string): Promise<WebhookHealth | undefined> =>
+    (await call<WebhookHealthList>('GET', '/v1/webhook-health')).body.data.find(
+      ({ webhook_id: webhookId }) => webhookId === id,
+    );
+  const receiver = await startReceiver(() => 503);
+  const webhook = await registerWebhook(receiver.url);
+  const other = await registerWebhook(receiver.url);
+  expect(await readHealth(webhook.id)).toEqual({
+    webhook_id: webhook.id,
+    state: 'healthy',
+    queued: 0,
+  });
+  const sentAtMs = Date.now();
+  await sendTestEvent(webhook.id);
+  await sendTestEvent(webhook.id);
+  await expect.poll(async () => (await readHealth(webhook.id))?.state).toBe('failing');
+  const health = await readHealth(webhook.id);
+  expect(health).toMatchObject({ queued: 2, last_failure: 'status 503' });
+  expect(health?.failed_attempts).toBeGreaterThanOrEqual(1);
+  const sinceMs = Date.parse(health?.failing_since ?? '');
+  expect(Math.abs(sinceMs - sentAtMs)).toBeLessThan(60_000);
+  expect(Date.parse(health?.disables_at ?? '') - sinceMs).toBe(5 * 86_400_000);
+  expect(Date.parse(health?.next_attempt_at ?? '')).toBeGreaterThanOrEqual(sinceMs);
+  expect((await readHealth(other.id))?.state).toBe('healthy');
+  await call('PATCH', `/v1/webhooks/${webhook.id}`, { status: 'disabled' });
+  expect((await readHealth(webhook.id))?.state).toBe('disabled');
+  const live = createClient(runningService, 'live');
+  expect(
+    (await live.call<WebhookHealthList>('GET', '/v1/webhook-health', live.secret)).body.data,
+  ).toEqual([]);
+  await receiver.close();
 });
 
 test('an endpoint gets no requests until its Retry-After delay has elapsed', async () => {

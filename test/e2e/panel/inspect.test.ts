@@ -93,7 +93,8 @@ test('an owner can create, restrict, roll and revoke a key', async () => {
   await secretDialog.getByRole('button', { name: 'Done' }).click();
   const row = page.getByRole('row').filter({ hasText: 'https://game.example' });
   await row.waitFor();
-  expect(await page.content()).not.toContain(text);
+  // Unlike a secret key, a publishable key can be looked up again.
+  await row.getByRole('group', { name: 'Publishable key' }).getByText(text).waitFor();
 
   await row.filter({ hasText: '50 per second, burst 100' }).waitFor();
   await row.getByRole('link', { name: 'Edit' }).click();
@@ -145,11 +146,57 @@ test('finds a decision by id and shows its reasons, events and reward', async ()
     .waitFor();
 });
 
+test('a support person finds all decisions of a player, and what became of them', async () => {
+  const { game } = site;
+  const decision = await game.decideImage('player 42');
+  await game.reportStart(decision);
+  await game.report(game.createEvent(decision, 'complete', { watched_ms: 5_200 }));
+  await game.decideImage('somebody else');
+  const page = await site.open('/decisions');
+  const search = page.getByRole('search', { name: 'Decisions' });
+  await search.getByLabel('Player').fill('player 42');
+  await search.getByRole('button', { name: 'Search' }).click();
+  const rows = page.getByRole('group', { name: 'Decisions' }).getByRole('row');
+  await page.getByText('somebody else').waitFor({ state: 'detached' });
+  await expect.poll(() => rows.count()).toBe(2);
+  await rows.filter({ hasText: /player 42.*denied impossible timing/ }).waitFor();
+  await search.getByLabel('State').click();
+  await page.getByRole('option', { name: 'earned' }).click();
+  await search.getByRole('button', { name: 'Search' }).click();
+  await page.getByText('No decision matches.').waitFor();
+  await search.getByRole('button', { name: 'Clear' }).click();
+  await rows.filter({ hasText: decision.id }).getByRole('link', { name: decision.id }).click();
+  await page.getByRole('region', { name: 'Ad: Harbour' }).waitFor();
+  await page.getByRole('link', { name: 'player 42' }).click();
+  await expect.poll(() => rows.count()).toBe(2);
+});
+
+test('an ad’s own page shows how often it was seen, and its list shows the last week', async () => {
+  const { game } = site;
+  const decision = await game.decideImage('player-9');
+  await game.reportStart(decision);
+  await game.report(game.createImpression(decision), game.createEvent(decision, 'click'));
+  const page = await site.open('/house-ads');
+  const row = page.getByRole('row').filter({ hasText: 'Harbour' });
+  await expect.poll(() => row.getByRole('cell').last().textContent()).toMatch(/^[1-9]/);
+  await row.getByRole('link', { name: 'Harbour' }).click();
+  const figures = page.getByRole('region', { name: 'Figures' });
+  const readFigure = (name: string) =>
+    figures.getByRole('term').filter({ hasText: name }).locator('+ dd').textContent();
+  await expect.poll(() => readFigure('Verified impressions')).toMatch(/^[1-9]/);
+  expect(await readFigure('Clicks')).toMatch(/^[1-9]/);
+  await figures.locator('.recharts-line-curve').first().waitFor();
+  await figures.getByText('revive').waitFor();
+  const download = page.waitForEvent('download');
+  await figures.getByRole('button', { name: 'CSV' }).click();
+  expect((await download).suggestedFilename()).toMatch(/^trueward-sandbox-had_/);
+});
+
 test('the list of decisions follows requests and events as they happen', async () => {
   const page = await site.open('/decisions');
   const decision = await site.game.decideImage('player-8');
   const row = page.getByRole('row').filter({ hasText: decision.id });
-  await row.filter({ hasText: /revive.*player-8.*filled\s*–/ }).waitFor();
+  await row.filter({ hasText: /player-8.*revive.*filled\s*–/ }).waitFor();
   await site.game.reportStart(decision);
   await row.filter({ hasText: 'start' }).waitFor();
 });

@@ -3,7 +3,7 @@ import type { AuditEntry } from '@trueward/protocol/wire';
 import type { ReactNode } from 'react';
 import { DataTable, List, SelectInput, TextInput } from 'react-admin';
 import { makeChoices } from '../common/choices.tsx';
-import { ListError } from '../common/resource-pages.tsx';
+import { ListError } from '../resource/resource-pages.tsx';
 import { oneLine } from '../common/columns.tsx';
 import { humanize } from '../common/status-chip.tsx';
 import { TimeText } from '../common/time.tsx';

@@ -10,38 +10,54 @@ import {
   TextField,
   Typography,
 } from '@mui/material';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useGetList } from 'react-admin';
-import { Link as RouterLink, useNavigate } from 'react-router';
+import { Link as RouterLink, useNavigate, useSearchParams } from 'react-router';
 import { Page, PanelCard } from '../common/page.tsx';
 import { humanize, StatusChip } from '../common/status-chip.tsx';
 import { TimeText } from '../common/time.tsx';
+import { PlayerLink } from './player-link.tsx';
+import { DecisionFilters, type DecisionFilter, readFilter } from './decision-filters.tsx';
 import type { StoredDecision } from './stored-decision.ts';
 
-/** Looks up a decision by id, and lists the most recent decisions. */
-export const DecisionList = () => (
-  <Page
-    title="Decisions"
-    lead="Responses to ad requests and their outcomes. The list updates itself while your game runs."
-  >
-    <DecisionLookUp />
-    <PanelCard title="Newest decisions">
-      <NewestDecisions />
-    </PanelCard>
-  </Page>
-);
+/** Looks up a decision by id, and searches decisions by player, placement, state and time. */
+export function DecisionList() {
+  const [parameters, setParameters] = useSearchParams();
+  const filter = readFilter(parameters);
+  const key = JSON.stringify(filter);
+  return (
+    <Page
+      title="Decisions"
+      lead="Responses to ad requests and their outcomes. The list updates itself while your game runs."
+    >
+      <DecisionLookUp />
+      <PanelCard title="Decisions">
+        <DecisionFilters
+          key={`filters ${key}`}
+          filter={filter}
+          onChange={(next) => setParameters(next as Record<string, string>)}
+        />
+        {filter.player !== undefined && (
+          <Link component={RouterLink} to={`/players?ref=${encodeURIComponent(filter.player)}`}>
+            Show this player’s wallet
+          </Link>
+        )}
+        <Results key={key} filter={filter} />
+      </PanelCard>
+    </Page>
+  );
+}
 
 function DecisionLookUp() {
   const navigate = useNavigate();
   const [id, setId] = useState('');
-  function open(event: FormEvent): void {
-    event.preventDefault();
-    if (id.trim() !== '') void navigate(`/decisions/${encodeURIComponent(id.trim())}`);
-  }
   return (
     <Box
       component="form"
-      onSubmit={open}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (id.trim() !== '') void navigate(`/decisions/${encodeURIComponent(id.trim())}`);
+      }}
       sx={{ display: 'flex', gap: 1, maxWidth: 600, alignItems: 'center' }}
     >
       <TextField
@@ -59,63 +75,95 @@ function DecisionLookUp() {
   );
 }
 
+const perPage = 25;
 const refetchInterval = 2_000;
 
-function NewestDecisions() {
-  const { data, error } = useGetList<StoredDecision>(
+function Results({ filter }: { filter: DecisionFilter }) {
+  const [page, setPage] = useState(1);
+  const { data, pageInfo, error } = useGetList<StoredDecision>(
     'decisions',
-    { pagination: { page: 1, perPage: 25 } },
-    { refetchInterval },
+    { filter, pagination: { page, perPage } },
+    // Older pages don't change by themselves.
+    { refetchInterval: page === 1 ? refetchInterval : false },
   );
   if (error) return <Typography color="error">{error.message}</Typography>;
-  if (data?.length === 0) return <Typography>No ad requests yet.</Typography>;
+  const hasNextPage = pageInfo?.hasNextPage === true;
   return (
-    <Box sx={{ overflowX: 'auto' }} tabIndex={0} role="group" aria-label="Newest decisions">
-      <Table size="small">
-        <TableHead>
-          <TableRow>
-            <TableCell>Decision</TableCell>
-            <TableCell>Placement</TableCell>
-            <TableCell>Player</TableCell>
-            <TableCell>Outcome</TableCell>
-            <TableCell>Last event</TableCell>
-            <TableCell>Reward</TableCell>
-            <TableCell>Time</TableCell>
-          </TableRow>
-        </TableHead>
-        <TableBody>
-          {data?.map((decision) => (
-            <Row key={decision.id} decision={decision} />
-          ))}
-        </TableBody>
-      </Table>
-    </Box>
+    <>
+      {data?.length === 0 && <Typography>{describeEmpty(filter, hasNextPage)}</Typography>}
+      {data !== undefined && data.length > 0 && <DecisionTable decisions={data} />}
+      <Box sx={{ display: 'flex', gap: 1 }}>
+        <Button disabled={page === 1} onClick={() => setPage(page - 1)}>
+          Newer
+        </Button>
+        <Button disabled={!hasNextPage} onClick={() => setPage(page + 1)}>
+          Older
+        </Button>
+      </Box>
+    </>
   );
 }
 
+function describeEmpty(filter: DecisionFilter, hasNextPage: boolean): string {
+  if (hasNextPage) return 'None among the newest 50,000 decisions. Press “Older” to go on.';
+  return Object.keys(filter).length === 0
+    ? 'No ad requests yet.'
+    : 'No decision matches. Decisions are kept for the retention period only.';
+}
+
+const DecisionTable = ({ decisions }: { decisions: readonly StoredDecision[] }) => (
+  <Box sx={{ overflowX: 'auto' }} tabIndex={0} role="group" aria-label="Decisions">
+    <Table size="small">
+      <TableHead>
+        <TableRow>
+          <TableCell>Time</TableCell>
+          <TableCell>Player</TableCell>
+          <TableCell>Placement</TableCell>
+          <TableCell>Outcome</TableCell>
+          <TableCell>Reward</TableCell>
+          <TableCell>Last event</TableCell>
+          <TableCell>Decision</TableCell>
+        </TableRow>
+      </TableHead>
+      <TableBody>
+        {decisions.map((decision) => (
+          <Row key={decision.id} decision={decision} />
+        ))}
+      </TableBody>
+    </Table>
+  </Box>
+);
+
+const oneLine = { whiteSpace: 'nowrap' };
+
 const Row = ({ decision }: { decision: StoredDecision }) => (
   <TableRow>
+    <TableCell sx={oneLine}>
+      <TimeText time={decision.issued_at} />
+    </TableCell>
     <TableCell>
-      <Link component={RouterLink} to={`/decisions/${decision.id}`}>
-        {decision.id}
-      </Link>
+      <PlayerLink player={decision.user_ref} />
     </TableCell>
     <TableCell>{decision.placement}</TableCell>
-    <TableCell>{decision.user_ref ?? '–'}</TableCell>
     <TableCell>
       {decision.status && <StatusChip status={decision.status} />}{' '}
       {decision.reason && humanize(decision.reason)}
     </TableCell>
-    <TableCell>{decision.last_event ? humanize(decision.last_event) : '–'}</TableCell>
     <TableCell>
       {decision.reward_state === undefined || decision.reward_state === 'none' ? (
         '–'
       ) : (
-        <StatusChip status={decision.reward_state} />
+        <>
+          <StatusChip status={decision.reward_state} />{' '}
+          {decision.reward_reason && humanize(decision.reward_reason)}
+        </>
       )}
     </TableCell>
-    <TableCell>
-      <TimeText time={decision.issued_at} />
+    <TableCell>{decision.last_event ? humanize(decision.last_event) : '–'}</TableCell>
+    <TableCell sx={oneLine}>
+      <Link component={RouterLink} to={`/decisions/${decision.id}`}>
+        {decision.id}
+      </Link>
     </TableCell>
   </TableRow>
 );

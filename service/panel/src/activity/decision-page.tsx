@@ -1,12 +1,16 @@
 import { Alert, Typography } from '@mui/material';
-import { Loading } from 'react-admin';
+import type { Creative } from '@trueward/protocol/wire';
+import { Loading, useGetOne } from 'react-admin';
 import { useParams } from 'react-router';
 import { useRead } from '../api/use-call.ts';
 import { CopyText } from '../common/copy-text.tsx';
 import { Facts } from '../common/facts.tsx';
 import { Page, PanelCard } from '../common/page.tsx';
 import { humanize, StatusChip } from '../common/status-chip.tsx';
+import { TextWithTimes } from '../common/time.tsx';
+import { CreativePreview } from '../preview/creative-preview.tsx';
 import { DeliveryDetails } from '../webhook/deliveries.tsx';
+import { PlayerLink } from './player-link.tsx';
 import { DecisionSummary } from './decision-summary.tsx';
 import type { DecisionDetails } from './stored-decision.ts';
 import { Timeline } from './timeline.tsx';
@@ -32,8 +36,16 @@ function DecisionCards({ details }: { details: DecisionDetails }) {
   return (
     <>
       <PanelCard title="Decision">
+        <Facts
+          facts={{
+            Player: decision.user_ref !== undefined && <PlayerLink player={decision.user_ref} />,
+            'Custom data': decision.custom_data,
+            'Invalid traffic': decision.invalid_reason && humanize(decision.invalid_reason),
+          }}
+        />
         <DecisionSummary decision={decision} explain={explain} cause={cause} />
       </PanelCard>
+      {decision.creative_id !== undefined && <ShownCreative id={decision.creative_id} />}
       <PanelCard title="Reward">
         <RewardFacts reward={reward} />
       </PanelCard>
@@ -52,14 +64,26 @@ function DecisionCards({ details }: { details: DecisionDetails }) {
   );
 }
 
+/** What the player saw. The creative may have changed since. */
+function ShownCreative({ id }: { id: string }) {
+  const { data: creative } = useGetOne<Creative>('creatives', { id });
+  if (!creative) return null;
+  return <CreativePreview title={`Ad: ${creative.name}`} creative={creative} />;
+}
+
 function RewardFacts({ reward }: { reward: NonNullable<DecisionDetails['reward']> }) {
-  const reasons = reward.reasons ?? (reward.reason ? [reward.reason] : []);
+  const reasons = reward.reasons ?? (reward.reason ? [humanize(reward.reason)] : []);
   return (
     <Facts
       facts={{
         State: <StatusChip status={reward.state ?? 'none'} />,
         Reasons:
-          reasons.length > 0 && reasons.map((reason) => <div key={reason}>{humanize(reason)}</div>),
+          reasons.length > 0 &&
+          reasons.map((reason) => (
+            <div key={reason}>
+              <TextWithTimes text={humanize(reason)} />
+            </div>
+          )),
         Reward: reward.reward && `${reward.reward.amount} ${reward.reward.type}`,
         Receipt: reward.receipt,
       }}

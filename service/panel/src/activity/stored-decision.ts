@@ -6,6 +6,9 @@ export type StoredDecision = Partial<Decision> & {
   user_ref?: string;
   custom_data?: string;
   reward_state?: RewardStatus['state'];
+  reward_reason?: string;
+  creative_id?: string;
+  invalid_reason?: string;
   /** The type of the event that arrived last. Only in lists. */
   last_event?: AdEvent['type'];
 };

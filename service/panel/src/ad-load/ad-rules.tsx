@@ -14,7 +14,7 @@ import { useWatch } from 'react-hook-form';
 import { makeChoices } from '../common/choices.tsx';
 import { RecordLink } from '../common/columns.tsx';
 import { PlacementsInput } from '../common/placements-input.tsx';
-import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
+import { CreatePage, EditPage, ListPage } from '../resource/resource-pages.tsx';
 import { StatusChip } from '../common/status-chip.tsx';
 import { TryRequest } from '../policy/try-request.tsx';
 import { PanelCard } from '../common/page.tsx';

@@ -1,7 +1,7 @@
 import { NameColumn, oneLine } from '../common/columns.tsx';
 import { Box } from '@mui/material';
 import { DataTable, required, TextArrayInput, TextInput } from 'react-admin';
-import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
+import { CreatePage, EditPage, ListPage } from '../resource/resource-pages.tsx';
 
 export const domainHelp = 'Without https://, for example meadow.example';
 

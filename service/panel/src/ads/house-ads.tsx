@@ -1,7 +1,9 @@
+import { Alert, Link } from '@mui/material';
 import type { Creative, Placement } from '@trueward/protocol/wire';
 import {
   AutocompleteInput,
   DataTable,
+  FunctionField,
   NumberInput,
   ReferenceField,
   ReferenceInput,
@@ -10,13 +12,15 @@ import {
   TextInput,
   useGetList,
   useGetOne,
+  useReference,
 } from 'react-admin';
 import { useWatch } from 'react-hook-form';
+import { Link as RouterLink } from 'react-router';
 import { statusChoices } from '../common/choices.tsx';
 import { NameColumn } from '../common/columns.tsx';
 import { PlacementsInput } from '../common/placements-input.tsx';
-import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
-import { StatusChip } from '../common/status-chip.tsx';
+import { CreatePage, EditPage, ListPage } from '../resource/resource-pages.tsx';
+import { humanize, StatusChip } from '../common/status-chip.tsx';
 import { TimeInput } from '../common/time.tsx';
 import { CreativePreview } from '../preview/creative-preview.tsx';
 
@@ -24,7 +28,9 @@ export const HouseAdList = () => (
   <ListPage>
     <NameColumn source="name" label="Name" />
     <DataTable.Col source="creative_id" label="Creative">
-      <ReferenceField source="creative_id" reference="creatives" link={false} />
+      <ReferenceField source="creative_id" reference="creatives" link={false}>
+        <FunctionField render={describeCreative} />
+      </ReferenceField>
     </DataTable.Col>
     <DataTable.Col
       label="Placements"
@@ -35,7 +41,9 @@ export const HouseAdList = () => (
     <DataTable.Col
       source="status"
       label="Status"
-      render={({ phase }) => <StatusChip status={phase as string} />}
+      render={({ phase, creative_id: id }) => (
+        <ServingStatus phase={phase as string} creativeId={id as string} />
+      )}
     />
   </ListPage>
 );
@@ -56,7 +64,7 @@ const HouseAdFields = () => (
   <>
     <TextInput source="name" label="Name" validate={required()} />
     <ReferenceInput source="creative_id" reference="creatives">
-      <AutocompleteInput label="Creative" optionText="name" validate={required()} />
+      <AutocompleteInput label="Creative" optionText={describeCreative} validate={required()} />
     </ReferenceInput>
     <PlacementsInput label="Placements" validate={required()} />
     <NumberInput
@@ -85,6 +93,19 @@ const HouseAdFields = () => (
   </>
 );
 
+/** Whether a house ad is served: its phase, or why its creative isn't shown to players. */
+function ServingStatus({ phase, creativeId }: { phase: string; creativeId: string }) {
+  const { referenceRecord } = useReference<Creative>({ reference: 'creatives', id: creativeId });
+  const review = referenceRecord?.review.status ?? 'approved';
+  return <StatusChip status={phase === 'running' && review !== 'approved' ? review : phase} />;
+}
+
+/** A creative's name, and its review state unless it is approved. Only approved creatives are shown to players. */
+const describeCreative = ({ name, review }: Partial<Creative>): string =>
+  review === undefined || review.status === 'approved'
+    ? (name ?? '')
+    : `${name} (${humanize(review.status)})`;
+
 /** Previews the house ad as edited in the form. */
 function HouseAdPreview() {
   const creativeId = useWatch<Record<string, string | undefined>>({ name: 'creative_id' });
@@ -102,11 +123,21 @@ function HouseAdPreview() {
   if (!creative) return null;
   const [placement] = placements;
   return (
-    <CreativePreview
-      title="Preview"
-      creative={creative}
-      reward={placement?.reward}
-      format={placement?.format ?? 'interstitial'}
-    />
+    <>
+      {creative.review.status !== 'approved' && (
+        <Alert severity="warning">
+          This house ad is not served, because its creative is {humanize(creative.review.status)}.{' '}
+          <Link component={RouterLink} to="/review">
+            Open the review queue
+          </Link>
+        </Alert>
+      )}
+      <CreativePreview
+        title="Preview"
+        creative={creative}
+        reward={placement?.reward}
+        format={placement?.format ?? 'interstitial'}
+      />
+    </>
   );
 }

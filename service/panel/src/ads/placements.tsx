@@ -12,7 +12,7 @@ import {
 } from 'react-admin';
 import { StatusColumn, NameColumn } from '../common/columns.tsx';
 import { statusChoices, makeChoices } from '../common/choices.tsx';
-import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
+import { CreatePage, EditPage, ListPage } from '../resource/resource-pages.tsx';
 
 export function PlacementList() {
   return (

@@ -14,7 +14,13 @@ import { query } from '../api/resources.ts';
 import { useRead } from '../api/use-call.ts';
 import { statusChoices } from '../common/choices.tsx';
 import { StatusColumn, NameColumn } from '../common/columns.tsx';
-import { CreatePage, EditPage, ListPage, RecordCard } from '../common/resource-pages.tsx';
+import {
+  CreatePage,
+  EditPage,
+  Figures,
+  ListPage,
+  RecordCard,
+} from '../resource/resource-pages.tsx';
 import { ExternalSourceFields } from './external-source-fields.tsx';
 import { toSource } from './source-values.ts';
 
@@ -50,6 +56,7 @@ export const SourceShow = () => (
   <Show>
     <RecordCard />
     <ExternalSource canTry={false} />
+    <Figures />
   </Show>
 );
 

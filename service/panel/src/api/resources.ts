@@ -26,7 +26,8 @@ const streams: Readonly<Record<string, (filter: Record<string, string>) => strin
     query('/v1/audit-entries', { target_id: target, actor, action }),
   deliveries: ({ webhook_id: webhook, state }) =>
     query(`/v1/webhooks/${encodeURIComponent(webhook ?? '')}/deliveries`, { state }),
-  decisions: () => '/panel/api/decisions',
+  decisions: ({ player, placement, state, from, to }) =>
+    query('/panel/api/decisions', { player, placement, state, from, to }),
 };
 
 /** Returns the path of an unbounded list with its filter; undefined for other resources. */

@@ -6,6 +6,7 @@ const colors: Record<string, 'success' | 'warning' | 'error' | 'default'> = {
   enabled: 'success',
   approved: 'success',
   delivered: 'success',
+  healthy: 'success',
   earned: 'success',
   filled: 'success',
   accepted: 'success',
@@ -21,6 +22,7 @@ const colors: Record<string, 'success' | 'warning' | 'error' | 'default'> = {
   denied: 'error',
   expired: 'error',
   failed: 'error',
+  failing: 'error',
   disabled: 'error',
   on: 'error',
 };

@@ -29,7 +29,7 @@ export const formatTime = (time: string | number | Date, timeZone: string): stri
   }).format(new Date(time));
 
 /** Formats a time as a `datetime-local` input's value, such as `2026-11-22T14:03`. */
-function toLocalInput(time: unknown, timeZone: string): string {
+export function toLocalInput(time: unknown, timeZone: string): string {
   // react-admin also formats values that are already formatted.
   if (typeof time === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(time)) return time;
   if (typeof time !== 'string' || Number.isNaN(Date.parse(time))) return '';
@@ -43,7 +43,7 @@ function toLocalInput(time: unknown, timeZone: string): string {
 }
 
 /** Parses a `datetime-local` input's value in one of the {@link timeZones}. */
-function fromLocalInput(text: string, timeZone: string): string | null {
+export function fromLocalInput(text: string, timeZone: string): string | null {
   const date = new Date(timeZone === 'UTC' ? `${text}Z` : text);
   return Number.isNaN(date.getTime()) ? null : date.toISOString();
 }
@@ -58,6 +58,12 @@ export function TimeText({ time }: { time: string | undefined }) {
     </time>
   );
 }
+
+/** A sentence whose ISO 8601 times are shown in the chosen time zone. */
+export const TextWithTimes = ({ text }: { text: string }) =>
+  text
+    .split(/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/)
+    .map((part, index) => (index % 2 === 0 ? part : <TimeText key={part} time={part} />));
 
 /** A time input in the chosen time zone. The label includes the zone. */
 export function TimeInput({ source, label }: { source: string; label: string }) {

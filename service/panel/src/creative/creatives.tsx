@@ -14,7 +14,7 @@ import { domainHelp, CategoriesInput } from '../ads/advertisers.tsx';
 import { makeChoices } from '../common/choices.tsx';
 import { StatusColumn, NameColumn } from '../common/columns.tsx';
 import { InlineCreate } from '../common/inline-create.tsx';
-import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
+import { CreatePage, EditPage, ListPage } from '../resource/resource-pages.tsx';
 import { CreativePreview } from '../preview/creative-preview.tsx';
 import { MediaInput } from './media-input.tsx';
 

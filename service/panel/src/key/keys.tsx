@@ -1,4 +1,4 @@
-import { Alert, Stack } from '@mui/material';
+import { Alert, Box, Stack } from '@mui/material';
 import type { ApiKey } from '@trueward/protocol/wire';
 import { useState } from 'react';
 import {
@@ -12,12 +12,14 @@ import {
   SelectInput,
   SimpleForm,
   TextArrayInput,
+  TextInput,
   TopToolbar,
   useGetList,
   useRedirect,
 } from 'react-admin';
 import { TimeColumn } from '../common/columns.tsx';
-import { EditPage } from '../common/resource-pages.tsx';
+import { EditPage } from '../resource/resource-pages.tsx';
+import { CopyText } from '../common/copy-text.tsx';
 import { SecretDialog } from '../common/dialogs.tsx';
 import { TimeText, useTimeZone } from '../common/time.tsx';
 import { KeyActions, keyInstructions, describeKeyState, isRevoked } from './key-actions.tsx';
@@ -38,14 +40,14 @@ export function KeyList() {
         }
       >
         <DataTable bulkActionButtons={false} rowClick={false}>
-          <DataTable.Col source="kind" label="Kind" />
           <DataTable.Col
-            source="last_four"
-            label="Ends in"
-            render={(key) => `…${key['last_four']}`}
+            source="name"
+            label="Key"
+            render={(key) => <KeyText apiKey={key as ApiKey} />}
           />
           <DataTable.Col label="Allowed origins" render={(key) => describeOrigins(key as ApiKey)} />
           <DataTable.Col label="Rate limit" render={(key) => describeLimit(key as ApiKey)} />
+          <TimeColumn source="created_at" label="Created" />
           <TimeColumn source="last_used_at" label="Last used" />
           <DataTable.Col
             label="Status"
@@ -59,6 +61,14 @@ export function KeyList() {
     </>
   );
 }
+
+/** A key's name and kind, and its text. Of a secret key, the service knows only the end. */
+const KeyText = ({ apiKey: { kind, name, key, last_four: lastFour } }: { apiKey: ApiKey }) => (
+  <Box sx={{ minWidth: 200 }}>
+    {name === undefined ? kind : `${name} (${kind})`}
+    {key === undefined ? ` …${lastFour}` : <CopyText text={key} label="Publishable key" />}
+  </Box>
+);
 
 const describeOrigins = ({ kind, allowed_origins: origins }: ApiKey): string =>
   kind === 'secret' ? 'servers' : origins.includes('*') ? 'any origin' : origins.join(', ');
@@ -88,6 +98,7 @@ export function KeyCreate() {
               { id: 'secret', name: 'Secret: for your server' },
             ]}
           />
+          <KeyNameInput />
           <FormDataConsumer>
             {({ formData }) => formData['kind'] === 'publishable' && <OriginsInput />}
           </FormDataConsumer>
@@ -107,6 +118,7 @@ export function KeyCreate() {
 export const KeyEdit = () => (
   <EditPage noun="key">
     <Alert severity="info">Changes apply to the next request.</Alert>
+    <KeyNameInput />
     <FormDataConsumer>
       {({ formData }) => formData['kind'] === 'publishable' && <OriginsInput />}
     </FormDataConsumer>
@@ -140,6 +152,10 @@ const bothOrNeither = (
   { rate_limit: limit }: Partial<ApiKey>,
 ): string | undefined =>
   !value && (limit?.per_s || limit?.burst) ? 'Set both or neither' : undefined;
+
+const KeyNameInput = () => (
+  <TextInput source="name" label="Name" helperText="What the key is for, such as: game server." />
+);
 
 const OriginsInput = () => (
   <TextArrayInput

@@ -21,7 +21,10 @@ export function KillSwitchPage() {
       lead="Stop a placement, an advertiser or a source immediately, including ads that are already loaded."
     >
       {error && <Alert severity="error">{error.message}</Alert>}
-      <div role="status">{effect !== '' && <Alert severity="success">{effect}</Alert>}</div>
+      {/* Stays in view, because the button may be far down the list. */}
+      <Box role="status" sx={{ position: 'sticky', top: 64, zIndex: 2 }}>
+        {effect !== '' && <Alert severity="success">{effect}</Alert>}
+      </Box>
       <TextField
         label="Search"
         type="search"

@@ -3,7 +3,7 @@ import PlaylistAddCheckIcon from '@mui/icons-material/PlaylistAddCheck';
 import QuizIcon from '@mui/icons-material/Quiz';
 import { ListSubheader } from '@mui/material';
 import type { ReactNode } from 'react';
-import { Menu, useSidebarState } from 'react-admin';
+import { Menu, useGetList, useSidebarState } from 'react-admin';
 
 /** Links to all pages, in typical workflow order. */
 export function PanelMenu() {
@@ -14,7 +14,7 @@ export function PanelMenu() {
       <Menu.ResourceItem name="placements" />
       <Menu.ResourceItem name="house-ads" />
       <Menu.ResourceItem name="creatives" />
-      <Menu.Item to="/review" primaryText="Review queue" leftIcon={<PlaylistAddCheckIcon />} />
+      <ReviewItem />
       <Menu.ResourceItem name="advertisers" />
       <Menu.ResourceItem name="sources" />
       <Heading>Rules</Heading>
@@ -31,6 +31,24 @@ export function PanelMenu() {
       <Menu.ResourceItem name="keys" />
       <Menu.ResourceItem name="users" />
     </Menu>
+  );
+}
+
+const refetchInterval = 60_000;
+
+/** The review queue, with the number of creatives that wait in it. */
+function ReviewItem() {
+  const { total = 0 } = useGetList(
+    'creatives',
+    { filter: { 'review.status': 'pending_review' }, pagination: { page: 1, perPage: 1 } },
+    { refetchInterval },
+  );
+  return (
+    <Menu.Item
+      to="/review"
+      primaryText={total === 0 ? 'Review queue' : `Review queue (${total})`}
+      leftIcon={<PlaylistAddCheckIcon />}
+    />
   );
 }
 

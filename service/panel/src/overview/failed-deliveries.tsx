@@ -9,17 +9,20 @@ import { useCall } from '../api/use-call.ts';
 import { getEventName } from '../common/choices.tsx';
 import { PanelCard } from '../common/page.tsx';
 import { TimeText } from '../common/time.tsx';
+import { FailingWebhooks, useFailingWebhooks } from '../webhook/webhook-health.tsx';
 
 const maxItems = 5;
 
 /** Webhooks that miss events, and the most recent failed deliveries. */
 export function FailedDeliveries() {
   const { failedByWebhook, isComplete, webhooks } = useFailedDeliveries();
+  const failing = useFailingWebhooks();
   const hasWebhooks = webhooks.length > 0;
   return (
     <PanelCard title="Failed deliveries">
       <Notices webhooks={webhooks} />
-      {isComplete && failedByWebhook.length === 0 && (
+      <FailingWebhooks failing={failing} webhooks={webhooks} />
+      {isComplete && failing.length === 0 && failedByWebhook.length === 0 && (
         <Typography>{hasWebhooks ? 'No failed deliveries.' : 'No webhooks yet.'}</Typography>
       )}
       <Box sx={{ display: 'grid', gap: 1 }}>

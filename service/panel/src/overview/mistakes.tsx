@@ -1,6 +1,7 @@
 import { Alert, AlertTitle, Box } from '@mui/material';
 import type { Mistake } from '@trueward/protocol/wire';
 import { useRead } from '../api/use-call.ts';
+import { TextWithCode } from '../common/text-with-code.tsx';
 import { PanelCard } from '../common/page.tsx';
 
 const refetchInterval = 60_000;
@@ -25,7 +26,7 @@ export function Mistakes() {
         {data.data.map(({ name, evidence, remedy }) => (
           <Alert key={name} severity="warning">
             <AlertTitle>{titles[name]}</AlertTitle>
-            {evidence} {remedy}
+            <TextWithCode text={`${evidence} ${remedy}`} />
           </Alert>
         ))}
       </Box>

@@ -2,7 +2,7 @@ import { DataTable, required, SelectInput, TextInput } from 'react-admin';
 import { statusChoices } from '../common/choices.tsx';
 import { StatusColumn, NameColumn } from '../common/columns.tsx';
 import { PlacementsInput } from '../common/placements-input.tsx';
-import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
+import { CreatePage, EditPage, ListPage } from '../resource/resource-pages.tsx';
 import { humanize } from '../common/status-chip.tsx';
 import { BlockFields, ConditionFields } from './policy-fields.tsx';
 import { toPolicy } from './describe-policy.ts';

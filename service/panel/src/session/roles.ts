@@ -12,8 +12,10 @@ export const roles: readonly { id: Role; name: string; permissions: string }[] =
 
 /** Resources that only owners can change. Users are visible only to owners. */
 const ownerOnlyResources = ['keys', 'users'];
-/** Actions that reveal a secret. */
-const secretActions = ['rotate_secret'];
+/** Actions that reveal a secret, by resource. */
+const secretActions: Readonly<Record<string, readonly string[]>> = {
+  webhooks: ['create', 'rotate_secret'],
+};
 
 /**
  * Whether the panel offers an action. The service enforces permissions. This function only hides buttons for requests
@@ -27,6 +29,8 @@ export function isAllowed(role: Role, resource: string, action: string): boolean
   if (resource === 'users') return false;
   if (isRead) return true;
   return (
-    role === 'operator' && !ownerOnlyResources.includes(resource) && !secretActions.includes(action)
+    role === 'operator' &&
+    !ownerOnlyResources.includes(resource) &&
+    secretActions[resource]?.includes(action) !== true
   );
 }

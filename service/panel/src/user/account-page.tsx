@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react';
 import { Form, minLength, PasswordInput, required, useNotify } from 'react-admin';
 import { readFieldErrors, readMessage } from '../api/problem.ts';
 import type { Passwords, Session, SessionInfo } from '../session/session.ts';
+import { CopyText } from '../common/copy-text.tsx';
 import { Facts } from '../common/facts.tsx';
 import { Page, PanelCard } from '../common/page.tsx';
 import { UsageCard } from './usage-card.tsx';
@@ -27,6 +28,7 @@ export function AccountPage({ session }: { session: Session }) {
             'E-mail': info.user.email,
             Role: info.user.role,
             Account: info.account.name,
+            'Account ID': <CopyText text={info.account.id} label="Account ID" />,
           }}
         />
       )}
@@ -73,7 +75,7 @@ function ChangePassword({ session }: { session: Session }) {
         helperText="At least 12 characters."
         validate={[required(), minLength(12)]}
       />
-      <Button type="submit" variant="contained">
+      <Button type="submit" variant="contained" sx={{ display: 'block' }}>
         Change password
       </Button>
     </Form>

@@ -10,12 +10,14 @@ const units: Record<string, [name: string, unit: string]> = {
   media_mb: ['Media', ' MiB'],
 };
 
+const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
 /** What the account stores, compared with its limits. */
 export function UsageCard() {
   const { data } = useRead<Usage>('/v1/usage');
   if (!data) return null;
   const facts = data.data.map(({ kind, used, limit }) => {
-    const [name, unit] = units[kind] ?? [humanize(kind), ''];
+    const [name, unit] = units[kind] ?? [capitalize(humanize(kind)), ''];
     const text = `${used.toLocaleString('en')} of ${limit.toLocaleString('en')}${unit}`;
     const percent = limit === 0 ? 100 : Math.min(100, (used / limit) * 100);
     return [

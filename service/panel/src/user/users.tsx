@@ -13,7 +13,7 @@ import {
 } from 'react-admin';
 import { useAction } from '../api/use-call.ts';
 import { NameColumn } from '../common/columns.tsx';
-import { EditPage, ListPage } from '../common/resource-pages.tsx';
+import { EditPage, ListPage } from '../resource/resource-pages.tsx';
 import { SecretDialog } from '../common/dialogs.tsx';
 import { TimeText } from '../common/time.tsx';
 import { roles } from '../session/roles.ts';

@@ -1,13 +1,12 @@
 import { Box, Button } from '@mui/material';
-import type { Delivery, Webhook } from '@trueward/protocol/wire';
+import type { Webhook } from '@trueward/protocol/wire';
 import { useState } from 'react';
 import { useCanAccess, useRecordContext } from 'react-admin';
-import type { Page } from '../api/cursors.ts';
-import { query } from '../api/resources.ts';
-import { useAction, useRead } from '../api/use-call.ts';
+import { useAction } from '../api/use-call.ts';
 import { ChoiceField, eventChoices } from '../common/choices.tsx';
 import { OverlapDialog, SecretDialog } from '../common/dialogs.tsx';
 import { PanelCard } from '../common/page.tsx';
+import { WebhookHealth } from './webhook-health.tsx';
 import { ResendEvents } from './resend-events.tsx';
 
 /** A webhook's health and actions: send a test event, resend events, rotate the secret. */
@@ -20,7 +19,7 @@ export function WebhookActions() {
   if (!webhook) return null;
   return (
     <PanelCard title="Health">
-      <WebhookHealth refetchInterval={5_000} />
+      <WebhookHealth webhookId={webhook.id} />
       <Box sx={{ display: 'flex', flexWrap: 'wrap', gap: 1, marginTop: 2, alignItems: 'center' }}>
         <TestEvent webhook={webhook} />
         <ResendEvents webhook={webhook} />
@@ -85,41 +84,3 @@ function RotateSecret({ webhook: { id } }: { webhook: Webhook }) {
 
 export const webhookSecretInstructions =
   'Your server needs it to verify webhooks: pass it to verifyWebhook from trueward/server.';
-
-const reasons = {
-  gone: 'Disabled: the endpoint responded with 410 Gone.',
-  failing: 'Disabled after failing for five days. Probed once an hour.',
-  operator: 'Disabled by an operator.',
-};
-
-/**
- * Summarizes a webhook's most recent deliveries.
- *
- * @param refetchInterval the interval in milliseconds
- */
-export function WebhookHealth({ refetchInterval }: { refetchInterval: number }) {
-  const webhook = useRecordContext<Webhook>();
-  const { data } = useRead<Page<Delivery>>(
-    webhook && query(`/v1/webhooks/${webhook.id}/deliveries`, { limit: 20 }),
-    { refetchInterval },
-  );
-  const { data: currentWebhook } = useRead<Webhook>(webhook && `/v1/webhooks/${webhook.id}`, {
-    refetchInterval,
-  });
-  const reason = (currentWebhook ?? webhook)?.disabled_reason;
-  if (reason) return <>{reasons[reason]}</>;
-  if (!data) return <>…</>;
-  return <>{describeHealth(data.data)}</>;
-}
-
-/** Formats a summary, such as `Last 20 deliveries: 18 delivered, 2 failed`. */
-function describeHealth(deliveries: readonly Delivery[]): string {
-  if (deliveries.length === 0) return 'No deliveries yet.';
-  const counts = (['delivered', 'failed', 'pending'] as const).flatMap((state) => {
-    const count = deliveries.filter((delivery) => delivery.state === state).length;
-    return count === 0 ? [] : [`${count} ${state}`];
-  });
-  const subject =
-    deliveries.length === 1 ? 'Last delivery' : `Last ${deliveries.length} deliveries`;
-  return `${subject}: ${counts.join(', ')}`;
-}

@@ -15,10 +15,11 @@ import {
 } from 'react-admin';
 import { eventChoices, getEventName, makeChoices } from '../common/choices.tsx';
 import { StatusColumn, NameColumn } from '../common/columns.tsx';
-import { EditToolbar, ListPage, RecordCard } from '../common/resource-pages.tsx';
+import { EditToolbar, ListPage, RecordCard } from '../resource/resource-pages.tsx';
 import { SecretDialog } from '../common/dialogs.tsx';
 import { Deliveries } from './deliveries.tsx';
-import { webhookSecretInstructions, WebhookHealth, WebhookActions } from './webhook-actions.tsx';
+import { webhookSecretInstructions, WebhookActions } from './webhook-actions.tsx';
+import { WebhookState } from './webhook-health.tsx';
 
 export const WebhookList = () => (
   <ListPage sort={{ field: 'created_at', order: 'DESC' }}>
@@ -28,9 +29,7 @@ export const WebhookList = () => (
       render={({ events }) => (events as string[]).map(getEventName).join(', ')}
     />
     <StatusColumn source="status" label="Status" />
-    <DataTable.Col label="Health">
-      <WebhookHealth refetchInterval={30_000} />
-    </DataTable.Col>
+    <DataTable.Col label="Health" render={({ id }) => <WebhookState webhookId={String(id)} />} />
   </ListPage>
 );
 

@@ -1,10 +1,11 @@
 import type { AdRuleRequest, DecisionRequest, PolicyRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
-import { createInspectDecision, listDecisions } from '../../inspect/inspect-decision.ts';
+import { createInspectDecision } from '../../inspect/inspect-decision.ts';
+import { listDecisions } from '../../inspect/list-decisions.ts';
 import { throwFieldErrors } from '../../platform/domain-error.ts';
 import { checkDocument } from '../../resource/check-document.ts';
+import { requireInstant } from '../../platform/time.ts';
 import { normalizeDocument } from '../../resource/normalize-document.ts';
-import { toPage } from '../../resource/resource-store.ts';
 import type { Stored } from '../../resource/resource.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import { notFound, type PageQuery, pageQuerySchema, toCursor } from '../openapi.ts';
@@ -20,6 +21,29 @@ interface DryRunBody {
   ad_rule?: AdRuleRequest;
   ad_rule_id?: string;
 }
+
+interface SearchQuery extends PageQuery {
+  player?: string;
+  placement?: string;
+  state?: string;
+  from?: string;
+  to?: string;
+}
+
+const searchSchema = {
+  ...pageQuerySchema,
+  properties: {
+    ...pageQuerySchema.properties,
+    player: textSchema(128),
+    placement: textSchema(64),
+    state: {
+      type: 'string',
+      enum: ['earned', 'pending', 'denied', 'expired', 'filled', 'no_fill', 'blocked'],
+    },
+    from: { type: 'string', format: 'date-time' },
+    to: { type: 'string', format: 'date-time' },
+  },
+};
 
 /** These routes are read-only, so every role may use them. */
 const config = { panel: 'environment', role: 'viewer' } as const;
@@ -42,16 +66,25 @@ const dryRunSchema = strictBody(
  * ad rule in a dry run.
  */
 export function addInspectionRoutes(app: FastifyInstance, deps: PanelDeps): void {
-  const { database, dryRun } = deps;
+  const { database, dryRun, pseudonym } = deps;
   const inspectDecision = createInspectDecision(deps);
-  app.get<{ Querystring: PageQuery }>(
+  app.get<{ Querystring: SearchQuery }>(
     '/panel/api/decisions',
-    { config, schema: { hide: true, querystring: pageQuerySchema } },
-    async (request) =>
-      toPage(
-        await listDecisions(database, getPrincipal(request), toCursor(request.query)),
-        request.query.limit,
-      ),
+    { config, schema: { hide: true, querystring: searchSchema } },
+    (request) => {
+      const { player, placement, state, from, to } = request.query;
+      const principal = getPrincipal(request);
+      return listDecisions(database, principal, {
+        ...toCursor(request.query),
+        search: {
+          viewer: player === undefined ? undefined : pseudonym(principal, player),
+          placement,
+          state,
+          fromMs: from === undefined ? undefined : requireInstant(from),
+          toMs: to === undefined ? undefined : requireInstant(to),
+        },
+      });
+    },
   );
   app.get<{ Params: { id: string } }>(
     '/panel/api/decisions/:id',

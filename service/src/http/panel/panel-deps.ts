@@ -1,3 +1,4 @@
+import type { Pseudonymize } from '../../decision/decision-service.ts';
 import type { DryRun, TrySource } from '../../decision/dry-run.ts';
 import { roles } from '../../access/principal.ts';
 import type { MediaStore } from '../../media/media-store.ts';
@@ -27,6 +28,7 @@ export interface PanelDeps {
   runOperation: RunOperation;
   eventBodies: EventBodies;
   readReward: ReadReward;
+  pseudonym: Pseudonymize;
   dryRun: DryRun;
   trySource: TrySource;
   /** Returns a source's hosts whose circuit breakers are open in this process. */

@@ -32,7 +32,7 @@ const config = { keys: ['sk'] } as const;
 const ownerConfig = { keys: ['sk'], role: 'owner', power: 'keys' } as const;
 const keyResponse = (description: string) => ({ description, $ref: 'ApiKey#' });
 
-/** Adds `/v1/keys`, which manages the environment's keys. The full key is shown only once, when it is created. */
+/** Adds `/v1/keys`, which manages the environment's keys. A secret key is shown only once, when it is created. */
 export function addKeyRoutes(app: FastifyInstance, deps: Deps): void {
   addReads(app, deps);
   addWrites(app, deps);
@@ -86,7 +86,7 @@ function addWrites(app: FastifyInstance, { keyManager, runOperation }: Deps): vo
       schema: {
         operationId: 'createKey',
         summary: 'Create a key',
-        description: 'The response contains the full key, which is shown only once.',
+        description: 'The response contains the full key. A secret key is shown only once.',
         headers,
         body: { $ref: 'ApiKeyRequest#' },
         response: { 201: keyResponse('The key.') },
@@ -105,7 +105,7 @@ function addWrites(app: FastifyInstance, { keyManager, runOperation }: Deps): vo
       config: ownerConfig,
       schema: {
         operationId: 'updateKey',
-        summary: "Change a key's allowed origins and rate limit",
+        summary: "Change a key's name, allowed origins and rate limit",
         params,
         headers,
         body: { $ref: 'ApiKeyUpdate#' },
@@ -125,7 +125,7 @@ function addWrites(app: FastifyInstance, { keyManager, runOperation }: Deps): vo
       schema: {
         operationId: 'rollKey',
         summary: 'Replace a key',
-        description: 'The response contains the full new key, which is shown only once.',
+        description: 'The response contains the full new key. A secret key is shown only once.',
         params,
         headers,
         body: { $ref: 'OverlapRequest#' },

@@ -5,6 +5,8 @@ import {
   readReport,
   reportCsv,
   type ReportDimension,
+  type ReportFilter,
+  reportFilters,
   type ReportQuery,
 } from '../../history/report.ts';
 import { isTimeZone } from '../../history/time-buckets.ts';
@@ -12,7 +14,7 @@ import type { Database } from '../../store/database.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import { ProblemError } from '../problem.ts';
 
-interface ReportParams {
+interface ReportParams extends Partial<Record<ReportFilter, string>> {
   from: string;
   to: string;
   interval: 'hour' | 'day';
@@ -43,6 +45,17 @@ const querySchema = {
       maxLength: 100,
       description: `Comma-separated; any of ${reportDimensions.join(', ')}.`,
     },
+    ...Object.fromEntries(
+      reportFilters.map((name) => [
+        name,
+        {
+          type: 'string',
+          minLength: 1,
+          maxLength: 4_000,
+          description: `Comma-separated ${name === 'placement' ? 'names' : 'ids'}. Counts only these.`,
+        },
+      ]),
+    ),
     tz: {
       type: 'string',
       maxLength: 64,
@@ -88,9 +101,10 @@ export function addReportRoutes(app: FastifyInstance, { database }: { database: 
   );
 }
 
-function readQuery({ from, to, interval, group_by: groups = '', tz }: ReportParams): ReportQuery {
+function readQuery(params: ReportParams): ReportQuery {
+  const { from, to, interval, group_by: groups = '', tz } = params;
   const [fromMs, toMs] = [requireInstant(from), requireInstant(to)];
-  const groupBy = [...new Set(groups.split(',').filter((name) => name !== ''))];
+  const groupBy = splitList(groups);
   const hours = (toMs - fromMs) / hourMs;
   const errors = [
     [fromMs % hourMs !== 0, '/from', 'must be on the hour'],
@@ -110,8 +124,18 @@ function readQuery({ from, to, interval, group_by: groups = '', tz }: ReportPara
       errors: violations.map(([, pointer, message]) => ({ pointer, message })),
     });
   }
-  return { fromMs, toMs, interval, groupBy: groupBy.filter(isDimension), timeZone: tz };
+  const only = Object.fromEntries(
+    reportFilters.flatMap((name) => {
+      const values = params[name];
+      return values === undefined ? [] : [[name, splitList(values)]];
+    }),
+  );
+  return { fromMs, toMs, interval, groupBy: groupBy.filter(isDimension), only, timeZone: tz };
 }
+
+const splitList = (text: string): string[] => [
+  ...new Set(text.split(',').filter((name) => name !== '')),
+];
 
 const isDimension = (name: string): name is ReportDimension =>
   (reportDimensions as readonly string[]).includes(name);

@@ -7,9 +7,10 @@ import type {
 } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
 import { toPage } from '../../resource/resource-store.ts';
-import type { Database } from '../../store/database.ts';
+import { type Database, forReads } from '../../store/database.ts';
 import type { EventBodies } from '../../webhook/event-writer.ts';
 import { listEvents } from '../../webhook/delivery-list.ts';
+import { readWebhookHealth } from '../../webhook/webhook-health.ts';
 import type { WebhookService } from '../../webhook/webhook-service.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import {
@@ -122,6 +123,32 @@ export function addWebhookRoutes(app: FastifyInstance, { webhooks, runOperation 
         const { document, revision } = await webhooks.rotateSecret(operation, id, overlapS);
         return { status: 200, body: document, revision, shownOnce: 'secret' };
       }),
+  );
+}
+
+/** Adds `GET /v1/webhook-health`, which tells operators whether their webhooks are received. */
+export function addWebhookHealthRoute(
+  app: FastifyInstance,
+  { database }: { database: Database },
+): void {
+  app.get(
+    '/v1/webhook-health',
+    {
+      config: { keys: ['sk'] },
+      schema: {
+        operationId: 'readWebhookHealth',
+        summary: 'Read the health of all webhooks',
+        response: {
+          200: {
+            description: 'The health of each webhook.',
+            content: { 'application/json': { schema: { $ref: 'WebhookHealthList#' } } },
+          },
+        },
+      },
+    },
+    async (request) => ({
+      data: await readWebhookHealth(forReads(database), getPrincipal(request)),
+    }),
   );
 }
 

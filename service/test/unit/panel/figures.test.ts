@@ -9,7 +9,7 @@ import {
   sumRows,
   toPoints,
   makeTimeRange,
-} from '../../../panel/src/overview/figures.ts';
+} from '../../../panel/src/figures/figures.ts';
 import { describePolicy } from '../../../panel/src/policy/describe-policy.ts';
 
 const nowMs = Date.parse('2026-11-21T17:20:00.000Z');

@@ -17,6 +17,8 @@ export const access = [
     leaked_to text,
     game_id text,
     rate_limit jsonb,
+    name text,
+    publishable_text text,
     PRIMARY KEY (account_id, id))`,
 
   // Secrets of the service and its webhooks, encrypted with the master key.

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Report, ReportRow } from '@trueward/protocol/wire';
-import { query } from '../api/resources.ts';
 import { useCall } from '../api/use-call.ts';
 import {
   type Figures,
@@ -10,13 +9,15 @@ import {
   type RangeName,
   type TimeRange,
   makeTimeRange,
+  reportPath,
+  type Subject,
 } from './figures.ts';
 
-interface OverviewFigures {
+export interface RangeFigures {
   range: TimeRange;
   /** One row per period and placement. */
   rows: ReportRow[];
-  /** Rows for the previous time range, if the overview shows it for comparison. */
+  /** Rows for the previous time range, if it is compared. */
   previousRows: ReportRow[] | undefined;
   points: Point[];
   total: Figures;
@@ -27,16 +28,24 @@ interface OverviewFigures {
   error: Error | null;
 }
 
-/** Reads the overview's data for a time range and, if `isComparing`, for the previous time range. */
-export function useFigures(rangeName: RangeName, isComparing: boolean): OverviewFigures {
+/**
+ * Reads the figures for a time range and, if `isComparing`, for the previous time range. Without a subject, they are
+ * those of the environment.
+ */
+export function useFigures(
+  rangeName: RangeName,
+  isComparing: boolean,
+  subject?: Subject,
+): RangeFigures {
   const call = useCall();
   const { data, isPending, error } = useQuery({
-    queryKey: ['overview', rangeName, isComparing],
+    queryKey: ['figures', rangeName, isComparing, subject],
     queryFn: async () => {
       const nowMs = Date.now();
       const range = makeTimeRange(rangeName, nowMs);
       const previousRange = makeTimeRange(rangeName, nowMs, 1);
-      const read = async (period: TimeRange) => (await call<Report>(reportPath(period))).body.data;
+      const read = async (period: TimeRange) =>
+        (await call<Report>(reportPath(period, subject))).body.data;
       const [rows, previousRows] = await Promise.all([
         read(range),
         isComparing ? read(previousRange) : undefined,
@@ -59,13 +68,3 @@ export function useFigures(rangeName: RangeName, isComparing: boolean): Overview
     points: toPoints(range.periods, rows, previousRows && data.previousRange.periods, previousRows),
   };
 }
-
-/** Returns the path of the report for a time range, grouped by placement. */
-export const reportPath = ({ from, to, interval }: TimeRange, format?: 'csv'): string =>
-  query('/v1/reports', {
-    from: from.toISOString(),
-    to: to.toISOString(),
-    interval,
-    group_by: 'placement',
-    format,
-  });

@@ -1,12 +1,14 @@
 import type { ReportRow } from '@trueward/protocol/wire';
+import { query } from '../api/resources.ts';
 
-/** Report metrics that the overview shows. */
+/** Report metrics that the panel shows. */
 export const countNames = [
   'requests',
   'filled',
   'impressions',
   'starts',
   'completes',
+  'clicks',
   'rewards_earned',
   'rewards_denied',
   'rewards_expired',
@@ -18,6 +20,7 @@ type Counts = Record<(typeof countNames)[number], number>;
 export interface Figures extends Counts {
   fill?: number;
   completion?: number;
+  click?: number;
   reward?: number;
 }
 
@@ -31,6 +34,7 @@ export function sumRows(rows: readonly ReportRow[]): Figures {
     ...sums,
     ...computeRate('fill', sums.filled, sums.requests),
     ...computeRate('completion', sums.completes, sums.starts),
+    ...computeRate('click', sums.clicks, sums.impressions),
     ...computeRate('reward', sums.rewards_earned, settledRewards),
   };
 }
@@ -131,3 +135,51 @@ export function makeTimeRange(name: RangeName, nowMs: number, rangesBack = 0): T
   );
   return { interval, from: new Date(startMs), to: new Date(endMs), periods };
 }
+
+/** The dimensions by which a report can be limited. */
+export type Dimension = 'placement' | 'creative' | 'source' | 'advertiser' | 'house_ad';
+
+/** What a page's figures are about. */
+export interface Subject {
+  dimension: Dimension;
+  /** A placement's name, or the id of another object. */
+  value: string;
+}
+
+/** Whether the figures are those of ads, which begin when an ad is chosen, and not those of requests. */
+export const isAd = (subject: Subject | undefined): boolean =>
+  subject !== undefined && subject.dimension !== 'placement';
+
+/** The report dimension of a resource's objects. Other resources have no figures. */
+export const dimensions: Readonly<Record<string, Dimension>> = {
+  placements: 'placement',
+  'house-ads': 'house_ad',
+  creatives: 'creative',
+  advertisers: 'advertiser',
+  sources: 'source',
+};
+
+/** Returns what an object's figures are about; undefined if its resource has no figures. */
+export function makeSubject(
+  resource: string,
+  { id, name }: { id: string | number; name?: unknown },
+): Subject | undefined {
+  const dimension = dimensions[resource];
+  if (dimension === undefined) return undefined;
+  return { dimension, value: String(dimension === 'placement' ? name : id) };
+}
+
+/** Returns the path of the report for a time range, grouped by placement and limited to `subject`. */
+export const reportPath = (
+  { from, to, interval }: TimeRange,
+  subject?: Subject,
+  format?: 'csv',
+): string =>
+  query('/v1/reports', {
+    from: from.toISOString(),
+    to: to.toISOString(),
+    interval,
+    group_by: 'placement',
+    ...(subject && { [subject.dimension]: subject.value }),
+    format,
+  });

@@ -1,11 +1,12 @@
 import { Alert, Card, CardContent } from '@mui/material';
-import type { ReactElement, ReactNode } from 'react';
+import { lazy, type ReactElement, type ReactNode, Suspense } from 'react';
 import {
   Create,
   DataTable,
   DeleteWithConfirmButton,
   Edit,
   List,
+  Loading,
   SaveButton,
   SearchInput,
   Show,
@@ -13,10 +14,12 @@ import {
   Toolbar,
   useListContext,
   useRecordContext,
+  useResourceContext,
 } from 'react-admin';
 import { readMessage } from '../api/problem.ts';
-import { useRowClick } from './columns.tsx';
-import { RecordFacts } from './facts.tsx';
+import { useRowClick } from '../common/columns.tsx';
+import { dimensions, makeSubject } from '../figures/figures.ts';
+import { RecordFacts } from '../common/facts.tsx';
 
 const search = [<SearchInput key="q" source="q" alwaysOn aria-label="Search" />];
 
@@ -48,11 +51,39 @@ export function ListPage({ children, filters = search, sort, actions }: ListPage
   );
 }
 
+const RecentImpressions = lazy(async () => ({
+  default: (await import('../figures/recent-impressions.tsx')).RecentImpressions,
+}));
+const RecordFigures = lazy(async () => ({
+  default: (await import('../figures/record-figures.tsx')).RecordFigures,
+}));
+
 function RecordTable({ children }: { children: ReactNode }) {
+  const hasFigures = dimensions[useResourceContext() ?? ''] !== undefined;
   return (
     <DataTable bulkActionButtons={false} rowClick={useRowClick()}>
       {children}
+      {hasFigures && (
+        <DataTable.Col label="Impressions (7 days)" disableSort align="right">
+          <Suspense fallback="…">
+            <RecentImpressions />
+          </Suspense>
+        </DataTable.Col>
+      )}
     </DataTable>
+  );
+}
+
+/** The current object's figures, if its resource has any. */
+export function Figures() {
+  const resource = useResourceContext() ?? '';
+  const record = useRecordContext();
+  const subject = record && makeSubject(resource, record);
+  if (!subject) return null;
+  return (
+    <Suspense fallback={<Loading />}>
+      <RecordFigures subject={subject} />
+    </Suspense>
   );
 }
 
@@ -126,6 +157,7 @@ export function EditPage({
         {children}
       </SimpleForm>
       {below}
+      <Figures />
     </Edit>
   );
 }
@@ -162,6 +194,7 @@ export function ShowPage() {
   return (
     <Show>
       <RecordCard />
+      <Figures />
     </Show>
   );
 }

@@ -1,13 +1,37 @@
 import { Box, Card, Typography } from '@mui/material';
-import type { Figures } from './figures.ts';
+import { type Figures, isAd, type Subject } from './figures.ts';
 
-const tiles: { name: keyof Figures; label: string; unit: string }[] = [
+interface TileSpec {
+  name: keyof Figures;
+  label: string;
+  unit: '' | '%';
+}
+
+const impressions: TileSpec = { name: 'impressions', label: 'Verified impressions', unit: '' };
+const completion: TileSpec = { name: 'completion', label: 'Completion rate', unit: '%' };
+const clicks: TileSpec = { name: 'clicks', label: 'Clicks', unit: '' };
+const rewards: TileSpec = { name: 'rewards_earned', label: 'Rewards earned', unit: '' };
+
+/** For the environment and for placements, whose figures begin with the game's request. */
+const requestTiles: readonly TileSpec[] = [
   { name: 'requests', label: 'Requests', unit: '' },
   { name: 'fill', label: 'Fill rate', unit: '%' },
-  { name: 'impressions', label: 'Verified impressions', unit: '' },
-  { name: 'completion', label: 'Completion rate', unit: '%' },
-  { name: 'rewards_earned', label: 'Rewards earned', unit: '' },
+  impressions,
+  completion,
+  clicks,
+  rewards,
   { name: 'reward', label: 'Approval rate', unit: '%' },
+];
+
+/** For ads, whose figures begin when they are chosen. */
+const adTiles: readonly TileSpec[] = [
+  { name: 'filled', label: 'Times chosen', unit: '' },
+  impressions,
+  { name: 'completes', label: 'Completions', unit: '' },
+  completion,
+  clicks,
+  { name: 'click', label: 'Click rate', unit: '%' },
+  rewards,
 ];
 
 const previousStyle = {
@@ -20,6 +44,7 @@ const previousStyle = {
 const numberFormat = new Intl.NumberFormat();
 
 interface Props {
+  subject: Subject | undefined;
   current: Figures;
   previous: Figures | undefined;
   revenue: Revenue;
@@ -29,17 +54,17 @@ interface Props {
 type Revenue = readonly { currency: string; micros: number }[];
 
 /** The totals for the time range, and their change from the previous range. Revenue has one tile per currency. */
-export const FigureTiles = ({ current, previous, revenue, previousRevenue }: Props) => (
+export const FigureTiles = ({ subject, current, previous, revenue, previousRevenue }: Props) => (
   <Box
     component="dl"
     sx={{
       margin: 0,
       display: 'grid',
       gap: 2,
-      gridTemplateColumns: { xs: 'repeat(2, 1fr)', sm: 'repeat(3, 1fr)', lg: 'repeat(6, 1fr)' },
+      gridTemplateColumns: { xs: 'repeat(2, 1fr)', sm: 'repeat(3, 1fr)', lg: 'repeat(7, 1fr)' },
     }}
   >
-    {tiles.map(({ name, label, unit }) => (
+    {(isAd(subject) ? adTiles : requestTiles).map(({ name, label, unit }) => (
       <Tile
         key={name}
         label={label}

@@ -1,0 +1,53 @@
+import type { Delivery, Webhook, WebhookHealth } from '@trueward/protocol/wire';
+import { formatInstant } from '../platform/time.ts';
+import type { Queries, Scope } from '../store/database.ts';
+import { disableAfterMs } from './endpoint-health.ts';
+
+interface Row {
+  webhook_id: string;
+  status: Webhook['status'];
+  since: Date | null;
+  failures: number | null;
+  queued: number;
+  next_at: Date | null;
+  tried: Delivery['attempts'] | null;
+}
+
+const maxQueued = 10_000;
+/** How many of the oldest waiting deliveries are looked at for the latest failure. They were tried first. */
+const maxTried = 20;
+
+/** Reads the health of all webhooks of an environment, oldest webhook first. */
+export async function readWebhookHealth(
+  queries: Queries,
+  { accountId, environment }: Scope,
+): Promise<WebhookHealth[]> {
+  const rows = await queries.query<Row>(
+    `SELECT w.id AS webhook_id, w.document ->> 'status' AS status, f.since, f.attempts AS failures,
+        (SELECT count(*)::integer FROM (SELECT FROM delivery_queue q
+          WHERE q.account_id = $1 AND q.webhook_id = w.id LIMIT ${maxQueued}) AS waiting) AS queued,
+        (SELECT min(next_at) FROM delivery_queue q WHERE q.account_id = $1 AND q.webhook_id = w.id) AS next_at,
+        (SELECT jsonb_agg(attempt) FROM (SELECT attempts -> -1 AS attempt FROM delivery_queue q
+          WHERE q.account_id = $1 AND q.webhook_id = w.id AND q.attempts <> '[]'
+          ORDER BY id LIMIT ${maxTried}) AS oldest) AS tried
+      FROM resources w LEFT JOIN webhook_failures f ON f.account_id = $1 AND f.webhook_id = w.id
+      WHERE w.account_id = $1 AND w.environment = $2 AND w.kind = 'webhook' AND w.archived_at IS NULL
+      ORDER BY w.id`,
+    [accountId, environment],
+  );
+  return rows.map(describe);
+}
+
+function describe({ webhook_id, status, since, failures, queued, next_at, tried }: Row) {
+  const isFailing = since !== null && failures !== null && failures > 0;
+  const state = status === 'disabled' ? 'disabled' : isFailing ? 'failing' : 'healthy';
+  const health: WebhookHealth = { webhook_id, state, queued };
+  if (next_at !== null) health.next_attempt_at = next_at.toISOString();
+  if (!isFailing) return health;
+  const latest = (tried ?? []).toSorted((a, b) => b.started_at.localeCompare(a.started_at))[0];
+  health.failing_since = since.toISOString();
+  health.failed_attempts = failures;
+  if (latest) health.last_failure = latest.error ?? `status ${latest.status}`;
+  if (state === 'failing') health.disables_at = formatInstant(since.getTime() + disableAfterMs);
+  return health;
+}
