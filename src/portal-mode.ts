@@ -35,14 +35,18 @@ export function startPortalMode(
       const call = portal?.[name] as ((...given: unknown[]) => unknown) | undefined;
       return (call ?? otherwise)(...parameters) as never;
     };
+  const signalLater = (name: 'gameplayStart' | 'gameplayStop' | 'loadingFinished') => {
+    const send = later(name, nothing);
+    return () => void send();
+  };
   const notReady = (): Availability => ({ available: false, outcome: 'not_ready' });
   const page: PortalPage = {
     name: (given as Partial<PortalAdapter>).name ?? (given as string),
     muted: false,
     playerToken: later('playerToken', nothing),
-    gameplayStart: later('gameplayStart', nothing),
-    gameplayStop: later('gameplayStop', nothing),
-    loadingFinished: later('loadingFinished', nothing),
+    gameplayStart: signalLater('gameplayStart'),
+    gameplayStop: signalLater('gameplayStop'),
+    loadingFinished: signalLater('loadingFinished'),
   };
   return {
     portal: page,

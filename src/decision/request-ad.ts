@@ -14,7 +14,7 @@ import {
   createDeadline,
   startStopwatch,
 } from '../platform/clock.ts';
-import { has } from '../platform/guard.ts';
+import { has, messageOf, toText } from '../platform/guard.ts';
 import type { AdLoad } from './ad-load.ts';
 import {
   type ServiceResult,
@@ -102,7 +102,7 @@ export async function getUserToken(
         `the \`userToken\` function must return a string; got ${typeof userToken}.`,
       );
     } catch (error) {
-      return tokenFailure(`the \`userToken\` function failed: ${String(error)}`);
+      return tokenFailure(`the \`userToken\` function failed: ${toText(error)}`);
     }
   });
   if (typeof result === 'object') return result;
@@ -228,7 +228,7 @@ export async function loadMedia(
       try {
         creative = await deps.loadCreative(decision, signal);
       } catch (error) {
-        detail = error instanceof Error ? error.message : String(error);
+        detail = messageOf(error);
         throw error;
       }
       // A renderer may still finish after an abort.

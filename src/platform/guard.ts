@@ -37,3 +37,11 @@ export function attempt<T>(work: () => T): T | undefined {
     return undefined;
   }
 }
+
+/** Converts anything to text. A value from a page or from another SDK may refuse to be converted. */
+export const toText = (value: unknown): string =>
+  attempt(() => String(value as string)) ?? typeof value;
+
+/** Returns the message of anything that was thrown. */
+export const messageOf = (error: unknown): string =>
+  toText(attempt(() => (error as Error | null)?.message) ?? error);

@@ -5,7 +5,7 @@ import type { EngineDriver } from '../engine/engine-driver.ts';
 import type { Availability, Outcome, Reward, ShowResult } from '../outcome.ts';
 import { type Clock, createDeadline, type Deadline, runWithTimeout } from '../platform/clock.ts';
 import type { PortalName } from '../platform/find-portal.ts';
-import { callGuarded, copyOwn, has, reportUncaught } from '../platform/guard.ts';
+import { callGuarded, copyOwn, has, messageOf, reportUncaught, toText } from '../platform/guard.ts';
 import { loadPart } from '../platform/load-part.ts';
 import { listen } from '../platform/native.ts';
 import type { Rewards } from '../reward/rewards.ts';
@@ -67,7 +67,7 @@ export function connectPortal(
   const portalRewards = copyOwn(deps.portalRewards);
   const portalPlacements = copyOwn(deps.portalPlacements);
   const findPlacement = (placement: string): string =>
-    String(portalPlacements[placement] ?? placement);
+    toText(portalPlacements[placement] ?? placement);
   const mistake = findMistake(portal);
   if (mistake) reportUncaught(new TypeError(`trueward: ${mistake}`));
   /** Why a placement's ads, or all of them (`''`), are unavailable for now. */
@@ -107,7 +107,7 @@ export function connectPortal(
     let detail = `${name}'s SDK was not ready within ${startLimitMs / 1_000} seconds.`;
     const adapter = await runWithTimeout(clock, startLimitMs, signal, () =>
       loadAdapter().catch((error: unknown) => {
-        detail = String((error as Error | null)?.message ?? error);
+        detail = messageOf(error);
         throw error;
       }),
     );

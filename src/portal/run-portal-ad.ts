@@ -1,7 +1,7 @@
 import type { BreakRequest } from '../ad-break/run-ad-break.ts';
 import type { Outcome, ShowResult } from '../outcome.ts';
 import { type Clock, linkSignals } from '../platform/clock.ts';
-import { callGuarded } from '../platform/guard.ts';
+import { callGuarded, toText } from '../platform/guard.ts';
 import { listen } from '../platform/native.ts';
 import type { PortalAdapter, PortalResult } from './adapter.ts';
 import type { Hold } from './hold-game.ts';
@@ -134,14 +134,14 @@ function performCall(
       return earnedResult({
         outcome: 'error',
         reason: 'portal_failed',
-        detail: `Expected the adapter's show() to resolve with one of ${expected}; got ${String(result).slice(0, 60)}.`,
+        detail: `Expected the adapter's show() to resolve with one of ${expected}; got ${toText(result).slice(0, 60)}.`,
       });
     }
     if (result === 'completed') earnOnce();
     return earnedResult({
       outcome: outcomes[result],
       ...(result === 'error' && { reason: 'portal_failed' as const }),
-      ...(detail !== undefined && { detail: String(detail).slice(0, 300) }),
+      ...(detail !== undefined && { detail: toText(detail).slice(0, 300) }),
     });
   }
 

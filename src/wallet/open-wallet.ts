@@ -1,6 +1,6 @@
 import type { Reason } from '../outcome.ts';
 import { linkSignals } from '../platform/clock.ts';
-import { has } from '../platform/guard.ts';
+import { has, toText } from '../platform/guard.ts';
 import { listen } from '../platform/native.ts';
 import { type ServiceResult, hasShape, toReasonCode } from '../transport/service-client.ts';
 import type { LinkCode, Wallet as WireWallet } from '../../protocol/wire.ts';
@@ -60,7 +60,7 @@ export function openWallet(deps: WalletDeps): Wallet & {
       const token = typeof userToken === 'function' ? await userToken() : userToken;
       return { headers: { 'player-token': token }, ref: currentRef() };
     } catch (error) {
-      return { outcome: 'error', reason: 'user_token_failed', detail: String(error) };
+      return { outcome: 'error', reason: 'user_token_failed', detail: toText(error) };
     }
   };
 
@@ -151,7 +151,7 @@ export function openWallet(deps: WalletDeps): Wallet & {
         if (result.outcome === 'read' && !isEmpty(getShown(), clock.now()))
           return { outcome: 'not_empty' };
       }
-      const result = await guest.link(String(code));
+      const result = await guest.link(toText(code));
       if (result.outcome === 'linked') await refresh();
       return result;
     },

@@ -1,6 +1,6 @@
 import type { Reason } from '../outcome.ts';
 import { runWithTimeout } from '../platform/clock.ts';
-import { has } from '../platform/guard.ts';
+import { has, toText } from '../platform/guard.ts';
 import { browserLocks } from '../platform/locks.ts';
 import { listen } from '../platform/native.ts';
 import { createBackOff } from '../transport/back-off.ts';
@@ -35,11 +35,11 @@ const isWireSpend = (body: unknown): body is WireSpend =>
 /** Returns what is wrong with the arguments, or undefined. */
 function findMistake(type: unknown, amount: unknown, reason: unknown): string | undefined {
   if (typeof type !== 'string' || type === '' || type.length > 64)
-    return `\`type\` must be text of 1 to 64 characters; got ${String(type)}.`;
+    return `\`type\` must be text of 1 to 64 characters; got ${toText(type)}.`;
   if (!Number.isSafeInteger(amount) || (amount as number) < 1)
-    return `\`amount\` must be a whole number of at least 1; got ${String(amount)}.`;
+    return `\`amount\` must be a whole number of at least 1; got ${toText(amount)}.`;
   if (reason !== undefined && (typeof reason !== 'string' || reason === '' || reason.length > 64))
-    return `\`reason\` must be text of 1 to 64 characters; got ${String(reason)}.`;
+    return `\`reason\` must be text of 1 to 64 characters; got ${toText(reason)}.`;
   return undefined;
 }
 
@@ -158,7 +158,7 @@ export function createSpends(deps: Deps): Spends {
       try {
         await store.writeSpend(record);
       } catch (error) {
-        return { outcome: 'unavailable', reason: 'storage_failed', detail: String(error) };
+        return { outcome: 'unavailable', reason: 'storage_failed', detail: toText(error) };
       }
       const result = await send(record, proof);
       sending.delete(id);

@@ -1,5 +1,6 @@
 import type { PortalAdapter, PortalResult } from '../adapter.ts';
 import { loadScript } from './load-script.ts';
+import { toText } from '../../platform/guard.ts';
 
 /** The parts of CrazyGames' HTML5 SDK v3 that we use, as documented in November 2026. */
 interface CrazyGamesSdk {
@@ -53,7 +54,7 @@ export function createAdapter(): PortalAdapter {
           adFinished: () => resolve('completed'),
           adError(error, data = error) {
             const { code, message } = (data ?? {}) as { code?: string; message?: string };
-            const detail = [code ?? String(error), message].filter(Boolean).join(': ');
+            const detail = [code ?? toText(error), message].filter(Boolean).join(': ');
             resolve({ result: results[code ?? ''] ?? 'error', detail });
           },
         }),

@@ -1,5 +1,6 @@
 import type { PortalAdapter, PortalAnswer, PortalResult } from '../adapter.ts';
 import { requireGlobal } from './load-script.ts';
+import { toText } from '../../platform/guard.ts';
 
 /** The parts of Facebook's Instant Games SDK 8.0 that we use, as documented in November 2026. */
 interface FacebookSdk {
@@ -78,7 +79,7 @@ export function createAdapter(): PortalAdapter {
         return 'completed';
       } catch (error) {
         const { code, message } = (error ?? {}) as { code?: string; message?: string };
-        const detail = [code ?? String(error), message].filter(Boolean).join(': ');
+        const detail = [code ?? toText(error), message].filter(Boolean).join(': ');
         return { result: results[code ?? ''] ?? 'error', detail };
       }
     },

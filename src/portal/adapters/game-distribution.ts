@@ -1,5 +1,6 @@
 import type { PortalAdapter, PortalCall, PortalResult, PortalSignals } from '../adapter.ts';
 import { findGlobal, loadScript } from './load-script.ts';
+import { messageOf } from '../../platform/guard.ts';
 
 /** The parts of GameDistribution's SDK 1.43 that we use, as documented in November 2026. */
 interface GdSdk {
@@ -65,7 +66,7 @@ export function createAdapter(): PortalAdapter {
         if (kind === 'interstitial' || call.earned) return 'completed';
         return call.started ? 'dismissed' : 'no_fill';
       } catch (error) {
-        const detail = String((error as Error | undefined)?.message ?? error);
+        const detail = messageOf(error);
         const result = results.find(([pattern]) => pattern.test(detail))?.[1] ?? 'error';
         return call.earned ? 'completed' : { result, detail };
       } finally {

@@ -1,5 +1,6 @@
 import type { PortalAdapter } from '../adapter.ts';
 import { loadScript } from './load-script.ts';
+import { messageOf } from '../../platform/guard.ts';
 
 /** The parts of Yandex Games' SDK that we use, as documented in November 2026. */
 interface YandexSdk {
@@ -47,7 +48,7 @@ export function createAdapter(): PortalAdapter {
             // An earned reward has been reported by now.
             else resolve(opened ? 'dismissed' : 'no_fill');
           },
-          onError: (error) => resolve({ result: 'error', detail: describe(error) }),
+          onError: (error) => resolve({ result: 'error', detail: messageOf(error) }),
           onOffline: () => resolve('offline'),
         };
         if (kind === 'interstitial') sdk.adv.showFullscreenAdv({ callbacks });
@@ -68,5 +69,3 @@ export function createAdapter(): PortalAdapter {
     loadingFinished: () => sdk.features?.LoadingAPI?.ready(),
   };
 }
-
-const describe = (error: unknown): string => String((error as Error | undefined)?.message ?? error);

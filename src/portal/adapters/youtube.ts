@@ -1,5 +1,6 @@
 import type { PortalAdapter } from '../adapter.ts';
 import { requireGlobal } from './load-script.ts';
+import { messageOf } from '../../platform/guard.ts';
 
 /** The parts of the YouTube Playables SDK that we use, as documented in November 2026. */
 interface YouTubeSdk {
@@ -37,7 +38,7 @@ export function createAdapter(): PortalAdapter {
       } catch (error) {
         // It often rejects without an error, when it has no ad.
         if (error === undefined) return 'no_fill';
-        return { result: 'error', detail: String((error as Error | null)?.message ?? error) };
+        return { result: 'error', detail: messageOf(error) };
       }
     },
     pauseSignals({ mute, pause, resume, unmute }) {
