@@ -36,6 +36,8 @@ export interface Visit {
 /** One environment's ad rules. They are compiled after each change. */
 export interface AdRules {
   enabled: readonly AdRule[];
+  /** The rules for all placements, by format. */
+  general: Readonly<Record<Format, readonly AdRule[]>>;
   /** The rules as clients receive them. */
   limits: AdLimits;
   /** Which of an identified player's ads the rules need. Undefined if they need none. */
@@ -66,8 +68,15 @@ export function compileAdRules(rules: readonly AdRule[]): AdRules {
   const formats = enabled
     .filter((rule) => getWindowMs(rule) > 0)
     .flatMap((rule) => [...rule.formats, ...(rule.gap_after ?? [])]);
+  const selectGeneral = (format: Format) =>
+    enabled.filter((rule) => (rule.placements ?? []).length === 0 && rule.formats.includes(format));
   return {
     enabled,
+    general: {
+      rewarded: selectGeneral('rewarded'),
+      interstitial: selectGeneral('interstitial'),
+      banner: selectGeneral('banner'),
+    },
     limits: { version, rules: limits },
     record: windowMs > 0 ? { formats: [...new Set(formats)], windowMs } : undefined,
   };
@@ -140,6 +149,8 @@ export function joinVisit(
 /** Returns when a rule allows the next ad, in Unix milliseconds. `Infinity` means: not in this session. */
 function findEndMs(rule: AdRule, { ads, startedAtMs = -Infinity }: Visit): number {
   const { first_after_s: firstS = 0, gap_s: gapS, gap_after: gapAfter } = rule;
+  // Most requests are a visit's first.
+  if (ads.length === 0) return startedAtMs + firstS * 1_000;
   const counted = ads.filter((ad) => covers(rule, ad));
   const precedingAds = gapAfter
     ? ads.filter(({ format }) => format !== 'banner' && gapAfter.includes(format))
@@ -187,17 +198,14 @@ const formats: readonly Format[] = ['rewarded', 'interstitial', 'banner'];
 
 /** Returns when the rules for all placements allow the next ad in each format that has to wait. */
 export function findNextTimes(
-  { enabled }: AdRules,
+  { general }: Pick<AdRules, 'general'>,
   visit: Visit,
   segments: readonly string[],
   nowMs: number,
 ): Map<Format, number> {
   const times = new Map<Format, number>();
   for (const format of formats) {
-    const rules = enabled.filter(
-      (rule) => (rule.placements ?? []).length === 0 && rule.formats.includes(format),
-    );
-    const hold = findHold(rules, visit, segments, nowMs);
+    const hold = findHold(general[format], visit, segments, nowMs);
     if (hold && hold.endMs < Infinity) times.set(format, hold.endMs);
   }
   return times;
