@@ -129,6 +129,8 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
           // Each worker starts its browser and its service only once; see test/e2e/worker.ts.
           isolate: false,
+          // Most of the time, these tests wait for ads to be watched.
+          maxWorkers: 3,
           testTimeout: 180_000,
           hookTimeout: 120_000,
         },

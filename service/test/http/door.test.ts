@@ -157,7 +157,8 @@ test.each([
   ['gzip', '\x1f\x8b', { 'content-encoding': 'gzip' }, 415],
   ['two encodings', '{}', { 'content-encoding': 'identity, br' }, 415],
   ['a form', 'a=b', { 'content-type': 'application/x-www-form-urlencoded' }, 415],
-  ['no body', '', {}, 400],
+  // Read like an empty object, which lacks the placement.
+  ['no body', '', {}, 422],
   ['half a pair of surrogates', String.raw`{"placement":"\ud83d"}`, {}, 422],
   [
     'UTF-8 that is declared',

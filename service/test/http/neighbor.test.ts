@@ -47,7 +47,7 @@ test('the neighbor has three rows in every table and of every kind, in both envi
   }));
   expect(neighbors.map(({ name }) => name)).toEqual(tables);
   expect(neighbors.filter(({ rows }) => rows < 3)).toEqual([]);
-  expect(kinds).toHaveLength(8 * 2);
+  expect(kinds).toHaveLength(9 * 2);
 });
 
 test('a deleted and a changed row of the neighbor are found', async () => {

@@ -97,8 +97,8 @@ it('works in a page that has added properties to every object', async () => {
   expect(await ads.showRewarded('revive')).toMatchObject({ outcome: 'rewarded' });
   expect(await ads.showRewarded('empty')).toMatchObject({ outcome: 'no_fill' });
   expect(requests.map((request) => Object.keys(request).sort().join())).toEqual([
-    'locale,placement,user_ref,viewport',
-    'locale,placement,user_ref,viewport',
+    'locale,placement,session,user_ref,viewport',
+    'locale,placement,session,user_ref,viewport',
   ]);
 });
 

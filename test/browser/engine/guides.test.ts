@@ -12,6 +12,7 @@ import {
 } from '../../support/stub-service.ts';
 import { startGame as startCanvasGame } from '../../../demo/examples/canvas-game.ts';
 import { eventually } from '../../support/eventually.ts';
+import { nextStep } from '../phaser/phaser-games.ts';
 
 const [canvasSource = ''] = Object.values(
   import.meta.glob<string>('../../../demo/examples/canvas-game.ts', {
@@ -98,6 +99,8 @@ it('the game in the Phaser guide credits coins for an ad', async () => {
     save: { coins: number };
     continueRun(): Promise<void>;
   };
+  // Phaser accepts a press on a button from its next step on.
+  await nextStep(game);
   await userEvent.click(game.canvas, { position: { x: 180, y: 120 } });
   await eventually(() => expect(scene.save.coins).toBe(50));
   const onCreate = vi.fn();

@@ -46,17 +46,12 @@ const setFocus = (hasFocus: boolean) =>
 
 /** Follows the ad's link. An ad ignores presses for a moment after it opens, so a player presses again. */
 async function followLink(): Promise<Page> {
-  const popups: Page[] = [];
-  page.on('popup', (popup) => popups.push(popup));
-  await expect
-    .poll(async () => {
-      if (popups.length === 0) await page.getByRole('link', { name: 'Learn more' }).click();
-      return popups.length;
-    })
-    .toBeGreaterThan(0);
-  const [popup] = popups;
-  if (!popup) throw new Error('No page was opened.');
-  return popup;
+  for (;;) {
+    const opened = page.waitForEvent('popup', { timeout: 2_000 }).catch(() => undefined);
+    await page.getByRole('link', { name: 'Learn more' }).click();
+    const popup = await opened;
+    if (popup) return popup;
+  }
 }
 
 it('a click opens the advertiser’s page and pauses the ad until the player returns', async () => {

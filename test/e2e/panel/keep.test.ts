@@ -57,6 +57,8 @@ test('rejects a change immediately while the browser is offline', async () => {
 test('announces an outage and refetches the data afterwards', async () => {
   const page = await site.open('/advertisers');
   await page.getByRole('link', { name: 'Harbour' }).waitFor();
+  // The figures load last.
+  await page.getByRole('cell', { name: '0', exact: true }).first().waitFor();
   const apiPath = /\/(v1|panel\/api)\//;
   await page.route(apiPath, (route) => route.abort());
   await page.getByRole('button', { name: 'Refresh' }).click();
