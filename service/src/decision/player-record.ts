@@ -24,7 +24,8 @@ interface Input {
 const noRecord: PlayerRecord = { servedAtMs: [], seenAds: [] };
 
 /**
- * Reads a player's record. Runs only the queries that the placement's caps and ad rules need, so it returns
+ * Reads a player's record. The queries are prepared: for one index of a player's ads, planning anew for each decision took
+ * three times as long as reading. Runs only the queries that the placement's caps and ad rules need, so it returns
  * synchronously if they need none or the player is unknown.
  */
 export function readPlayerRecord(
@@ -50,7 +51,7 @@ async function readServedTimes(
   viewer: string,
 ): Promise<number[]> {
   const startMs = nowMs - capWindowMs(placement);
-  const rows = await database.query<{ served_at: Date }>(
+  const rows = await database.execute<{ served_at: Date }>(
     `SELECT served_at FROM decisions
       WHERE account_id = $1 AND environment = $2 AND viewer = $3 AND placement = $4 AND served_at > $5
         AND id >= $6
@@ -75,7 +76,7 @@ async function readSeenAds(
   { formats, windowMs }: { formats: readonly SeenAd['format'][]; windowMs: number },
 ): Promise<SeenAd[]> {
   const startMs = nowMs - windowMs;
-  const rows = await database.query<Omit<SeenAd, 'atMs'> & { served_at: Date }>(
+  const rows = await database.execute<Omit<SeenAd, 'atMs'> & { served_at: Date }>(
     `SELECT id, format, placement, served_at FROM decisions
       WHERE account_id = $1 AND environment = $2 AND viewer = $3 AND format = ANY($4::text[]) AND served_at > $5
         AND id >= $6
