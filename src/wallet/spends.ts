@@ -29,6 +29,13 @@ interface Deps extends WalletDeps {
 /** How long a handler may take, in milliseconds. After that, it is called again later. */
 const handlerTimeoutMs = 10_000;
 
+/** Refusals of the spend itself: the service knows that it has not charged it. */
+const spendRefusals = new Set<string>([
+  'insufficient_balance',
+  'idempotency_key_reused',
+  'invalid_request',
+]);
+
 const isWireSpend = (body: unknown): body is WireSpend =>
   hasShape(body, { id: '', type: '', amount: 0, balance: 0, version: 0 });
 
@@ -49,8 +56,16 @@ export function createSpends(deps: Deps): Spends {
   let running: Promise<void> | undefined;
   let again = false;
 
-  /** Sends a stored spend. The service charges it once, however often it is sent. */
-  const send = async (record: SpendRecord, proof: Proof): Promise<SpendResult> => {
+  /**
+   * Sends a stored spend. The service charges it once, however often it is sent.
+   *
+   * @param isRepeat - Whether an earlier request may have charged it.
+   */
+  const send = async (
+    record: SpendRecord,
+    proof: Proof,
+    isRepeat = false,
+  ): Promise<SpendResult> => {
     if (!has(proof, 'headers')) return proof;
     const { id, ref, type, amount, reason } = record;
     const response = await client.call('/v1/wallet/spends', isWireSpend, {
@@ -73,6 +88,11 @@ export function createSpends(deps: Deps): Spends {
     const code = toReasonCode(response) as Reason;
     if (response.kind !== 'refused') {
       backOff.fail(response.kind === 'retry' ? response.retryAfterMs : undefined);
+      return { outcome: 'pending', id, reason: code };
+    }
+    // A refused player says nothing of an earlier request, which may have charged the player: it is asked again later.
+    if (isRepeat && !spendRefusals.has(code)) {
+      backOff.fail();
       return { outcome: 'pending', id, reason: code };
     }
     await store.removeSpend(id);
@@ -119,7 +139,8 @@ export function createSpends(deps: Deps): Spends {
     const unanswered = open.filter(({ id, charged }) => !charged && !sending.has(id));
     for (const record of unanswered) {
       const proof = await prove();
-      if (has(proof, 'headers') && proof.ref === ref && !signal.aborted) await send(record, proof);
+      if (has(proof, 'headers') && proof.ref === ref && !signal.aborted)
+        await send(record, proof, true);
     }
     if (open.some(({ charged }) => charged)) await deliver(ref);
   };
@@ -157,12 +178,12 @@ export function createSpends(deps: Deps): Spends {
       sending.add(id);
       try {
         await store.writeSpend(record);
+        return await send(record, proof);
       } catch (error) {
         return { outcome: 'unavailable', reason: 'storage_failed', detail: toText(error) };
+      } finally {
+        sending.delete(id);
       }
-      const result = await send(record, proof);
-      sending.delete(id);
-      return result;
     },
     wake,
     hurry() {
