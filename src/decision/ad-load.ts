@@ -200,7 +200,8 @@ export function createAdLoad(deps: AdLoadDeps): AdLoad {
           )
           .map((rule) => findRuleWaitMs(rule, ads, age + elapsedMs()));
       // The page may have changed what is stored. The service applies the rules in any case.
-      return Math.max(0, (waits[format] ?? 0) - elapsedMs(), ...(attempt(findWaits) ?? []));
+      const known = [(waits[format] ?? 0) - elapsedMs(), ...(attempt(findWaits) ?? [])];
+      return Math.max(0, ...known.filter((waitMs) => !Number.isNaN(waitMs)));
     },
     formatOf: (placement) => load().formats[placement],
     session() {

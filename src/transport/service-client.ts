@@ -137,7 +137,7 @@ export const hasShape = (value: unknown, shape: Record<string, unknown>): boolea
     const member = (value as Record<string, unknown>)[name];
     return Array.isArray(example)
       ? Array.isArray(member) && member.every((item) => item instanceof Object)
-      : typeof member === typeof example;
+      : typeof member === typeof example && member !== null;
   });
 
 const isProblem = (body: unknown): body is Problem => hasShape(body, { code: '', status: 0 });

@@ -208,3 +208,45 @@ test('an ad-free player sees no interstitial, without a request, and may still w
   expect(requests).toEqual([]);
   expect(await show('revive')).toBe('dec_1');
 });
+
+const stored = {
+  at: 0,
+  age: 0,
+  away: 0,
+  ads: [],
+  limits: { version: '1', rules: [] },
+  formats: { revive: 'rewarded' },
+  waits: {},
+};
+test.each<[string, unknown]>([
+  ['no JSON', '{'],
+  ['another kind of value', 7],
+  ['null', null],
+  ...Object.keys(stored).flatMap((name): [string, unknown][] =>
+    [null, 'x', 7, [null], [{}], {}].map((value) => [
+      `${name}: ${JSON.stringify(value)}`,
+      { ...stored, [name]: value },
+    ]),
+  ),
+  [
+    'a wait that is no number',
+    {
+      ...stored,
+      limits: { version: '1', rules: [{ formats: ['rewarded'], max_per_day: 5 }] },
+      waits: { rewarded: 'soon' },
+    },
+  ],
+  [
+    'an ad without an age',
+    { ...stored, ads: [{ id: 'dec_1', format: 'rewarded', placement: 'a' }] },
+  ],
+  ['a rule without formats', { ...stored, limits: { version: '1', rules: [{}] } }],
+])('storage with %s neither throws nor holds an ad back for ever', async (_, value) => {
+  const clock = createManualClock();
+  const storage = createStorage();
+  storage.setItem('game', typeof value === 'string' ? value : JSON.stringify(value));
+  const { decisions } = openPage(clock, storage);
+  expect(decisions.availability('revive')).toMatchObject({ available: true });
+  expect((await decisions.take('revive', neverAborted)) as object).toHaveProperty('creative');
+  expect(clock.timers()).toBeLessThan(5);
+});
