@@ -18,6 +18,10 @@ export class DomainError extends Error {
   }
 }
 
+/** Returns the errors for all rules whose condition is true. */
+export const errorsWhere = (...rules: [boolean, string, string][]): FieldError[] =>
+  rules.filter(([isViolated]) => isViolated).map(([, pointer, message]) => ({ pointer, message }));
+
 /** @throws DomainError when the list isn't empty. */
 export function throwFieldErrors(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw new DomainError('invalid_request', 'The body is not valid.', errors);

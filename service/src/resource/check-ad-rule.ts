@@ -1,5 +1,4 @@
-import type { FieldError } from '../platform/domain-error.ts';
-import { errorsWhere } from './errors-where.ts';
+import { errorsWhere, type FieldError } from '../platform/domain-error.ts';
 import type { Stored } from './resource.ts';
 
 /** A rule that contradicts itself, or that another of its own limits makes pointless, is a mistake. */

@@ -2,8 +2,7 @@ import type { Creative, HouseAd, Media, Placement, Policy } from '@trueward/prot
 import type { Environment } from '../access/principal.ts';
 import { requireInstant } from '../platform/time.ts';
 import { checkAdRule } from './check-ad-rule.ts';
-import { errorsWhere } from './errors-where.ts';
-import type { FieldError } from '../platform/domain-error.ts';
+import { errorsWhere, type FieldError } from '../platform/domain-error.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import type { ResourceKind, Stored } from './resource.ts';
 

@@ -1,5 +1,6 @@
 import { reportDimensions } from '@trueward/protocol';
 import type { FastifyInstance } from 'fastify';
+import { errorsWhere } from '../../platform/domain-error.ts';
 import { hourMs, requireInstant } from '../../platform/time.ts';
 import {
   readReport,
@@ -106,7 +107,7 @@ function readQuery(params: ReportParams): ReportQuery {
   const [fromMs, toMs] = [requireInstant(from), requireInstant(to)];
   const groupBy = splitList(groups);
   const hours = (toMs - fromMs) / hourMs;
-  const errors = [
+  const errors = errorsWhere(
     [fromMs % hourMs !== 0, '/from', 'must be on the hour'],
     [toMs % hourMs !== 0, '/to', 'must be on the hour'],
     [!(hours > 0), '/to', 'must be after `from`'],
@@ -117,13 +118,9 @@ function readQuery(params: ReportParams): ReportQuery {
     ],
     [!groupBy.every(isDimension), '/group_by', `must be any of ${reportDimensions.join(', ')}`],
     [!isTimeZone(tz), '/tz', 'must be an IANA name such as Europe/Berlin, or UTC'],
-  ] as [boolean, string, string][];
-  const violations = errors.filter(([isViolated]) => isViolated);
-  if (violations.length > 0) {
-    throw new ProblemError('invalid_request', 'The query string is not valid.', {
-      errors: violations.map(([, pointer, message]) => ({ pointer, message })),
-    });
-  }
+  );
+  if (errors.length > 0)
+    throw new ProblemError('invalid_request', 'The query string is not valid.', { errors });
   const only = Object.fromEntries(
     reportFilters.flatMap((name) => {
       const values = params[name];
