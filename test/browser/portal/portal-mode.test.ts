@@ -75,6 +75,25 @@ describe('a page on a portal', () => {
     expect(sent).not.toHaveBeenCalled();
   });
 
+  it('has no way into the network, whatever the game calls', async () => {
+    const sent = vi.fn(() => Promise.reject(new Error('sent')));
+    const user = { userToken: `a.${btoa(JSON.stringify({ sub: 'player-1' }))}.c` };
+    const portalAds = start({ fetch: sent, ...user });
+    await portalAds.setUser(user);
+    const calls: [string, () => unknown][] = [
+      ['rewardStatus', () => portalAds.rewardStatus('dec_1')],
+      ['preload', () => portalAds.preload('revive')],
+      ['wallet.refresh', () => portalAds.wallet.refresh()],
+      ['wallet.spend', () => portalAds.wallet.spend('coins', 1)],
+      ['wallet.createLinkCode', () => portalAds.wallet.createLinkCode()],
+      ['wallet.link', () => portalAds.wallet.link('K7QF-2M9X')],
+    ];
+    for (const [name, call] of calls) {
+      await call();
+      expect(sent, name).not.toHaveBeenCalled();
+    }
+  });
+
   it('delivers a reward after a crash, once', async () => {
     const crashed = start();
     const failed = vi.fn(() => Promise.reject(new Error('The game crashed.')));
