@@ -200,7 +200,7 @@ export function createAdLoad(deps: AdLoadDeps): AdLoad {
           )
           .map((rule) => findRuleWaitMs(rule, ads, age + elapsedMs()));
       // The page may have changed what is stored. The service applies the rules in any case.
-      const known = [(waits[format] ?? 0) - elapsedMs(), ...(attempt(findWaits) ?? [])];
+      const known = (attempt(findWaits) ?? []).concat((waits[format] ?? 0) - elapsedMs());
       return Math.max(0, ...known.filter((waitMs) => !Number.isNaN(waitMs)));
     },
     formatOf: (placement) => load().formats[placement],

@@ -79,7 +79,7 @@ describe('a page on a portal', () => {
     const sent = vi.fn(() => Promise.reject(new Error('sent')));
     const user = { userToken: `a.${btoa(JSON.stringify({ sub: 'player-1' }))}.c` };
     const portalAds = start({ fetch: sent, ...user });
-    await portalAds.setUser(user);
+    portalAds.setUser(user);
     const calls: [string, () => unknown][] = [
       ['rewardStatus', () => portalAds.rewardStatus('dec_1')],
       ['preload', () => portalAds.preload('revive')],
