@@ -18,8 +18,8 @@ export interface ManualClock extends Clock {
    * change.
    */
   setWallTime(ms: number): void;
-  /** Number of timers that are set. */
-  timers(): number;
+  /** Number of timers that are set and due within `ms`, any time by default. */
+  timers(ms?: number): number;
   /** Milliseconds until the next timer is due; `undefined` if none is set. */
   msToNextTimer(): number | undefined;
 }
@@ -83,7 +83,8 @@ export function createManualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
     setWallTime(ms) {
       origin = ms - elapsed;
     },
-    timers: () => timers.size,
+    timers: (ms = Number.POSITIVE_INFINITY) =>
+      [...timers].filter(({ at }) => at <= elapsed + ms).length,
     msToNextTimer: () => {
       const dueTimer = findNextTimer();
       return dueTimer && dueTimer.at - elapsed;

@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright';
 import { expect } from 'vitest';
 import { asBefore, button, getResult, getPageState } from './player.ts';
+import { rowsForRun } from '../../support/quick-run.ts';
 import { type Site, startSite } from './site.ts';
 import { it } from '../worker.ts';
 
@@ -58,9 +59,14 @@ const inputs: Record<string, (name: string) => Promise<void>> = {
   },
 };
 
-it.each(
-  ['video', 'image', 'html'].flatMap((kind) => Object.keys(inputs).map((input) => [kind, input])),
-)('%s can be closed with %s as soon as closing is allowed', async (kind, input) => {
+const kinds = ['video', 'image', 'html'];
+/** A quick run tests each input, and each kind of ad, once. */
+const closings = rowsForRun(
+  kinds.flatMap((kind) => Object.keys(inputs).map((input) => [kind, input])),
+  kinds.length + 1,
+);
+
+it.each(closings)('%s can be closed with %s as soon as closing is allowed', async (kind, input) => {
   const context = await browser.newContext({ hasTouch: input === 'touch' });
   page = await context.newPage();
   await page.route('**/v1/decisions', async (route) => {

@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright';
 import { describe, expect } from 'vitest';
 import { asBefore, button, waitForStart, getResult, getPageState, watch } from './player.ts';
+import { rowsForRun } from '../../support/quick-run.ts';
 import { type Site, startSite } from './site.ts';
 import { speedUp } from '../speed-up.ts';
 import { it } from '../worker.ts';
@@ -71,12 +72,17 @@ describe('after a user gesture', () => {
     expect(await getPageState(page)).toEqual(asBefore('play'));
   });
 
-  it.each([
-    ['throws an error', 'throwing'],
-    ['navigates the page', 'navigating'],
-    ['opens popups', 'popping'],
-    ['accesses the page', 'reading'],
-  ])('an HTML creative that %s does no harm and earns its reward', async (_, placement) => {
+  it.each(
+    rowsForRun(
+      [
+        ['throws an error', 'throwing'],
+        ['navigates the page', 'navigating'],
+        ['opens popups', 'popping'],
+        ['accesses the page', 'reading'],
+      ],
+      2,
+    ),
+  )('an HTML creative that %s does no harm and earns its reward', async (_, placement) => {
     await open(placement);
     const url = page.url();
     await watch(page);
@@ -89,7 +95,7 @@ describe('after a user gesture', () => {
     expect(await getPageState(page)).toEqual(asBefore('play'));
   });
 
-  it.each(['location', 'replace', 'reload', 'link', 'refresh', 'write'])(
+  it.each(rowsForRun(['location', 'replace', 'reload', 'link', 'refresh', 'write'], 3))(
     'an HTML creative that leaves its page (%s) ends its ad without a reward',
     async (placement) => {
       await open(placement);
@@ -102,7 +108,7 @@ describe('after a user gesture', () => {
     },
   );
 
-  it.each(['form', 'target', 'history'])(
+  it.each(rowsForRun(['form', 'target', 'history'], 2))(
     'an HTML creative that tries to leave its page (%s) is not let out',
     async (placement) => {
       await open(placement);
@@ -168,7 +174,7 @@ describe('after a user gesture', () => {
     expect(await getResult(page)).toMatchObject({ outcome: 'rewarded' });
   });
 
-  it.each(['video', 'image', 'html'])(
+  it.each(rowsForRun(['video', 'image', 'html'], 2))(
     'destroy() during %s returns control to the game',
     async (kind) => {
       await open(kind);

@@ -1,5 +1,6 @@
 import type { BrowserContext, Page } from 'playwright';
 import { expect } from 'vitest';
+import { rowsForRun } from '../../support/quick-run.ts';
 import type { PageOptions } from './page.ts';
 import { type OutboxHarness, startHarness, waitFor } from './outbox-harness.ts';
 import { it as test } from '../worker.ts';
@@ -101,7 +102,7 @@ test('a request to a server that never responds times out', async () => {
   expect(await diagnostics()).toMatchObject({ sent: 10, lastError: 'timeout' });
 });
 
-test.each([429, 503])('honors Retry-After in a %d response', async (status) => {
+test.each(rowsForRun([429, 503], 2))('honors Retry-After in a %d response', async (status) => {
   injectFault(1, ({ response }) => response.writeHead(status, { 'retry-after': '10' }).end());
   await enqueueEvents(10);
   await waitForRequests(1);
@@ -115,13 +116,16 @@ test.each([429, 503])('honors Retry-After in a %d response', async (status) => {
   expect(arrivalCounts()).toEqual(Array.from({ length: 20 }, () => 1));
 });
 
-test.each([429, 500, 503])('a %d without Retry-After is retried with back-off', async (status) => {
-  injectFault(4, ({ response }) => response.writeHead(status).end());
-  await enqueueEvents(10);
-  await harness.expectAllArrived(page);
-  expect(harness.receiver.requests).toHaveLength(5);
-  expect(await diagnostics()).toMatchObject({ sent: 10, lastError: `http_${status}` });
-});
+test.each(rowsForRun([500, 429, 503], 3))(
+  'a %d without Retry-After is retried with back-off',
+  async (status) => {
+    injectFault(4, ({ response }) => response.writeHead(status).end());
+    await enqueueEvents(10);
+    await harness.expectAllArrived(page);
+    expect(harness.receiver.requests).toHaveLength(5);
+    expect(await diagnostics()).toMatchObject({ sent: 10, lastError: `http_${status}` });
+  },
+);
 
 test('an invalid event in a batch of a hundred does not block the others', async () => {
   harness.receiver.fault = ({ batch, accept, response }) => {

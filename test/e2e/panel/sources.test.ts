@@ -1,6 +1,7 @@
 import type { Creative, Source } from '../../../protocol/wire.ts';
 import { expect } from 'vitest';
 import { it as test } from '../worker.ts';
+import { rowsForRun } from '../../support/quick-run.ts';
 import { type PanelSite, startPanelSite } from './panel-site.ts';
 
 let site: PanelSite;
@@ -46,12 +47,17 @@ test('an operator can try a source and submit its creative for review', async ()
   await card.locator('iframe[data-state=shown]').first().waitFor();
 });
 
-test.for([
-  ['no_bid', 'The source has no ad for this request.'],
-  ['timeout', 'The source did not respond within 300 ms.'],
-  ['error', 'The source failed: The response has status 500'],
-  ['invalid', 'The ad cannot be used: '],
-] as const)('trying a source shows why there is no ad (%s)', async ([outcome, text]) => {
+test.for(
+  rowsForRun(
+    [
+      ['no_bid', 'The source has no ad for this request.'],
+      ['timeout', 'The source did not respond within 300 ms.'],
+      ['error', 'The source failed: The response has status 500'],
+      ['invalid', 'The ad cannot be used: '],
+    ] as const,
+    3,
+  ),
+)('trying a source shows why there is no ad (%s)', async ([outcome, text]) => {
   const source = await addSource(outcome);
   const page = await site.open(`/sources/${source.id}`);
   const card = page.getByRole('region', { name: 'Try it' });

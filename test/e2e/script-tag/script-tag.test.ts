@@ -7,6 +7,7 @@ import type { Browser, FrameLocator, Page } from 'playwright';
 import { expect } from 'vitest';
 import type {} from '../../../src/script-tag/phaser.ts';
 import type {} from '../../../src/script-tag/start-tag.ts';
+import { rowsForRun } from '../../support/quick-run.ts';
 import type { Stack } from '../stack.ts';
 import { it } from '../worker.ts';
 import { type Host, startHost } from './host.ts';
@@ -310,7 +311,7 @@ const createPortal = (src: string): string => `<!doctype html><html lang="en">
     };
   </script></body></html>`;
 
-it.for(['same', 'other'] as const)(
+it.for(rowsForRun(['other', 'same'] as const, 2))(
   'a game in a frame waits for the consent dialog in a portal on the %s site',
   async (site) => {
     const attributes = `data-user-ref="player-${site}" data-consent="page"`;
