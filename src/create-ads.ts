@@ -149,17 +149,6 @@ export function startAds(
   });
   player.onIdentified(() => void rewards.refresh().then(emitChange));
   outbox.onRewards((statuses) => void rewards.settle(statuses));
-  const portalMode =
-    portal &&
-    startPortalMode({
-      ...ports,
-      ...validOptions,
-      portal,
-      engine,
-      rewards,
-      signal,
-      onChange: emitChange,
-    });
   const adLoad = createAdLoad({
     ...ports,
     name: `${name}:ad-load`,
@@ -187,6 +176,22 @@ export function startAds(
     loadCreative: (decision, loadSignal) =>
       loadCreative(decision, { clock: systemClock, signal: loadSignal, locale }),
   });
+  const portalMode =
+    portal &&
+    startPortalMode({
+      ...ports,
+      ...validOptions,
+      portal,
+      engine,
+      rewards,
+      findHold: decisions.findHold,
+      onShown(ad) {
+        adLoad.take(ad);
+        decisions.onImpression(ad.id);
+      },
+      signal,
+      onChange: emitChange,
+    });
   const breakDeps: AdsDeps['breakDeps'] = {
     ...validOptions,
     clock: systemClock,

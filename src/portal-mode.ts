@@ -51,7 +51,7 @@ export function startPortalMode(
   return {
     portal: page,
     decisions: {
-      availability: (placement) => (portal?.availability ?? notReady)(placement),
+      availability: (...call) => (portal?.availability ?? notReady)(...call),
       isLoaded: (placement) => portal?.isLoaded(placement) ?? false,
       preload: later('preload', notReady),
     },

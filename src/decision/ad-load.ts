@@ -28,7 +28,7 @@ export interface AdLoad {
   /** Learns from a response. */
   learn(decision: Decision): void;
   /** Prepares for the ad’s impression. */
-  take(decision: Decision): void;
+  take(ad: Pick<Decision, 'format' | 'id' | 'placement'>): void;
   /** Counts the ad: its impression has been measured. */
   onImpression(decisionId: string): void;
   /** Forgets what the service knows of the current player. */

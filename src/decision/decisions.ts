@@ -39,6 +39,11 @@ export interface Decisions {
   availability(placement: string, options?: RequestOptions): Availability;
   /** Whether `take` would return a preloaded ad without sending a request. */
   isLoaded(placement: string, options?: RequestOptions): boolean;
+  /**
+   * Returns why the player may not see an ad now, whatever the service would decide: no ads for this player, or an ad
+   * rule that this device knows.
+   */
+  findHold(placement: string, options: AdOptions): NoAd | undefined;
   /** Counts an ad toward the ad rules: its impression has been measured. */
   onImpression(decisionId: string): void;
   /** Discards preloaded ads and no-fills. Call it when the request options have changed. */
@@ -111,7 +116,6 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     const sent = user.childDirected ? undefined : (segments ?? user.segments);
     return adLoad.waitMs(placement, sent, format);
   };
-  /** Returns why the player may not see an ad now, whatever the service would decide. */
   const findHold = (placement: string, options: AdOptions): NoAd | undefined => {
     const { format = adLoad.formatOf(placement) } = options;
     if (format && deps.profile().player?.adFree?.includes(format)) return adFree;
@@ -287,6 +291,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
         : availability(placement, options);
     },
     availability,
+    findHold,
     isLoaded: (placement, options) =>
       !destroyed &&
       deps.isConsentKnown() &&

@@ -1,7 +1,10 @@
+import type { Decision } from '../../protocol/wire.ts';
 import { findShownAd, occupyPage } from '../ad-break/occupy-page.ts';
-import type { BreakRequest } from '../ad-break/run-ad-break.ts';
+import type { BreakKind, BreakRequest } from '../ad-break/run-ad-break.ts';
 import type { PortalPage, PreloadOptions } from '../ads.ts';
+import type { Decisions } from '../decision/decisions.ts';
 import type { EngineDriver } from '../engine/engine-driver.ts';
+import type { RequestOptions } from '../options.ts';
 import type { Availability, Outcome, Reward, ShowResult } from '../outcome.ts';
 import { type Clock, createDeadline, type Deadline, runWithTimeout } from '../platform/clock.ts';
 import type { PortalName } from '../platform/find-portal.ts';
@@ -25,6 +28,10 @@ export interface PortalDeps {
   clock: Clock;
   engine: EngineDriver;
   rewards: Pick<Rewards, 'settle' | 'track'>;
+  /** Returns why the player may see no ad now. */
+  findHold: Decisions['findHold'];
+  /** Counts an ad that has begun. */
+  onShown(ad: Pick<Decision, 'format' | 'id' | 'placement'>): void;
   newId(): string;
   /** How long the result may wait until a reward is stored, in milliseconds. */
   confirmationTimeoutMs: number;
@@ -39,7 +46,7 @@ export interface Portal extends Pick<
   'playerToken' | 'gameplayStart' | 'gameplayStop' | 'loadingFinished'
 > {
   run(request: BreakRequest): Promise<ShowResult>;
-  availability(placement: string): Availability;
+  availability(placement: string, options?: RequestOptions): Availability;
   isLoaded(placement: string): boolean;
   preload(placement: string, signal?: AbortSignal, options?: PreloadOptions): Promise<Availability>;
 }
@@ -87,7 +94,13 @@ export function connectPortal(
     });
     onChange();
   }
-  listen(signal, 'abort', () => rests.forEach(({ cancel }) => cancel()));
+  /** When an ad rule lets the next ad through. */
+  let nextChange: Deadline | undefined;
+  let cancelChange = (): void => {};
+  listen(signal, 'abort', () => {
+    cancelChange();
+    rests.forEach(({ cancel }) => cancel());
+  });
   const findRest = (placement: string) => {
     const resting = rests.get(placement);
     return resting?.until.passed() === false ? resting : undefined;
@@ -216,6 +229,8 @@ export function connectPortal(
     const { kind, placement } = request;
     const reward = kind === 'rewarded' ? findReward(placement) : undefined;
     if (reward && has(reward, 'outcome')) return reward;
+    const held = findHold(placement, { ...request, format: kind });
+    if (held) return held;
     const vacate = occupyPage(request);
     if (typeof vacate === 'object') return vacate;
     const result = await runPortalAd(
@@ -232,6 +247,10 @@ export function connectPortal(
       },
       {
         ...request,
+        onStart() {
+          deps.onShown({ id: newId(), format: kind, placement });
+          request.onStart?.();
+        },
         onClose() {
           vacate();
           request.onClose?.();
@@ -251,10 +270,29 @@ export function connectPortal(
       rest(placement, outcome);
   }
 
-  function availability(placement: string): Availability {
+  /** Returns the kind of ad that a placement has, as far as the options tell. */
+  const findKind = (placement: string): BreakKind =>
+    portalRewards[placement] === undefined ? 'interstitial' : 'rewarded';
+
+  /** Returns why the player may see no ad now, and announces when that ends. */
+  function findHold(
+    ...call: Parameters<PortalDeps['findHold']>
+  ): ReturnType<PortalDeps['findHold']> {
+    const held = deps.findHold(...call);
+    if (held?.retryAt && nextChange?.passed() !== false) {
+      const leftMs = Math.max(held.retryAt.getTime() - clock.now(), 0);
+      nextChange = createDeadline(clock, leftMs);
+      cancelChange = clock.after(leftMs, onChange);
+    }
+    return held;
+  }
+
+  function availability(placement: string, options?: RequestOptions): Availability {
     if (findShownAd()) return { available: false, outcome: 'already_showing' };
     if (mistake) return { available: false, outcome: 'error', reason: 'option_invalid' };
     if (isDisabled) return { available: false, outcome: 'blocked' };
+    const held = findHold(placement, { ...options, format: findKind(placement) });
+    if (held) return { available: false, ...held };
     const resting = findRest('') ?? findRest(placement);
     if (resting) return { available: false, outcome: resting.outcome, retryAt: resting.retryAt };
     // After a failure, the next call connects again.
@@ -279,12 +317,7 @@ export function connectPortal(
     async preload(placement, callSignal = signal, { decision, format } = {}) {
       if (decision !== undefined)
         return { available: false, outcome: 'error', reason: 'portal_only' };
-      const kind =
-        format === undefined || format === 'banner'
-          ? portalRewards[placement] === undefined
-            ? 'interstitial'
-            : 'rewarded'
-          : format;
+      const kind = format === undefined || format === 'banner' ? findKind(placement) : format;
       const isLoaded = await runWithTimeout(clock, startLimitMs, callSignal, async () => {
         const adapter = await connect();
         const answer = await adapter.preload?.(kind, findPlacement(placement));

@@ -1,4 +1,12 @@
-import { type Ads, type AdsOptions, createAds, type EngineDriver, OptionError } from '../index.ts';
+import {
+  type Ads,
+  type AdsOptions,
+  createAds,
+  createEngineDriver,
+  type EngineDriver,
+  OptionError,
+} from '../index.ts';
+import { attempt } from '../platform/guard.ts';
 import { findCurrentScript } from '../platform/native.ts';
 import { copyOptions } from '../options.ts';
 
@@ -9,6 +17,7 @@ declare global {
   /** Everything that the script tags export. Each file adds its own exports. */
   interface TruewardGlobal {
     createAds: typeof createAds;
+    createEngineDriver: typeof createEngineDriver;
     OptionError: typeof OptionError;
     /**
      * Commands to run once the tag has started its ads. Until then, the queue is an array; after that, it is an object
@@ -37,6 +46,8 @@ export function extendGlobal(newExports: Partial<TruewardGlobal>): TruewardGloba
 
 /** Options whose values are taken verbatim from attributes. For example, `data-user-ref` sets `userRef`. */
 const verbatimOptions = ['serviceUrl', 'userRef', 'userToken', 'customData', 'locale'] as const;
+/** Options whose values are written as JSON. */
+const jsonOptions = ['portalRewards', 'portalPlacements'] as const;
 /** Options that are true if the attribute is present and not `false` or `0`. */
 const flags = ['childDirected', 'debug', 'keepRunning', 'muted'] as const;
 
@@ -45,9 +56,16 @@ const isSet = (value: string | undefined): boolean =>
 
 function readOptions(script: HTMLScriptElement): AdsOptions {
   const dataset = copyOptions({ ...script.dataset });
-  const { key, consent } = dataset;
+  const { key, consent, portal } = dataset;
   return {
     publishableKey: key,
+    // The attribute alone means that the page may belong to any portal.
+    ...(portal !== undefined && { portal: isSet(portal) && (portal.trim() || 'auto') }),
+    ...Object.fromEntries(
+      jsonOptions.flatMap((name) =>
+        dataset[name] === undefined ? [] : [[name, readJson(name, dataset[name])]],
+      ),
+    ),
     ...Object.fromEntries(
       verbatimOptions.flatMap((name) =>
         dataset[name] === undefined ? [] : [[name, dataset[name]]],
@@ -67,6 +85,18 @@ function readOptions(script: HTMLScriptElement): AdsOptions {
   } as AdsOptions;
 }
 
+/** @throws OptionError for anything other than a JSON object. */
+function readJson(name: string, text: string): object {
+  const value = attempt(() => JSON.parse(text) as unknown);
+  if (typeof value === 'object' && value !== null) return value;
+  const attribute = `data-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  throw new OptionError(
+    'option_invalid',
+    `the attribute \`${attribute}\` must be a JSON object, such as ` +
+      `${attribute}='{"revive": …}'; got ${JSON.stringify(text.slice(0, 40))}.`,
+  );
+}
+
 function runCommands(ads: Ads, commands: Command[]): void {
   for (const command of commands) {
     try {
@@ -83,20 +113,22 @@ function runCommands(ads: Ads, commands: Command[]): void {
  * module tag with a key.
  */
 export const findTag = (): Element | null =>
-  findCurrentScript() ?? document.querySelector('script[type="module"][data-key]');
+  findCurrentScript() ??
+  document.querySelector('script[type="module"]:is([data-key], [data-portal])');
 
 /**
- * Defines the SDK's global, and starts the SDK if the tag has a key.
+ * Defines the SDK's global, and starts the SDK if the tag has a key or a portal.
  *
  * @param createEngine - Creates the engine driver. Default: the driver for pages without a supported engine.
  * @throws OptionError for invalid attributes.
  */
 export function startTag(script: Element | null, createEngine?: () => EngineDriver): void {
-  const trueward = extendGlobal({ createAds, OptionError });
+  const trueward = extendGlobal({ createAds, createEngineDriver, OptionError });
   const { queue } = trueward;
   // When the SDK has started, the queue is no longer an array. On a page with two tags, the SDK is started only once.
   if (!Array.isArray(queue)) return;
-  if (!(script instanceof HTMLScriptElement) || !Object.hasOwn(script.dataset, 'key')) return;
+  if (!(script instanceof HTMLScriptElement)) return;
+  if (!['key', 'portal'].some((name) => Object.hasOwn(script.dataset, name))) return;
   const engine = createEngine?.();
   const ads = createAds({ ...readOptions(script), ...(engine && { engine }) });
   trueward.queue = { push: (...commands) => runCommands(ads, commands) };

@@ -6,8 +6,10 @@ import {
   type PortalAdsOptions,
 } from '../../../src/index.ts';
 import type { PortalAdapter } from '../../../src/portal/adapter.ts';
+import { mutePage } from '../../../src/portal/mute-page.ts';
 import { eventually } from '../../support/eventually.ts';
-import { createPortalPage, type PortalTestPage } from './portal-set.ts';
+import { createPublishableKey, createStubService, picture } from '../../support/stub-service.ts';
+import { createPortalPage, isSilent, type PortalTestPage } from './portal-set.ts';
 
 let ads: Ads | undefined;
 let page: PortalTestPage | undefined;
@@ -92,6 +94,42 @@ describe('a page on a portal', () => {
       await call();
       expect(sent, name).not.toHaveBeenCalled();
     }
+  });
+
+  it('shows no interstitial to a player without ads', async () => {
+    const claims = { sub: 'player-1', ad_free: true };
+    const portalAds = start({ userToken: `a.${btoa(JSON.stringify(claims))}.c` });
+    await eventually(() => expect(portalAds.canShow('revive')).toBe(true));
+    const none = { outcome: 'ad_free', reason: 'ad_free' };
+    expect(portalAds.availability('level-end')).toEqual({ available: false, ...none });
+    expect(await portalAds.preload('level-end')).toEqual({ available: false, ...none });
+    expect(await portalAds.showInterstitial('level-end')).toEqual(none);
+    expect((await portalAds.showRewarded('revive')).outcome).toBe('rewarded');
+  });
+
+  it('keeps the ad rules that the device knows from the service', async () => {
+    const service = createStubService();
+    service.respond = () => ({
+      ...picture(200),
+      format: 'interstitial',
+      ad_rules: { version: '1', rules: [{ formats: ['interstitial'], gap_s: 60 }] },
+    });
+    const options = {
+      publishableKey: createPublishableKey(),
+      serviceUrl: 'https://ads.test',
+      fetch: service.fetch,
+    };
+    ads = createAds(options);
+    expect((await ads.preload('level-end')).available).toBe(true);
+    ads.destroy();
+    const portalAds = start(options);
+    expect((await portalAds.showInterstitial('level-end')).outcome).toBe('completed');
+    const { outcome, retryAt } = await portalAds.showInterstitial('level-end');
+    expect(outcome).toBe('frequency_capped');
+    const leftS = ((retryAt?.getTime() ?? 0) - Date.now()) / 1_000;
+    expect([leftS > 30, leftS <= 60]).toEqual([true, true]);
+    expect(portalAds.availability('level-end')).toMatchObject({ outcome, retryAt });
+    expect((await portalAds.showRewarded('revive')).outcome).toBe('rewarded');
   });
 
   it('delivers a reward after a crash, once', async () => {
@@ -293,5 +331,35 @@ describe('the game behind a portal’s ad', () => {
     window.removeEventListener('keyup', record);
     closeAd.remove();
     expect(seen).toEqual(['keydown Before', 'keydown InTheAd', 'keyup Before', 'keydown After']);
+  });
+});
+
+describe('a page that its portal mutes', () => {
+  const sounds = ['in the page', 'not in the page'] as const;
+
+  it.each<[string, before: boolean, meanwhile: boolean | undefined, after: boolean]>([
+    ['sounds', false, undefined, false],
+    ['is muted', true, undefined, true],
+    ['is muted meanwhile', false, true, true],
+    ['sounds again meanwhile', true, false, false],
+  ])('gives back what the game wants: a sound that %s', (_, before, meanwhile, after) => {
+    for (const place of sounds) {
+      const sound = new Audio();
+      if (place === 'in the page') document.body.append(sound);
+      sound.muted = before;
+      const unmute = mutePage();
+      const unmuteForOther = mutePage();
+      sound.play().catch(() => undefined);
+      expect([isSilent(sound), sound.muted], place).toEqual([true, before]);
+      if (meanwhile !== undefined) sound.muted = meanwhile;
+      expect([isSilent(sound), sound.muted], place).toEqual([true, meanwhile ?? before]);
+      unmute();
+      expect(isSilent(sound), place).toBe(true);
+      unmuteForOther();
+      expect([isSilent(sound), sound.muted], place).toEqual([after, after]);
+      sound.muted = !after;
+      expect(isSilent(sound), place).toBe(!after);
+      sound.remove();
+    }
   });
 });

@@ -8,6 +8,12 @@ import type { PortalAdapter } from '../../../src/portal/adapter.ts';
 import { connectPortal } from '../../../src/portal/connect-portal.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 
+const { get: readMuted } =
+  Object.getOwnPropertyDescriptor(HTMLMediaElement.prototype, 'muted') ?? {};
+
+/** Whether an element is muted, whatever its property tells the game. */
+export const isSilent = (sound: HTMLMediaElement): unknown => readMuted?.call(sound);
+
 /** A page on a portal: its stand-in, a game that counts how often it is held, and the rewards that were stored. */
 export function createPortalPage(portal: PortalName | PortalAdapter) {
   const clock = createManualClock();
@@ -41,6 +47,8 @@ export function createPortalPage(portal: PortalName | PortalAdapter) {
           granted.push(...statuses.map(({ id }) => id));
         },
       },
+      findHold: () => undefined,
+      onShown() {},
       newId: () => String(granted.length),
       confirmationTimeoutMs: 3_000,
       signal: lifetime.signal,

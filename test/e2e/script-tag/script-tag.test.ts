@@ -156,6 +156,7 @@ it.each([
     'OptionError',
     'TruewardPlugin',
     'createAds',
+    'createEngineDriver',
     'phaserDriver',
     'queue',
   ]);
@@ -189,6 +190,47 @@ it('the tag’s attributes set options', async () => {
   });
   expect(request['user_ref']).not.toBe('player-3');
   await expect.poll(() => logs).toContain('[trueward] POST /v1/decisions');
+});
+
+it('a tag with a portal starts without a key, and shows the portal’s ads', async () => {
+  const sdk = `<script>
+    window.asked = [];
+    window.PokiSDK = {
+      init: async () => {},
+      gameLoadingFinished() {},
+      async rewardedBreak({ onStart }) { onStart(); asked.push('rewarded'); return true; },
+    };
+  </script>`;
+  const rewards = JSON.stringify({ revive: { type: 'coins', amount: 25 } });
+  const createTag = (portal: string, portalRewards: string): string =>
+    addAttributes(`data-portal${portal} data-portal-rewards='${portalRewards}'`).replace(
+      / data-(?:key|service-url)="[^"]*"/g,
+      '',
+    );
+  const requests: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().startsWith(stack.serviceUrl)) requests.push(request.url());
+  });
+  host.set('/poki', { body: createPage(sdk + createTag('="poki"', rewards)) });
+  await page.goto(`${host.url}/poki`);
+  await page.locator('html[data-ready]').waitFor();
+  await page.locator('#play').click();
+  await page.locator('#outcome', { hasText: 'rewarded' }).waitFor();
+  expect(await page.evaluate(() => Reflect.get(window, 'asked') as unknown)).toEqual(['rewarded']);
+  expect([requests, errors]).toEqual([[], expectedErrors]);
+
+  const mistakes: [tag: string, message: string][] = [
+    [createTag('="poki"', '25 coins'), 'the attribute `data-portal-rewards` must be a JSON object'],
+    // No portal is found here, so the service is needed.
+    [createTag('', rewards), 'the option `publishableKey` is missing'],
+    [createTag('="false"', rewards), 'the option `publishableKey` is missing'],
+  ];
+  for (const [tag, message] of mistakes) {
+    errors.length = 0;
+    host.set('/portal-mistake', { body: createPage(tag) });
+    await page.goto(`${host.url}/portal-mistake`, { waitUntil: 'load' });
+    expect(errors).toEqual([expect.stringContaining(message)]);
+  }
 });
 
 it('the tag for web exports holds a GDevelop game during its ads', async () => {
