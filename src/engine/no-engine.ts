@@ -1,6 +1,6 @@
 import { attempt } from '../platform/guard.ts';
 import { native } from '../platform/native.ts';
-import { countHolds } from './count-holds.ts';
+import { countHolds } from '../platform/count-holds.ts';
 import { type EngineDriver, rememberFocus } from './engine-driver.ts';
 import { holdMedia } from './held-media.ts';
 

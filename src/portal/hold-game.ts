@@ -1,6 +1,7 @@
 import { releasePresses } from '../ad-break/release-presses.ts';
 import { identifyPress } from '../ad-break/press-judge.ts';
 import type { EngineDriver } from '../engine/engine-driver.ts';
+import { countHolds } from '../platform/count-holds.ts';
 import { callGuarded } from '../platform/guard.ts';
 import { onInput } from '../platform/front-door.ts';
 import { listen } from '../platform/native.ts';
@@ -12,25 +13,14 @@ export type Hold = () => () => void;
  * Creates a function that holds the game. Ads and the portal's own pauses overlap in any order, so the game goes on
  * when the last of them has ended.
  */
-export function createHold(engine: EngineDriver): Hold {
-  let count = 0;
-  const releases: (() => void)[] = [];
-  return () => {
-    let isHeld = true;
-    count += 1;
-    if (count === 1) {
-      callGuarded(() => releases.push(engine.hold()));
-      callGuarded(() => releases.push(holdInput(engine.focusTarget())));
-    }
-    return () => {
-      if (!isHeld) return;
-      isHeld = false;
-      count -= 1;
-      // Each step is guarded separately. The game must go on even if a step fails.
-      if (count === 0) for (const release of releases.splice(0)) callGuarded(release);
-    };
-  };
-}
+export const createHold = (engine: EngineDriver): Hold =>
+  countHolds(() => {
+    const releases: (() => void)[] = [];
+    callGuarded(() => releases.push(engine.hold()));
+    callGuarded(() => releases.push(holdInput(engine.focusTarget())));
+    // Each step is guarded separately. The game must go on even if a step fails.
+    return () => releases.forEach(callGuarded);
+  }).hold;
 
 const moves = ['dblclick', 'contextmenu', 'pointermove', 'mousemove', 'wheel', 'touchmove'];
 const scrollKeys = /^(?: |PageUp|PageDown|End|Home|Arrow(?:Up|Down|Left|Right))$/;

@@ -1,4 +1,4 @@
-import { countHolds } from '../engine/count-holds.ts';
+import { countHolds } from '../platform/count-holds.ts';
 import { attempt } from '../platform/guard.ts';
 import { listen } from '../platform/native.ts';
 
