@@ -1,19 +1,23 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { askForServer } from './lib/ask-for-server.js';
 import { findDevFile, readDevFile } from './lib/dev-file.js';
 import { makeProject } from './lib/make-project.js';
 import { help, readArguments } from './lib/read-arguments.js';
 
 try {
-  const { devFile, directory, wantsHelp } = readArguments(process.argv.slice(2));
+  const { devFile, directory, wantsHelp, ...answers } = readArguments(process.argv.slice(2));
   if (wantsHelp) {
     console.log(help);
   } else {
     const file = devFile ?? findDevFile(process.cwd());
     const service = file === undefined ? undefined : readDevFile(file);
-    makeProject(directory, service);
-    console.log(nextSteps(relative('', directory), service));
+    const { stdin, stdout } = process;
+    const canAsk = stdin.isTTY && stdout.isTTY;
+    const hasServer = answers.hasServer ?? (canAsk ? await askForServer(stdin, stdout) : true);
+    makeProject(directory, hasServer, service);
+    console.log(nextSteps(relative('', directory), hasServer, service));
   }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
@@ -22,19 +26,24 @@ try {
 
 /**
  * @param {string} directory
+ * @param {boolean} hasServer
  * @param {import('./lib/dev-file.js').Service | undefined} service
  */
-function nextSteps(directory, service) {
+function nextSteps(directory, hasServer, service) {
   const keys =
     service === undefined
-      ? 'Fill in your ad service’s URL and sandbox keys in .env. Then:'
+      ? `Fill in your ad service’s URL and sandbox ${hasServer ? 'keys' : 'key'} in .env. Then:`
       : `It uses the ad service at ${service.serviceUrl}. Next:`;
+  const commands = hasServer
+    ? `npm start      starts the game and its server on http://127.0.0.1:5173
+  npm test       tests that coins are credited once, and only for signed webhooks`
+    : `npm start      starts the game on http://127.0.0.1:5173
+  npm run build  writes the game’s files to dist, for any static host`;
   return `Created a game in ${directory}. ${keys}
 
   cd ${/\s/.test(directory) ? JSON.stringify(directory) : directory}
   ${getInstallCommand(directory)}
-  npm start      starts the game and its server on http://127.0.0.1:5173
-  npm test       tests that coins are credited once, and only for signed webhooks`;
+  ${commands}`;
 }
 
 /**

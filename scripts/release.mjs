@@ -16,7 +16,11 @@ Publishes nothing, but prints the commands that do.
   --dry-run   prints the next version and changes nothing.`;
 
 /** Files outside the workspaces that depend on `trueward`. */
-const dependents = ['create-trueward/template/package.json', 'demo/cocos/package.json'];
+const dependents = [
+  'create-trueward/templates/with-server/package.json',
+  'create-trueward/templates/without-server/package.json',
+  'demo/cocos/package.json',
+];
 const changeset = tool('@changesets/cli', 'changeset');
 const args = process.argv.slice(2);
 

@@ -9,20 +9,22 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 
-const template = join(import.meta.dirname, '..', 'template');
+const templates = join(import.meta.dirname, '..', 'templates');
 
 /**
  * Writes the game into a new or empty folder.
  *
  * @param {string} directory
+ * @param {boolean} hasServer Whether the game has its own server. If not, the ad service keeps what players earn.
  * @param {import('./dev-file.js').Service} [service] If omitted, the developer fills in the keys.
  * @throws Error if the folder is not empty.
  */
-export function makeProject(directory, service) {
+export function makeProject(directory, hasServer, service) {
   if (existsSync(directory) && readdirSync(directory).length > 0) {
     throw new Error(`${directory} is not empty. Choose a new folder: npm create trueward my-game`);
   }
   mkdirSync(directory, { recursive: true });
+  const template = join(templates, hasServer ? 'with-server' : 'without-server');
   cpSync(template, directory, { recursive: true });
   // npm excludes files named `.gitignore` from packages.
   renameSync(join(directory, 'gitignore'), join(directory, '.gitignore'));
@@ -30,8 +32,10 @@ export function makeProject(directory, service) {
   const { name: _, ...rest } = JSON.parse(readFileSync(manifest, 'utf8'));
   const text = JSON.stringify({ name: toPackageName(basename(directory)), ...rest }, null, 2);
   writeFileSync(manifest, `${text}\n`);
-  // The file contains the secret key, so only its owner may read it.
-  writeFileSync(join(directory, '.env'), formatEnvFile(service), { mode: 0o600 });
+  const envFile = join(directory, '.env');
+  // The secret key may be read only by the file's owner. Without a server, nothing in the file is secret.
+  if (hasServer) writeFileSync(envFile, formatServerEnvFile(service), { mode: 0o600 });
+  else writeFileSync(envFile, formatPageEnvFile(service));
 }
 
 /**
@@ -47,15 +51,23 @@ function toPackageName(folder) {
   return name || 'trueward-game';
 }
 
+const noService = { serviceUrl: '', publishableKey: '', secretKey: '' };
+
 /** @param {import('./dev-file.js').Service} [service] */
-function formatEnvFile(
-  { serviceUrl, publishableKey, secretKey } = { serviceUrl: '', publishableKey: '', secretKey: '' },
-) {
+function formatServerEnvFile({ serviceUrl, publishableKey, secretKey } = noService) {
   return `# The ad service's URL and your keys. Don't commit this file.
 SERVICE_URL=${serviceUrl}
 # pk_sandbox_…: sent to the browser.
 PUBLISHABLE_KEY=${publishableKey}
 # sk_sandbox_…: server only. The server uses it to register its webhook.
 SECRET_KEY=${secretKey}
+`;
+}
+
+/** @param {import('./dev-file.js').Service} [service] */
+function formatPageEnvFile({ serviceUrl, publishableKey } = noService) {
+  return `# The ad service's URL and your publishable key, pk_sandbox_…. Both are part of the built game, and not secret.
+VITE_SERVICE_URL=${serviceUrl}
+VITE_PUBLISHABLE_KEY=${publishableKey}
 `;
 }

@@ -20,3 +20,4 @@ export { phaserDriver } from './phaser-driver.ts';
 export type { SceneAds } from './scene-ads.ts';
 export type { RewardedButtonOptions } from './rewarded-button.ts';
 export { TruewardPlugin, type TruewardPluginData } from './trueward-plugin.ts';
+export type { WalletTextOptions } from './wallet-text.ts';

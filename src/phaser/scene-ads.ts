@@ -14,6 +14,7 @@ import type { Availability, RewardReport, ShowResult } from '../outcome.ts';
 import { linkSignals } from '../platform/clock.ts';
 import type { Wallet } from '../wallet/wallet.ts';
 import type { RewardedButtonOptions } from './rewarded-button.ts';
+import type { WalletTextOptions } from './wallet-text.ts';
 
 /** The ads of the whole game: `TruewardPlugin`. */
 interface GameAds extends Ads {
@@ -21,6 +22,7 @@ interface GameAds extends Ads {
     scene: Phaser.Scene,
     options: RewardedButtonOptions,
   ): Phaser.GameObjects.Container;
+  addWalletText(scene: Phaser.Scene, options: WalletTextOptions): Phaser.GameObjects.Text;
 }
 
 /** Each game's plugin, by the game's plugin manager. */
@@ -140,6 +142,16 @@ export class SceneAds implements Omit<Ads, 'destroy'> {
    */
   addRewardedButton(options: RewardedButtonOptions): Phaser.GameObjects.Container {
     return this.#ads().addRewardedButton(this.#scene, options);
+  }
+
+  /**
+   * Adds a text that shows a balance of the player’s wallet and follows it. Returns a Phaser text.
+   *
+   * @example
+   * this.ads.addWalletText({ type: 'coins', x: 348, y: 12 }).setOrigin(1, 0);
+   */
+  addWalletText(options: WalletTextOptions): Phaser.GameObjects.Text {
+    return this.#ads().addWalletText(this.#scene, options);
   }
 
   /** See {@link Ads.portal}. */

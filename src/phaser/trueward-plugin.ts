@@ -28,6 +28,7 @@ import { addRewardedButton, type RewardedButtonOptions } from './rewarded-button
 import { gamePlugins, SceneAds } from './scene-ads.ts';
 import { unavailableAds } from '../unavailable-ads.ts';
 import type { Wallet } from '../wallet/wallet.ts';
+import { addWalletText, type WalletTextOptions } from './wallet-text.ts';
 
 /**
  * The key under which scenes get their `this.ads`. Phaser keeps scene plugins for the whole page, so every copy of this
@@ -235,12 +236,21 @@ export class TruewardPlugin implements Ads {
     scene: Phaser.Scene,
     options: RewardedButtonOptions,
   ): Phaser.GameObjects.Container {
-    return addRewardedButton(
-      this,
-      scene,
-      options,
-      toLanguageTag(this.#data?.locale ?? navigator.language),
-    );
+    return addRewardedButton(this, scene, options, this.#language());
+  }
+
+  /**
+   * Adds a text that follows a balance to a scene. See {@link SceneAds.addWalletText}.
+   *
+   * @example
+   * this.gameAds.addWalletText(this, { type: 'coins', x: 12, y: 12 });
+   */
+  addWalletText(scene: Phaser.Scene, options: WalletTextOptions): Phaser.GameObjects.Text {
+    return addWalletText(this, scene, options, this.#language());
+  }
+
+  #language(): string {
+    return toLanguageTag(this.#data?.locale ?? navigator.language);
   }
 
   /** See {@link Ads.wallet}. */

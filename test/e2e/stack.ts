@@ -82,7 +82,7 @@ export async function startStack(): Promise<Stack> {
 
 async function shortenWatchTimes(service: RunningService, mediaUrl: string): Promise<void> {
   const demand = createDemand(service);
-  for (const name of ['revive', 'double-coins', 'level-end'])
+  for (const name of ['revive', 'double-coins', 'level-end', 'earn-gems', 'double-sparks'])
     await demand.change('placements', name, { min_view_ms: 1_000, close_after_ms: 0 });
   await demand.change('house-ads', 'Meadow', { status: 'paused' });
   await demand.change('house-ads', 'Lantern', { status: 'paused' });

@@ -214,11 +214,19 @@ test('the placement list is paginated', async () => {
   }
   const read = (query: string) =>
     client.call<Page>('GET', `/v1/placements?${query}`, client.secret);
-  const firstPage = await read('limit=3');
-  const secondPage = await read(`limit=3&starting_after=${firstPage.body.next_cursor}`);
+  const firstPage = await read('limit=4');
+  const secondPage = await read(`limit=4&starting_after=${firstPage.body.next_cursor}`);
   expect([firstPage.body.has_more, secondPage.body.has_more]).toEqual([true, false]);
   const names = [...firstPage.body.data, ...secondPage.body.data].map(({ name }) => name);
-  expect(names.toSorted()).toEqual(['double-coins', 'level-end', 'lobby', 'revive', 'treasure']);
+  expect(names.toSorted()).toEqual([
+    'double-coins',
+    'double-sparks',
+    'earn-gems',
+    'level-end',
+    'lobby',
+    'revive',
+    'treasure',
+  ]);
   expect(await read('limit=0')).toMatchObject({
     status: 422,
     body: { detail: 'The query string is not valid.' },

@@ -13,7 +13,9 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..', '..');
-const template = 'create-trueward/template/package.json';
+const templates = ['with-server', 'without-server'].map(
+  (name) => `create-trueward/templates/${name}/package.json`,
+);
 let project: string;
 
 function write(file: string, content: string | object): void {
@@ -67,7 +69,7 @@ beforeEach(() => {
     },
   });
   write('create-trueward/package.json', { name: 'create-trueward', version: '1.2.3' });
-  write(template, { dependencies: { trueward: '^1.2.3' } });
+  for (const template of templates) write(template, { dependencies: { trueward: '^1.2.3' } });
   write('demo/cocos/package.json', { dependencies: { trueward: '1.2.3' } });
   write('CHANGELOG.md', '# Changelog\n\n## 1.2.3\n\nWritten by hand.\n');
   write('.gitignore', 'node_modules\n');
@@ -101,7 +103,7 @@ test('after the first publication, the changesets determine the new version and 
   expect(status).toBe(0);
   for (const folder of ['.', 'create-trueward'])
     expect(JSON.parse(read(join(folder, 'package.json')))).toMatchObject({ version: '1.3.0' });
-  expect(read(template)).toContain('"^1.3.0"');
+  for (const template of templates) expect(read(template)).toContain('"^1.3.0"');
   expect(read('demo/cocos/package.json')).toContain('"1.3.0"');
   expect(read('package-lock.json')).not.toContain('1.2.3');
   expect(read('CHANGELOG.md')).toMatch(

@@ -222,6 +222,9 @@ const makeAdvertiser = (name: string) => ({
   categories: [],
 });
 
+/** The placements that most of the demo account's ads are for. */
+const filmPlacements = ['revive', 'double-coins', 'level-end', 'earn-gems', 'double-sparks'];
+
 /** Returns the demo account's ads. `media` is the base URL for their files. */
 function makeDemoCreatives(media: string): DemoAd[] {
   const image = (file: string, width: number, height: number) => ({
@@ -249,7 +252,7 @@ function makeDemoCreatives(media: string): DemoAd[] {
         alt: 'A short film of a meadow in the wind.',
         categories: [],
       },
-      houseAd: { name: 'Meadow', placements: ['revive', 'double-coins', 'level-end'], weight: 6 },
+      houseAd: { name: 'Meadow', placements: filmPlacements, weight: 6 },
     },
     {
       advertiser: makeAdvertiser('Harbour'),
@@ -260,7 +263,7 @@ function makeDemoCreatives(media: string): DemoAd[] {
         alt: 'A picture of a harbor at dusk.',
         categories: [],
       },
-      houseAd: { name: 'Harbour', placements: ['revive', 'double-coins', 'level-end'], weight: 2 },
+      houseAd: { name: 'Harbour', placements: filmPlacements, weight: 2 },
     },
     {
       advertiser: makeAdvertiser('Lantern'),
@@ -271,7 +274,7 @@ function makeDemoCreatives(media: string): DemoAd[] {
         alt: 'A small game with lanterns.',
         categories: [],
       },
-      houseAd: { name: 'Lantern', placements: ['revive', 'double-coins', 'level-end'], weight: 2 },
+      houseAd: { name: 'Lantern', placements: filmPlacements, weight: 2 },
     },
     {
       advertiser: makeAdvertiser('Lobby'),
@@ -303,6 +306,18 @@ const demoPlacements: Stored<'placement'>[] = [
     name: 'double-coins',
     format: 'rewarded',
     reward: { type: 'coins', amount: 50 },
+  },
+  {
+    ...sharedSettings,
+    name: 'earn-gems',
+    format: 'rewarded',
+    reward: { type: 'gems', amount: 5, credit: 'wallet' },
+  },
+  {
+    ...sharedSettings,
+    name: 'double-sparks',
+    format: 'rewarded',
+    reward: { type: 'double_sparks', amount: 1, credit: 'wallet', duration_s: 600 },
   },
   { ...sharedSettings, name: 'level-end', format: 'interstitial' },
   { ...sharedSettings, name: 'lobby', format: 'banner', close_after_ms: 0 },
