@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { DatabaseSettingsError, rejectUnsuitableSettings } from './check-settings.ts';
@@ -44,6 +45,10 @@ export interface DatabaseConfig {
   databaseAdminUrl?: string;
   databaseLimits: PostgresLimits;
 }
+
+/** Whether the configured database is one on a server, or an embedded one that has been created. */
+export const isDatabaseCreated = ({ databaseUrl, dataDirectory }: DatabaseConfig): boolean =>
+  databaseUrl !== undefined || existsSync(join(dataDirectory, 'database', 'PG_VERSION'));
 
 interface Notices {
   /** Called before a new embedded database is created, which takes a few seconds. */

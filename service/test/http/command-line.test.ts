@@ -93,6 +93,27 @@ test('commands that have a power need the master key, not only the database', as
   }
 });
 
+/** The commands with which an installation begins. All others expect the database to exist. */
+const creatingCommands = new Set(['start', 'migrate', 'keys create', 'users invite']);
+
+test('in a folder without a database, only commands that begin an installation create one', async () => {
+  const dataDirectory = join(folder, 'mistyped');
+  const withConfirmation: Record<string, string[]> = { 'master-key discard': ['--confirm'] };
+  for (const [name, { args = [] }] of Object.entries(commandTable)) {
+    if (creatingCommands.has(name) || args.includes('--help') || name === 'config') continue;
+    const { code, out, err } = await runInProcess(
+      [...name.split(' '), ...args, ...(withConfirmation[name] ?? [])],
+      { TRUEWARD_DATA_DIR: dataDirectory },
+    );
+    expect([name, code, out + err]).toEqual([
+      name,
+      1,
+      expect.stringContaining(`There is no database in ${dataDirectory}`),
+    ]);
+    expect(existsSync(dataDirectory), name).toBe(false);
+  }
+});
+
 test.each([
   [['dance'], 'Unknown command dance.'],
   [['keys', 'create', '--kind', 'golden'], '--environment must be one of sandbox, live'],

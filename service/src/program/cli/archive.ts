@@ -43,32 +43,35 @@ If ARCHIVE_DIR is set, weeks older than RETENTION_DAYS are dropped only if they 
     const folder = values.to ?? readConfig(process.env).retention.archiveDirectory;
     if (folder === undefined)
       throw new UsageError('No target folder: pass --to or set ARCHIVE_DIR.');
-    await withDatabase(async ({ database, clock }) => {
-      const beforeMs = givenMs ?? clock.nowMs() - settledAfterMs;
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      const allWeeks = await listWeeks(database, beforeMs);
-      const weeks = allWeeks.filter(({ isArchived }) => isArchived);
-      for (const [index, week] of weeks.entries()) {
-        const onRows = createProgress((rows) => `${week.name}: ${rows} rows…`);
-        const { manifest, written } = await archiveWeek(
-          database,
-          week,
-          folder,
-          clock,
-          onRows,
-        ).catch((error: unknown) => {
-          throw error instanceof ArchiveError ? new CommandError(error.message) : error;
-        });
-        const { file, rows, bytes, sha256 } = manifest;
-        printMessage(
-          `${index + 1} of ${weeks.length}: ${file}, ${rows} rows${written ? '' : ', already archived'}`,
-        );
-        printResult({ file, rows, bytes, sha256, written });
-      }
-      for (const file of await eraseFromArchives(database, folder))
-        printMessage(`${file}: erased players were removed`);
-      if (weeks.length === 0) printMessage('No weeks to archive: none ended by that date.');
-    }, 'export');
+    await withDatabase(
+      async ({ database, clock }) => {
+        const beforeMs = givenMs ?? clock.nowMs() - settledAfterMs;
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+        const allWeeks = await listWeeks(database, beforeMs);
+        const weeks = allWeeks.filter(({ isArchived }) => isArchived);
+        for (const [index, week] of weeks.entries()) {
+          const onRows = createProgress((rows) => `${week.name}: ${rows} rows…`);
+          const { manifest, written } = await archiveWeek(
+            database,
+            week,
+            folder,
+            clock,
+            onRows,
+          ).catch((error: unknown) => {
+            throw error instanceof ArchiveError ? new CommandError(error.message) : error;
+          });
+          const { file, rows, bytes, sha256 } = manifest;
+          printMessage(
+            `${index + 1} of ${weeks.length}: ${file}, ${rows} rows${written ? '' : ', already archived'}`,
+          );
+          printResult({ file, rows, bytes, sha256, written });
+        }
+        for (const file of await eraseFromArchives(database, folder))
+          printMessage(`${file}: erased players were removed`);
+        if (weeks.length === 0) printMessage('No weeks to archive: none ended by that date.');
+      },
+      { power: 'export' },
+    );
   },
 };
 

@@ -66,8 +66,9 @@ The start command does this too. Run migrate first if several processes start at
 the service's database user is not allowed to change tables. Running it again is a no-op.`,
   async run(args) {
     readArguments(args, {});
-    await withDatabase(async ({ appliedMigrations }) =>
-      printResult({ migrated: appliedMigrations }),
+    await withDatabase(
+      async ({ appliedMigrations }) => printResult({ migrated: appliedMigrations }),
+      { creates: true },
     );
   },
 };

@@ -30,21 +30,24 @@ Example: from the embedded database to a PostgreSQL server
     const { values } = readArguments(args, { to: { type: 'string' } });
     const url = values.to;
     if (url === undefined) throw new UsageError('No target: pass --to.');
-    const rows = await withDatabase(async ({ database, config }) => {
-      const target = readConfig({ ...process.env, DATABASE_URL: url });
-      const { openDatabase } = await import('../../store/open-database.ts');
-      const targetDatabase = await openDatabase(target, {
-        onInitialize: () => undefined,
-        onError: (error) => printMessage(`A database connection failed: ${error.message}`),
-      });
-      try {
-        await migrate(targetDatabase, { onWait: printMessage, waitMs: config.migrationWaitMs });
-        const onRows = createProgress((done) => `${done} rows…`);
-        return await copyRows(database, targetDatabase, onRows);
-      } finally {
-        await targetDatabase.close();
-      }
-    }, 'export');
+    const rows = await withDatabase(
+      async ({ database, config }) => {
+        const target = readConfig({ ...process.env, DATABASE_URL: url });
+        const { openDatabase } = await import('../../store/open-database.ts');
+        const targetDatabase = await openDatabase(target, {
+          onInitialize: () => undefined,
+          onError: (error) => printMessage(`A database connection failed: ${error.message}`),
+        });
+        try {
+          await migrate(targetDatabase, { onWait: printMessage, waitMs: config.migrationWaitMs });
+          const onRows = createProgress((done) => `${done} rows…`);
+          return await copyRows(database, targetDatabase, onRows);
+        } finally {
+          await targetDatabase.close();
+        }
+      },
+      { power: 'export' },
+    );
     printMessage(`Copied ${rows} rows.`);
   },
 };

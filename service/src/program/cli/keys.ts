@@ -59,7 +59,7 @@ Example
             });
             printResult({ account_id: accountId, ...newKey });
           }),
-        'keys',
+        { power: 'keys', creates: true },
       );
       printMessage('Store the key now: it will not be shown again.');
     },
@@ -149,7 +149,7 @@ function withKey<T>(
         const keys = createKeyManager(createManagerDeps(context));
         return work(keys, makeOperation(queries, row.account_id, row.environment), id);
       }),
-    'keys',
+    { power: 'keys' },
   );
 }
 

@@ -86,11 +86,14 @@ async function withPlayer(
   if (user === undefined) throw new UsageError('No player: pass --user.');
   if (environment !== 'live' && environment !== 'sandbox')
     throw new UsageError('--environment must be live or sandbox.');
-  await withDatabase(async (context) => {
-    const { database, config, clock } = context;
-    const accountId = await chooseAccount(database, context, { account: values.account });
-    const scope = { accountId, environment } as const;
-    const key = await readServiceSecret(database, openSecretBox(config), clock, 'pseudonym');
-    await work(context, scope, createPseudonymizer(key)(scope, user));
-  }, 'players');
+  await withDatabase(
+    async (context) => {
+      const { database, config, clock } = context;
+      const accountId = await chooseAccount(database, context, { account: values.account });
+      const scope = { accountId, environment } as const;
+      const key = await readServiceSecret(database, openSecretBox(config), clock, 'pseudonym');
+      await work(context, scope, createPseudonymizer(key)(scope, user));
+    },
+    { power: 'players' },
+  );
 }

@@ -42,16 +42,19 @@ Prints one line of JSON with the number of secrets that are now encrypted with t
           'TRUEWARD_OTHER_MASTER_KEY is not set. Set TRUEWARD_MASTER_KEY to the new key and TRUEWARD_OTHER_MASTER_KEY to the old one.',
         );
       }
-      const reencrypted = await withDatabase(async ({ database, config }) => {
-        const { box, finish } =
-          masterKey === undefined
-            ? beginFileRotation(config)
-            : { box: openSecretBox(config), finish: async () => undefined };
-        const progress = createProgress((done) => `${done} secrets re-encrypted…`);
-        const count = await reencrypt(database, box, progress);
-        await finish();
-        return count;
-      }, 'master_key');
+      const reencrypted = await withDatabase(
+        async ({ database, config }) => {
+          const { box, finish } =
+            masterKey === undefined
+              ? beginFileRotation(config)
+              : { box: openSecretBox(config), finish: async () => undefined };
+          const progress = createProgress((done) => `${done} secrets re-encrypted…`);
+          const count = await reencrypt(database, box, progress);
+          await finish();
+          return count;
+        },
+        { power: 'master_key' },
+      );
       printResult({ reencrypted });
     },
   },
@@ -97,12 +100,15 @@ Running services on the same database start using the new key within a minute. T
 Prints one line of JSON with the ids of all valid keys; the first one signs new receipts.`,
   async run(args) {
     readArguments(args, {});
-    const kids = await withDatabase(async ({ database, clock, config }) => {
-      const box = openSecretBox(config);
-      await rotateReceiptKey(database, box, clock);
-      const keys = await readReceiptKeys(database, box, clock);
-      return keys.map(({ kid }) => kid);
-    }, 'receipt_keys');
+    const kids = await withDatabase(
+      async ({ database, clock, config }) => {
+        const box = openSecretBox(config);
+        await rotateReceiptKey(database, box, clock);
+        const keys = await readReceiptKeys(database, box, clock);
+        return keys.map(({ kid }) => kid);
+      },
+      { power: 'receipt_keys' },
+    );
     printResult({ kids });
   },
 };

@@ -41,45 +41,48 @@ Example
     if (!/^[^\s@]+@[^\s@]+$/.test(email))
       throw new UsageError(`${JSON.stringify(email)} is not an e-mail address.`);
     const role = values.role === undefined ? undefined : oneOf('role', values.role, roles);
-    await withDatabase(async (context) => {
-      const { database, clock, makeId, config } = context;
-      const serviceUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
-      const userManager = openUserManager(context);
-      const { user, linkToken } = await database.transaction(async (queries) => {
-        const users = await findUsersByEmail(queries, email);
-        const [onlyUser] = users.length === 1 && values.account === undefined ? users : [];
-        const accountId =
-          onlyUser?.accountId ?? (await chooseAccount(queries, { clock, makeId }, values));
-        const existingUser = users.find((user) => user.accountId === accountId);
-        await lockConfiguration(queries, accountId);
-        const operation: Operation = {
-          queries,
-          scope: { accountId, environment: 'live' },
-          actor: 'command_line',
-        };
-        const { name } = values;
-        if (!existingUser)
-          return userManager.invite(operation, {
-            email,
-            name: name ?? email,
-            role: role ?? 'viewer',
-          });
-        if (role !== undefined || name !== undefined)
-          await userManager.update(
-            operation,
-            { id: existingUser.id, ifMatch: undefined },
-            { ...(role === undefined ? {} : { role }), ...(name === undefined ? {} : { name }) },
-          );
-        return userManager.makeLink(operation, existingUser.id);
-      });
-      printResult({
-        id: user.id,
-        account_id: user.accountId,
-        email,
-        role: user.role,
-        invite_url: `${serviceUrl}/panel/#/setup?token=${linkToken}`,
-      });
-    }, 'invitations');
+    await withDatabase(
+      async (context) => {
+        const { database, clock, makeId, config } = context;
+        const serviceUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
+        const userManager = openUserManager(context);
+        const { user, linkToken } = await database.transaction(async (queries) => {
+          const users = await findUsersByEmail(queries, email);
+          const [onlyUser] = users.length === 1 && values.account === undefined ? users : [];
+          const accountId =
+            onlyUser?.accountId ?? (await chooseAccount(queries, { clock, makeId }, values));
+          const existingUser = users.find((user) => user.accountId === accountId);
+          await lockConfiguration(queries, accountId);
+          const operation: Operation = {
+            queries,
+            scope: { accountId, environment: 'live' },
+            actor: 'command_line',
+          };
+          const { name } = values;
+          if (!existingUser)
+            return userManager.invite(operation, {
+              email,
+              name: name ?? email,
+              role: role ?? 'viewer',
+            });
+          if (role !== undefined || name !== undefined)
+            await userManager.update(
+              operation,
+              { id: existingUser.id, ifMatch: undefined },
+              { ...(role === undefined ? {} : { role }), ...(name === undefined ? {} : { name }) },
+            );
+          return userManager.makeLink(operation, existingUser.id);
+        });
+        printResult({
+          id: user.id,
+          account_id: user.accountId,
+          email,
+          role: user.role,
+          invite_url: `${serviceUrl}/panel/#/setup?token=${linkToken}`,
+        });
+      },
+      { power: 'invitations', creates: true },
+    );
     printMessage('The link can be used only once and expires in a day.');
   },
 };

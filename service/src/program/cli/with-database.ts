@@ -20,19 +20,31 @@ export interface DatabaseContext {
   appliedMigrations: string[];
 }
 
+/** How a command uses the database. */
+interface Use {
+  /** What the command does that requires the master key. */
+  power?: Power;
+  /** Whether the command creates an embedded database that doesn't exist. Default: false, so that a wrong folder is noticed. */
+  creates?: boolean;
+}
+
 /**
  * Opens and migrates the configured database, runs `work`, and closes the database.
  *
- * @param power what the command does that requires the master key
  * @throws MasterKeyError when the command has a power, and the configured master key is not the service's.
+ * @throws CommandError when there is no database, and the command doesn't create one.
  */
 export async function withDatabase<T>(
   work: (context: DatabaseContext) => Promise<T>,
-  power?: Power,
+  { power, creates = false }: Use = {},
 ): Promise<T> {
   const config = readConfig(process.env);
   // Imported lazily, because the embedded database is slow to load.
-  const { openDatabase } = await import('../../store/open-database.ts');
+  const { isDatabaseCreated, openDatabase } = await import('../../store/open-database.ts');
+  if (!creates && !isDatabaseCreated(config))
+    throw new CommandError(
+      `There is no database in ${config.dataDirectory}: correct TRUEWARD_DATA_DIR, or create one with the command migrate or start.`,
+    );
   const database = await openDatabase(config, {
     onInitialize: () => printMessage('Creating a new database; this takes a few seconds.'),
     onError: (error) => printMessage(`A database connection failed: ${error.message}`),
