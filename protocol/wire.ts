@@ -1030,6 +1030,40 @@ export interface Decision {
    * Sandbox only.
    */
   explain?: Explanation[];
+  /**
+   * Sandbox only: what is probably wrong with the integration, as `GET /v1/mistakes` says. The SDK tells the developer.
+   */
+  mistakes?: Mistake[];
+}
+/**
+ * A probable mistake in how a game integrates the SDK or the webhooks, found in what the service recorded.
+ */
+export interface Mistake {
+  /**
+   * What is wrong, as a stable code.
+   */
+  name:
+    | 'shared_user_ref'
+    | 'new_user_ref_each_time'
+    | 'placement_without_reward'
+    | 'impossible_timing'
+    | 'ads_not_visible'
+    | 'sandbox_key_on_public_site'
+    | 'live_key_on_development_server'
+    | 'rewards_without_receiver'
+    | 'receiver_is_slow';
+  /**
+   * What was seen, with figures.
+   */
+  evidence: string;
+  /**
+   * What to do about it.
+   */
+  remedy: string;
+  /**
+   * The section of the documentation that explains it.
+   */
+  guide: string;
 }
 /**
  * Something that happened to an ad, as reported by the client.
@@ -2331,34 +2365,6 @@ export interface Job {
   finished_at?: string;
 }
 /**
- * A probable mistake in how a game integrates the SDK or the webhooks, found in what the service recorded.
- */
-export interface Mistake {
-  /**
-   * What is wrong, as a stable code.
-   */
-  name:
-    | 'shared_user_ref'
-    | 'new_user_ref_each_time'
-    | 'placement_without_reward'
-    | 'impossible_timing'
-    | 'ads_not_visible'
-    | 'rewards_without_receiver'
-    | 'receiver_is_slow';
-  /**
-   * What was seen, with figures.
-   */
-  evidence: string;
-  /**
-   * What to do about it.
-   */
-  remedy: string;
-  /**
-   * The section of the documentation that explains it.
-   */
-  guide: string;
-}
-/**
  * Probable mistakes, the gravest first.
  */
 export interface MistakeList {
@@ -2375,6 +2381,8 @@ export interface MistakeList {
       | 'placement_without_reward'
       | 'impossible_timing'
       | 'ads_not_visible'
+      | 'sandbox_key_on_public_site'
+      | 'live_key_on_development_server'
       | 'rewards_without_receiver'
       | 'receiver_is_slow';
     /**

@@ -170,7 +170,8 @@ export function startAds(
     onResponse(placement, response) {
       recorder.onResponse(placement, response);
       reachability.note(response);
-      if (response.kind !== 'ok') warn?.({ type: 'response', placement, serviceUrl, response });
+      if (response.kind !== 'ok' || response.body.mistakes)
+        warn?.({ type: 'response', placement, serviceUrl, response });
     },
     onChange: emitChange,
     loadCreative: (decision, loadSignal) =>

@@ -205,4 +205,10 @@ export const decisionSchema = named('Decision', 'The response to an ad request.'
   issued_at: time('When the service made the decision.'),
   expires_at: time('When the decision expires. The ad must not be shown after this time.'),
   explain: Type.Optional(Type.Array(ref('Explanation'), { description: 'Sandbox only.' })),
+  mistakes: Type.Optional(
+    Type.Array(ref('Mistake'), {
+      description:
+        'Sandbox only: what is probably wrong with the integration, as `GET /v1/mistakes` says. The SDK tells the developer.',
+    }),
+  ),
 });

@@ -7,6 +7,8 @@ export const mistakeNames = [
   'placement_without_reward',
   'impossible_timing',
   'ads_not_visible',
+  'sandbox_key_on_public_site',
+  'live_key_on_development_server',
   'rewards_without_receiver',
   'receiver_is_slow',
 ] as const;

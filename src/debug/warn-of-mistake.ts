@@ -1,14 +1,21 @@
+import type { Decision } from '../../protocol/wire.ts';
 import type { ServiceResult } from '../transport/service-client.ts';
 import { warnOnce } from '../platform/warn.ts';
 
 /** Something that went wrong, perhaps because of a developer's mistake. */
 export type Incident =
-  | { type: 'response'; placement: string; serviceUrl: string; response: ServiceResult<unknown> }
+  | { type: 'response'; placement: string; serviceUrl: string; response: ServiceResult<Decision> }
   /** A player has earned a reward that no handler receives. */
   | { type: 'unhandledReward' };
 
 /** Writes a typical mistake and its remedy to the console, once. Used with sandbox keys only. */
 export function warnOfMistake(incident: Incident): void {
+  if (incident.type === 'response' && incident.response.kind === 'ok') {
+    for (const { name, evidence, remedy, guide } of incident.response.body.mistakes ?? [])
+      // The figures change with each response.
+      warnOnce(`${evidence} ${remedy} (${guide})`, name);
+    return;
+  }
   const message = describeMistake(incident);
   if (message !== undefined) warnOnce(message);
 }

@@ -1,5 +1,6 @@
 import type { Mistake } from '@trueward/protocol/wire';
 import { firstIdAt } from '../platform/ids.ts';
+import type { Environment } from '../access/principal.ts';
 import type { Queries, Scope } from '../store/database.ts';
 
 /** What the service recorded of an environment's players and webhooks within the last day. */
@@ -17,6 +18,8 @@ export interface IntegrationFacts {
   unpaidPlacements: readonly string[];
   /** Enabled webhooks that receive rewards. */
   rewardReceivers: number;
+  /** Publishable keys used on pages that belong to the other environment. */
+  misplacedKeys: readonly { environment: Environment; key: string; origin: string }[];
   /** Deliveries that have waited for more than {@link slowAfterMs}. */
   late: number;
 }
@@ -93,6 +96,23 @@ const rules: readonly Rule[] = [
             'The ads are watched, but not seen. Look for something that covers or hides the ad, such as the game’s canvas or a full-screen element.',
         };
   },
+  ({ misplacedKeys: [first] }) => {
+    if (first === undefined) return undefined;
+    const { environment, key, origin } = first;
+    return environment === 'sandbox'
+      ? {
+          name: 'sandbox_key_on_public_site',
+          evidence: `The sandbox key ${key} is used on ${origin}.`,
+          remedy:
+            'Rewards of the sandbox are worth nothing, and its ads pay nothing. If players play there, use a live key.',
+        }
+      : {
+          name: 'live_key_on_development_server',
+          evidence: `The live key ${key} is used on ${origin}.`,
+          remedy:
+            'Test ads count as real ones, in reports and caps. Use a sandbox key while you develop, and leave your own machine out of the live key’s allowed origins.',
+        };
+  },
   ({ earned, rewardReceivers }) =>
     earned > 0 && rewardReceivers === 0
       ? {
@@ -128,6 +148,7 @@ interface Row {
   earned: number;
   unpaidPlacements: string[] | null;
   rewardReceivers: number;
+  misplacedKeys: IntegrationFacts['misplacedKeys'] | null;
   late: number;
 }
 
@@ -154,6 +175,9 @@ export async function readIntegrationFacts(
           (SELECT jsonb_agg(placement) FROM unpaid) AS "unpaidPlacements",
           (SELECT count(*)::bigint FROM resources WHERE account_id = $1 AND environment = $2 AND kind = 'webhook'
             AND archived_at IS NULL AND document ->> 'status' = 'enabled' AND document -> 'events' ? 'decision.rewarded') AS "rewardReceivers",
+          (SELECT jsonb_agg(jsonb_build_object('environment', environment, 'key', coalesce(name, id), 'origin', misplaced_origin)
+              ORDER BY misplaced_at DESC)
+            FROM keys WHERE account_id = $1 AND environment = $2 AND misplaced_at >= $5 AND revoked_at IS NULL) AS "misplacedKeys",
           (SELECT count(*)::bigint FROM (SELECT FROM delivery_queue
             WHERE account_id = $1 AND environment = $2 AND created_at < $4::timestamptz LIMIT 1000) AS waiting) AS late
         FROM recent`,
@@ -162,6 +186,7 @@ export async function readIntegrationFacts(
       environment,
       firstIdAt('decision', Math.max(0, nowMs - dayMs)),
       new Date(nowMs - slowAfterMs),
+      new Date(nowMs - dayMs),
     ],
   );
   return {
@@ -172,6 +197,7 @@ export async function readIntegrationFacts(
     earned: row?.earned ?? 0,
     unpaidPlacements: row?.unpaidPlacements ?? [],
     rewardReceivers: row?.rewardReceivers ?? 0,
+    misplacedKeys: row?.misplacedKeys ?? [],
     late: row?.late ?? 0,
   };
 }

@@ -7,6 +7,7 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import type { Logger } from 'pino';
+import { createLatestMistakes } from '../history/latest-mistakes.ts';
 import type { Configuration } from '../decision/configuration.ts';
 import type { MakeDecision, Pseudonymize } from '../decision/decision-service.ts';
 import type { MakeId } from '../platform/ids.ts';
@@ -115,7 +116,7 @@ interface AppDeps {
   quotas: Quotas;
   runOperation: RunOperation;
   /** Called for every request with a valid key. */
-  onUse(principal: KeyPrincipal): void;
+  onUse(principal: KeyPrincipal, origin: string | undefined): void;
   /** Called when a web page sends a secret key. */
   onLeak(principal: KeyPrincipal, origin: string, requestId: string): Promise<void>;
   limiter: RateLimiter;
@@ -225,7 +226,8 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   await addMediaRoutes(app, deps);
   const playerTokens = createPlayerTokens(deps);
   const identifyToken = createIdentifyToken(deps.userTokens, playerTokens);
-  addDecisionRoutes(app, { ...deps, identifyToken });
+  const latestMistakes = createLatestMistakes(deps.database, clock);
+  addDecisionRoutes(app, { ...deps, identifyToken, latestMistakes });
   addEventRoutes(app, deps);
   addRewardRoutes(app, deps);
   const wallets = createWalletService(deps.database, clock);

@@ -1,6 +1,10 @@
-import type { ApiKey, AuditEntry, Problem } from '@trueward/protocol/wire';
+import type { ApiKey, AuditEntry, MistakeList, Problem } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { pino } from 'pino';
 import { parseKey } from '../../../src/platform/key-format.ts';
+import { startKeyUsage } from '../../src/access/key-store.ts';
+import type { Environment, KeyKind } from '../../src/access/principal.ts';
+import { systemClock } from '../../src/platform/time.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
 
@@ -169,4 +173,52 @@ test('paging lists each key of the environment once, newest first', async () => 
       .toSorted()
       .toReversed(),
   );
+});
+
+test('when a key was used last, and on which wrong site, is recorded for this key only', async () => {
+  const live = createClient(runningService, 'live');
+  const origins = { allowed_origins: ['https://game.example', 'http://localhost:5173'] };
+  const create = async (creator: Client, kind: 'publishable' | 'secret') =>
+    (
+      await createKey(
+        { kind, name: `${kind} ${Math.random()}`, ...(kind === 'publishable' && origins) },
+        creator,
+      )
+    ).body;
+  const sandboxKey = await create(client, 'publishable');
+  const goodKey = await create(client, 'publishable');
+  const unusedKey = await create(client, 'publishable');
+  const serverKey = await create(client, 'secret');
+  const liveKey = await create(live, 'publishable');
+  const { database } = runningService.service;
+  const [row] = await database.query<{ accountId: string }>(
+    'SELECT account_id AS "accountId" FROM keys WHERE id = $1',
+    [sandboxKey.id],
+  );
+  const accountId = row?.accountId ?? '';
+  const usage = startKeyUsage(database, systemClock, pino({ level: 'silent' }));
+  const touch = ({ id }: ApiKey, environment: Environment, kind: KeyKind, origin?: string) =>
+    usage.touch({ accountId, environment, kind, keyId: id, allowedOrigins: ['*'] }, origin);
+  touch(sandboxKey, 'sandbox', 'pk', 'https://game.example');
+  touch(sandboxKey, 'sandbox', 'pk', 'http://localhost:5173');
+  touch(goodKey, 'sandbox', 'pk', 'http://localhost:5173');
+  touch(serverKey, 'sandbox', 'sk', 'https://game.example');
+  touch(liveKey, 'live', 'pk', 'http://localhost:5173');
+  await usage.stop();
+
+  const readLastUse = async (reader: Client, { id }: ApiKey) =>
+    (await reader.call<ApiKey>('GET', `/v1/keys/${id}`, reader.secret)).body.last_used_at;
+  expect(await readLastUse(client, unusedKey)).toBeUndefined();
+  for (const key of [sandboxKey, goodKey, serverKey])
+    expect(await readLastUse(client, key)).toBeDefined();
+  const readMistakes = async (reader: Client) =>
+    (await reader.call<MistakeList>('GET', '/v1/mistakes', reader.secret)).body.data.map(
+      ({ name, evidence }) => `${name}: ${evidence}`,
+    );
+  expect(await readMistakes(client)).toEqual([
+    `sandbox_key_on_public_site: The sandbox key ${sandboxKey.name} is used on https://game.example.`,
+  ]);
+  expect(await readMistakes(live)).toEqual([
+    `live_key_on_development_server: The live key ${liveKey.name} is used on http://localhost:5173.`,
+  ]);
 });

@@ -298,6 +298,11 @@ describe('concurrency', () => {
     expect([count('earned'), count('pending')]).toEqual([1, 29]);
     const { body } = await game.client.call<MistakeList>('GET', '/v1/mistakes', game.client.secret);
     expect(body.data.map(({ name }) => name)).toContain('shared_user_ref');
+    // A minute later, the service looks again, and a client of the sandbox tells the developer.
+    game.advance(60_000);
+    await expect
+      .poll(async () => (await game.decide('developer')).mistakes?.map(({ name }) => name))
+      .toContain('shared_user_ref');
   });
 
   test('ten ads loaded together earn no more than real time allows', async () => {

@@ -9,6 +9,7 @@ const healthy: IntegrationFacts = {
   earned: 100,
   unpaidPlacements: [],
   rewardReceivers: 1,
+  misplacedKeys: [],
   late: 0,
 };
 const without = (reason: string, count: number, completed = 100) => ({
@@ -28,6 +29,16 @@ test.each<[string, Partial<IntegrationFacts>, Partial<IntegrationFacts>]>([
     'rewards_without_receiver',
     { earned: 1, rewardReceivers: 0 },
     { earned: 0, rewardReceivers: 0 },
+  ],
+  [
+    'sandbox_key_on_public_site',
+    { misplacedKeys: [{ environment: 'sandbox', key: 'Website', origin: 'https://game.example' }] },
+    { misplacedKeys: [] },
+  ],
+  [
+    'live_key_on_development_server',
+    { misplacedKeys: [{ environment: 'live', key: 'key_1', origin: 'http://localhost:5173' }] },
+    { misplacedKeys: [] },
   ],
   ['receiver_is_slow', { late: 1 }, { late: 0 }],
 ])('%s is noticed at its limit, and not below it', (name, mistaken, fine) => {

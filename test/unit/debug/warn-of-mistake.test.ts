@@ -1,14 +1,15 @@
-import { expect, it } from 'vitest';
-import { describeMistake } from '../../../src/debug/warn-of-mistake.ts';
+import { expect, it, vi } from 'vitest';
+import { describeMistake, warnOfMistake } from '../../../src/debug/warn-of-mistake.ts';
+import type { Decision, Mistake } from '../../../protocol/wire.ts';
 import type { ServiceResult } from '../../../src/transport/service-client.ts';
 
 const serviceUrl = 'https://play.example';
-const refused = (code: string, more: object = {}): ServiceResult<unknown> => ({
+const refused = (code: string, more: object = {}): ServiceResult<Decision> => ({
   kind: 'refused',
   problem: { code: code as 'placement_not_found', ...more },
 });
 
-it.each<[string, ServiceResult<unknown>, RegExp]>([
+it.each<[string, ServiceResult<Decision>, RegExp]>([
   [
     'a misspelt placement',
     refused('placement_not_found', {
@@ -45,4 +46,37 @@ it('explains that no handler receives a reward, and says nothing about other fai
     expect(
       describeMistake({ type: 'response', placement: 'revive', serviceUrl, response }),
     ).toBeUndefined();
+});
+
+it('tells each mistake that the service found once, although its figures change', () => {
+  const warn = vi.spyOn(console, 'warn').mockReturnValue();
+  const answer = (count: number, ...names: Mistake['name'][]) =>
+    warnOfMistake({
+      type: 'response',
+      placement: 'revive',
+      serviceUrl,
+      response: {
+        kind: 'ok',
+        body: {
+          id: 'dec_1',
+          status: 'filled',
+          placement: 'revive',
+          issued_at: '',
+          expires_at: '',
+          mistakes: names.map((name) => ({
+            name,
+            evidence: `Seen ${count} times.`,
+            remedy: 'Mend it.',
+            guide: 'docs/test-your-integration.md',
+          })),
+        } as Decision,
+      },
+    });
+  answer(1, 'shared_user_ref');
+  answer(2, 'shared_user_ref', 'receiver_is_slow');
+  answer(3);
+  expect(warn.mock.calls).toEqual([
+    ['trueward: Seen 1 times. Mend it. (docs/test-your-integration.md)'],
+    ['trueward: Seen 2 times. Mend it. (docs/test-your-integration.md)'],
+  ]);
 });

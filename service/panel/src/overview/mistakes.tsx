@@ -12,6 +12,8 @@ const titles: Record<Mistake['name'], string> = {
   placement_without_reward: 'A placement pays nothing',
   impossible_timing: 'Ads end too early',
   ads_not_visible: 'Ads are not visible',
+  sandbox_key_on_public_site: 'A sandbox key is on a public site',
+  live_key_on_development_server: 'A live key is on a development server',
   rewards_without_receiver: 'No webhook receives rewards',
   receiver_is_slow: 'A webhook is slow',
 };

@@ -23,7 +23,7 @@ interface Deps {
   isComplete(): boolean;
   limiter: RateLimiter;
   /** Called for every request with a valid key. */
-  onUse(principal: KeyPrincipal): void;
+  onUse(principal: KeyPrincipal, origin: string | undefined): void;
   /** Called when a web page sends a secret key. Resolves when the leak has been recorded. */
   onLeak(principal: KeyPrincipal, origin: string, requestId: string): Promise<void>;
 }
@@ -72,7 +72,7 @@ export function createAdmitKey(deps: Deps): AdmitKey {
           : 'This endpoint accepts publishable keys only.',
       );
     }
-    deps.onUse(principal);
+    deps.onUse(principal, origin);
     return principal;
   };
 }

@@ -4,6 +4,7 @@ import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Configuration } from '../../decision/configuration.ts';
 import type { ClientInfo, MakeDecision } from '../../decision/decision-service.ts';
+import type { LatestMistakes } from '../../history/latest-mistakes.ts';
 import { isBot } from '../../reward/ingest-events.ts';
 import type { SecretBox } from '../../access/secret-box.ts';
 import type { Clock } from '../../platform/time.ts';
@@ -32,6 +33,8 @@ interface Deps {
   identifyToken: IdentifyToken;
   limiter: RateLimiter;
   country: Pick<Country, 'read'>;
+  /** What is told to developers, in the sandbox. */
+  latestMistakes: LatestMistakes;
   /** Aborts when the service stops. */
   stopping: AbortSignal;
 }
@@ -58,9 +61,22 @@ export function addDecisionRoutes(app: FastifyInstance, deps: Deps): void {
     },
     (request, reply) =>
       getPrincipal(request).kind === 'pk'
-        ? handleDecisionRequest(deps, request, reply)
+        ? handleClientRequest(deps, request, reply)
         : handleServerRequest(deps, request, reply),
   );
+}
+
+/** In the sandbox, a client tells the developer what seems to be wrong. */
+async function handleClientRequest(
+  deps: Deps,
+  request: Request,
+  reply: FastifyReply,
+): Promise<Decision> {
+  const decision = await handleDecisionRequest(deps, request, reply);
+  const principal = getPrincipal(request);
+  if (principal.environment !== 'sandbox') return decision;
+  const mistakes = deps.latestMistakes(principal);
+  return mistakes.length === 0 ? decision : { ...decision, mistakes: [...mistakes] };
 }
 
 /** A server may retry with the same `Idempotency-Key`, so that one ad request makes one decision. */

@@ -1,6 +1,7 @@
 /** Keys, secrets and the panel's users. */
 export const access = [
   // `game_id` is the part of a publishable key that stays when the key is rolled. Null for secret keys.
+  // `misplaced_at` and `misplaced_origin`: the last use on a page that belongs to the other environment.
   // `rate_limit` is the key's own limit, such as `{"per_s": 100, "burst": 500}`.
   `CREATE TABLE keys (
     account_id text NOT NULL,
@@ -19,6 +20,8 @@ export const access = [
     rate_limit jsonb,
     name text,
     publishable_text text,
+    misplaced_at timestamptz,
+    misplaced_origin text,
     PRIMARY KEY (account_id, id))`,
 
   // Secrets of the service and its webhooks, encrypted with the master key.
