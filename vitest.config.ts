@@ -41,6 +41,9 @@ const engines = [
   ].map((part) => `@babylonjs/core/${part}.js`),
 ];
 
+/** A folder with PlayCanvas' package, which takes 100 MB and is therefore not installed with the other engines. */
+const playCanvasPath = process.env['PLAYCANVAS_PATH'];
+
 /** Makes each recipe on a page a module: `docs/engines.md?recipe=three` is the block marked `runs: three`. */
 const recipePlugin: Plugin = {
   name: 'recipes',
@@ -56,6 +59,8 @@ const recipePlugin: Plugin = {
 declare module 'vitest' {
   interface ProvidedContext {
     full: boolean;
+    /** The URL of PlayCanvas' module, or an empty string. */
+    playCanvas: string;
   }
 }
 
@@ -65,7 +70,10 @@ export default defineConfig({
   test: {
     restoreMocks: true,
     exclude: [...configDefaults.exclude, ...(full ? [] : ['**/*.full.test.ts'])],
-    provide: { full },
+    provide: {
+      full,
+      playCanvas: playCanvasPath ? `/@fs${playCanvasPath}/build/playcanvas.mjs` : '',
+    },
     setupFiles: ['test/measure-cpu.ts'],
     // By default, Vitest reserves one core for itself, which is half of a two-core machine.
     maxWorkers: 2,
@@ -140,6 +148,7 @@ export default defineConfig({
         // The example games in the guides import the SDK by package name, as a real game does.
         resolve: { alias: sdkSources },
         plugins: [recipePlugin],
+        ...(playCanvasPath && { server: { fs: { allow: [import.meta.dirname, playCanvasPath] } } }),
         optimizeDeps: {
           entries: ['test/browser/**/*.test.ts'],
           include: ['eventemitter3', 'idb-keyval', 'phaser', 'phaser3', 'phaser360', ...engines],

@@ -21,6 +21,7 @@ export {
   type EngineParts,
   type GameDriver,
   type GameSound,
+  type PauseFunction,
 } from './engine/create-engine-driver.ts';
 export { type EngineDriver, rememberFocus } from './engine/engine-driver.ts';
 export { holdAudio } from './engine/held-audio.ts';

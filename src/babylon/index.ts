@@ -3,7 +3,11 @@
  *
  * @module trueward/babylon
  */
-import { createEngineDriver, type EngineParts } from '../engine/create-engine-driver.ts';
+import {
+  createEngineDriver,
+  type EngineParts,
+  type PauseFunction,
+} from '../engine/create-engine-driver.ts';
 import type { EngineDriver } from '../engine/engine-driver.ts';
 
 /** The parts of a Babylon.js engine that the driver uses. */
@@ -30,6 +34,8 @@ export interface BabylonDriverOptions {
    * The contexts that play the game's sounds: what you pass to `CreateAudioEngineAsync({ audioContext })`. Default: none.
    */
   audio?: NonNullable<EngineParts['audio']>;
+  /** Pauses what moves without the engine, such as an animation library. */
+  pause?: PauseFunction;
 }
 
 /**
@@ -45,20 +51,23 @@ export function babylonDriver(
   return createEngineDriver({
     ...options,
     canvas: () => engine.getRenderingCanvas(),
-    pause(postpone) {
-      const loops = engine.activeRenderLoops.slice();
-      engine.stopRenderLoop();
-      postpone(engine, ['runRenderLoop', 'stopRenderLoop']);
-      return () => {
-        // The game may have disposed of the engine during the ad.
-        if (engine.isDisposed) return;
-        // Both clocks forget the last frame, so that the next one's delta excludes the ad.
-        engine.performanceMonitor.disable();
-        engine.performanceMonitor.enable();
-        for (const scene of engine.scenes) scene.resetLastAnimationTimeFrame();
-        for (const loop of loops) engine.runRenderLoop(loop);
-      };
-    },
+    pause: [
+      (postpone) => {
+        const loops = engine.activeRenderLoops.slice();
+        engine.stopRenderLoop();
+        postpone(engine, ['runRenderLoop', 'stopRenderLoop']);
+        return () => {
+          // The game may have disposed of the engine during the ad.
+          if (engine.isDisposed) return;
+          // Both clocks forget the last frame, so that the next one's delta excludes the ad.
+          engine.performanceMonitor.disable();
+          engine.performanceMonitor.enable();
+          for (const scene of engine.scenes) scene.resetLastAnimationTimeFrame();
+          for (const loop of loops) engine.runRenderLoop(loop);
+        };
+      },
+      ...(options.pause ? [options.pause] : []),
+    ],
     onFrame(callback) {
       engine.onBeginFrameObservable.add(callback);
       return () => engine.onBeginFrameObservable.removeCallback(callback);

@@ -18,23 +18,28 @@ export interface EngineParts {
   /**
    * Stops the game's frames and clocks. Returns a function that starts them again, without the time in between. Ads that
    * overlap pause the game once. If the game had paused itself, both functions should do nothing. Without this function,
-   * the game checks {@link GameDriver.isHeld} in its own loop.
-   *
-   * @param postpone - Postpones the calls of these methods of an object until the ad has ended. Postpone the methods with
-   *   which the game or its engine starts and stops itself, so that neither runs behind the ad.
+   * the game checks {@link GameDriver.isHeld} in its own loop. A list pauses several things.
    */
-  pause?(
-    postpone: <Target extends object>(
-      target: Target,
-      methods: readonly (keyof Target & string)[],
-    ) => void,
-  ): () => void;
+  pause?: PauseFunction | readonly PauseFunction[];
   /**
    * What plays the game's sounds: audio contexts, and elements that aren't part of the page. Called when an ad opens. What
    * doesn't exist yet is skipped.
    */
   audio?(): GameSound | readonly GameSound[];
 }
+
+/**
+ * Pauses something. Returns a function that lets it go on.
+ *
+ * @param postpone - Postpones the calls of these methods of an object until the ad has ended. Postpone the methods with
+ *   which the game or its engine starts and stops itself, so that neither runs behind the ad.
+ */
+export type PauseFunction = (
+  postpone: <Target extends object>(
+    target: Target,
+    methods: readonly (keyof Target & string)[],
+  ) => void,
+) => () => void;
 
 /** Something that plays sounds, if it exists. */
 export type GameSound = AudioContext | HTMLMediaElement | null | undefined;
@@ -95,10 +100,11 @@ function pause(parts: EngineParts): () => void {
   const restoreFocus = rememberFocus(() => parts.canvas());
   const calls = postponeCalls();
   const controller = new AbortController();
-  let resumeEngine: (() => void) | undefined;
-  callGuarded(() => {
-    resumeEngine = parts.pause?.((target, methods) => calls.postpone(target, methods));
-  });
+  const resumes: (() => void)[] = [];
+  for (const pausePart of [parts.pause ?? []].flat())
+    callGuarded(() => {
+      resumes.unshift(pausePart.call(parts, (target, methods) => calls.postpone(target, methods)));
+    });
   const resumeAudio: (() => void)[] = [];
   const elements: HTMLMediaElement[] = [];
   callGuarded(() => {
@@ -113,7 +119,7 @@ function pause(parts: EngineParts): () => void {
     controller.abort();
     calls.release();
     releaseMedia();
-    callGuarded(resumeEngine);
+    resumes.forEach(callGuarded);
     for (const resume of resumeAudio) callGuarded(resume);
     calls.replay();
   };

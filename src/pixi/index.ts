@@ -3,7 +3,11 @@
  *
  * @module trueward/pixi
  */
-import { createEngineDriver, type EngineParts } from '../engine/create-engine-driver.ts';
+import {
+  createEngineDriver,
+  type EngineParts,
+  type PauseFunction,
+} from '../engine/create-engine-driver.ts';
 import type { EngineDriver } from '../engine/engine-driver.ts';
 import { OptionError } from '../options.ts';
 
@@ -31,6 +35,8 @@ export interface PixiDriverOptions {
    * none.
    */
   audio?: NonNullable<EngineParts['audio']>;
+  /** Pauses what moves without the engine, such as an animation library. */
+  pause?: PauseFunction;
 }
 
 /**
@@ -53,16 +59,19 @@ export function pixiDriver(app: PixiApplication, options: PixiDriverOptions = {}
   return createEngineDriver({
     ...options,
     canvas: () => canvas,
-    pause(postpone) {
-      const running = findTickers(ticker).filter(({ started }) => started);
-      for (const each of running) each.stop();
-      // A ticker with `autoStart` starts itself when it receives a listener.
-      for (const each of findTickers(ticker)) postpone(each, ['start', 'stop']);
-      return () => {
-        // The game may have destroyed the application during the ad.
-        for (const each of running) if (each !== ticker || app.ticker === ticker) each.start();
-      };
-    },
+    pause: [
+      (postpone) => {
+        const running = findTickers(ticker).filter(({ started }) => started);
+        for (const each of running) each.stop();
+        // A ticker with `autoStart` starts itself when it receives a listener.
+        for (const each of findTickers(ticker)) postpone(each, ['start', 'stop']);
+        return () => {
+          // The game may have destroyed the application during the ad.
+          for (const each of running) if (each !== ticker || app.ticker === ticker) each.start();
+        };
+      },
+      ...(options.pause ? [options.pause] : []),
+    ],
     onFrame(callback) {
       // The game may have stopped its ticker, which a new listener must not start.
       const { autoStart } = ticker;

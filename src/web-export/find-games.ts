@@ -1,9 +1,6 @@
-import type { EngineParts } from '../engine/create-engine-driver.ts';
+import type { PauseFunction } from '../engine/create-engine-driver.ts';
 import { listen } from '../platform/native.ts';
 import { warnOnce } from '../platform/warn.ts';
-
-/** Holds a game, and returns a function that releases it. */
-type Hold = NonNullable<EngineParts['pause']>;
 
 /** A GDevelop game. Older versions have no `isPaused()`. */
 interface GDevelopGame {
@@ -26,8 +23,8 @@ interface Page {
  * Returns a list to which every game is added that starts from now on. The engines hand their game only to the page's own
  * script, so the functions that create or start it are wrapped as soon as the engine's script has loaded.
  */
-export function watchForGames(): Hold[] {
-  const games: Hold[] = [];
+export function watchForGames(): PauseFunction[] {
+  const games: PauseFunction[] = [];
   const page = globalThis as Page;
   const wrapped = new WeakSet<object>();
   function wrap(): void {
@@ -56,7 +53,7 @@ export function watchForGames(): Hold[] {
   return games;
 }
 
-function holdGDevelop(game: GDevelopGame, postpone: Parameters<Hold>[0]): () => void {
+function holdGDevelop(game: GDevelopGame, postpone: Parameters<PauseFunction>[0]): () => void {
   const wasRunning = game.isPaused?.() !== true;
   if (wasRunning) game.pause(true);
   postpone(game, ['pause']);
@@ -65,7 +62,7 @@ function holdGDevelop(game: GDevelopGame, postpone: Parameters<Hold>[0]): () => 
   };
 }
 
-function holdUnity({ Module }: UnityInstance, postpone: Parameters<Hold>[0]): () => void {
+function holdUnity({ Module }: UnityInstance, postpone: Parameters<PauseFunction>[0]): () => void {
   if (!Module?.pauseMainLoop || !Module.resumeMainLoop) {
     warnOnce(
       'this Unity build has no `Module.pauseMainLoop`, so the game runs behind its ads. Pause it with `SendMessage` in ' +

@@ -17,6 +17,7 @@ import {
 import type { ExactGame } from './exact-game.ts';
 import { globalEngines } from './global-engines.ts';
 import { pixi } from './pixi.ts';
+import { playCanvasGames } from './playcanvas.ts';
 import { recipeGames } from './recipe-games.ts';
 import { importRecipe, recipes } from './recipes.ts';
 
@@ -33,7 +34,9 @@ const stories: [name: string, expectStory: (game: ExactGame) => Promise<void>][]
 
 beforeAll(allowSound);
 
-describe.each([pixi, babylon, ...recipeGames, ...globalEngines])('$name', ({ start }) => {
+const engines = [pixi, babylon, ...recipeGames, ...playCanvasGames, ...globalEngines];
+
+describe.each(engines)('$name', ({ start }) => {
   let game: ExactGame | undefined;
   afterEach(() => game?.destroy());
 
@@ -44,7 +47,7 @@ describe.each([pixi, babylon, ...recipeGames, ...globalEngines])('$name', ({ sta
 });
 
 it('no recipe has more than 25 lines', () => {
-  expect(recipes.size).toBe(7);
+  expect(recipes.size).toBe(9);
   expect([...recipes].filter(([, lines]) => lines.length > 25)).toEqual([]);
 });
 
