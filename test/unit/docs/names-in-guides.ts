@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type * as sdk from 'trueward';
-import type { Ads, AdsOptions, Reward } from 'trueward';
+import type { Ads, AdsOptions, EngineDriver, Reward } from 'trueward';
 import type * as adPlacement from 'trueward/ad-placement';
 import type { DecisionRewardedEvent } from 'trueward/server';
 
@@ -40,7 +40,7 @@ declare global {
   const showMenu: Call;
   const mute: Call;
   const unmute: Call;
-  const gsap: { globalTimeline: { pause: Call; resume: Call } };
+  const littleDriver: () => EngineDriver;
   const nextLevel: Call;
   const button: HTMLButtonElement;
   const startPlaying: Call;
