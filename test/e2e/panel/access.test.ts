@@ -133,7 +133,7 @@ test('pages offer only the actions that the user’s role allows', async () => {
   const viewer = await site.invite('viewer');
   const page = await site.open('/placements', { as: viewer });
   await page.getByRole('link', { name: 'revive' }).click();
-  await page.getByText('late window s').waitFor();
+  await page.getByText('late window').waitFor();
   for (const [path, text] of [
     ['/placements', 'revive'],
     ['/creatives', 'Harbour'],

@@ -68,6 +68,7 @@ test('creates, edits and archives an advertiser and a source', async () => {
   await page.getByRole('option', { name: 'vast' }).click();
   await page.getByLabel('VAST tag URL').fill('https://partner.example/tag');
   await page.getByLabel('Value per 1,000 impressions').fill('2.5');
+  await page.getByRole('button', { name: 'Advanced settings' }).click();
   await page.getByLabel('Request headers').fill('X-Account: 77');
   await save(page);
   await page.getByRole('link', { name: 'Partner' }).click();

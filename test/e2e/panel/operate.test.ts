@@ -5,6 +5,7 @@ import type {
   Creative,
   HouseAd,
   KillSwitch,
+  Placement,
   Policy,
   Source,
 } from '../../../protocol/wire.ts';
@@ -50,7 +51,24 @@ test('an operator can turn a file into an ad that players see', async () => {
   await chooseOption(page, 'Format', 'rewarded');
   await page.getByLabel('Reward amount').fill('75');
   await page.getByLabel('Reward type').fill('gems');
+  // Durations have units. The field with the error comes into view and has the focus, even if it was folded away.
+  const lateWindow = page.getByRole('textbox', { name: 'Late window' });
+  await page.getByRole('button', { name: 'Watch time and late completions' }).click();
+  expect(await lateWindow.inputValue()).toBe('24 h');
+  await lateWindow.fill('48');
+  await page.getByRole('button', { name: 'Watch time and late completions' }).click();
+  await lateWindow.waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Add a unit: 48 s, 48 min or 48 h.').waitFor();
+  await expect.poll(() => lateWindow.evaluate((field) => field.matches(':focus'))).toBe(true);
+  await lateWindow.fill('48 h');
+  await page.getByRole('textbox', { name: 'Cooldown' }).fill('1 min 30 s');
   await save(page, 'bonus-round');
+  expect(await findByName<Placement>('/v1/placements', 'bonus-round')).toMatchObject({
+    cooldown_s: 90,
+    late_window_s: 172_800,
+    min_view_ms: 5_000,
+  });
 
   await page.goto(`${site.url}/panel/#/creatives/create`);
   await page.getByRole('textbox', { name: 'Name' }).fill('Spring film');
@@ -255,16 +273,20 @@ test('describes a policy in a sentence and tests it against a request before it 
   const page = await site.open('/policies/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('No films on phones');
   await pickOption(page, 'Placements', 'revive');
+  await page.getByRole('combobox', { name: 'Countries' }).fill('germ');
+  await page.getByRole('option', { name: 'Germany' }).click();
   await pickOption(page, 'Devices', 'mobile');
   await pickOption(page, 'Formats', 'video');
   await pickOption(page, 'Formats', 'image');
   await pickOption(page, 'Formats', 'html');
   await page
-    .getByText('On revive, when the device is mobile: blocks the format video, image or html.')
+    .getByText('On revive, when the country is Germany and the device is mobile: blocks the format video, image or html.')
     .waitFor();
 
   await page.getByLabel('Placement', { exact: true }).click();
   await page.getByRole('option', { name: 'revive' }).click();
+  await page.getByRole('combobox', { name: 'Country', exact: true }).fill('DE');
+  await page.getByRole('option', { name: 'Germany' }).click();
   await page.getByLabel('Device', { exact: true }).click();
   await page.getByRole('option', { name: 'mobile' }).click();
   await page.getByRole('button', { name: 'Try it' }).click();
@@ -278,7 +300,7 @@ test('describes a policy in a sentence and tests it against a request before it 
   const [policy] = await fetchList<Policy>('/v1/policies');
   expect(policy).toMatchObject({
     placements: ['revive'],
-    when: { devices: ['mobile'] },
+    when: { countries: ['DE'], devices: ['mobile'] },
     block: { formats: ['video', 'image', 'html'] },
   });
 });
@@ -290,8 +312,8 @@ for (const viewport of [
   test(`describes an ad rule in a sentence and tries it on a pasted session, ${viewport.width} pixels wide`, async () => {
     const page = await site.open('/ad-rules/create', { viewport });
     await pickOption(page, 'Formats', 'interstitial');
-    await page.getByRole('spinbutton', { name: 'Start of a session' }).fill('60');
-    await page.getByRole('spinbutton', { name: 'Gap (seconds)' }).fill('120');
+    await page.getByRole('textbox', { name: 'Start of a session' }).fill('1 min');
+    await page.getByRole('textbox', { name: 'Gap', exact: true }).fill('120 s');
     const sentence =
       'No interstitial in a session’s first 1 minute; at least 2 minutes between interstitials.';
     await page.getByText(sentence).first().waitFor();
@@ -388,6 +410,7 @@ test('a bidder’s supply chain can be edited as lines of text', async () => {
   });
   const page = await site.open(`/sources/${source.id}`);
   const chain = page.getByLabel('Supply chain');
+  await page.getByRole('button', { name: 'Advanced settings' }).click();
   await expect.poll(() => chain.inputValue()).toBe('ads.example, 1\nreseller.example, 7');
   await chain.fill('ads.example, 1\nother.example');
   await page.getByRole('button', { name: 'Save' }).click();

@@ -174,7 +174,8 @@ function listPictures(decisionId: string, creativeId: string): Picture[] {
       async prepare(page) {
         await page.getByRole('combobox', { name: 'Placement' }).click();
         await page.getByRole('option', { name: 'revive' }).click();
-        await page.getByRole('textbox', { name: 'Country' }).fill('DE');
+        await page.getByRole('combobox', { name: 'Country' }).fill('Germany');
+        await page.getByRole('option', { name: 'Germany' }).click();
         await page.getByRole('textbox', { name: 'Segments' }).fill('newcomer');
         await page.getByRole('button', { name: 'Try it' }).click();
         await page.getByText('Candidates').waitFor();

@@ -101,11 +101,10 @@ function Changes({ entry: { before, after } }: { entry: AuditEntry }) {
   if (changes.length === 0) return <>–</>;
   return (
     <details>
-      <summary>{changes.map(({ name }) => humanize(name)).join(', ')}</summary>
+      <summary>{changes.map(({ name }) => name).join(', ')}</summary>
       {changes.map(({ name, from, to }) => (
         <Box key={name} sx={{ overflowWrap: 'anywhere', maxWidth: 480 }}>
-          {humanize(name)}: {from !== undefined && <del>{from}</del>}{' '}
-          {to !== undefined && <ins>{to}</ins>}
+          {name}: {from !== undefined && <del>{from}</del>} {to !== undefined && <ins>{to}</ins>}
         </Box>
       ))}
     </details>

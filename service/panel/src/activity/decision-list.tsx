@@ -14,6 +14,7 @@ import { useState } from 'react';
 import { useGetList } from 'react-admin';
 import { Link as RouterLink, useNavigate, useSearchParams } from 'react-router';
 import { Page, PanelCard } from '../common/page.tsx';
+import { describeAdReason, describeRewardReason } from '../common/reasons.ts';
 import { humanize, StatusChip } from '../common/status-chip.tsx';
 import { TimeText } from '../common/time.tsx';
 import { PlayerLink } from './player-link.tsx';
@@ -136,6 +137,11 @@ const DecisionTable = ({ decisions }: { decisions: readonly StoredDecision[] }) 
 
 const oneLine = { whiteSpace: 'nowrap' };
 
+/** A reason's name, with its sentence on hover. The decision's page shows the sentence. */
+const ReasonName = ({ reason: { name, text } }: { reason: { name: string; text: string } }) => (
+  <span title={text}>{name}</span>
+);
+
 const Row = ({ decision }: { decision: StoredDecision }) => (
   <TableRow>
     <TableCell sx={oneLine}>
@@ -147,7 +153,7 @@ const Row = ({ decision }: { decision: StoredDecision }) => (
     <TableCell>{decision.placement}</TableCell>
     <TableCell>
       {decision.status && <StatusChip status={decision.status} />}{' '}
-      {decision.reason && humanize(decision.reason)}
+      {decision.reason && <ReasonName reason={describeAdReason(decision.reason)} />}
     </TableCell>
     <TableCell>
       {decision.reward_state === undefined || decision.reward_state === 'none' ? (
@@ -155,7 +161,9 @@ const Row = ({ decision }: { decision: StoredDecision }) => (
       ) : (
         <>
           <StatusChip status={decision.reward_state} />{' '}
-          {decision.reward_reason && humanize(decision.reward_reason)}
+          {decision.reward_reason && (
+            <ReasonName reason={describeRewardReason(decision.reward_reason)} />
+          )}
         </>
       )}
     </TableCell>

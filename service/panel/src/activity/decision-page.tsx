@@ -6,6 +6,7 @@ import { useRead } from '../api/use-call.ts';
 import { CopyText } from '../common/copy-text.tsx';
 import { Facts } from '../common/facts.tsx';
 import { Page, PanelCard } from '../common/page.tsx';
+import { describeRewardReason } from '../common/reasons.ts';
 import { humanize, StatusChip } from '../common/status-chip.tsx';
 import { TextWithTimes } from '../common/time.tsx';
 import { CreativePreview } from '../preview/creative-preview.tsx';
@@ -77,6 +78,7 @@ function RewardFacts({ reward }: { reward: NonNullable<DecisionDetails['reward']
     <Facts
       facts={{
         State: <StatusChip status={reward.state ?? 'none'} />,
+        Meaning: reward.reason && describeRewardReason(reward.reason).text,
         Reasons:
           reasons.length > 0 &&
           reasons.map((reason) => (

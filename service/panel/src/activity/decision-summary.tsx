@@ -2,7 +2,9 @@ import { Alert, Box, Link, Table, TableBody, TableCell, TableHead, TableRow } fr
 import type { Decision } from '@trueward/protocol/wire';
 import { Link as RouterLink } from 'react-router';
 import { Facts } from '../common/facts.tsx';
-import { humanize, StatusChip } from '../common/status-chip.tsx';
+import { formatDuration } from '../common/duration.ts';
+import { describeAdReason } from '../common/reasons.ts';
+import { StatusChip } from '../common/status-chip.tsx';
 import { TimeText } from '../common/time.tsx';
 import type { Cause } from './stored-decision.ts';
 
@@ -23,14 +25,15 @@ export function DecisionSummary({ decision, explain, blockedBy, cause }: Props) 
       <Facts
         facts={{
           Decision: status && <StatusChip status={status} />,
-          Reason: reason && humanize(reason),
+          Reason: reason && describeAdReason(reason).name,
+          Meaning: reason && describeAdReason(reason).text,
           'Blocked by': blockedBy,
           'Retry after': retryAt && <TimeText time={retryAt} />,
           Placement: decision.placement,
           Format: decision.format,
           Reward: reward && `${reward.amount} ${reward.type}`,
           'Required watch time':
-            decision.min_watch_ms === undefined ? undefined : `${decision.min_watch_ms / 1_000} s`,
+            decision.min_watch_ms === undefined ? undefined : formatDuration(decision.min_watch_ms),
         }}
       />
       {explain[0]?.ad_rule_id !== undefined ? (
@@ -80,7 +83,7 @@ function describeNoFill(reason: string | undefined, blockedBy: string | undefine
     return 'No ads were considered: the player’s user token frees them from ads.';
   if (reason === 'paused') return 'No ads were considered: the placement is paused.';
   if (blockedBy !== undefined) return 'No ads were considered: a policy blocks every ad.';
-  return 'No house ads are available for this placement.';
+  return describeAdReason('no_candidates').text;
 }
 
 const Explanation = ({ explain }: Pick<Props, 'explain'>) => (
@@ -90,6 +93,7 @@ const Explanation = ({ explain }: Pick<Props, 'explain'>) => (
       <TableRow>
         <TableCell>Ad</TableCell>
         <TableCell>Result</TableCell>
+        <TableCell>Reason</TableCell>
       </TableRow>
     </TableHead>
     <TableBody>
@@ -97,8 +101,9 @@ const Explanation = ({ explain }: Pick<Props, 'explain'>) => (
         <TableRow key={houseAdId ?? index}>
           <TableCell>{name}</TableCell>
           <TableCell>
-            <StatusChip status={verdict} />
+            <StatusChip status={verdict === 'chosen' ? verdict : describeAdReason(verdict).name} />
           </TableCell>
+          <TableCell>{describeAdReason(verdict).text}</TableCell>
         </TableRow>
       ))}
     </TableBody>

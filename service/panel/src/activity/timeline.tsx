@@ -1,4 +1,5 @@
 import { Box, Typography } from '@mui/material';
+import { formatElapsed } from '../common/duration.ts';
 import { humanize, StatusChip } from '../common/status-chip.tsx';
 import { TimeText } from '../common/time.tsx';
 import type { StoredEvent } from './stored-decision.ts';
@@ -21,7 +22,7 @@ export function Timeline({ issuedAt, events }: Props) {
           <strong>{humanize(event.type)}</strong>
           {issuedAt !== undefined &&
             readTime(event) !== '' &&
-            ` ${formatElapsed(issuedAt, readTime(event))}`}
+            ` after ${formatElapsed(Date.parse(readTime(event)) - Date.parse(issuedAt))}`}
           {' · '}
           <TimeText time={readTime(event) || undefined} />{' '}
           {event.status !== undefined && event.status !== 'accepted' && (
@@ -38,10 +39,6 @@ export function Timeline({ issuedAt, events }: Props) {
 
 const readTime = ({ occurred_at: occurredAt, received_at: receivedAt }: StoredEvent): string =>
   occurredAt ?? receivedAt ?? '';
-
-/** Formats the elapsed time, for example as `after 12.3 s`. */
-const formatElapsed = (from: string, to: string): string =>
-  `after ${((Date.parse(to) - Date.parse(from)) / 1_000).toFixed(1)} s`;
 
 function describeDetails({ watched_ms: watchedMs, visible, code, detail }: StoredEvent): string {
   return [

@@ -13,6 +13,7 @@ import {
 import { useWatch } from 'react-hook-form';
 import { makeChoices } from '../common/choices.tsx';
 import { RecordLink } from '../common/columns.tsx';
+import { DurationInput } from '../common/duration-input.tsx';
 import { PlacementsInput } from '../common/placements-input.tsx';
 import { CreatePage, EditPage, ListPage } from '../resource/resource-pages.tsx';
 import { StatusChip } from '../common/status-chip.tsx';
@@ -59,15 +60,21 @@ const AdRuleFields = () => (
       choices={makeChoices('interstitial', 'rewarded', 'banner')}
       validate={required()}
     />
-    <NumberInput
+    <DurationInput
       source="first_after_s"
-      label="Start of a session (seconds)"
-      helperText="No ad before. Not for rewarded ads."
+      label="Start of a session"
+      helperText="No ad before, for example 60 s. Not for rewarded ads."
+      unit="s"
+      min={1}
+      max={3_600}
     />
-    <NumberInput
+    <DurationInput
       source="gap_s"
-      label="Gap (seconds)"
-      helperText="Minimum time since the last of these ads."
+      label="Gap"
+      helperText="Minimum time since the last of these ads, for example 2 min."
+      unit="s"
+      min={1}
+      max={86_400}
     />
     <AutocompleteArrayInput
       source="gap_after"

@@ -1,6 +1,8 @@
 import { NameColumn, oneLine } from '../common/columns.tsx';
 import { Box } from '@mui/material';
-import { DataTable, required, TextArrayInput, TextInput } from 'react-admin';
+import { DataTable, required, TextInput } from 'react-admin';
+import { CategoriesInput } from '../common/catalog-inputs.tsx';
+import { getCategoryName } from '../common/catalogs.ts';
 import { CreatePage, EditPage, ListPage } from '../resource/resource-pages.tsx';
 
 export const domainHelp = 'Without https://, for example meadow.example';
@@ -19,7 +21,7 @@ export const AdvertiserList = () => (
     />
     <DataTable.Col
       label="Categories"
-      render={({ categories }) => (categories as string[]).join(', ') || '–'}
+      render={({ categories }) => (categories as string[]).map(getCategoryName).join(', ') || '–'}
     />
   </ListPage>
 );
@@ -42,14 +44,4 @@ const AdvertiserFields = () => (
     <TextInput source="domain" label="Domain" helperText={domainHelp} validate={required()} />
     <CategoriesInput />
   </>
-);
-
-/** An input for IAB Content Taxonomy ids. */
-export const CategoriesInput = ({ source = 'categories' }: { source?: string }) => (
-  <TextArrayInput
-    source={source}
-    label="Categories"
-    helperText="IAB Content Taxonomy IDs. Press Enter after each one."
-    defaultValue={[]}
-  />
 );

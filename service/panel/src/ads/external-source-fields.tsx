@@ -8,7 +8,9 @@ import {
   TextInput,
   useRecordContext,
 } from 'react-admin';
+import { AdvancedFields } from '../common/advanced-fields.tsx';
 import { makeChoices } from '../common/choices.tsx';
+import { DurationInput } from '../common/duration-input.tsx';
 import { PlacementsInput } from '../common/placements-input.tsx';
 import {
   formatSupplyChain,
@@ -24,11 +26,18 @@ interface Props {
   isReviewAutomatic: boolean;
 }
 
-/** Form fields for VAST tags and OpenRTB bidders. */
+/** Form fields for VAST tags and OpenRTB bidders. Most sources need only the first three. */
 export const ExternalSourceFields = ({ kind, isReviewAutomatic }: Props) => (
   <>
     {kind === 'vast' ? <VastFields /> : <OpenRtbFields />}
-    <CommonFields isReviewAutomatic={isReviewAutomatic} />
+    <PlacementsInput
+      label="Placements"
+      helperText="Rewarded and interstitial placements. If empty, the source is not used."
+    />
+    <AdvancedFields title="Advanced settings">
+      {kind === 'openrtb' && <BidderDetails />}
+      <CommonFields isReviewAutomatic={isReviewAutomatic} />
+    </AdvancedFields>
   </>
 );
 
@@ -57,17 +66,17 @@ const OpenRtbFields = () => (
       helperText="HTTPS only."
       validate={required()}
     />
-    <SelectInput
-      source="ortb_version"
-      label="OpenRTB version"
-      choices={makeChoices('2.6', '2.5')}
-      helperText="Default: 2.6."
-    />
     <MoneyInput
       source="floor_micros"
       label="Floor per 1,000 impressions"
       helperText="Lower bids are rejected."
     />
+  </>
+);
+
+/** What a bidder needs to know about the sellers, and the protocol. */
+const BidderDetails = () => (
+  <>
     <TextInput
       source="publisher_id"
       label="Publisher ID"
@@ -99,15 +108,17 @@ const OpenRtbFields = () => (
           : undefined
       }
     />
+    <SelectInput
+      source="ortb_version"
+      label="OpenRTB version"
+      choices={makeChoices('2.6', '2.5')}
+      helperText="Default: 2.6."
+    />
   </>
 );
 
 const CommonFields = ({ isReviewAutomatic }: Pick<Props, 'isReviewAutomatic'>) => (
   <>
-    <PlacementsInput
-      label="Placements"
-      helperText="Rewarded and interstitial placements. If empty, the source is not used."
-    />
     <NumberInput
       source="priority"
       label="Priority"
@@ -116,10 +127,11 @@ const CommonFields = ({ isReviewAutomatic }: Pick<Props, 'isReviewAutomatic'>) =
       max={10}
     />
     <TextInput source="currency" label="Currency" helperText="For example EUR. Default: USD." />
-    <NumberInput
+    <DurationInput
       source="timeout_ms"
-      label="Timeout (ms)"
-      helperText="100 to 5,000. Default: 1,000."
+      label="Timeout"
+      helperText="How long the source may take, for example 800 ms. Default: 1 s."
+      unit="ms"
       min={100}
       max={5_000}
     />
@@ -131,7 +143,7 @@ const CommonFields = ({ isReviewAutomatic }: Pick<Props, 'isReviewAutomatic'>) =
         { id: 'manual', name: 'Manual' },
         { id: 'automatic', name: 'Automatic for the advertisers below' },
       ]}
-      helperText="Default: manual."
+      helperText="Whether the source’s new creatives wait in the review queue. Default: manual."
     />
     {isReviewAutomatic && (
       <TextArrayInput
@@ -150,10 +162,11 @@ const CommonFields = ({ isReviewAutomatic }: Pick<Props, 'isReviewAutomatic'>) =
       ]}
       helperText="Default: when verified."
     />
-    <NumberInput
+    <DurationInput
       source="tracking_window_s"
-      label="Tracking window (seconds)"
-      helperText="Default: 1,800."
+      label="Tracking window"
+      helperText="How long after the decision trackers may be requested. Default: 30 min."
+      unit="s"
       min={60}
       max={86_400}
     />

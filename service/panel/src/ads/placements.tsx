@@ -1,3 +1,4 @@
+import type { Placement } from '@trueward/protocol/wire';
 import {
   BooleanInput,
   DataTable,
@@ -10,8 +11,11 @@ import {
   useDataProvider,
   useGetList,
 } from 'react-admin';
+import { AdvancedFields } from '../common/advanced-fields.tsx';
 import { StatusColumn, NameColumn } from '../common/columns.tsx';
 import { statusChoices, makeChoices } from '../common/choices.tsx';
+import { formatDuration } from '../common/duration.ts';
+import { DurationInput } from '../common/duration-input.tsx';
 import { CreatePage, EditPage, ListPage } from '../resource/resource-pages.tsx';
 
 export function PlacementList() {
@@ -25,12 +29,15 @@ export function PlacementList() {
       />
       <DataTable.Col
         label="Frequency cap"
-        render={({ frequency_cap: cap }) => (cap ? `${cap.max} per ${cap.per_s} s` : 'none')}
+        render={(placement) => formatCap((placement as Placement).frequency_cap)}
       />
       <StatusColumn source="status" label="Status" />
     </ListPage>
   );
 }
+
+const formatCap = (cap: Placement['frequency_cap']): string =>
+  cap ? `${cap.max} per ${formatDuration(cap.per_s * 1_000)}` : 'none';
 
 /** Creates a placement and, with an environment's first interstitial, the ad rules that portals expect. */
 export function PlacementCreate() {
@@ -138,34 +145,61 @@ const RewardFields = () => (
 
 const Limits = () => (
   <>
-    <NumberInput source="frequency_cap.max" label="Frequency cap: impressions per player" />
-    <NumberInput source="frequency_cap.per_s" label="Frequency cap: period (seconds)" />
     <NumberInput
+      source="frequency_cap.max"
+      label="Frequency cap: impressions per player"
+      min={1}
+      max={1_000}
+    />
+    <DurationInput
+      source="frequency_cap.per_s"
+      label="Frequency cap: period"
+      helperText="For example 10 min or 24 h."
+      unit="s"
+      min={1}
+      max={2_592_000}
+    />
+    <DurationInput
       source="cooldown_s"
-      label="Cooldown (seconds)"
-      helperText="Minimum time between a player’s ads."
+      label="Cooldown"
+      helperText="Minimum time between a player’s ads, for example 30 s."
+      unit="s"
+      min={0}
+      max={604_800}
       defaultValue={0}
-      validate={required()}
+      isRequired
     />
-    <NumberInput
-      source="min_view_ms"
-      label="Minimum watch time (ms)"
-      helperText="For image and HTML ads. Videos must play to the end."
-      defaultValue={5_000}
-      validate={required()}
-    />
-    <NumberInput
-      source="close_after_ms"
-      label="Close button delay (ms)"
-      defaultValue={5_000}
-      validate={required()}
-    />
-    <NumberInput
-      source="late_window_s"
-      label="Late window (seconds)"
-      helperText="How long after the decision a completion can still arrive, for example from an offline device."
-      defaultValue={86_400}
-      validate={required()}
-    />
+    <AdvancedFields title="Watch time and late completions">
+      <DurationInput
+        source="min_view_ms"
+        label="Minimum watch time"
+        helperText="For image and HTML ads. Videos must play to the end."
+        unit="ms"
+        min={1_000}
+        max={120_000}
+        defaultValue={5_000}
+        isRequired
+      />
+      <DurationInput
+        source="close_after_ms"
+        label="Close button delay"
+        helperText="When the close button appears at the latest."
+        unit="ms"
+        min={0}
+        max={120_000}
+        defaultValue={5_000}
+        isRequired
+      />
+      <DurationInput
+        source="late_window_s"
+        label="Late window"
+        helperText="How long after the decision a completion can still arrive, for example from an offline device."
+        unit="s"
+        min={0}
+        max={604_800}
+        defaultValue={86_400}
+        isRequired
+      />
+    </AdvancedFields>
   </>
 );

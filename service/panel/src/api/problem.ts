@@ -1,5 +1,6 @@
 import type { Problem } from '@trueward/protocol/wire';
 import { HttpError } from 'react-admin';
+import { getFieldLabel } from '../common/fields.ts';
 
 interface FieldErrors {
   [field: string]: string | FieldErrors;
@@ -60,7 +61,8 @@ const describeProblem = ({ code, detail, errors = [] }: Problem): string => {
   if (code === 'precondition_failed') return conflictMessage;
   if (code !== 'invalid_request' || errors.length === 0) return detail;
   const descriptions = errors.map(({ pointer, message }) => {
-    const name = toFieldPath(pointer).join(' ').replaceAll('_', ' ');
+    const path = toFieldPath(pointer);
+    const name = path.map((part, index) => getFieldLabel(part, path[index - 1])).join(' ');
     return name === ''
       ? capitalize(message)
       : `${capitalize(name)}: ${message.replace(/\.$/, '')}.`;

@@ -1,6 +1,6 @@
 import { Box, Typography } from '@mui/material';
 import { Fragment, type ReactNode } from 'react';
-import { humanize } from './status-chip.tsx';
+import { formatFieldNumber, getFieldLabel } from './fields.ts';
 import { TimeText } from './time.tsx';
 
 /** A list of names and values. Omits empty values. */
@@ -35,22 +35,25 @@ export function Facts({ facts }: { facts: Record<string, ReactNode> }) {
   );
 }
 
-/** All fields of an object, including nested ones. */
-export function RecordFacts({ record }: { record: object }) {
-  const facts = Object.entries(record).map(([name, value]) => [humanize(name), formatValue(value)]);
+/** All fields of an object, including nested ones. Numbers are shown in the units that the fields' names end with. */
+export function RecordFacts({ record, group }: { record: object; group?: string }) {
+  const facts = Object.entries(record).map(([name, value]) => [
+    getFieldLabel(name, group),
+    typeof value === 'number' ? formatFieldNumber(name, value, group) : formatValue(name, value),
+  ]);
   return <Facts facts={Object.fromEntries(facts) as Record<string, ReactNode>} />;
 }
 
-function formatValue(value: unknown): ReactNode {
+function formatValue(name: string, value: unknown): ReactNode {
   if (value === undefined || value === null) return undefined;
   if (Array.isArray(value)) {
     if (value.length === 0) return 'none';
     const isPlain = value.every((item) => typeof item !== 'object');
     return isPlain
       ? value.join(', ')
-      : value.map((item: object, index) => <RecordFacts key={index} record={item} />);
+      : value.map((item: object, index) => <RecordFacts key={index} record={item} group={name} />);
   }
-  if (typeof value === 'object') return <RecordFacts record={value} />;
+  if (typeof value === 'object') return <RecordFacts record={value} group={name} />;
   if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value)) {
     return <TimeText time={value} />;
   }

@@ -10,7 +10,8 @@ import {
   TextInput,
 } from 'react-admin';
 import { useWatch } from 'react-hook-form';
-import { domainHelp, CategoriesInput } from '../ads/advertisers.tsx';
+import { domainHelp } from '../ads/advertisers.tsx';
+import { CategoriesInput } from '../common/catalog-inputs.tsx';
 import { makeChoices } from '../common/choices.tsx';
 import { StatusColumn, NameColumn } from '../common/columns.tsx';
 import { InlineCreate } from '../common/inline-create.tsx';

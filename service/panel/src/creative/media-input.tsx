@@ -19,7 +19,13 @@ export function MediaInput() {
   const fileInput = useRef<HTMLInputElement>(null);
   const label = useId();
   return (
-    <Box role="group" aria-labelledby={label} sx={{ width: '100%', marginBottom: 2 }}>
+    <Box
+      role="group"
+      aria-labelledby={label}
+      tabIndex={-1}
+      data-invalid={fieldState.invalid}
+      sx={{ width: '100%', marginBottom: 2 }}
+    >
       <Typography id={label} component="h2" variant="h3">
         Media
       </Typography>
@@ -41,7 +47,7 @@ export function MediaInput() {
         {upload.errorMessage !== undefined && <Alert severity="error">{upload.errorMessage}</Alert>}
         {upload.uploadedMedia && <UploadedFacts uploadedMedia={upload.uploadedMedia} />}
       </div>
-      {fieldState.error && <Alert severity="error">Upload a file.</Alert>}
+      {fieldState.error && <Alert severity="error">Media: upload a file.</Alert>}
       {media && <MediaFacts media={media} />}
     </Box>
   );

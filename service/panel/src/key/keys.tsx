@@ -10,7 +10,6 @@ import {
   NumberInput,
   required,
   SelectInput,
-  SimpleForm,
   TextArrayInput,
   TextInput,
   TopToolbar,
@@ -19,6 +18,7 @@ import {
 } from 'react-admin';
 import { TimeColumn } from '../common/columns.tsx';
 import { EditPage } from '../resource/resource-pages.tsx';
+import { PanelForm } from '../common/panel-form.tsx';
 import { CopyText } from '../common/copy-text.tsx';
 import { SecretDialog } from '../common/dialogs.tsx';
 import { TimeText, useTimeZone } from '../common/time.tsx';
@@ -88,7 +88,7 @@ export function KeyCreate() {
         title="New key"
         mutationOptions={{ onSuccess: (newKey: ApiKey) => setText(newKey.key) }}
       >
-        <SimpleForm warnWhenUnsavedChanges>
+        <PanelForm>
           <SelectInput
             source="kind"
             label="Kind"
@@ -103,7 +103,7 @@ export function KeyCreate() {
             {({ formData }) => formData['kind'] === 'publishable' && <OriginsInput />}
           </FormDataConsumer>
           <RateLimitInputs />
-        </SimpleForm>
+        </PanelForm>
       </Create>
       <SecretDialog
         text={text}

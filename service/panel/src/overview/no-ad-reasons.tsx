@@ -1,7 +1,7 @@
 import { Box, LinearProgress, Typography } from '@mui/material';
 import type { ReportRow } from '@trueward/protocol/wire';
 import { PanelCard } from '../common/page.tsx';
-import { humanize } from '../common/status-chip.tsx';
+import { describeAdReason } from '../common/reasons.ts';
 import { countNoAdReasons } from '../figures/figures.ts';
 
 /** The reasons why ad requests were not filled, most frequent first. */
@@ -23,7 +23,7 @@ export function NoAdReasons({ rows }: { rows: readonly ReportRow[] }) {
         {reasons.map(({ reason, count }) => (
           <li key={reason}>
             <Box sx={{ display: 'flex', justifyContent: 'space-between' }}>
-              <span>{humanize(reason)}</span>
+              <span>{describeAdReason(reason).name}</span>
               <span>{count}</span>
             </Box>
             <LinearProgress
@@ -31,6 +31,9 @@ export function NoAdReasons({ rows }: { rows: readonly ReportRow[] }) {
               value={(count / maxCount) * 100}
               aria-hidden="true"
             />
+            <Typography variant="body2" color="textSecondary">
+              {describeAdReason(reason).text}
+            </Typography>
           </li>
         ))}
       </Box>

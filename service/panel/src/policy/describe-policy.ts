@@ -1,8 +1,9 @@
 import type { Policy } from '@trueward/protocol/wire';
+import { getCategoryName, getCountryName, getLanguageName } from '../common/catalogs.ts';
 
 type Rule = Pick<Policy, 'placements' | 'when' | 'block'>;
 
-/** Describes a policy in a sentence, such as `On revive, when the country is DE: blocks every ad.` */
+/** Describes a policy in a sentence, such as `On revive, when the country is Germany: blocks every ad.` */
 export function describePolicy(
   { placements = [], when = {}, block = {} }: Partial<Rule>,
   nameOf: (id: string) => string = (id) => id,
@@ -15,8 +16,8 @@ export function describePolicy(
 
 function describeConditions(when: Policy['when']): string[] {
   const lists: [string, readonly (string | number)[] | undefined][] = [
-    ['the country is', when.countries],
-    ['the language is', when.languages],
+    ['the country is', when.countries?.map(getCountryName)],
+    ['the language is', when.languages?.map(getLanguageName)],
     ['the device is', when.devices],
     ['the hour (UTC) is', when.hours],
     ['the player segment is', when.segments],
@@ -35,7 +36,7 @@ function describeBlock(block: Policy['block'], nameOf: (id: string) => string): 
     ['ads by', block.advertisers?.map(nameOf)],
     ['ads from', block.sources?.map(nameOf)],
     ['ads for the domain', block.domains],
-    ['ads in the category', block.categories],
+    ['ads in the category', block.categories?.map(getCategoryName)],
     ['the format', block.formats],
   ];
   const parts = lists.flatMap(([text, values]) =>

@@ -8,6 +8,7 @@ import {
   TextArrayInput,
 } from 'react-admin';
 import { useFormContext, useFormState, useWatch } from 'react-hook-form';
+import { CategoriesInput, CountriesInput, LanguagesInput } from '../common/catalog-inputs.tsx';
 import { deviceChoices, mediaFormatChoices } from '../common/choices.tsx';
 
 /** Form fields that select the ads that a policy blocks. */
@@ -29,7 +30,7 @@ export const BlockFields = () => (
       label="Advertiser domains"
       helperText="Includes subdomains."
     />
-    <TextArrayInput source="block.categories" label="Categories" />
+    <CategoriesInput source="block.categories" />
     <AutocompleteArrayInput source="block.formats" label="Formats" choices={mediaFormatChoices} />
   </Box>
 );
@@ -45,16 +46,8 @@ export const ConditionFields = () => (
     <Typography variant="body2" color="textSecondary">
       All conditions must match. Empty conditions always match.
     </Typography>
-    <TextArrayInput
-      source="when.countries"
-      label="Countries"
-      helperText="Country codes such as DE. Press Enter after each one. Requires the COUNTRY_HEADER setting."
-    />
-    <TextArrayInput
-      source="when.languages"
-      label="Languages"
-      helperText="For example pt or pt-BR. Press Enter after each one."
-    />
+    <CountriesInput source="when.countries" />
+    <LanguagesInput source="when.languages" />
     <AutocompleteArrayInput source="when.devices" label="Devices" choices={deviceChoices} />
     <NullableBooleanInput source="when.child_directed" label="Child-directed" nullLabel="Any" />
     <AutocompleteArrayInput source="when.hours" label="Hours of the day (UTC)" choices={hours} />

@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { useWatch } from 'react-hook-form';
 import { DecisionSummary } from '../activity/decision-summary.tsx';
 import { useAction } from '../api/use-call.ts';
+import { countries } from '../common/catalogs.ts';
 import { LoadAnswer } from '../ad-load/load-answer.tsx';
 import { readSession } from '../ad-load/read-session.ts';
 import { Page, PanelCard } from '../common/page.tsx';
@@ -43,7 +44,7 @@ export function TryRequest({ draft, format }: Props) {
       body: {
         request: { ...toRequest(request), ...(session === undefined ? {} : { session }) },
         device: request.device,
-        ...(request.country === '' ? {} : { country: request.country.trim().toUpperCase() }),
+        ...(request.country === '' ? {} : { country: request.country }),
         ...draft,
       },
     });
@@ -76,7 +77,14 @@ export function TryRequest({ draft, format }: Props) {
         {field('consent', 'Consent', options('granted', 'denied', 'unknown'))}
         {field('device', 'Device', options('desktop', 'mobile', 'tablet'))}
         {field('childDirected', 'Child-directed', options('no', 'yes'))}
-        {field('country', 'Country (such as DE)')}
+        <Autocomplete
+          size="small"
+          value={countries.find(({ id }) => id === request.country) ?? null}
+          options={countries}
+          getOptionLabel={({ id, name }) => `${name} · ${id}`}
+          onChange={(_event, country) => setValues({ ...values, country: country?.id ?? '' })}
+          renderInput={(params) => <TextField {...params} label="Country" />}
+        />
         {field('segments', 'Segments (a, b, c)')}
       </Box>
       <TextField

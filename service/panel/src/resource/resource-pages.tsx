@@ -10,7 +10,6 @@ import {
   SaveButton,
   SearchInput,
   Show,
-  SimpleForm,
   Toolbar,
   useListContext,
   useRecordContext,
@@ -19,6 +18,7 @@ import {
 import { readMessage } from '../api/problem.ts';
 import { useRowClick } from '../common/columns.tsx';
 import { dimensions, makeSubject } from '../figures/figures.ts';
+import { PanelForm } from '../common/panel-form.tsx';
 import { RecordFacts } from '../common/facts.tsx';
 
 const search = [<SearchInput key="q" source="q" alwaysOn aria-label="Search" />];
@@ -122,7 +122,7 @@ const keepValues = (values: Record<string, unknown>) => values;
 export function CreatePage({ noun, children, transform = keepValues }: FormPageProps) {
   return (
     <Create title={`New ${noun}`} redirect="list" transform={transform}>
-      <SimpleForm warnWhenUnsavedChanges>{children}</SimpleForm>
+      <PanelForm>{children}</PanelForm>
     </Create>
   );
 }
@@ -149,13 +149,12 @@ export function EditPage({
       redirect="list"
       transform={transform}
     >
-      <SimpleForm
+      <PanelForm
         toolbar={<EditToolbar noun={noun} removal={removal} />}
         resetOptions={keepDirtyInput}
-        warnWhenUnsavedChanges
       >
         {children}
-      </SimpleForm>
+      </PanelForm>
       {below}
       <Figures />
     </Edit>

@@ -6,7 +6,6 @@ import {
   email,
   required,
   SelectInput,
-  SimpleForm,
   TextInput,
   useRecordContext,
   useRedirect,
@@ -14,6 +13,7 @@ import {
 import { useAction } from '../api/use-call.ts';
 import { NameColumn } from '../common/columns.tsx';
 import { EditPage, ListPage } from '../resource/resource-pages.tsx';
+import { PanelForm } from '../common/panel-form.tsx';
 import { SecretDialog } from '../common/dialogs.tsx';
 import { TimeText } from '../common/time.tsx';
 import { roles } from '../session/roles.ts';
@@ -54,9 +54,9 @@ export function UserCreate() {
           onSuccess: (user: { id: string; invite_url?: string }) => setLink(user.invite_url),
         }}
       >
-        <SimpleForm warnWhenUnsavedChanges>
+        <PanelForm>
           <UserFields isNew />
-        </SimpleForm>
+        </PanelForm>
       </Create>
       <SecretDialog
         text={link}

@@ -9,13 +9,13 @@ import {
   required,
   SelectInput,
   Show,
-  SimpleForm,
   TextInput,
   useRedirect,
 } from 'react-admin';
 import { eventChoices, getEventName, makeChoices } from '../common/choices.tsx';
 import { StatusColumn, NameColumn } from '../common/columns.tsx';
 import { EditToolbar, ListPage, RecordCard } from '../resource/resource-pages.tsx';
+import { PanelForm } from '../common/panel-form.tsx';
 import { SecretDialog } from '../common/dialogs.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { webhookSecretInstructions, WebhookActions } from './webhook-actions.tsx';
@@ -43,9 +43,9 @@ export function WebhookCreate() {
         title="New webhook"
         mutationOptions={{ onSuccess: (webhook: Webhook) => setSecret(webhook.secret) }}
       >
-        <SimpleForm warnWhenUnsavedChanges>
+        <PanelForm>
           <WebhookFields />
-        </SimpleForm>
+        </PanelForm>
       </Create>
       <SecretDialog
         text={secret}
@@ -59,10 +59,10 @@ export function WebhookCreate() {
 
 export const WebhookEdit = () => (
   <Edit actions={false} mutationMode="pessimistic" redirect={false} sx={{ marginBottom: 2 }}>
-    <SimpleForm toolbar={<EditToolbar noun="webhook" />} warnWhenUnsavedChanges>
+    <PanelForm toolbar={<EditToolbar noun="webhook" />}>
       <WebhookFields />
       <SelectInput source="status" label="Status" choices={makeChoices('enabled', 'disabled')} />
-    </SimpleForm>
+    </PanelForm>
     <Box sx={{ padding: 2, display: 'grid', gap: 2, gridTemplateColumns: 'minmax(0, 1fr)' }}>
       <WebhookActions />
       <Deliveries canRedeliver />

@@ -96,7 +96,7 @@ test('a policy is described in a sentence', () => {
     block: { advertisers: ['adv_1'], formats: ['video' as const] },
   };
   expect(describePolicy(policy, () => 'Meadow')).toBe(
-    'On revive or lobby, when the country is DE or FR and the game is directed at children: blocks ads by Meadow, and the format video.',
+    'On revive or lobby, when the country is Germany or France and the game is directed at children: blocks ads by Meadow, and the format video.',
   );
 });
 
@@ -152,5 +152,5 @@ test('an uploaded file replaces an earlier file of the same type', () => {
 test('the diff between two versions contains only the changed fields', () => {
   expect(
     findDifferences({ id: 'a', name: 'x', block: { formats: ['video'] } }, { id: 'b', name: 'x' }),
-  ).toEqual([{ name: 'block', from: '{"formats":["video"]}', to: undefined }]);
+  ).toEqual([{ name: 'block formats', from: 'video', to: undefined }]);
 });
