@@ -6,16 +6,29 @@ const skippedFolders = new Set(['node_modules', 'dist', 'fixtures']);
 
 /**
  * Checks the relative links in all Markdown files below `root`. Returns the links whose target file or heading does not
- * exist, each as `page: link`. The site build also rejects links to missing pages, but it is much slower and does not
+ * exist, each as `page: link`, and repeated anchors. The site build also rejects links to missing pages, but it is much slower and does not
  * check headings.
  */
 export function findDeadLinks(root: string): string[] {
   return findMarkdownFiles(root).flatMap((file) =>
-    findLinks(file)
-      .filter((link) => isDead(root, file, link))
-      .map((link) => `${relative(root, file)}: ${link}`),
+    [
+      ...findLinks(file).filter((link) => isDead(root, file, link)),
+      ...findRepeatedAnchors(file),
+    ].map((link) => `${relative(root, file)}: ${link}`),
   );
 }
+
+/** Returns the anchors that a page gives to more than one heading. The site build rejects them too. */
+function findRepeatedAnchors(file: string): string[] {
+  const anchors = [...readProse(file).matchAll(/^#+ .* (\{#\S+\})$/gm)].map(
+    ([, anchor = '']) => anchor,
+  );
+  return [...new Set(anchors.filter((anchor, index) => anchors.indexOf(anchor) !== index))];
+}
+
+/** Reads a page without its code. */
+const readProse = (file: string): string =>
+  readFileSync(file, 'utf8').replaceAll(/^```.*?^```$/gms, '');
 
 function findMarkdownFiles(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
@@ -29,9 +42,7 @@ function findMarkdownFiles(folder: string): string[] {
 }
 
 function findLinks(file: string): string[] {
-  const prose = readFileSync(file, 'utf8')
-    .replaceAll(/^```.*?^```$/gms, '')
-    .replaceAll(/`[^`\n]*`/g, '');
+  const prose = readProse(file).replaceAll(/`[^`\n]*`/g, '');
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
 }
 

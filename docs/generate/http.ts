@@ -1,5 +1,5 @@
 import type { OpenApi, Operation, Schema } from './open-api.ts';
-import { escapeCell, describeSchema, renderFieldTable } from './schema-text.ts';
+import { describeSchema, escapeCell, getSchemaAnchor, renderFieldTable } from './schema-text.ts';
 
 const introduction = `# HTTP reference
 
@@ -58,5 +58,5 @@ function renderSchema(name: string, schema: Schema): string {
   const shapes = choices.map((choice) =>
     choice.properties ? renderFieldTable(choice) : describeSchema(choice),
   );
-  return `### ${name} {#${name.toLowerCase()}}\n\n${schema.description ?? ''}\n\n${shapes.join('\n\nor\n\n')}\n`;
+  return `### ${name} {#${getSchemaAnchor(name)}}\n\n${schema.description ?? ''}\n\n${shapes.join('\n\nor\n\n')}\n`;
 }

@@ -6,10 +6,13 @@ export const escapeCell = (text: string): string =>
 
 const formatCode = (value: unknown): string => `\`${String(value)}\``;
 
+/** Returns a schema's anchor. An operation's anchor is its id, which may be the schema's name: `spend`. */
+export const getSchemaAnchor = (name: string): string => `schema-${name.toLowerCase()}`;
+
 /** Returns a short description of a schema, with links to the schemas that it refers to. */
 export function describeSchema(schema: Schema): string {
   const name = schema.$ref?.split('/').at(-1);
-  if (name !== undefined) return `[${name}](#${name.toLowerCase()})`;
+  if (name !== undefined) return `[${name}](#${getSchemaAnchor(name)})`;
   if (schema.const !== undefined) return formatCode(schema.const);
   if (schema.enum) return schema.enum.map(formatCode).join(', ');
   const choices = schema.anyOf ?? schema.oneOf;

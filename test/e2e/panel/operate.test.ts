@@ -280,7 +280,9 @@ test('describes a policy in a sentence and tests it against a request before it 
   await pickOption(page, 'Formats', 'image');
   await pickOption(page, 'Formats', 'html');
   await page
-    .getByText('On revive, when the country is Germany and the device is mobile: blocks the format video, image or html.')
+    .getByText(
+      'On revive, when the country is Germany and the device is mobile: blocks the format video, image or html.',
+    )
     .waitFor();
 
   await page.getByLabel('Placement', { exact: true }).click();
@@ -291,7 +293,7 @@ test('describes a policy in a sentence and tests it against a request before it 
   await page.getByRole('option', { name: 'mobile' }).click();
   await page.getByRole('button', { name: 'Try it' }).click();
   const result = page.getByRole('region', { name: 'Try this policy' });
-  await result.getByText('Blocked by').waitFor();
+  await result.getByText('Blocked by', { exact: true }).waitFor();
   expect(await result.textContent()).toContain('No films on phones');
   expect(await fetchList<Policy>('/v1/policies')).toEqual([]);
 

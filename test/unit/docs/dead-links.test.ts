@@ -25,6 +25,15 @@ test('reports links to missing pages, headings and site paths', () => {
   ]);
 });
 
+test('reports an anchor that two headings of a page have', () => {
+  write(
+    'a.md',
+    '### One {#spend}\n### Two {#spend}\n```md\n## Three {#three}\n```\n## Four {#three}',
+  );
+  write('b.md', '### One {#spend}');
+  expect(findDeadLinks(folder)).toEqual(['a.md: {#spend}']);
+});
+
 test('accepts valid links and ignores code', () => {
   write(
     'README.md',

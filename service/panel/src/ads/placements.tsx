@@ -1,3 +1,4 @@
+import { Alert } from '@mui/material';
 import type { Placement } from '@trueward/protocol/wire';
 import {
   BooleanInput,
@@ -10,12 +11,15 @@ import {
   TextInput,
   useDataProvider,
   useGetList,
+  useRecordContext,
 } from 'react-admin';
 import { AdvancedFields } from '../common/advanced-fields.tsx';
-import { StatusColumn, NameColumn } from '../common/columns.tsx';
+import { NameColumn } from '../common/columns.tsx';
 import { statusChoices, makeChoices } from '../common/choices.tsx';
 import { formatDuration } from '../common/duration.ts';
 import { DurationInput } from '../common/duration-input.tsx';
+import { StatusChip } from '../common/status-chip.tsx';
+import { usePlacementProblem } from './use-serving.ts';
 import { CreatePage, EditPage, ListPage } from '../resource/resource-pages.tsx';
 
 export function PlacementList() {
@@ -31,8 +35,34 @@ export function PlacementList() {
         label="Frequency cap"
         render={(placement) => formatCap((placement as Placement).frequency_cap)}
       />
-      <StatusColumn source="status" label="Status" />
+      <DataTable.Col
+        source="status"
+        label="Status"
+        render={(placement) => <PlacementStatus placement={placement as Placement} />}
+      />
     </ListPage>
+  );
+}
+
+/** A placement's status, or why it has no ads. */
+function PlacementStatus({ placement }: { placement: Placement }) {
+  const problem = usePlacementProblem(placement);
+  return (
+    <span title={problem?.text}>
+      <StatusChip status={problem?.state ?? placement.status} />
+    </span>
+  );
+}
+
+/** Why the current placement has no ads, if it has none. */
+function PlacementWarning() {
+  const placement = useRecordContext<Placement>();
+  const problem = usePlacementProblem(placement ?? { name: '', status: 'paused' });
+  if (!problem) return null;
+  return (
+    <Alert severity="warning" sx={{ width: '100%', marginBottom: 2 }}>
+      {problem.text}
+    </Alert>
   );
 }
 
@@ -57,6 +87,7 @@ export function PlacementCreate() {
 
 export const PlacementEdit = () => (
   <EditPage noun="placement">
+    <PlacementWarning />
     <PlacementFields isNew={false} />
   </EditPage>
 );

@@ -23,6 +23,7 @@ export function AdvancedFields({ title, children }: Props) {
       onChange={(_event, expanded) => setOpen(expanded)}
       disableGutters
       variant="outlined"
+      slotProps={{ heading: { component: 'h2' } }}
       sx={{ width: '100%', maxWidth: 720, marginBlock: 1 }}
     >
       <AccordionSummary expandIcon={<ExpandMoreIcon />}>{title}</AccordionSummary>

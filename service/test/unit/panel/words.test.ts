@@ -12,7 +12,11 @@ import {
   isLanguage,
   languages,
 } from '../../../panel/src/common/catalogs.ts';
-import { formatDuration, formatElapsed, parseDuration } from '../../../panel/src/common/duration.ts';
+import {
+  formatDuration,
+  formatElapsed,
+  parseDuration,
+} from '../../../panel/src/common/duration.ts';
 import { formatFieldNumber, getFieldLabel } from '../../../panel/src/common/fields.ts';
 import { describeAdReason, describeRewardReason } from '../../../panel/src/common/reasons.ts';
 import { describePolicy } from '../../../panel/src/policy/describe-policy.ts';

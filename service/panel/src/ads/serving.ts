@@ -1,0 +1,79 @@
+import type { Creative, HouseAd, KillSwitch, Placement, Source } from '@trueward/protocol/wire';
+
+/** What decides whether a house ad is served. Objects that aren't known yet are left out. */
+export interface ServingFacts {
+  houseAd: Partial<Pick<HouseAd, 'status' | 'placements' | 'phase'>>;
+  creative?: Creative | undefined;
+  source?: Source | undefined;
+  /** The house ad's placements. */
+  placements?: readonly Placement[] | undefined;
+  /** The kill switches that are on. */
+  killSwitches?: readonly KillSwitch[] | undefined;
+}
+
+/** A problem: a word for lists, and a sentence with the remedy. */
+export interface ServingProblem {
+  state: string;
+  text: string;
+}
+
+const reviews: Readonly<Record<string, string>> = {
+  pending_review: 'Its creative is waiting for review. Approve it in the review queue.',
+  rejected: 'Its creative was rejected. Change the creative, or choose another one.',
+  suspended: 'Its creative is suspended. Approve it in the review queue, or choose another one.',
+};
+
+/** Returns why a house ad that is active isn't served. The list is empty if it is served or isn't active. */
+export function findServingProblems(facts: ServingFacts): ServingProblem[] {
+  const { houseAd, creative, source, placements = [], killSwitches = [] } = facts;
+  if (houseAd.status === 'paused' || (houseAd.phase ?? 'running') !== 'running') return [];
+  const problems: ServingProblem[] = [];
+  const review = creative?.review.status ?? 'approved';
+  if (review !== 'approved') problems.push({ state: review, text: reviews[review] ?? '' });
+  if (source?.status === 'paused')
+    problems.push({
+      state: 'source paused',
+      text: `Its source, ${source.name}, is paused. Set the source’s status to active.`,
+    });
+  for (const { name, status } of placements)
+    if (status === 'paused')
+      problems.push({
+        state: 'placement paused',
+        text: `The placement ${name} is paused. Set its status to active.`,
+      });
+  const targets = [creative?.advertiser_id, creative?.source_id, ...(houseAd.placements ?? [])];
+  for (const { scope, target_id: id, reason } of killSwitches)
+    if (targets.includes(id))
+      problems.push({
+        state: 'stopped',
+        text: `A kill switch stops its ${scope}${reason === undefined ? '' : ` (${reason})`}. Resume it under Kill switches.`,
+      });
+  return problems;
+}
+
+/**
+ * Returns why an active placement has no ads. Undefined if it may have some.
+ *
+ * @param houseAds the active house ads
+ * @param sources the active sources
+ */
+export function findPlacementProblem(
+  { name, status }: Pick<Placement, 'name' | 'status'>,
+  houseAds: readonly HouseAd[],
+  sources: readonly Source[],
+  killSwitches: readonly KillSwitch[],
+): ServingProblem | undefined {
+  if (status !== 'active') return undefined;
+  if (killSwitches.some(({ scope, target_id: id }) => scope === 'placement' && id === name))
+    return {
+      state: 'stopped',
+      text: 'A kill switch stops this placement. Resume it under Kill switches.',
+    };
+  const serves = ({ placements = [] }: { placements?: string[] }) => placements.includes(name);
+  return houseAds.some(serves) || sources.some(serves)
+    ? undefined
+    : {
+        state: 'no ads',
+        text: 'No active house ad or source serves this placement. Create a house ad for it.',
+      };
+}
