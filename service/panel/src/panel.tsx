@@ -104,6 +104,7 @@ function SignedInPanel({ connection, session }: Props) {
             <Route path="/decisions/:id" element={<pages.decision />} />
             <Route path="/try" element={<pages.tryRequest />} />
             <Route path="/players" element={<pages.player />} />
+            <Route path="/first-ad" element={<pages.firstAd />} />
             <Route path="/review" element={<pages.reviewQueue />} />
             <Route path="/account" element={<pages.account session={session} />} />
           </CustomRoutes>
@@ -135,5 +136,6 @@ const pages = {
   tryRequest: page(() => import('./policy/try-request.tsx'), 'TryRequestPage'),
   player: page(() => import('./player/player-page.tsx'), 'PlayerPage'),
   reviewQueue: page(() => import('./creative/review-queue.tsx'), 'ReviewQueue'),
+  firstAd: page(() => import('./first-ad/first-ad-page.tsx'), 'FirstAdPage'),
   account: page(() => import('./user/account-page.tsx'), 'AccountPage'),
 };

@@ -70,16 +70,35 @@ test('an operator can turn a file into an ad that players see', async () => {
     min_view_ms: 5_000,
   });
 
-  await page.goto(`${site.url}/panel/#/creatives/create`);
-  await page.getByRole('textbox', { name: 'Name' }).fill('Spring film');
+  // The new placement has no ads yet, and says so.
+  const placementRow = page.getByRole('row').filter({ hasText: 'bonus-round' });
+  await placementRow.getByText('no ads').waitFor();
+
+  await page.goto(`${site.url}/panel/#/house-ads/create`);
+  await page.getByRole('textbox', { name: 'Name' }).fill('Spring');
+  await page.getByRole('combobox', { name: 'Creative' }).fill('Spring film');
+  await page.getByRole('option', { name: 'New creative Spring film…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New creative' });
+  expect(await dialog.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Spring film');
+  await expect
+    .poll(() => dialog.getByRole('combobox', { name: 'Source' }).inputValue())
+    .toBe('House');
   await chooseOption(page, 'Advertiser', 'Meadow');
-  await chooseOption(page, 'Source', 'House');
-  await page.locator('input[type=file]').setInputFiles(creativePath('meadow.mp4'));
-  const fileDetails = page.getByRole('status').filter({ hasText: 'File details' });
+  await dialog.locator('input[type=file]').setInputFiles(creativePath('meadow.mp4'));
+  const fileDetails = dialog.getByRole('status').filter({ hasText: 'File details' });
   await fileDetails.waitFor();
   expect(await fileDetails.textContent()).toMatch(/640 × 360.*12\.\d s.*(avc|h264)/is);
-  await page.getByLabel('Alt text').fill('A meadow in spring.');
-  await save(page, 'Spring film');
+  await dialog.getByLabel('Alt text').fill('A meadow in spring.');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await chooseOption(page, 'Placements', 'bonus-round');
+  await page.getByText('Its creative is waiting for review.').waitFor();
+  await expectPreviews(page);
+  await save(page, 'Spring');
+  const houseAdRow = page.getByRole('row').filter({ hasText: 'bonus-round' });
+  // Its thumbnail, and the reason why it isn't served.
+  await houseAdRow.locator('video[src*="/media/"]').waitFor({ state: 'attached' });
+  await houseAdRow.getByText('pending review').nth(1).waitFor();
 
   await page.goto(`${site.url}/panel/#/review`);
   const queueEntry = page.getByRole('region', { name: 'Spring film' });
@@ -88,18 +107,47 @@ test('an operator can turn a file into an ad that players see', async () => {
   await page.getByText('Nothing to review.').waitFor();
   const creative = await findByName<Creative>('/v1/creatives', 'Spring film');
   expect(creative.review).toMatchObject({ status: 'approved', reviewed_by: 'owner@example.com' });
-
-  await page.goto(`${site.url}/panel/#/house-ads/create`);
-  await page.getByRole('textbox', { name: 'Name' }).fill('Spring');
-  await chooseOption(page, 'Creative', 'Spring film');
-  await chooseOption(page, 'Placements', 'bonus-round');
-  await expectPreviews(page);
-  await save(page, 'Spring');
+  await page.goto(`${site.url}/panel/#/house-ads`);
+  await houseAdRow.getByText('running').waitFor();
   const houseAd = await findByName<HouseAd>('/v1/house-ads', 'Spring');
   expect(houseAd).toMatchObject({ creative_id: creative.id, placements: ['bonus-round'] });
 
   const { body } = await site.game.decide({ placement: 'bonus-round', user_ref: 'player' });
   expect(body).toMatchObject({ status: 'filled', reward: { amount: 75, type: 'gems' } });
+});
+
+test('an empty environment leads to its first ad, step by step', async () => {
+  const page = await site.open('/');
+  await page.evaluate(() => sessionStorage.setItem('trueward.environment', 'live'));
+  await page.reload();
+  await page.getByRole('link', { name: 'Set up your first ad' }).click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('revive');
+  await page.getByLabel('Reward amount').fill('25');
+  await page.getByLabel('Reward type').fill('coins');
+  await page.getByRole('button', { name: 'Create placement' }).click();
+  await page.getByRole('textbox', { name: 'Domain' }).waitFor();
+  await page.getByRole('textbox', { name: 'Name' }).fill('My games');
+  await page.getByRole('textbox', { name: 'Domain' }).fill('games.example');
+  await page.getByRole('button', { name: 'Create advertiser' }).click();
+  await page.locator('input[type=file]').setInputFiles(creativePath('harbour.png'));
+  await page.getByLabel('Alt text').fill('A harbour.');
+  await page.getByText('File details').waitFor();
+  await page.getByRole('button', { name: 'Submit for review' }).click();
+  await page.getByRole('button', { name: 'Approve' }).click();
+  await page.getByRole('button', { name: 'Create house ad' }).click();
+  await page.getByLabel('Allowed origins').fill('*');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const code = (await page.getByRole('group', { name: 'Code to paste' }).textContent()) ?? '';
+  expect(code).toContain(`serviceUrl: '${site.url}'`);
+  expect(code).toContain("ads.showRewarded('revive')");
+
+  const [key = ''] = /pk_live_\w+/.exec(code) ?? [];
+  const decision = { placement: 'revive', user_ref: 'player', consent: { status: 'granted' } };
+  expect(await site.game.call('POST', '/v1/decisions', key, decision)).toMatchObject({
+    body: { status: 'filled', reward: { amount: 25, type: 'coins' } },
+  });
+  await page.getByText('Your game has requested an ad.').waitFor();
 });
 
 /** Asserts that the previews use the SDK's own overlay in three sizes and show the placement's reward. */

@@ -38,7 +38,7 @@ export const AdvertiserEdit = () => (
   </EditPage>
 );
 
-const AdvertiserFields = () => (
+export const AdvertiserFields = () => (
   <>
     <TextInput source="name" label="Name" validate={required()} />
     <TextInput source="domain" label="Domain" helperText={domainHelp} validate={required()} />

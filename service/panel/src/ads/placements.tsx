@@ -1,26 +1,12 @@
 import { Alert } from '@mui/material';
 import type { Placement } from '@trueward/protocol/wire';
-import {
-  BooleanInput,
-  DataTable,
-  FormDataConsumer,
-  minValue,
-  NumberInput,
-  required,
-  SelectInput,
-  TextInput,
-  useDataProvider,
-  useGetList,
-  useRecordContext,
-} from 'react-admin';
-import { AdvancedFields } from '../common/advanced-fields.tsx';
+import { DataTable, useDataProvider, useRecordContext } from 'react-admin';
 import { NameColumn } from '../common/columns.tsx';
-import { statusChoices, makeChoices } from '../common/choices.tsx';
 import { formatDuration } from '../common/duration.ts';
-import { DurationInput } from '../common/duration-input.tsx';
 import { StatusChip } from '../common/status-chip.tsx';
-import { usePlacementProblem } from './use-serving.ts';
 import { CreatePage, EditPage, ListPage } from '../resource/resource-pages.tsx';
+import { PlacementFields } from './placement-fields.tsx';
+import { usePlacementProblem } from './use-serving.ts';
 
 export function PlacementList() {
   return (
@@ -90,147 +76,4 @@ export const PlacementEdit = () => (
     <PlacementWarning />
     <PlacementFields isNew={false} />
   </EditPage>
-);
-
-/** Form fields for a placement. Name and format cannot be changed later, because games depend on them. */
-function PlacementFields({ isNew }: { isNew: boolean }) {
-  return (
-    <>
-      <TextInput
-        source="name"
-        label="Name"
-        helperText="Your game uses it to request ads. Lowercase letters, digits and hyphens."
-        validate={required()}
-        readOnly={!isNew}
-      />
-      <SelectInput
-        source="format"
-        label="Format"
-        choices={makeChoices('rewarded', 'interstitial', 'banner')}
-        validate={required()}
-        readOnly={!isNew}
-      />
-      <FormDataConsumer>
-        {({ formData }) => formData['format'] === 'rewarded' && <RewardFields />}
-      </FormDataConsumer>
-      {isNew && (
-        <FormDataConsumer>
-          {({ formData }) => formData['format'] === 'interstitial' && <RecommendedRules />}
-        </FormDataConsumer>
-      )}
-      <Limits />
-      <SelectInput source="status" label="Status" choices={statusChoices} defaultValue="active" />
-    </>
-  );
-}
-
-/** Offers the recommended ad rules, unless the environment has rules already. */
-function RecommendedRules() {
-  const { total } = useGetList('ad-rules', { pagination: { page: 1, perPage: 1 } });
-  if (total !== 0) return null;
-  return (
-    <BooleanInput
-      source="add_rules"
-      label="Add the recommended ad rules"
-      helperText="No interstitial in a session’s first minute, 2 minutes between interstitials, and 1 minute after a rewarded ad."
-      defaultValue
-    />
-  );
-}
-
-const RewardFields = () => (
-  <>
-    <NumberInput
-      source="reward.amount"
-      label="Reward amount"
-      validate={[required(), minValue(0)]}
-    />
-    <TextInput
-      source="reward.type"
-      label="Reward type"
-      helperText="The name in your game, such as coins."
-      validate={required()}
-    />
-    <SelectInput
-      source="reward.credit"
-      label="Who credits the player"
-      choices={[
-        { id: 'webhook', name: 'Your game or server' },
-        { id: 'wallet', name: 'This service, in the player’s wallet' },
-      ]}
-      defaultValue="webhook"
-      validate={required()}
-    />
-    <SelectInput
-      source="identity"
-      label="Player identity"
-      choices={[
-        { id: 'none', name: 'Set by the game, not verified' },
-        { id: 'user_token', name: 'User token signed by your server' },
-        { id: 'server', name: 'Set by your server, which requests the ads' },
-      ]}
-      helperText="How the service knows which player earns the reward. Default: set by the game."
-    />
-  </>
-);
-
-const Limits = () => (
-  <>
-    <NumberInput
-      source="frequency_cap.max"
-      label="Frequency cap: impressions per player"
-      min={1}
-      max={1_000}
-    />
-    <DurationInput
-      source="frequency_cap.per_s"
-      label="Frequency cap: period"
-      helperText="For example 10 min or 24 h."
-      unit="s"
-      min={1}
-      max={2_592_000}
-    />
-    <DurationInput
-      source="cooldown_s"
-      label="Cooldown"
-      helperText="Minimum time between a player’s ads, for example 30 s."
-      unit="s"
-      min={0}
-      max={604_800}
-      defaultValue={0}
-      isRequired
-    />
-    <AdvancedFields title="Watch time and late completions">
-      <DurationInput
-        source="min_view_ms"
-        label="Minimum watch time"
-        helperText="For image and HTML ads. Videos must play to the end."
-        unit="ms"
-        min={1_000}
-        max={120_000}
-        defaultValue={5_000}
-        isRequired
-      />
-      <DurationInput
-        source="close_after_ms"
-        label="Close button delay"
-        helperText="When the close button appears at the latest."
-        unit="ms"
-        min={0}
-        max={120_000}
-        defaultValue={5_000}
-        isRequired
-      />
-      <DurationInput
-        source="late_window_s"
-        label="Late window"
-        helperText="How long after the decision a completion can still arrive, for example from an offline device."
-        unit="s"
-        min={0}
-        max={604_800}
-        defaultValue={86_400}
-        isRequired
-      />
-    </AdvancedFields>
-  </>
 );

@@ -2,8 +2,15 @@ import ContentCopyIcon from '@mui/icons-material/ContentCopy';
 import { Box, Button } from '@mui/material';
 import { useState } from 'react';
 
+interface Props {
+  text: string;
+  label: string;
+  /** Whether the text has several lines. */
+  isBlock?: boolean;
+}
+
 /** Text with a copy button. */
-export function CopyText({ text, label }: { text: string; label: string }) {
+export function CopyText({ text, label, isBlock = false }: Props) {
   const [message, setMessage] = useState('');
   async function copy(): Promise<void> {
     try {
@@ -17,11 +24,13 @@ export function CopyText({ text, label }: { text: string; label: string }) {
   return (
     <Box sx={{ display: 'flex', flexWrap: 'wrap', alignItems: 'center', gap: 1 }}>
       <Box
-        component="code"
+        component={isBlock ? 'pre' : 'code'}
+        tabIndex={isBlock ? 0 : undefined}
         aria-label={label}
         role="group"
         sx={{
           overflowWrap: 'anywhere',
+          ...(isBlock && { margin: 0, width: '100%', whiteSpace: 'pre-wrap' }),
           padding: 1,
           borderRadius: 1,
           backgroundColor: 'action.hover',

@@ -47,6 +47,15 @@ export const CreativeFields = () => (
         }
       />
     </ReferenceInput>
+    <AdFields />
+    <CategoriesInput />
+    <EditedCreativePreview />
+  </>
+);
+
+/** What players see of a creative, and where it leads. */
+export const AdFields = () => (
+  <>
     <MediaInput />
     <TextInput source="click_url" type="url" label="Click-through URL" />
     <TextInput
@@ -55,8 +64,6 @@ export const CreativeFields = () => (
       helperText="Describes the ad to players who cannot see it."
       validate={required()}
     />
-    <CategoriesInput />
-    <EditedCreativePreview />
   </>
 );
 

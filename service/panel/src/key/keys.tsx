@@ -10,7 +10,6 @@ import {
   NumberInput,
   required,
   SelectInput,
-  TextArrayInput,
   TextInput,
   TopToolbar,
   useGetList,
@@ -22,6 +21,7 @@ import { PanelForm } from '../common/panel-form.tsx';
 import { CopyText } from '../common/copy-text.tsx';
 import { SecretDialog } from '../common/dialogs.tsx';
 import { TimeText, useTimeZone } from '../common/time.tsx';
+import { OriginsInput } from './key-fields.tsx';
 import { KeyActions, keyInstructions, describeKeyState, isRevoked } from './key-actions.tsx';
 
 export function KeyList() {
@@ -155,15 +155,6 @@ const bothOrNeither = (
 
 const KeyNameInput = () => (
   <TextInput source="name" label="Name" helperText="What the key is for, such as: game server." />
-);
-
-const OriginsInput = () => (
-  <TextArrayInput
-    source="allowed_origins"
-    label="Allowed origins"
-    helperText="For example https://game.example. Press Enter after each one; * allows any origin."
-    validate={required()}
-  />
 );
 
 /** Warns about active secret keys that a web page has sent to the service. */
