@@ -11,6 +11,7 @@ import type {
 } from '../../../protocol/wire.ts';
 import type { Page } from 'playwright';
 import { expect } from 'vitest';
+import { createPanelClient } from '../../../service/test/http/panel-client.ts';
 import { type PanelSite, startPanelSite } from './panel-site.ts';
 import { it as test } from '../worker.ts';
 
@@ -117,6 +118,7 @@ test('an operator can turn a file into an ad that players see', async () => {
 });
 
 test('an empty environment leads to its first ad, step by step', async () => {
+  await emptyLive();
   const page = await site.open('/');
   await page.evaluate(() => sessionStorage.setItem('trueward.environment', 'live'));
   await page.reload();
@@ -149,6 +151,16 @@ test('an empty environment leads to its first ad, step by step', async () => {
   });
   await page.getByText('Your game has requested an ad.').waitFor();
 });
+
+/** Removes the demo's objects from the live environment. */
+async function emptyLive(): Promise<void> {
+  const client = createPanelClient(site.url, 'live');
+  await client.signIn('owner@example.com');
+  for (const kind of ['house-ads', 'creatives', 'advertisers', 'sources', 'placements', 'keys']) {
+    const { body } = await client.send<{ data: { id: string }[] }>('GET', `/v1/${kind}?limit=100`);
+    for (const { id } of body.data) await client.send('DELETE', `/v1/${kind}/${id}`);
+  }
+}
 
 /** Asserts that the previews use the SDK's own overlay in three sizes and show the placement's reward. */
 async function expectPreviews(page: Page): Promise<void> {

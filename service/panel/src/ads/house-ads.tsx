@@ -72,6 +72,8 @@ const HouseAdFields = () => (
         // The service has searched already.
         matchSuggestion={() => true}
         validate={required()}
+        // After the dialog, the field has the focus again, but nothing to choose.
+        openOnFocus={false}
         createLabel="New creative…"
         createItemLabel="New creative %{item}…"
         create={<NewCreative />}

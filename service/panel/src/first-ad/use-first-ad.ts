@@ -1,6 +1,7 @@
 import type { Advertiser, ApiKey, Creative, HouseAd, Placement } from '@trueward/protocol/wire';
 import { useGetList } from 'react-admin';
 import type { Shown } from '../api/data-provider.ts';
+import { isRevoked } from '../key/key-actions.tsx';
 
 /** The newest object of a kind, and whether that is known yet. */
 interface Newest<T> {
@@ -61,7 +62,15 @@ export function useFirstAd(isWaiting: boolean): FirstAd {
   const advertiser = useNewest<Advertiser>('advertisers');
   const creative = useNewest<Shown<Creative>>('creatives');
   const houseAd = useNewest<HouseAd>('house-ads', { status: 'active' });
-  const key = useNewest<ApiKey>('keys', { kind: 'publishable' });
+  const { data: keys } = useGetList<ApiKey>('keys', {
+    filter: { kind: 'publishable' },
+    pagination: { page: 1, perPage: 1_000 },
+    sort: { field: 'created_at', order: 'DESC' },
+  });
+  const key = {
+    record: keys?.find((each) => !isRevoked(each, Date.now())),
+    isKnown: keys !== undefined,
+  };
   const decision = useNewest<{ id: string }>('decisions', {}, isWaiting && refetchInterval);
   const steps = [
     placement.record !== undefined,
