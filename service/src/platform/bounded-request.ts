@@ -1,5 +1,6 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Dispatcher } from 'undici';
+import type { ClientRequest, IncomingHttpHeaders } from 'node:http';
+import { TLSSocket } from 'node:tls';
+import type { GuardedAgent } from './guarded-agent.ts';
 import { onAbort } from './on-abort.ts';
 
 /** A signal that can be aborted directly or by its parent signal. */
@@ -47,7 +48,7 @@ export interface BoundedRequest {
   method?: 'GET' | 'POST';
   headers: Readonly<Record<string, string>>;
   body?: string;
-  dispatcher: Dispatcher;
+  agent: Pick<GuardedAgent, 'request'>;
   signal: AbortSignal;
   /** Timeout for the whole request. By default, there is none. */
   timeoutMs?: number;
@@ -63,6 +64,10 @@ export interface BoundedRequest {
    * nothing.
    */
   onStart?(): void;
+  /** Whether to read the body. If not, the connection is closed. By default, every body is read. */
+  wantsBody?(response: Pick<BoundedResponse, 'status' | 'headers'>): boolean;
+  /** Called for each part of the body as it arrives. */
+  onData?(chunk: Buffer): void;
 }
 
 export interface BoundedResponse {
@@ -85,16 +90,14 @@ export class BodyTooLargeError extends Error {
  * Sends a request and reads a size-limited response. Does not follow redirects. If the request fails after the status
  * has arrived, resolves with the part of the body that was received.
  *
- * Uses undici's `dispatch()`. With `request()`, which creates a stream and a signal per response, a webhook delivery
- * takes 390 µs of CPU time instead of 300 µs.
- *
- * @throws Error when the request fails before the status arrives: undici's error, a `TimeoutError`, or `signal.reason`.
+ * @throws Error when the request fails before the status arrives: Node's error, a `BlockedAddressError`, a `TimeoutError`, or `signal.reason`.
  */
-export function requestBounded(request: BoundedRequest): Promise<BoundedResponse> {
-  const { dispatcher, signal, timeoutMs, maxBytes, keepBytes = maxBytes } = request;
+export function requestBounded(given: BoundedRequest): Promise<BoundedResponse> {
+  const { agent, signal, timeoutMs, maxBytes, keepBytes = maxBytes } = given;
   return new Promise((resolve, reject) => {
-    const { origin, pathname, search } = new URL(request.url);
-    let controller: Dispatcher.DispatchController | undefined;
+    if (signal.aborted) return reject(signal.reason as Error);
+    const { method = 'GET', headers } = given;
+    const request = agent.request(new URL(given.url), { method, headers });
     let settled = false;
     let response: Pick<BoundedResponse, 'status' | 'headers'> | undefined;
     const chunks: Buffer[] = [];
@@ -105,7 +108,7 @@ export function requestBounded(request: BoundedRequest): Promise<BoundedResponse
       settled = true;
       clearTimeout(timer);
       unsubscribe();
-      if (error) controller?.abort(error);
+      if (error) request.destroy();
       if (!response) return reject(error ?? new Error('The response has no status.'));
       const body = Buffer.concat(chunks).subarray(0, keepBytes);
       resolve({ body, ...response, ...(error === undefined ? {} : { bodyError: error }) });
@@ -114,36 +117,38 @@ export function requestBounded(request: BoundedRequest): Promise<BoundedResponse
       timeoutMs === undefined
         ? undefined
         : setTimeout(() => settle(timeoutError(timeoutMs)), timeoutMs);
-    let unsubscribe = (): void => undefined;
-    unsubscribe = onAbort(signal, () => settle(signal.reason as Error));
-    if (signal.aborted) return;
-    dispatcher.dispatch(
-      {
-        origin,
-        path: pathname + search,
-        method: request.method ?? 'GET',
-        headers: request.headers,
-        body: request.body ?? null,
-      },
-      {
-        onRequestStart(requestController) {
-          controller = requestController;
-          // The request timed out or was aborted while it waited for a connection.
-          if (settled) return requestController.abort(new Error('The request was aborted.'));
-          request.onStart?.();
-        },
-        onResponseStart(_controller, status, headers) {
-          // Informational responses (1xx) precede the final response.
-          if (status >= 200) response = { status, headers };
-        },
-        onResponseData(_controller, chunk) {
-          if (size < keepBytes) chunks.push(chunk);
-          size += chunk.length;
-          if (size > maxBytes) settle(new BodyTooLargeError(maxBytes));
-        },
-        onResponseEnd: () => settle(),
-        onResponseError: (_controller, error) => settle(error),
-      },
-    );
+    const unsubscribe = onAbort(signal, () => settle(signal.reason as Error));
+    onceConnected(request, () => {
+      if (!settled) given.onStart?.();
+    });
+    request.on('error', (error) => settle(flattenError(error)));
+    request.on('response', (message) => {
+      response = { status: message.statusCode ?? 0, headers: message.headers };
+      message.on('error', settle);
+      if (given.wantsBody?.(response) === false) {
+        settle();
+        return void request.destroy();
+      }
+      message.on('data', (chunk: Buffer) => {
+        if (size < keepBytes) chunks.push(chunk);
+        size += chunk.length;
+        if (size > maxBytes) return settle(new BodyTooLargeError(maxBytes));
+        given.onData?.(chunk);
+      });
+      message.on('end', () => settle());
+    });
+    request.end(given.body);
   });
 }
+
+/** Calls `callback` once the request has a connection, on which it can be sent. */
+function onceConnected(request: ClientRequest, callback: () => void): void {
+  request.once('socket', (socket) => {
+    if (!socket.connecting && request.reusedSocket) callback();
+    else socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', callback);
+  });
+}
+
+/** If a host has several addresses, a failure to connect has one error for each, and no message of its own. */
+const flattenError = (error: Error): Error =>
+  error instanceof AggregateError ? ((error.errors.at(-1) as Error | undefined) ?? error) : error;

@@ -1,7 +1,8 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
-import { isIP, type LookupFunction, type Socket } from 'node:net';
+import { type ClientRequest, Agent as HttpAgent, request as requestHttp } from 'node:http';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { Agent, buildConnector, type Dispatcher } from 'undici';
 
 /** Which non-public addresses the service may connect to on behalf of an operator. */
 export interface AddressRule {
@@ -89,62 +90,76 @@ type Resolve = (
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
+/** What a request sends before its body. */
+export interface RequestHead {
+  method: string;
+  headers: Readonly<Record<string, string>>;
+}
+
+/** Makes requests to addresses that an {@link AddressRule} allows, on connections that are reused. */
+export interface GuardedAgent {
+  /**
+   * Begins a request. The caller ends it, and listens to its errors.
+   *
+   * @throws BlockedAddressError when the URL names an IP address that is not allowed
+   * @throws TypeError for a header that can't be sent
+   */
+  request(url: URL, head: RequestHead): ClientRequest;
+  /** Closes all connections. */
+  destroy(): void;
+}
+
+/** How long a connection waits for its next request, in milliseconds, unless its server said a shorter time. */
+const idleMs = 10_000;
+
 /**
  * Creates an HTTP agent that connects only to public addresses, to prevent server-side request forgery (SSRF). This is
  * the only place that decides where requests on behalf of an account may go. It checks before it connects, so an inside
  * address doesn't even see a connection: IP literals, for which Node makes no DNS lookup, and every address that DNS
  * returns. The socket connects to one of the addresses that were checked, so a name can't be rebound in between.
+ *
+ * Uses Node's own client, because undici ends a connection on which `100 Continue` arrives, which some receivers send
+ * without being asked. A client must accept it (RFC 9110, section 15.2).
  */
-export function createGuardedAgent(
-  rule: AddressRule,
-  resolve: Resolve = lookup,
-  connectTimeoutMs = 10_000,
-): Agent {
-  const connect = buildConnector({
-    timeout: connectTimeoutMs,
-    lookup: guardedLookup(rule, resolve),
-  });
-  return new Agent({
-    // The number of connections is unlimited, so that accounts that send requests to the same host don't wait for each
-    // other. Callers limit the number of concurrent requests.
-    connections: null,
-    keepAliveTimeout: 10_000,
-    connect(options, callback) {
-      const literal = options.hostname.replace(/^\[|\]$/g, '');
-      if (isIP(literal) !== 0 && !isAllowedAddress(literal, rule)) {
-        callback(new BlockedAddressError(literal), null);
-        return;
-      }
-      connect(options, (...result) => {
-        const [error, socket] = result;
-        if (error !== null) return callback(error, null);
-        const address = (socket as Socket).remoteAddress ?? 'unknown';
-        if (isAllowedAddress(address, rule)) return callback(null, socket);
-        socket.destroy();
-        callback(new BlockedAddressError(address), null);
-      });
+export function createGuardedAgent(rule: AddressRule, resolve: Resolve = lookup): GuardedAgent {
+  // The number of connections is unlimited, so that accounts that send requests to the same host don't wait for each
+  // other. Callers limit the number of concurrent requests, and the time for each.
+  const options = { keepAlive: true, timeout: idleMs, lookup: guardedLookup(rule, resolve) };
+  const [http, https] = [new HttpAgent(options), new HttpsAgent(options)];
+  return {
+    request(url, head) {
+      const literal = url.hostname.replace(/^\[|\]$/g, '');
+      if (isIP(literal) !== 0 && !isAllowedAddress(literal, rule))
+        throw new BlockedAddressError(literal);
+      return url.protocol === 'https:'
+        ? requestHttps(url, { ...head, agent: https })
+        : requestHttp(url, { ...head, agent: http });
     },
-  });
+    destroy() {
+      http.destroy();
+      https.destroy();
+    },
+  };
 }
 
 /** `strict` connects only to public IPs. `development` also connects to loopback IPs. */
 export interface GuardedAgents {
-  strict: Dispatcher;
-  development: Dispatcher;
+  strict: GuardedAgent;
+  development: GuardedAgent;
 }
 
 /** Creates both guarded agents. Destroy them together. */
-export function createGuardedAgents(
-  connectTimeoutMs?: number,
-): GuardedAgents & { destroy(): Promise<void> } {
-  const create = (loopback: boolean): Agent =>
-    createGuardedAgent({ loopback }, lookup, connectTimeoutMs);
-  const [strict, development] = [create(false), create(true)];
+export function createGuardedAgents(): GuardedAgents & { destroy(): void } {
+  const [strict, development] = [
+    createGuardedAgent({ loopback: false }),
+    createGuardedAgent({ loopback: true }),
+  ];
   return {
     strict,
     development,
-    async destroy() {
-      await Promise.all([strict.destroy(), development.destroy()]);
+    destroy() {
+      strict.destroy();
+      development.destroy();
     },
   };
 }

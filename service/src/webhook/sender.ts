@@ -70,7 +70,7 @@ export function createSender({ clock, agents, timeoutMs = 10_000 }: Deps): Send 
           ...signRequest({ id, body, secrets, timestampS }),
         },
         body,
-        dispatcher: loopback ? agents.development : agents.strict,
+        agent: loopback ? agents.development : agents.strict,
         signal,
         timeoutMs,
         maxBytes: maxReadBytes,

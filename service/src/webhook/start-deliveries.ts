@@ -109,7 +109,7 @@ export async function startDeliveries(deps: Deps) {
     async stop() {
       await Promise.all([dispatcher.stop(), probes.stop()]);
       await lane.drain();
-      await agents.destroy();
+      agents.destroy();
     },
   };
 }

@@ -1,15 +1,16 @@
 import { getEventListeners, once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { Agent } from 'undici';
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, afterEach, expect, test } from 'vitest';
 import { createCircuitBreaker } from '../../src/demand/exchange/circuit-breaker.ts';
 import { createRequestExternal } from '../../src/demand/exchange/external-client.ts';
 import { BodyTooLargeError, requestBounded } from '../../src/platform/bounded-request.ts';
+import { createGuardedAgent, type GuardedAgent } from '../../src/platform/guarded-agent.ts';
 import { systemClock } from '../../src/platform/time.ts';
 import { createTrackerSender } from '../../src/demand/tracker/make-request.ts';
 
-const dispatcher = new Agent();
+const agent = createGuardedAgent({ loopback: true });
+afterAll(() => agent.destroy());
 const stopping = new AbortController();
 let server: Server | undefined;
 const sockets = new Set<Socket>();
@@ -36,7 +37,7 @@ const get = (url: string, options: { timeoutMs?: number; keepBytes?: number } = 
   requestBounded({
     url,
     headers: {},
-    dispatcher,
+    agent,
     signal: stopping.signal,
     maxBytes: 10,
     ...options,
@@ -50,7 +51,7 @@ test('a complete response has no error, and its connection is reused', async () 
     const response = await get(url);
     expect([response.status, response.body.toString()]).toEqual([200, '0123456789']);
     expect(response.bodyError).toBeUndefined();
-    // undici returns a connection to its pool in the next turn of the event loop.
+    // A connection returns to its pool in the next turn of the event loop.
     await new Promise(setImmediate);
   }
   expect(sockets.size).toBe(1);
@@ -71,11 +72,25 @@ test('a body longer than `keepBytes` is read to the end', async () => {
   expect(response.bodyError).toBeUndefined();
 });
 
-test('informational (1xx) responses are skipped', async () => {
-  const url = await serve(
-    respondWith(`HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${ok('final')}`),
-  );
-  expect(await get(url)).toMatchObject({ status: 200, body: Buffer.from('final') });
+test.each([
+  ['103', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'],
+  ['102', 'HTTP/1.1 102 Processing\r\n\r\n'],
+  ['an unexpected 100', 'HTTP/1.1 100 Continue\r\n\r\n'],
+  ['several', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 100 \r\n\r\n'],
+])('informational responses are skipped: %s', async (_, informational) => {
+  const url = await serve(respondWith(informational + ok('final')));
+  for (const body of [undefined, '{}'])
+    expect(
+      await requestBounded({
+        url,
+        method: body === undefined ? 'GET' : 'POST',
+        headers: {},
+        agent,
+        signal: stopping.signal,
+        maxBytes: 10,
+        ...(body === undefined ? {} : { body }),
+      }),
+    ).toMatchObject({ status: 200, body: Buffer.from('final') });
 });
 
 test('a timeout after the headers returns the status and the partial body', async () => {
@@ -86,15 +101,16 @@ test('a timeout after the headers returns the status and the partial body', asyn
 });
 
 /** Creates an agent that never connects, as if the host dropped all packets. */
-const createUnconnectedAgent = () => new Agent({ connect: () => undefined });
+const createUnconnectedAgent = (): GuardedAgent =>
+  createGuardedAgent({ loopback: true }, () => undefined);
 
 test('a request that is still waiting for a connection times out', async () => {
   const unconnectedAgent = createUnconnectedAgent();
   let started = false;
   const request = requestBounded({
-    url: 'http://127.0.0.1:9/',
+    url: 'http://silent.example/',
     headers: {},
-    dispatcher: unconnectedAgent,
+    agent: unconnectedAgent,
     signal: stopping.signal,
     maxBytes: 10,
     timeoutMs: 50,
@@ -102,26 +118,26 @@ test('a request that is still waiting for a connection times out', async () => {
   });
   await expect(request).rejects.toMatchObject({ name: 'TimeoutError' });
   expect(started).toBe(false);
-  await unconnectedAgent.destroy();
+  unconnectedAgent.destroy();
 });
 
 test('a tracker request that times out before it connects can be retried', async () => {
   const unconnectedAgent = createUnconnectedAgent();
-  const sendTo = (agent: Agent, url: string) =>
+  const sendTo = (agent: GuardedAgent, url: string) =>
     createTrackerSender({ agents: { strict: agent, development: agent }, timeoutMs: 50 })(
       { url, headers: {}, loopback: true },
       stopping.signal,
     );
-  expect(await sendTo(unconnectedAgent, 'http://127.0.0.1:9/pixel')).toEqual({
+  expect(await sendTo(unconnectedAgent, 'http://silent.example/pixel')).toEqual({
     error: 'timeout',
     reached: false,
   });
   // This server received the request, so it may have counted the impression.
-  expect(await sendTo(dispatcher, await serve(() => undefined))).toEqual({
+  expect(await sendTo(agent, await serve(() => undefined))).toEqual({
     error: 'timeout',
     reached: true,
   });
-  await unconnectedAgent.destroy();
+  unconnectedAgent.destroy();
 });
 
 test('a redirect with a body that never ends counts as a failure of the redirecting host', async () => {
@@ -132,7 +148,7 @@ test('a redirect with a body that never ends counts as a failure of the redirect
   );
   const outcomes: [host: string, succeeded: boolean][] = [];
   const requestExternal = createRequestExternal({
-    agents: { strict: dispatcher, development: dispatcher },
+    agents: { strict: agent, development: agent },
     breaker: {
       ...createCircuitBreaker(systemClock),
       record: (_sourceId, host, succeeded) => void outcomes.push([host, succeeded]),
@@ -154,7 +170,7 @@ test('aborting before or during a request rejects it with the abort reason', asy
   const url = await serve(() => undefined);
   const controller = new AbortController();
   const send = () =>
-    requestBounded({ url, headers: {}, dispatcher, signal: controller.signal, maxBytes: 10 });
+    requestBounded({ url, headers: {}, agent, signal: controller.signal, maxBytes: 10 });
   const request = send();
   await once(server as Server, 'connection');
   controller.abort(new Error('stopping'));
@@ -167,7 +183,7 @@ test('an invalid header rejects the promise instead of throwing synchronously', 
   const request = requestBounded({
     url: await serve(respondWith(ok(''))),
     headers: { 'x-header': 'a\nb' },
-    dispatcher,
+    agent,
     signal: stopping.signal,
     maxBytes: 10,
   });

@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 const agent = createGuardedAgent({ loopback: true });
 afterAll(async () => {
-  await agent.destroy();
+  agent.destroy();
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
 });

@@ -1,15 +1,14 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { Agent } from 'undici';
 import {
   createFetchMedia,
   type FetchMedia,
   RejectedError,
 } from '../../src/demand/intake/fetch-media.ts';
-import { createGuardedAgent } from '../../src/platform/guarded-agent.ts';
+import { createGuardedAgent, type GuardedAgents } from '../../src/platform/guarded-agent.ts';
 
-let agents: { strict: Agent; development: Agent };
+let agents: GuardedAgents;
 let fetchMedia: FetchMedia;
 beforeAll(() => {
   agents = {
@@ -18,7 +17,10 @@ beforeAll(() => {
   };
   fetchMedia = createFetchMedia({ agents, timeoutMs: 400 });
 });
-afterAll(() => Promise.all([agents.strict.destroy(), agents.development.destroy()]));
+afterAll(() => {
+  agents.strict.destroy();
+  agents.development.destroy();
+});
 
 let server: Server | undefined;
 const sockets = new Set<Socket>();

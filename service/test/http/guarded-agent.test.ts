@@ -1,14 +1,19 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, request as requestHttp, type Server } from 'node:http';
 import { lookup } from 'node:dns';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { Agent, request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createCircuitBreaker } from '../../src/demand/exchange/circuit-breaker.ts';
 import { createRequestExternal } from '../../src/demand/exchange/external-client.ts';
 import { createFetchMedia } from '../../src/demand/intake/fetch-media.ts';
 import { createTrackerSender } from '../../src/demand/tracker/make-request.ts';
-import { createGuardedAgent, isAllowedAddress } from '../../src/platform/guarded-agent.ts';
+import {
+  createGuardedAgent,
+  type GuardedAgent,
+  type GuardedAgents,
+  isAllowedAddress,
+} from '../../src/platform/guarded-agent.ts';
+import { requestBounded } from '../../src/platform/bounded-request.ts';
 import { systemClock } from '../../src/platform/time.ts';
 import { fetchAdsTxt } from '../../src/program/cli/doctor-ads-txt.ts';
 import { createSender } from '../../src/webhook/sender.ts';
@@ -19,6 +24,7 @@ let publicServer: Server;
 let port: number;
 let connections = 0;
 const portOf = (listening: Server): number => (listening.address() as AddressInfo).port;
+const urlOf = (listening: Server): string => `http://127.0.0.1:${portOf(listening)}`;
 beforeAll(async () => {
   server = createServer((_request, response) => void response.end('inside'));
   server.on('connection', () => (connections += 1));
@@ -91,25 +97,28 @@ const createTestAgents = () => {
       addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
     );
   });
-  const plain = new Agent();
-  const strict = guarded.compose((dispatch) => (options, handler) => {
-    if (new URL(String(options.origin)).hostname !== 'public.example')
-      return dispatch(options, handler);
-    return plain.dispatch(
-      { ...options, origin: `http://127.0.0.1:${portOf(publicServer)}` },
-      handler,
-    );
-  });
-  return {
-    agents: { strict, development: strict },
-    destroy: () => Promise.all([guarded.destroy(), plain.destroy()]),
+  const strict: GuardedAgent = {
+    ...guarded,
+    request: (url, head) =>
+      url.hostname === 'public.example'
+        ? requestHttp(new URL(url.pathname + url.search, urlOf(publicServer)), { ...head })
+        : guarded.request(url, head),
   };
+  return { strict, development: strict };
 };
 
-type Agents = ReturnType<typeof createTestAgents>['agents'];
+/** Requests a URL, and returns the body. */
+const fetchText = async (agent: Pick<GuardedAgent, 'request'>, url: string): Promise<string> => {
+  const { body } = await requestBounded({ url, headers: {}, agent, signal, maxBytes: 100 });
+  return body.toString();
+};
+const unguarded: Pick<GuardedAgent, 'request'> = {
+  request: (url, head) => requestHttp(url, { ...head, agent: false }),
+};
+
 const { signal } = new AbortController();
 /** Every client that connects to an address which an account, a source or an advertiser has chosen. */
-const clients: Record<string, (agents: Agents, url: string) => Promise<unknown>> = {
+const clients: Record<string, (agents: GuardedAgents, url: string) => Promise<unknown>> = {
   webhooks: (agents, url) =>
     createSender({ clock: systemClock, agents })(
       { url, id: 'evt_1', body: '{}', secrets: ['whsec_AAAA'], loopback: false },
@@ -132,7 +141,7 @@ const clients: Record<string, (agents: Agents, url: string) => Promise<unknown>>
 };
 
 test('no client connects to an inside address, however it is spelled, named or redirected to', async () => {
-  const { agents, destroy } = createTestAgents();
+  const agents = createTestAgents();
   for (const [client, send] of Object.entries(clients)) {
     for (const host of insideHosts) {
       for (const scheme of ['http', 'https']) {
@@ -144,12 +153,10 @@ test('no client connects to an inside address, however it is spelled, named or r
       }
     }
   }
-  await destroy();
+  agents.strict.destroy();
   // The listener notices connections, and these spellings do lead to it.
-  const plain = new Agent();
   for (const host of ['127.0.0.1', '2130706433', '0', '[::1]', '[::ffff:127.0.0.1]', 'localhost'])
-    await (await request(`http://${host}:${port}/`, { dispatcher: plain })).body.dump();
-  await plain.destroy();
+    await fetchText(unguarded, `http://${host}:${port}/`);
   expect(connections).toBeGreaterThan(0);
 });
 
@@ -178,11 +185,10 @@ test.each([
 });
 
 test('local URLs are reachable without the guard and in development', async () => {
-  for (const agent of [new Agent(), createGuardedAgent({ loopback: true })]) {
-    const { body } = await request(`http://127.0.0.1:${port}/`, { dispatcher: agent });
-    expect(await body.text()).toBe('inside');
-    await agent.destroy();
-  }
+  const development = createGuardedAgent({ loopback: true });
+  for (const agent of [unguarded, development])
+    expect(await fetchText(agent, `http://127.0.0.1:${port}/`)).toBe('inside');
+  development.destroy();
 });
 
 const createAgentWithDnsResponses = (responses: string[][]) => {
@@ -210,20 +216,20 @@ test.each([
 ])('a hostname that resolves to %j is rejected', async (addresses) => {
   const agent = createAgentWithDnsResponses([addresses]);
   const connectionsBefore = connections;
-  await expect(request(`http://rebound.example:${port}/`, { dispatcher: agent })).rejects.toThrow(
+  await expect(fetchText(agent, `http://rebound.example:${port}/`)).rejects.toThrow(
     /not on the public internet/,
   );
   expect(connections).toBe(connectionsBefore);
-  await agent.destroy();
+  agent.destroy();
 });
 
 test('a hostname is re-resolved for every connection', async () => {
   // 192.0.2.1 is reserved for documentation (RFC 5737), so it is not a public IP.
   const agent = createAgentWithDnsResponses([['192.0.2.1'], ['127.0.0.1']]);
   for (const address of ['192.0.2.1', '127.0.0.1']) {
-    await expect(request(`http://rebound.example:${port}/`, { dispatcher: agent })).rejects.toThrow(
+    await expect(fetchText(agent, `http://rebound.example:${port}/`)).rejects.toThrow(
       `The address ${address} is not on the public internet.`,
     );
   }
-  await agent.destroy();
+  agent.destroy();
 });

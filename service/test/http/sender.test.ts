@@ -1,12 +1,11 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import type { Agent } from 'undici';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/platform/time.ts';
-import { createGuardedAgent } from '../../src/platform/guarded-agent.ts';
+import { createGuardedAgent, type GuardedAgent } from '../../src/platform/guarded-agent.ts';
 import { createSender, type Send } from '../../src/webhook/sender.ts';
 
-let agent: Agent;
+let agent: GuardedAgent;
 let send: Send;
 beforeAll(() => {
   agent = createGuardedAgent({ loopback: true });

@@ -47,7 +47,7 @@ describe.each(engines)('on %s', (engine) => {
   });
   afterAll(async () => {
     await database.close();
-    await agent.destroy();
+    agent.destroy();
   });
   beforeEach(async () => void (server = await startTrackerServer()));
   afterEach(async () => {

@@ -91,5 +91,5 @@ const report: SendsReport = {
   liveObjects: await countObjects(),
 };
 console.log(JSON.stringify(report));
-await agent.destroy();
+agent.destroy();
 receiver.close();

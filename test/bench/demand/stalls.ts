@@ -45,7 +45,7 @@ export async function measureStalls(server: SourceServer, runs: number): Promise
       stalls.push({ kind, content, bytes: text.length, ms: median(times) ?? NaN, verdict });
     }
   }
-  await agent.destroy();
+  agent.destroy();
   return stalls;
 }
 

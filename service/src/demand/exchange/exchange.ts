@@ -129,19 +129,14 @@ interface ExchangeDeps {
   stopping: AbortSignal;
 }
 
-/** Connect timeout. A slower connection would be too late for the auction anyway. */
-const connectTimeoutMs = 1_000;
-
-/**
- * Starts the client for external sources. Webhooks have agents of their own, because their connect timeout is longer.
- */
+/** Starts the client for external sources. */
 export function startExchange({ clock, demandMetrics, readHeaders, stopping }: ExchangeDeps): {
   requestOffer: RequestOffer;
   /** Returns the source's hosts to which this process currently sends no requests, because they failed repeatedly. */
   openHosts(sourceId: string): string[];
   stop(): Promise<void>;
 } {
-  const agents = createGuardedAgents(connectTimeoutMs);
+  const agents = createGuardedAgents();
   const breaker = createCircuitBreaker(clock);
   const requestOffer = createRequestOffer({
     requestExternal: withTestSource(createRequestExternal({ agents, breaker })),
@@ -161,7 +156,7 @@ export function startExchange({ clock, demandMetrics, readHeaders, stopping }: E
       return response;
     },
     async stop() {
-      await agents.destroy();
+      agents.destroy();
     },
   };
 }

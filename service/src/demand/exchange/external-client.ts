@@ -91,7 +91,7 @@ export function createRequestExternal({ agents, breaker }: Deps): RequestExterna
       // Requests an uncompressed body. If compression were allowed, the decompressed size would need a limit too.
       headers: Object.assign({}, request.headers, credentials, { 'accept-encoding': 'identity' }),
       ...(request.body === undefined ? {} : { body: request.body }),
-      dispatcher: request.loopback ? agents.development : agents.strict,
+      agent: request.loopback ? agents.development : agents.strict,
       signal: request.signal,
       maxBytes,
     });

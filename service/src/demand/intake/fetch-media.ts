@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Dispatcher, request } from 'undici';
 import { testAd } from '../test-source.ts';
 import { parseWebUrl } from '../web-url.ts';
-import { linkSignal } from '../../platform/bounded-request.ts';
+import {
+  type BoundedResponse,
+  BodyTooLargeError,
+  linkSignal,
+  requestBounded,
+} from '../../platform/bounded-request.ts';
 import { findUrlProblem, type GuardedAgents } from '../../platform/guarded-agent.ts';
 
 /** Why an offer was rejected. Used as a metric label. */
@@ -52,24 +56,28 @@ const maxRedirects = 3;
 export function createFetchMedia({ agents, timeoutMs = 30_000 }: Deps): FetchMedia {
   return async ({ url, maxBytes, loopback }, signal) => {
     const linkedSignal = linkSignal(signal, { timeoutMs });
-    const dispatcher = loopback ? agents.development : agents.strict;
+    const agent = loopback ? agents.development : agents.strict;
     try {
       let currentUrl = url;
       for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
         const problem = findUrlProblem(currentUrl, { development: loopback });
         if (problem !== undefined)
           throw new RejectedError('unreachable', `The URL ${truncate(currentUrl)} ${problem}.`);
-        const response = await request(currentUrl, {
-          dispatcher,
+        // Hashes each chunk as it arrives, because hashing 20 MB in one call would block the process for 25 ms.
+        const hash = createHash('sha256');
+        const response = await requestBounded({
+          url: currentUrl,
+          agent,
           signal: linkedSignal.signal,
           // Requests an uncompressed body, because it is hashed and stored unchanged.
           headers: { 'accept-encoding': 'identity', 'user-agent': 'Trueward-Intake/1' },
+          maxBytes,
+          wantsBody: ({ status, headers }) => status === 200 && readLength(headers) <= maxBytes,
+          onData: (chunk) => void hash.update(chunk),
         });
-        // A body that is destroyed early emits an error. Without a listener, the error would crash the process.
-        response.body.on('error', () => undefined);
         const target = findRedirect(response, currentUrl);
-        if (target === undefined) return await readBody(response, currentUrl, maxBytes);
-        response.body.destroy();
+        if (target === undefined)
+          return { body: checkBody(response, currentUrl, maxBytes), sha256: hash.digest('hex') };
         currentUrl = target;
       }
       throw new RejectedError(
@@ -107,51 +115,36 @@ export const withTestAd =
     }
   };
 
-function findRedirect(
-  { statusCode, headers, body }: Dispatcher.ResponseData,
-  from: string,
-): string | undefined {
+function findRedirect({ status, headers }: BoundedResponse, from: string): string | undefined {
   const { location } = headers;
-  if (![301, 302, 303, 307, 308].includes(statusCode) || typeof location !== 'string')
-    return undefined;
+  if (![301, 302, 303, 307, 308].includes(status) || typeof location !== 'string') return undefined;
   const target = parseWebUrl(location, from);
   if (target !== undefined) return target;
-  body.destroy();
   throw new RejectedError(
     'unreachable',
     `${truncate(from)} redirects to ${truncate(location)}, which is not a web URL.`,
   );
 }
 
-async function readBody(
-  { statusCode, headers, body }: Dispatcher.ResponseData,
+const readLength = (headers: BoundedResponse['headers']): number =>
+  Number(headers['content-length'] ?? 0);
+
+/** @throws RejectedError when the response is not a complete file within the limit. */
+function checkBody(
+  { status, headers, body, bodyError }: BoundedResponse,
   url: string,
   maxBytes: number,
-): Promise<FetchedFile> {
-  const reject = (reason: RejectionReason, problem: string, isTransient = false): never => {
-    body.destroy();
-    throw new RejectedError(reason, `${truncate(url)} ${problem}.`, isTransient);
-  };
-  if (statusCode !== 200)
-    reject(
+): Buffer {
+  if (status !== 200)
+    throw new RejectedError(
       'unreachable',
-      `responded ${statusCode}; expected 200`,
-      statusCode >= 500 || statusCode === 429,
+      `${truncate(url)} responded ${status}; expected 200.`,
+      status >= 500 || status === 429,
     );
-  const tooLargeProblem = `is larger than ${maxBytes} bytes`;
-  if (Number(headers['content-length'] ?? 0) > maxBytes) reject('too_large', tooLargeProblem);
-  const chunks: Buffer[] = [];
-  // Hashes each chunk as it arrives, because hashing 20 MB in one call would block the process for 25 ms.
-  const hash = createHash('sha256');
-  let size = 0;
-  for await (const chunk of body) {
-    const bytes = chunk as Buffer;
-    size += bytes.length;
-    if (size > maxBytes) reject('too_large', tooLargeProblem);
-    hash.update(bytes);
-    chunks.push(bytes);
-  }
-  return { body: Buffer.concat(chunks), sha256: hash.digest('hex') };
+  if (bodyError instanceof BodyTooLargeError || readLength(headers) > maxBytes)
+    throw new RejectedError('too_large', `${truncate(url)} is larger than ${maxBytes} bytes.`);
+  if (bodyError) throw bodyError;
+  return body;
 }
 
 const truncate = (url: string): string => url.slice(0, 200);

@@ -198,7 +198,8 @@ export function startIntake({
     jobs: queue.jobs,
     async stop() {
       await Promise.all([originChecks.stop(), queue.stop(), lastOffers.stop()]);
-      await Promise.all([probeThread.stop(), agents.destroy()]);
+      agents.destroy();
+      await probeThread.stop();
     },
   };
 }

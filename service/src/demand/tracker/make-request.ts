@@ -180,7 +180,7 @@ const maxReadBytes = 65_536;
 export function createTrackerSender({ agents, timeoutMs = 5_000 }: Deps): SendTracker {
   return async ({ url, headers, loopback }, signal) => {
     if (isTestSourceUrl(url)) return { status: 204 };
-    const dispatcher = loopback ? agents.development : agents.strict;
+    const agent = loopback ? agents.development : agents.strict;
     const linkedSignal = linkSignal(signal, { timeoutMs });
     let reached = false;
     try {
@@ -192,7 +192,7 @@ export function createTrackerSender({ agents, timeoutMs = 5_000 }: Deps): SendTr
         const response = await requestBounded({
           url: currentUrl,
           headers,
-          dispatcher,
+          agent,
           signal: linkedSignal.signal,
           maxBytes: maxReadBytes,
           keepBytes: 0,

@@ -46,7 +46,7 @@ export function startTrackers(deps: Deps): TrackerDispatcher {
     async stop() {
       await dispatcher.stop();
       await lane.drain();
-      await agents.destroy();
+      agents.destroy();
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Source } from '@trueward/protocol/wire';
-import { type Dispatcher, request } from 'undici';
+import { BodyTooLargeError, requestBounded } from '../../platform/bounded-request.ts';
+import type { GuardedAgent } from '../../platform/guarded-agent.ts';
 import { missingAdsTxtLines, missingSellers, type Seller } from '../../resource/ads-txt.ts';
 import { type Finding, ok, warn } from './doctor-machine.ts';
 
@@ -66,36 +67,31 @@ const maxRedirects = 3;
 const timeoutMs = 5_000;
 
 /** @throws Error when the file cannot be read within five seconds, or is not an ads.txt file. */
-export async function fetchAdsTxt(url: string, dispatcher: Dispatcher): Promise<string> {
+export async function fetchAdsTxt(url: string, agent: GuardedAgent): Promise<string> {
   const signal = AbortSignal.timeout(timeoutMs);
   let currentUrl = url;
   for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
-    const { statusCode, headers, body } = await request(currentUrl, { dispatcher, signal });
-    const location = headers['location'];
-    if (statusCode >= 300 && statusCode < 400 && typeof location === 'string') {
-      await body.dump();
+    const { status, headers, body, bodyError } = await requestBounded({
+      url: currentUrl,
+      headers: {},
+      agent,
+      signal,
+      maxBytes,
+    });
+    const { location } = headers;
+    if (status >= 300 && status < 400 && location !== undefined) {
       currentUrl = new URL(location, currentUrl).href;
       continue;
     }
-    const type = String(headers['content-type'] ?? '');
-    if (statusCode !== 200 || !type.startsWith('text/plain')) {
-      await body.dump();
+    const type = headers['content-type'] ?? '';
+    if (status !== 200 || !type.startsWith('text/plain'))
       throw new Error(
-        `expected status 200 and text/plain, received ${statusCode} and ${type || 'no content type'}`,
+        `expected status 200 and text/plain, received ${status} and ${type || 'no content type'}`,
       );
-    }
-    return readBounded(body);
+    if (bodyError instanceof BodyTooLargeError)
+      throw new Error(`it is larger than ${maxBytes} bytes`);
+    if (bodyError) throw bodyError;
+    return body.toString('utf8');
   }
   throw new Error(`more than ${maxRedirects} redirects`);
-}
-
-async function readBounded(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.byteLength;
-    if (bytes > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -142,7 +142,7 @@ async function checkAdsTxt(database: Queries): Promise<Finding[]> {
       fetchAdsTxt(`https://${domain}/ads.txt`, agent),
     );
   } finally {
-    await agent.destroy();
+    agent.destroy();
   }
 }
 
