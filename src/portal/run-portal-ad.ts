@@ -85,7 +85,7 @@ function performCall(
   });
   callGuarded(onOpen);
 
-  function end(result: ShowResult | Promise<ShowResult>): void {
+  function end(result: ShowResult): void {
     if (hasEnded) return;
     hasEnded = true;
     cancelTimer();
@@ -93,7 +93,9 @@ function performCall(
     release();
     callGuarded(onClose);
     call.abort();
-    void Promise.resolve(result).then(settle);
+    // What the player has earned is earned, however the ad ended.
+    const ended = earned?.then((details): ShowResult => ({ ...details, outcome: 'rewarded' }));
+    void Promise.resolve(ended ?? result).then(settle);
   }
 
   function start(): void {
@@ -124,33 +126,29 @@ function performCall(
     earned ??= earn?.();
   }
 
-  function readAnswer(answer: unknown): ShowResult | Promise<ShowResult> {
+  function readAnswer(answer: unknown): ShowResult {
     const { result, detail } =
       typeof answer === 'object' && answer !== null
         ? (answer as { result?: unknown; detail?: unknown })
         : { result: answer, detail: undefined };
     if (!isResult(result)) {
       const expected = Object.keys(outcomes).join(', ');
-      return earnedResult({
+      return {
         outcome: 'error',
         reason: 'portal_failed',
         detail: `Expected the adapter's show() to resolve with one of ${expected}; got ${toText(result).slice(0, 60)}.`,
-      });
+      };
     }
     if (result === 'completed') earnOnce();
-    return earnedResult({
+    return {
       outcome: outcomes[result],
       ...(result === 'error' && { reason: 'portal_failed' as const }),
       ...(detail !== undefined && { detail: toText(detail).slice(0, 300) }),
-    });
+    };
   }
 
-  /** What the player has earned is earned, however the ad ended. */
-  const earnedResult = (result: ShowResult): ShowResult | Promise<ShowResult> =>
-    earned ? earned.then((details) => ({ ...details, outcome: 'rewarded' })) : result;
-
   async function ask(): Promise<void> {
-    let result: ShowResult | Promise<ShowResult>;
+    let result: ShowResult;
     try {
       const adapter = await connect();
       if (hasEnded) return;

@@ -5,7 +5,7 @@ import { installStandIn } from '../../../demo/src/portals/stand-in.ts';
 import type { BreakRequest } from '../../../src/ad-break/run-ad-break.ts';
 import type { PortalName } from '../../../src/platform/find-portal.ts';
 import type { PortalAdapter } from '../../../src/portal/adapter.ts';
-import { connectPortal } from '../../../src/portal/connect-portal.ts';
+import { connectPortal, type PortalDeps } from '../../../src/portal/connect-portal.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 
 const { get: readMuted } =
@@ -15,7 +15,10 @@ const { get: readMuted } =
 export const isSilent = (sound: HTMLMediaElement): unknown => readMuted?.call(sound);
 
 /** A page on a portal: its stand-in, a game that counts how often it is held, and the rewards that were stored. */
-export function createPortalPage(portal: PortalName | PortalAdapter) {
+export function createPortalPage(
+  portal: PortalName | PortalAdapter,
+  moreDeps: Partial<PortalDeps> = {},
+) {
   const clock = createManualClock();
   const behavior: PortalBehavior = {
     answer: 'ad',
@@ -53,6 +56,7 @@ export function createPortalPage(portal: PortalName | PortalAdapter) {
       confirmationTimeoutMs: 3_000,
       signal: lifetime.signal,
       onChange,
+      ...moreDeps,
     },
     page,
   );
