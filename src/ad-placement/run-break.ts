@@ -120,7 +120,7 @@ export function toBreakStatus(outcome: Outcome, format: 'interstitial' | 'reward
 /** The part of {@link Ads} that ad breaks need. */
 export type BreakAds = Pick<
   Ads,
-  'availability' | 'isLoaded' | 'on' | 'preload' | 'showRewarded' | 'showInterstitial'
+  'availability' | 'isLoaded' | 'on' | 'portal' | 'preload' | 'showRewarded' | 'showInterstitial'
 >;
 
 /** An ad break with valid options. */
@@ -172,10 +172,15 @@ function waitForAcceptance({ options, guard, next }: AdPlacementBreak): Promise<
 async function showRewarded(run: AdPlacementBreak): Promise<BreakStatus> {
   const { ads, placement, options, guard } = run;
   const showOptions = buildShowOptions(options, run);
+  // A portal holds the game before it knows whether it has an ad. Without one, the player has dismissed nothing.
+  let wasShown = !ads.portal;
+  const stop = ads.on('start', () => (wasShown = true));
   const { outcome } = await ads.showRewarded(placement, showOptions);
+  stop();
   const status = toBreakStatus(outcome, 'reward');
   if (showOptions.wasOpened()) {
-    guard.run(() => (status === 'viewed' ? options.adViewed?.() : options.adDismissed?.()));
+    if (status === 'viewed') guard.run(() => options.adViewed?.());
+    else if (wasShown && status !== 'noAdPreloaded') guard.run(() => options.adDismissed?.());
     guard.run(() => options.afterAd?.());
   }
   return status;

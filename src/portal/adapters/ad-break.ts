@@ -63,7 +63,14 @@ export function createAdapter(name: Name): PortalAdapter {
       if (name === 'gamesnacks')
         gameSnacks = requireGlobal('GameSnacks', 'Add GameSnacks’ script tag to the page.');
       else {
-        requireGlobal('adsbygoogle', 'Add Google’s script tag with `data-ad-client` to the page.');
+        const google = requireGlobal<{ owner?: string }>(
+          'adsbygoogle',
+          'Add Google’s script tag with `data-ad-client` to the page.',
+        );
+        if (google.owner === 'trueward')
+          throw new Error(
+            'installAdsbygoogle() has taken the place of Google’s API, so its ads can’t be shown. Call adBreak() of createAdPlacement() instead.',
+          );
         await new Promise<void>((resolve) =>
           push({ preloadAdBreaks: 'auto', sound: 'on', onReady: resolve }),
         );
