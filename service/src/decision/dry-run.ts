@@ -143,11 +143,20 @@ export function createTrialRunner(deps: EvaluateWithSourcesDeps): TrySource {
       ...deps.externalDeps,
       async requestOffer(requestedSource, request, timeoutMs) {
         const onExchange = (exchange: Exchange): void => void exchanges.push(exchange);
-        return (response = await deps.externalDeps.requestOffer(
-          requestedSource,
-          { ...request, onExchange },
-          timeoutMs,
-        ));
+        const record = (received: SourceResponse): SourceResponse => {
+          response = received;
+          const { deferred } = received;
+          if (!deferred) return received;
+          const fetch = async (limitMs: number) => record(await deferred.fetch(limitMs));
+          return { ...received, deferred: { ...deferred, fetch } };
+        };
+        return record(
+          await deps.externalDeps.requestOffer(
+            requestedSource,
+            { ...request, onExchange },
+            timeoutMs,
+          ),
+        );
       },
       submit: (...submission) => {
         if (shouldSubmit) deps.externalDeps.submit(...submission);

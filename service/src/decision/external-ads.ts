@@ -2,6 +2,7 @@ import type { Explanation } from '@trueward/protocol/wire';
 import {
   lossReasons,
   withoutQuery,
+  type DeferredBid,
   type DemandRecord,
   type LossReason,
   type Notice,
@@ -127,6 +128,7 @@ class Auction {
     remainingMs: number,
     buildOfferRequest: (source: ExternalSource) => OfferRequest,
   ): Promise<ExternalCandidate | undefined> {
+    const deadlineAtMs = this.#deps.clock.monotonicMs() + remainingMs;
     const responses = await Promise.all(
       tier.map(async (source) => {
         const rejection = rejectSource(source, this.#input);
@@ -141,16 +143,35 @@ class Auction {
         this.#count(source, response);
         this.#notices.push(...response.notices);
         const { limitAdTracking } = request.player;
-        if (response.offer) return [{ source, response, offer: response.offer, limitAdTracking }];
+        if (response.offer || response.deferred) return [{ source, response, limitAdTracking }];
         this.#note(source, response.verdict, response);
         return [];
       }),
     );
     // Ties are broken at random, so that no source always wins them.
     const startIndex = Math.floor(this.#input.random * responses.length);
-    const offers = [...responses.slice(startIndex), ...responses.slice(0, startIndex)].flat();
+    const bids = [...responses.slice(startIndex), ...responses.slice(0, startIndex)].flat();
     let chosenCandidate: ExternalCandidate | undefined;
-    for (const { source, response, offer, limitAdTracking } of offers.toSorted(comparePrices)) {
+    for (;;) {
+      const [bid] = bids.sort(comparePrices).splice(0, 1);
+      if (!bid) return chosenCandidate;
+      const { source, response, limitAdTracking } = bid;
+      const { offer, deferred } = response;
+      if (deferred) {
+        const loss = chosenCandidate ? outbidLoss : this.#judgeUnseen(source, deferred);
+        const leftMs = Math.min(source.timeout_ms, deadlineAtMs - this.#deps.clock.monotonicMs());
+        if (loss || leftMs < minRequestMs) {
+          this.#notices.push(...response.onLoss((loss ?? lateLoss).reason));
+          this.#note(source, (loss ?? lateLoss).verdict, response);
+          continue;
+        }
+        const fetched = await deferred.fetch(leftMs);
+        this.#notices.push(...fetched.notices);
+        if (fetched.offer || fetched.deferred) bids.push({ ...bid, response: fetched });
+        else this.#note(source, fetched.verdict, fetched);
+        continue;
+      }
+      if (!offer) continue;
       const result = this.#judge({ source, offer, limitAdTracking });
       const loss: Loss | undefined = 'verdict' in result ? result : chosenCandidate && outbidLoss;
       if (loss) this.#notices.push(...response.onLoss(loss.reason));
@@ -161,7 +182,6 @@ class Auction {
         this.#counts.push({ sourceId: source.id, metric: 'source_wins' });
       }
     }
-    return chosenCandidate;
   }
 
   /** Returns the decision for the chosen external ad. */
@@ -230,7 +250,17 @@ class Auction {
     if (offer.expiresAtMs !== undefined && offer.expiresAtMs < nowMs + minLifetimeMs)
       return { verdict: 'refused: The ad expires too soon.', reason: lossReasons.filtered };
     const rejection = rejectAd(ad, this.#input);
-    if (rejection === undefined) return { ...ad, ...offeredAd };
+    return rejection === undefined ? { ...ad, ...offeredAd } : this.#toLoss(rejection);
+  }
+
+  /** Judges a bid by what is known before its ad is fetched. */
+  #judgeUnseen({ id }: ExternalSource, { creativeKey }: DeferredBid): Loss | undefined {
+    const ad = this.#input.snapshot.findExternalCreative(id, creativeKey);
+    const rejection = ad && rejectAd(ad, this.#input);
+    return rejection && this.#toLoss(rejection);
+  }
+
+  #toLoss(rejection: ExternalRejection): Loss {
     this.#remember(rejection);
     const { verdict } = rejection;
     const reason = verdict === 'not_approved' ? lossReasons.disapproved : lossReasons.filtered;
@@ -239,7 +269,7 @@ class Auction {
 
   #count(
     { id: sourceId }: ExternalSource,
-    { offer, verdict, details: { ms } }: SourceResponse,
+    { offer, deferred, verdict, details: { ms } }: SourceResponse,
   ): void {
     // No request is sent while the source's circuit breaker is open.
     if (verdict !== 'circuit_open') {
@@ -247,7 +277,7 @@ class Auction {
       if (ms !== undefined)
         this.#counts.push({ sourceId, metric: latencyMetric, reason: getLatencyBucket(ms) });
     }
-    if (offer) this.#counts.push({ sourceId, metric: 'source_bids' });
+    if (offer || deferred) this.#counts.push({ sourceId, metric: 'source_bids' });
     if (verdict === 'timeout') this.#counts.push({ sourceId, metric: 'source_timeouts' });
     if (verdict.startsWith('source_error') || verdict === 'circuit_open')
       this.#counts.push({ sourceId, metric: 'source_errors' });
@@ -276,8 +306,13 @@ interface Loss {
 
 const outbidLoss: Loss = { verdict: 'outbid', reason: lossReasons.outbid };
 
-const comparePrices = (a: { offer: Offer }, b: { offer: Offer }): number =>
-  b.offer.priceMicros - a.offer.priceMicros;
+/** There is no time left to fetch the ad. */
+const lateLoss: Loss = { verdict: 'timeout', reason: lossReasons.filtered };
+
+const readPrice = ({ offer, deferred }: SourceResponse): number =>
+  (offer ?? deferred)?.priceMicros ?? 0;
+const comparePrices = (a: { response: SourceResponse }, b: { response: SourceResponse }): number =>
+  readPrice(b.response) - readPrice(a.response);
 
 /** Maximum length of a list that bidders receive. Ads from other blocked advertisers are rejected when they arrive. */
 const maxBlockList = 1_000;

@@ -5,7 +5,12 @@
 export { createCheckSource } from './check-source.ts';
 export { disclose, truncateIp, type Player } from './disclose.ts';
 export type { ObserveCall, RequestOffer } from './exchange/exchange.ts';
-export type { Exchange, OfferRequest, SourceResponse } from './exchange/offer-request.ts';
+export type {
+  DeferredBid,
+  Exchange,
+  OfferRequest,
+  SourceResponse,
+} from './exchange/offer-request.ts';
 export type { IntakeResult } from './intake/external-creative.ts';
 export type { Intake } from './intake/intake.ts';
 export type { DemandRecord, Notice, Offer } from './offer.ts';

@@ -246,6 +246,35 @@ test('the highest bid with a usable ad wins, and the others get loss notices', a
   });
 });
 
+test('a bid whose ad comes with its win notice waits until it has won', async () => {
+  const bid = (members: object) => createBid({ adm: undefined, ...members });
+  respond = (incoming, response, body) => {
+    if (incoming.url?.startsWith('/win')) response.end(vast(createAd()));
+    else if (incoming.url === '/empty') response.writeHead(204).end();
+    else
+      respondWithBids(
+        bid({ id: 'b2', price: 9, crid: 'creative-9', nurl: `${origin}/empty` }),
+        bid({}),
+        bid({ id: 'b3', price: 2 }),
+      )(incoming, response, body);
+  };
+  const response = await requestFrom(createBidderSource());
+  expect(requests.map(({ url }) => url)).toEqual(['/bid']);
+  expect([response.verdict, response.offer, response.onWin]).toEqual(['offer', undefined, []]);
+  expect(response.deferred).toMatchObject({ priceMicros: 9_000_000, creativeKey: 'creative-9' });
+  expect(response.onLoss(102)).toHaveLength(3);
+
+  // The best bid's notice brings no ad, so the next bid competes with its own price.
+  const next = await response.deferred?.fetch(1_000);
+  expect(requests.map(({ url }) => url)).toEqual(['/bid', '/empty']);
+  expect(next?.notices).toContainEqual({ kind: 'loss', url: `${origin}/loss?r=3` });
+  expect(next?.deferred).toMatchObject({ priceMicros: 3_500_000, creativeKey: 'creative-7' });
+  const last = await next?.deferred?.fetch(1_000);
+  expect(requests.at(-1)?.url).toBe('/win?p=3.5');
+  expect(last).toMatchObject({ verdict: 'offer', onWin: [], offer: { creativeKey: 'creative-7' } });
+  expect(last?.notices).toEqual([{ kind: 'loss', url: `${origin}/loss?r=102` }]);
+});
+
 test("a bid request contains its source's publisher and supply chain", async () => {
   respond = (_request, response) => void response.writeHead(204).end();
   const chain: ExternalSource['supply_chain'] = [

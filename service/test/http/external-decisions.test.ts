@@ -338,3 +338,67 @@ test('a request without consent contains a truncated IP', async () => {
   expect(readVerdicts(await requestAd())).toMatchObject({ [source.name]: 'no_bid' });
   expect(ip).toMatch(/^(127\.0\.0\.0|::)$/);
 });
+
+test('the win notice that brings an ad is requested only for the bid that wins', async () => {
+  const addBidder = (name: string, price: number) => {
+    origin.serve(`/${name}/win`, createAd(name));
+    origin.serve(`/${name}/loss`, '');
+    const respond: RequestListener = (request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const { id } = JSON.parse(Buffer.concat(chunks).toString()) as { id: string };
+        const notices = { nurl: `${origin.url}/${name}/win`, lurl: `${origin.url}/${name}/loss` };
+        const bid = { id: name, impid: '1', price, crid: name, adomain: [`${name}.example`] };
+        response.end(
+          JSON.stringify({
+            id,
+            cur: 'USD',
+            seatbid: [{ bid: [{ ...bid, mtype: 2, ...notices }] }],
+          }),
+        );
+      });
+    };
+    return addTag(respond, {
+      kind: 'openrtb',
+      endpoint_url: `${origin.url}/tag/${sourceCount + 1}`,
+      tag_url: undefined as unknown as string,
+      cpm_micros: undefined as unknown as number,
+    });
+  };
+  const low = await addBidder('stream', 3);
+  const high = await addBidder('river', 5);
+  const countWins = () => [countRequests('/stream/win'), countRequests('/river/win')];
+  // An unknown creative must be seen once, so that it can be reviewed.
+  expect(readVerdicts(await requestAd())).toMatchObject({
+    [low.name]: 'creative_pending',
+    [high.name]: 'creative_pending',
+  });
+  expect(countWins()).toEqual([1, 1]);
+  await approve(low);
+  await approve(high);
+  const winsBefore = countWins();
+
+  expect(readVerdicts(await requestAd())).toMatchObject({
+    [low.name]: 'outbid',
+    [high.name]: 'chosen',
+  });
+  expect(countWins()).toEqual([winsBefore[0], (winsBefore[1] ?? 0) + 1]);
+  await expect.poll(() => countRequests('/stream/loss'), pollOptions).toBeGreaterThan(0);
+
+  // A bid for a creative that must not be shown does not win either.
+  const creatives = await game.client.manage<{ data: Creative[] }>(
+    'GET',
+    '/v1/creatives?limit=100',
+  );
+  const rejected = creatives.data.find(({ source_id }) => source_id === high.id);
+  await game.client.manage('POST', `/v1/creatives/${rejected?.id}/review`, {
+    status: 'rejected',
+  });
+  const winsOfHigh = countWins()[1];
+  expect(readVerdicts(await requestAd())).toMatchObject({
+    [low.name]: 'chosen',
+    [high.name]: 'not_approved',
+  });
+  expect(countWins()[1]).toBe(winsOfHigh);
+});

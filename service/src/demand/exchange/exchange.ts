@@ -8,14 +8,11 @@ import type { Clock } from '../../platform/time.ts';
 import type { RequestHeaders } from '../../resource/request-headers.ts';
 import type { ExternalSource } from '../../resource/resource.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
+import { type RequestExternal, createRequestExternal } from './external-client.ts';
 import {
-  type ExternalResponse,
-  type RequestExternal,
-  createRequestExternal,
-} from './external-client.ts';
-import {
-  type SourceCall,
   type OfferRequest,
+  type PartialResponse,
+  type SourceCall,
   serverUserAgent,
   type SourceDeps,
   type SourceResponse,
@@ -39,55 +36,82 @@ interface RequestOfferDeps extends SourceDeps {
 }
 
 export function createRequestOffer(deps: RequestOfferDeps): RequestOffer {
-  const { clock, requestExternal, readHeaders, stopping } = deps;
-  return async (source, request, timeoutMs) => {
-    const startedAtMs = clock.monotonicMs();
-    const linkedSignal = linkSignal(stopping, { timeoutMs });
-    const sourceHost = new URL(source.kind === 'vast' ? source.tag_url : source.endpoint_url).host;
-    const send = async (url: string, body?: string): Promise<ExternalResponse> => {
-      const sentAtMs = clock.monotonicMs();
-      const headers = buildHeaders(source, request.player, body !== undefined);
-      const response = await requestExternal({
-        sourceId: source.id,
-        url,
-        // Wrappers and win notices can refer to other hosts. These must not receive the credentials.
-        ...(new URL(url).host === sourceHost && {
-          credentials: await readHeaders(request.accountId, source),
-        }),
-        headers,
-        loopback: request.loopback,
-        sandbox: request.sandbox,
-        signal: linkedSignal.signal,
-        ...(body === undefined ? {} : { body }),
-      });
-      request.onExchange?.({
-        method: body === undefined ? 'GET' : 'POST',
-        url,
-        headers,
-        ms: Math.round(clock.monotonicMs() - sentAtMs),
-        response,
-        ...(body === undefined ? {} : { body }),
-      });
-      return response;
+  return (source, request, timeoutMs) =>
+    callWithin(deps, source, request, timeoutMs, (call) =>
+      source.kind === 'vast'
+        ? callTag(call, source.tag_url)
+        : callBidder(call, source.endpoint_url),
+    );
+}
+
+/** Does `work` with a source within `timeoutMs`. Never rejects. */
+async function callWithin(
+  deps: RequestOfferDeps,
+  source: ExternalSource,
+  request: OfferRequest,
+  timeoutMs: number,
+  work: (call: SourceCall) => Promise<PartialResponse>,
+): Promise<SourceResponse> {
+  const { clock, stopping } = deps;
+  const startedAtMs = clock.monotonicMs();
+  const linkedSignal = linkSignal(stopping, { timeoutMs });
+  const send = createSend(deps, source, request, linkedSignal.signal);
+  try {
+    const { deferred, ...response } = await work({ deps, source, request, timeoutMs, send });
+    const ms = Math.round(clock.monotonicMs() - startedAtMs);
+    return {
+      ...emptyResponse,
+      ...response,
+      details: { ms, ...response.details },
+      ...(deferred && {
+        deferred: {
+          priceMicros: deferred.priceMicros,
+          creativeKey: deferred.creativeKey,
+          fetch: (limitMs) => callWithin(deps, source, request, limitMs, deferred.fetchWith),
+        },
+      }),
     };
-    try {
-      const call: SourceCall = { deps, source, request, timeoutMs, send };
-      const response =
-        source.kind === 'vast'
-          ? await callTag(call, source.tag_url)
-          : await callBidder(call, source.endpoint_url);
-      const ms = Math.round(clock.monotonicMs() - startedAtMs);
-      return {
-        ...emptyResponse,
-        ...response,
-        details: { ms, ...response.details },
-      };
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      return { ...emptyResponse, verdict: `source_error: ${reason.slice(0, 200)}` };
-    } finally {
-      linkedSignal.release();
-    }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { ...emptyResponse, verdict: `source_error: ${reason.slice(0, 200)}` };
+  } finally {
+    linkedSignal.release();
+  }
+}
+
+/** Creates the function with which a call sends its requests. */
+function createSend(
+  { clock, requestExternal, readHeaders }: RequestOfferDeps,
+  source: ExternalSource,
+  request: OfferRequest,
+  signal: AbortSignal,
+): SourceCall['send'] {
+  const sourceHost = new URL(source.kind === 'vast' ? source.tag_url : source.endpoint_url).host;
+  return async (url, body) => {
+    const sentAtMs = clock.monotonicMs();
+    const headers = buildHeaders(source, request.player, body !== undefined);
+    const response = await requestExternal({
+      sourceId: source.id,
+      url,
+      // Wrappers and win notices can refer to other hosts. These must not receive the credentials.
+      ...(new URL(url).host === sourceHost && {
+        credentials: await readHeaders(request.accountId, source),
+      }),
+      headers,
+      loopback: request.loopback,
+      sandbox: request.sandbox,
+      signal,
+      ...(body === undefined ? {} : { body }),
+    });
+    request.onExchange?.({
+      method: body === undefined ? 'GET' : 'POST',
+      url,
+      headers,
+      ms: Math.round(clock.monotonicMs() - sentAtMs),
+      response,
+      ...(body === undefined ? {} : { body }),
+    });
+    return response;
   };
 }
 

@@ -59,6 +59,20 @@ export interface SourceResponse {
   onLoss(reason: LossReason): Notice[];
   /** Steps taken to resolve the ad, shown in trials. */
   trace: VastResult['trace'];
+  /** A bid whose ad must still be fetched. Present instead of `offer`. */
+  deferred?: DeferredBid;
+}
+
+/**
+ * A bid whose ad comes in the response to its win notice. The notice says that the bid has won, so it is requested only
+ * once no other offer is better.
+ */
+export interface DeferredBid {
+  priceMicros: number;
+  /** The key of its creative, which is the bid’s own id for it. */
+  creativeKey: string;
+  /** Requests the win notice. Never rejects. */
+  fetch(timeoutMs: number): Promise<SourceResponse>;
 }
 
 /** Dependencies of source requests. */
@@ -80,7 +94,13 @@ export interface SourceCall {
 }
 
 /** A response in which fields with default values may be absent. */
-export type PartialResponse = Partial<SourceResponse> & Pick<SourceResponse, 'verdict'>;
+export type PartialResponse = Partial<Omit<SourceResponse, 'deferred'>> &
+  Pick<SourceResponse, 'verdict'> & {
+    deferred?: Omit<DeferredBid, 'fetch'> & {
+      /** Requests the win notice with a call that has a time limit of its own. */
+      fetchWith(call: SourceCall): Promise<PartialResponse>;
+    };
+  };
 
 /** Minimum and maximum ad duration. */
 export const { minimum: minDurationMs, maximum: maxDurationMs } = videoDurationMs;

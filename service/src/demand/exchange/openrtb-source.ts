@@ -96,8 +96,7 @@ async function readBids(
   [bid, ...others]: readonly [Bid, ...Bid[]],
   { details, notices, makeLossNotices }: AuctionState,
 ): Promise<PartialResponse> {
-  const { deps, source, request, send } = call;
-  const auction = { requestId: request.transactionId };
+  const auction = { requestId: call.request.transactionId };
   const outbidNotices = others.flatMap((other) => makeLossNotices(other, lossReasons.outbid));
   const markup = locateMarkup(bid, auction);
   if (!markup) {
@@ -113,6 +112,36 @@ async function readBids(
       verdict,
     );
   }
+  const read = (laterCall: SourceCall, pastNotices: Notice[]): Promise<PartialResponse> =>
+    readMarkup(laterCall, [bid, ...others], markup, {
+      details,
+      notices: pastNotices,
+      makeLossNotices,
+    });
+  if ('markup' in markup || !markup.isWinNotice) return read(call, notices);
+  return {
+    verdict: 'offer',
+    details,
+    notices,
+    onLoss: (reason) => [...makeLossNotices(bid, reason), ...outbidNotices],
+    deferred: {
+      priceMicros: bid.priceMicros,
+      creativeKey: bid.creativeId,
+      fetchWith: (laterCall) => read(laterCall, []),
+    },
+  };
+}
+
+/** Fetches and parses a bid's markup. If it contains no ad, tries the next bid. */
+async function readMarkup(
+  call: SourceCall,
+  [bid, ...others]: readonly [Bid, ...Bid[]],
+  markup: NonNullable<ReturnType<typeof locateMarkup>>,
+  { details, notices, makeLossNotices }: AuctionState,
+): Promise<PartialResponse> {
+  const { deps, source, request, send } = call;
+  const auction = { requestId: request.transactionId };
+  const outbidNotices = others.flatMap((other) => makeLossNotices(other, lossReasons.outbid));
   const macros = makeMacros(request);
   const { result, lastResponse } = await findVastAd(deps, {
     start: 'markup' in markup ? { markup: markup.markup } : { tagUrl: markup.tagUrl },
@@ -154,7 +183,11 @@ async function readBids(
     verdict: 'offer',
     details,
     trace: result.trace,
-    offer: makeOffer(result.ad, terms, request, macros),
+    offer: {
+      ...makeOffer(result.ad, terms, request, macros),
+      // Known before the win notice was requested, so that a creative that can't be shown never wins again.
+      ...(isWinNoticeSent && { creativeKey: bid.creativeId }),
+    },
     notices: [...allNotices, ...outbidNotices],
     onWin: winNoticeUrl === undefined ? [] : [{ kind: 'win', url: winNoticeUrl }],
     onLoss: (reason) => makeLossNotices(bid, reason),
