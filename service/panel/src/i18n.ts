@@ -31,5 +31,11 @@ const overrides: Readonly<Record<string, string>> = {
 /** React-admin's messages. Some of them are replaced with more specific messages. */
 export const i18nProvider: typeof defaultI18nProvider = {
   ...defaultI18nProvider,
-  translate: (key, options) => overrides[key] ?? defaultI18nProvider.translate(key, options),
+  translate(key, options: Record<string, unknown> = {}) {
+    const text = overrides[key];
+    const count = Number(options['smart_count'] ?? 1);
+    if (text === undefined) return defaultI18nProvider.translate(key, options);
+    // Several objects were changed together: “3 × House ad archived”.
+    return count > 1 ? `${count} × ${text}` : text;
+  },
 };

@@ -74,6 +74,10 @@ interface AuditQuery {
   actor?: string;
   /** A prefix of the action, such as `placement` or `placement.updated`. */
   action?: string;
+  /** Only changes at or after this time. */
+  fromMs?: number;
+  /** Only changes before this time. */
+  toMs?: number;
 }
 
 /**
@@ -83,7 +87,7 @@ interface AuditQuery {
 export async function listAuditEntries(
   queries: Queries,
   scope: Scope,
-  { limit, startingAfter, targetId, actor, action }: AuditQuery,
+  { limit, startingAfter, targetId, actor, action, fromMs, toMs }: AuditQuery,
 ): Promise<AuditEntry[]> {
   const rows = await queries.query<AuditRow>(
     `SELECT id, environment, created_at, actor, action, target_id, request_id, before, after FROM audit_entries
@@ -91,7 +95,9 @@ export async function listAuditEntries(
         AND ($4::text IS NULL OR target_id = $4)
         AND ($5::text IS NULL OR strpos(lower(actor), lower($5)) > 0)
         AND ($6::text IS NULL OR starts_with(action, $6))
-      ORDER BY id DESC LIMIT $7`,
+        AND ($7::timestamptz IS NULL OR created_at >= $7)
+        AND ($8::timestamptz IS NULL OR created_at < $8)
+      ORDER BY id DESC LIMIT $9`,
     [
       scope.accountId,
       scope.environment,
@@ -99,6 +105,8 @@ export async function listAuditEntries(
       targetId ?? null,
       actor ?? null,
       action ?? null,
+      fromMs === undefined ? null : new Date(fromMs),
+      toMs === undefined ? null : new Date(toMs),
       limit + 1,
     ],
   );

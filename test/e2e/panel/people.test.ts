@@ -86,7 +86,7 @@ test('changes to panel users take effect immediately', async () => {
   await owner.getByRole('textbox', { name: 'Name' }).fill('Grace');
   await owner.getByRole('combobox', { name: 'Role' }).click();
   await owner.getByRole('option', { name: 'Viewer' }).click();
-  await owner.getByRole('button', { name: 'Save' }).click();
+  await owner.getByRole('button', { name: 'Create invitation' }).click();
   const invitation = await takeLink(owner, 'Invitation link');
   const row = owner.getByRole('row').filter({ hasText: 'grace@example.com' });
   await row.getByText('invited').waitFor();
@@ -117,7 +117,7 @@ test('changes to panel users take effect immediately', async () => {
   const question = owner.getByRole('dialog', { name: 'Remove this user?' });
   await question.getByText('They are signed out immediately.').waitFor();
   await question.getByRole('button', { name: 'Confirm' }).click();
-  await owner.getByRole('link', { name: 'Create' }).waitFor();
+  await owner.getByRole('link', { name: 'Invite' }).waitFor();
   await row.waitFor({ state: 'detached' });
   await expectSignedOut(graceAgain);
   await fillSignIn(graceAgain, 'grace@example.com', 'another password of hers');

@@ -1,12 +1,13 @@
 import { Box, Typography } from '@mui/material';
 import type { AuditEntry } from '@trueward/protocol/wire';
 import type { ReactNode } from 'react';
-import { DataTable, List, SelectInput, TextInput } from 'react-admin';
+import { DataTable, downloadCSV, List, SelectInput, TextInput } from 'react-admin';
 import { makeChoices } from '../common/choices.tsx';
 import { ListError } from '../resource/resource-pages.tsx';
 import { oneLine } from '../common/columns.tsx';
 import { humanize } from '../common/status-chip.tsx';
-import { TimeText } from '../common/time.tsx';
+import { TimeInput, TimeText } from '../common/time.tsx';
+import { getTargetName, writeAuditCsv } from './audit-csv.ts';
 import { findDifferences } from './differences.ts';
 
 /** The object types to filter by. Each action begins with its object's type. */
@@ -29,13 +30,19 @@ const filters = [
   <TextInput key="actor" source="actor" label="Actor" alwaysOn />,
   <SelectInput key="action" source="action" label="Type" choices={subjects} alwaysOn />,
   <TextInput key="target" source="target_id" label="Object ID" alwaysOn />,
+  <TimeInput key="from" source="from" label="From" alwaysOn />,
+  <TimeInput key="to" source="to" label="To" alwaysOn />,
 ];
+
+/** Downloads the entries that the filter selects. */
+const exportEntries = (entries: readonly AuditEntry[]): void =>
+  downloadCSV(writeAuditCsv(entries), 'audit-log');
 
 /** The audit log. */
 export const AuditList = () => (
   <List
     filters={filters}
-    exporter={false}
+    exporter={exportEntries}
     empty={<EmptyList>No changes yet.</EmptyList>}
     error={
       <ListError>
@@ -76,8 +83,7 @@ const Entries = () => (
  * Shows the object's name at the time of the change, if it had one, and its id, by which the list can be filtered.
  */
 function Target({ entry: { before, after, target_id: id } }: { entry: AuditEntry }) {
-  const { name, url, email } = (after ?? before ?? {}) as Record<string, unknown>;
-  const displayName = [name, url, email].find((value) => typeof value === 'string');
+  const displayName = getTargetName(before, after);
   return (
     <>
       {displayName !== undefined && (

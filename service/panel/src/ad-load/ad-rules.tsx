@@ -115,6 +115,7 @@ function TryAdRule() {
       <TryRequest
         draft={{ ad_rule: { formats, ...rule }, ...(id === undefined ? {} : { ad_rule_id: id }) }}
         format={formats?.[0] ?? 'interstitial'}
+        placement={limits.placements?.[0]}
       />
     </PanelCard>
   );

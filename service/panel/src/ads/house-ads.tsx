@@ -16,7 +16,7 @@ import { useWatch } from 'react-hook-form';
 import { Link as RouterLink } from 'react-router';
 import { AdvancedFields } from '../common/advanced-fields.tsx';
 import { statusChoices } from '../common/choices.tsx';
-import { NameColumn } from '../common/columns.tsx';
+import { NameColumn, wideOnly } from '../common/columns.tsx';
 import { PlacementsInput } from '../common/placements-input.tsx';
 import { CreatePage, EditPage, ListPage } from '../resource/resource-pages.tsx';
 import { humanize, StatusChip } from '../common/status-chip.tsx';
@@ -35,11 +35,12 @@ export const HouseAdList = () => (
       </ReferenceField>
     </DataTable.Col>
     <DataTable.Col
+      {...wideOnly}
       label="Placements"
       render={({ placements }) => (placements as string[]).join(', ')}
     />
-    <DataTable.NumberCol source="priority" label="Priority" />
-    <DataTable.NumberCol source="weight" label="Weight" />
+    <DataTable.NumberCol {...wideOnly} source="priority" label="Priority" />
+    <DataTable.NumberCol {...wideOnly} source="weight" label="Weight" />
     <DataTable.Col
       source="status"
       label="Status"

@@ -1,7 +1,7 @@
 import { Alert } from '@mui/material';
 import type { Placement } from '@trueward/protocol/wire';
 import { DataTable, useDataProvider, useRecordContext } from 'react-admin';
-import { NameColumn } from '../common/columns.tsx';
+import { NameColumn, wideOnly } from '../common/columns.tsx';
 import { formatDuration } from '../common/duration.ts';
 import { StatusChip } from '../common/status-chip.tsx';
 import { CreatePage, EditPage, ListPage } from '../resource/resource-pages.tsx';
@@ -14,10 +14,12 @@ export function PlacementList() {
       <NameColumn source="name" label="Name" />
       <DataTable.Col source="format" label="Format" />
       <DataTable.Col
+        {...wideOnly}
         label="Reward"
         render={({ reward }) => (reward ? `${reward.amount} ${reward.type}` : '–')}
       />
       <DataTable.Col
+        {...wideOnly}
         label="Frequency cap"
         render={(placement) => formatCap((placement as Placement).frequency_cap)}
       />

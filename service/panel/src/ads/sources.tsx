@@ -13,7 +13,7 @@ import {
 import { query } from '../api/resources.ts';
 import { useRead } from '../api/use-call.ts';
 import { statusChoices } from '../common/choices.tsx';
-import { StatusColumn, NameColumn } from '../common/columns.tsx';
+import { NameColumn, StatusColumn, wideOnly } from '../common/columns.tsx';
 import {
   CreatePage,
   EditPage,
@@ -29,11 +29,12 @@ export const SourceList = () => (
     <NameColumn source="name" label="Name" />
     <DataTable.Col source="kind" label="Kind" render={({ kind }) => getKindName(kind as string)} />
     <DataTable.Col
+      {...wideOnly}
       label="Placements"
       render={({ placements = [] }) => (placements as string[]).join(', ')}
     />
-    <DataTable.NumberCol source="priority" label="Priority" />
-    <DataTable.Col label="Fill rate (24 h)">
+    <DataTable.NumberCol {...wideOnly} source="priority" label="Priority" />
+    <DataTable.Col {...wideOnly} label="Fill rate (24 h)">
       <SourceFillRate />
     </DataTable.Col>
     <StatusColumn source="status" label="Status" />

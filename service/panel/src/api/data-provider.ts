@@ -92,6 +92,15 @@ export function createDataProvider(call: Call): PanelDataProvider {
       const { body, etag } = await call<RaRecord>(getPath(resource, id), options);
       return { data: { ...body, etag } };
     },
+    async updateMany(resource: string, { ids, data }: { ids: Identifier[]; data: object }) {
+      const options = { method: 'PATCH', body: data, ifMatch: '*' } as const;
+      await changeAll(ids, (id) => call(getPath(resource, id), options));
+      return { data: ids };
+    },
+    async deleteMany(resource: string, { ids }: { ids: Identifier[] }) {
+      await changeAll(ids, (id) => call(getPath(resource, id), { method: 'DELETE', ifMatch: '*' }));
+      return { data: ids };
+    },
     async delete(resource: string, { id, previousData }: Omit<ChangeParams, 'data'>) {
       await call(getPath(resource, id), { method: 'DELETE', ifMatch: previousData.etag });
       return { data: previousData };
@@ -99,6 +108,23 @@ export function createDataProvider(call: Call): PanelDataProvider {
   };
   // React-admin's methods are generic over a record type that cannot be checked at run time.
   return provider as unknown as PanelDataProvider;
+}
+
+/**
+ * Changes several objects, one after the other. An object that can't be changed doesn't keep the others from being changed.
+ *
+ * @throws the first error, with the number of objects that could not be changed
+ */
+export async function changeAll(
+  ids: readonly Identifier[],
+  change: (id: Identifier) => Promise<unknown>,
+): Promise<void> {
+  const errors: Error[] = [];
+  for (const id of ids) await change(id).catch((error: unknown) => errors.push(error as Error));
+  const [first] = errors;
+  if (!first) return;
+  if (ids.length === 1) throw first;
+  throw new Error(`${errors.length} of ${ids.length} could not be changed. ${first.message}`);
 }
 
 interface ChangeParams {

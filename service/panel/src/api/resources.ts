@@ -22,8 +22,8 @@ export function getPath(resource: string, id?: string | number): string {
 
 /** Paths for unbounded lists, which are paginated with cursors, newest first. */
 const streams: Readonly<Record<string, (filter: Record<string, string>) => string>> = {
-  'audit-entries': ({ target_id: target, actor, action }) =>
-    query('/v1/audit-entries', { target_id: target, actor, action }),
+  'audit-entries': ({ target_id: target, actor, action, from, to }) =>
+    query('/v1/audit-entries', { target_id: target, actor, action, from, to }),
   deliveries: ({ webhook_id: webhook, state }) =>
     query(`/v1/webhooks/${encodeURIComponent(webhook ?? '')}/deliveries`, { state }),
   decisions: ({ player, placement, state, from, to }) =>

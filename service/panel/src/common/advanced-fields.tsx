@@ -26,7 +26,9 @@ export function AdvancedFields({ title, children }: Props) {
       slotProps={{ heading: { component: 'h2' } }}
       sx={{ width: '100%', maxWidth: 720, marginBlock: 1 }}
     >
-      <AccordionSummary expandIcon={<ExpandMoreIcon />}>{title}</AccordionSummary>
+      <AccordionSummary expandIcon={<ExpandMoreIcon />} sx={{ font: 'inherit', fontWeight: 600 }}>
+        {title}
+      </AccordionSummary>
       <AccordionDetails>{children}</AccordionDetails>
     </Accordion>
   );

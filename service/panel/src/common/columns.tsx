@@ -12,6 +12,9 @@ import { readValue } from '../api/select-page.ts';
 import { StatusChip } from './status-chip.tsx';
 import { TimeText } from './time.tsx';
 
+/** A column that a phone's screen has no room for. The object's page shows its value too. */
+export const wideOnly = { cellClassName: 'wide-only', headerClassName: 'wide-only' };
+
 interface ColumnProps {
   source: string;
   label: string;

@@ -89,7 +89,7 @@ export const checkDuration =
     if (value === undefined || value === null || value === '')
       return isRequired ? `Enter a duration, ${range}.` : undefined;
     if (typeof value !== 'number') {
-      const count = /^\s*(\d+)\s*$/.exec(String(value))?.[1];
+      const count = /^\s*(\d+)\s*$/.exec(typeof value === 'string' ? value : '')?.[1];
       return count === undefined
         ? 'Enter a duration such as 30 s, 10 min or 24 h.'
         : `Add a unit: ${count} s, ${count} min or ${count} h.`;

@@ -66,7 +66,15 @@ export const TextWithTimes = ({ text }: { text: string }) =>
     .map((part, index) => (index % 2 === 0 ? part : <TimeText key={part} time={part} />));
 
 /** A time input in the chosen time zone. The label includes the zone. */
-export function TimeInput({ source, label }: { source: string; label: string }) {
+export function TimeInput({
+  source,
+  label,
+}: {
+  source: string;
+  label: string;
+  /** For filters. */
+  alwaysOn?: boolean;
+}) {
   const [zone] = useTimeZone();
   return (
     <DateTimeInput

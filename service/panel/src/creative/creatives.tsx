@@ -1,7 +1,7 @@
 import type { Media } from '@trueward/protocol/wire';
 import { DataTable, ReferenceField, SearchInput, SelectInput } from 'react-admin';
 import { makeChoices } from '../common/choices.tsx';
-import { StatusColumn, NameColumn } from '../common/columns.tsx';
+import { NameColumn, StatusColumn, wideOnly } from '../common/columns.tsx';
 import { CreatePage, EditPage, ListPage } from '../resource/resource-pages.tsx';
 import { CreativeFields } from './creative-fields.tsx';
 import { Thumbnail } from './thumbnail.tsx';
@@ -25,8 +25,8 @@ export const CreativeList = () => (
       render={({ media }) => <Thumbnail media={media as Media} />}
     />
     <NameColumn source="name" label="Name" />
-    <DataTable.Col source="media.format" label="Format" />
-    <DataTable.Col source="advertiser_id" label="Advertiser">
+    <DataTable.Col {...wideOnly} source="media.format" label="Format" />
+    <DataTable.Col {...wideOnly} source="advertiser_id" label="Advertiser">
       <ReferenceField source="advertiser_id" reference="advertisers" link={false} />
     </DataTable.Col>
     <StatusColumn source="review.status" label="Review" />

@@ -48,7 +48,9 @@ export function CreativeSummary() {
   if (!creative) return null;
   const { name, media, review } = creative;
   return (
-    <Box sx={{ display: 'flex', alignItems: 'center', gap: 1, minWidth: 0 }}>
+    <Box
+      sx={{ display: 'flex', flexWrap: { xs: 'wrap', sm: 'nowrap' }, alignItems: 'center', gap: 1 }}
+    >
       <Thumbnail media={media} />
       <Box component="span" sx={{ overflowWrap: 'anywhere' }}>
         {name}

@@ -22,6 +22,7 @@ const layoutStyle = {
   '& .RaLayout-content': { minWidth: 0 },
   '&& .RaList-main': { minWidth: 0, maxWidth: '100%' },
   '&& .RaList-content': { overflowX: 'auto' },
+  '& .wide-only': { display: { xs: 'none', sm: 'table-cell' } },
 };
 
 /** The layout of every page. The app bar stays visible, because it shows the environment. */

@@ -1,6 +1,6 @@
 import { DataTable, required, SelectInput, TextInput } from 'react-admin';
 import { statusChoices } from '../common/choices.tsx';
-import { StatusColumn, NameColumn } from '../common/columns.tsx';
+import { NameColumn, StatusColumn, wideOnly } from '../common/columns.tsx';
 import { PlacementsInput } from '../common/placements-input.tsx';
 import { CreatePage, EditPage, ListPage } from '../resource/resource-pages.tsx';
 import { humanize } from '../common/status-chip.tsx';
@@ -21,7 +21,12 @@ export const PolicyList = () => (
     <DataTable.Col label="Rule">
       <PolicyText />
     </DataTable.Col>
-    <DataTable.Col source="kind" label="Kind" render={({ kind }) => humanize(kind as string)} />
+    <DataTable.Col
+      {...wideOnly}
+      source="kind"
+      label="Kind"
+      render={({ kind }) => humanize(kind as string)}
+    />
     <StatusColumn source="status" label="Status" />
   </ListPage>
 );

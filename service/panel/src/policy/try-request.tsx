@@ -26,17 +26,22 @@ interface Props {
   draft?: { policy?: object; policy_id?: string; ad_rule?: object; ad_rule_id?: string };
   /** Tries a placement with this format by default. */
   format?: Decision['format'];
+  /** The placement to try by default. */
+  placement?: string | undefined;
 }
 
 /** A trial request and its result. This is not a form element, because it is also used inside a form. */
-export function TryRequest({ draft, format }: Props) {
+export function TryRequest({ draft, format, placement: defaultPlacement }: Props) {
   const [values, setValues] = useState(defaultRequest);
   const { run, isRunning, result } = useAction<TrialResult>({ refetches: false });
   const [searchText, setSearchText] = useState('');
   const found = usePlacementSearch(searchText);
   const placements = found.map(({ name }) => name);
   const suggested = found.find((placement) => placement.format === format) ?? found[0];
-  const request = { ...values, placement: values.placement || (suggested?.name ?? '') };
+  const request = {
+    ...values,
+    placement: values.placement || (defaultPlacement ?? suggested?.name ?? ''),
+  };
   const session = readSession(request.session, request.placement);
   const sessionError = typeof session === 'string' ? session : undefined;
   const runTrial = () =>
@@ -160,7 +165,10 @@ export function TryPolicy() {
   const policy = { name: name || 'This policy', kind, placements, when, block, status };
   return (
     <PanelCard title="Try this policy">
-      <TryRequest draft={{ policy, ...(id === undefined ? {} : { policy_id: id }) }} />
+      <TryRequest
+        draft={{ policy, ...(id === undefined ? {} : { policy_id: id }) }}
+        placement={placements?.[0]}
+      />
     </PanelCard>
   );
 }

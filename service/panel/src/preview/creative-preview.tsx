@@ -52,6 +52,8 @@ interface FrameProps {
   shownWidth: number;
 }
 
+const typingPauseMs = 600;
+
 /** Previews an ad in one size. */
 function PreviewFrame({ message, size: { width, height }, shownWidth }: FrameProps) {
   const frame = useRef<HTMLIFrameElement>(null);
@@ -67,8 +69,12 @@ function PreviewFrame({ message, size: { width, height }, shownWidth }: FramePro
       else setReply(data);
     };
     addEventListener('message', onMessage);
-    send();
-    return () => removeEventListener('message', onMessage);
+    // Waits until the user has stopped typing, because each message loads the media again.
+    const timer = setTimeout(send, typingPauseMs);
+    return () => {
+      clearTimeout(timer);
+      removeEventListener('message', onMessage);
+    };
   }, [messageJson]);
 
   const scale = Math.min(1, shownWidth / width);

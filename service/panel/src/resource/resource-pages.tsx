@@ -1,6 +1,11 @@
+import ArchiveIcon from '@mui/icons-material/Archive';
+import PauseIcon from '@mui/icons-material/Pause';
+import PlayArrowIcon from '@mui/icons-material/PlayArrow';
 import { Alert, Card, CardContent } from '@mui/material';
 import { lazy, type ReactElement, type ReactNode, Suspense } from 'react';
 import {
+  BulkDeleteButton,
+  BulkUpdateButton,
   Create,
   DataTable,
   DeleteWithConfirmButton,
@@ -16,7 +21,7 @@ import {
   useResourceContext,
 } from 'react-admin';
 import { readMessage } from '../api/problem.ts';
-import { useRowClick } from '../common/columns.tsx';
+import { useRowClick, wideOnly } from '../common/columns.tsx';
 import { dimensions, makeSubject } from '../figures/figures.ts';
 import { PanelForm } from '../common/panel-form.tsx';
 import { RecordFacts } from '../common/facts.tsx';
@@ -58,13 +63,50 @@ const RecordFigures = lazy(async () => ({
   default: (await import('../figures/record-figures.tsx')).RecordFigures,
 }));
 
+/** Pauses, activates or archives the selected objects. */
+function BulkActions() {
+  const canPause = pausable.includes(useResourceContext() ?? '');
+  return (
+    <>
+      {canPause && (
+        <>
+          <BulkUpdateButton
+            label="Pause"
+            icon={<PauseIcon />}
+            data={{ status: 'paused' }}
+            mutationMode="pessimistic"
+          />
+          <BulkUpdateButton
+            label="Activate"
+            icon={<PlayArrowIcon />}
+            data={{ status: 'active' }}
+            mutationMode="pessimistic"
+          />
+        </>
+      )}
+      <BulkDeleteButton
+        label="Archive"
+        icon={<ArchiveIcon />}
+        confirmTitle="Archive the selected objects?"
+        confirmContent={archiving.effects}
+        confirmColor="warning"
+        mutationMode="pessimistic"
+      />
+    </>
+  );
+}
+
+/** The resources whose objects can be paused. */
+const pausable: readonly string[] = ['placements', 'house-ads', 'sources', 'policies'];
+
 function RecordTable({ children }: { children: ReactNode }) {
+  const rowClick = useRowClick();
   const hasFigures = dimensions[useResourceContext() ?? ''] !== undefined;
   return (
-    <DataTable bulkActionButtons={false} rowClick={useRowClick()}>
+    <DataTable bulkActionButtons={rowClick === 'edit' && <BulkActions />} rowClick={rowClick}>
       {children}
       {hasFigures && (
-        <DataTable.Col label="Impressions (7 days)" disableSort align="right">
+        <DataTable.Col {...wideOnly} label="Impressions (7 days)" disableSort align="right">
           <Suspense fallback="…">
             <RecentImpressions />
           </Suspense>
@@ -111,9 +153,10 @@ interface Removal {
   effect: string;
 }
 
-const archiving: Removal = {
+const archiving = {
   label: 'Archive',
   effect: 'It is no longer used but stays in reports and the audit log.',
+  effects: 'They are no longer used but stay in reports and the audit log.',
 };
 
 const keepValues = (values: Record<string, unknown>) => values;

@@ -2,11 +2,15 @@ import { Button } from '@mui/material';
 import { useState } from 'react';
 import {
   Create,
+  CreateButton,
   DataTable,
   email,
   required,
+  SaveButton,
   SelectInput,
   TextInput,
+  Toolbar,
+  TopToolbar,
   useRecordContext,
   useRedirect,
 } from 'react-admin';
@@ -24,7 +28,14 @@ const roleChoices = roles.map(({ id, name, permissions }) => ({
 }));
 
 export const UserList = () => (
-  <ListPage sort={{ field: 'email', order: 'ASC' }}>
+  <ListPage
+    sort={{ field: 'email', order: 'ASC' }}
+    actions={
+      <TopToolbar>
+        <CreateButton label="Invite" />
+      </TopToolbar>
+    }
+  >
     <NameColumn source="name" label="Name" />
     <DataTable.Col source="email" label="E-mail" />
     <DataTable.Col source="role" label="Role" />
@@ -49,12 +60,18 @@ export function UserCreate() {
   return (
     <>
       <Create
-        title="New user"
+        title="Invite a user"
         mutationOptions={{
           onSuccess: (user: { id: string; invite_url?: string }) => setLink(user.invite_url),
         }}
       >
-        <PanelForm>
+        <PanelForm
+          toolbar={
+            <Toolbar>
+              <SaveButton label="Create invitation" icon={<></>} />
+            </Toolbar>
+          }
+        >
           <UserFields isNew />
         </PanelForm>
       </Create>

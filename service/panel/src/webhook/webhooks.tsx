@@ -13,7 +13,7 @@ import {
   useRedirect,
 } from 'react-admin';
 import { eventChoices, getEventName, makeChoices } from '../common/choices.tsx';
-import { StatusColumn, NameColumn } from '../common/columns.tsx';
+import { NameColumn, StatusColumn, wideOnly } from '../common/columns.tsx';
 import { EditToolbar, ListPage, RecordCard } from '../resource/resource-pages.tsx';
 import { PanelForm } from '../common/panel-form.tsx';
 import { SecretDialog } from '../common/dialogs.tsx';
@@ -25,6 +25,7 @@ export const WebhookList = () => (
   <ListPage sort={{ field: 'created_at', order: 'DESC' }}>
     <NameColumn source="url" label="URL" />
     <DataTable.Col
+      {...wideOnly}
       label="Events"
       render={({ events }) => (events as string[]).map(getEventName).join(', ')}
     />

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { toPage } from '../../resource/resource-store.ts';
 import { listAuditEntries } from '../../store/audit-log.ts';
 import type { Database } from '../../store/database.ts';
+import { requireInstant } from '../../platform/time.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import { type PageQuery, pageQuerySchema, pageSchema, toCursor } from '../openapi.ts';
 
@@ -9,6 +10,8 @@ interface AuditQuery extends PageQuery {
   target_id?: string;
   actor?: string;
   action?: string;
+  from?: string;
+  to?: string;
 }
 
 /** Adds `GET /v1/audit-entries`, which lists who changed what, with the state before and after each change. */
@@ -40,18 +43,30 @@ export function addAuditRoutes(app: FastifyInstance, { database }: { database: D
               description:
                 'Only actions that start with this text, such as `placement` or `user.invited`.',
             },
+            from: {
+              type: 'string',
+              format: 'date-time',
+              description: 'Only changes at or after this time.',
+            },
+            to: {
+              type: 'string',
+              format: 'date-time',
+              description: 'Only changes before this time.',
+            },
           },
         },
         response: { 200: pageSchema('AuditEntry') },
       },
     },
     async (request) => {
-      const { target_id: targetId, actor, action, ...page } = request.query;
+      const { target_id: targetId, actor, action, from, to, ...page } = request.query;
       const entries = await listAuditEntries(database, getPrincipal(request), {
         ...toCursor(page),
         ...(targetId === undefined ? {} : { targetId }),
         ...(actor === undefined ? {} : { actor }),
         ...(action === undefined ? {} : { action }),
+        ...(from === undefined ? {} : { fromMs: requireInstant(from) }),
+        ...(to === undefined ? {} : { toMs: requireInstant(to) }),
       });
       return toPage(entries, page.limit);
     },
