@@ -22,8 +22,11 @@ Environment:
   TRUEWARD_NO_OPEN=1  does not open a browser.
   TRUEWARD_START_TIMEOUT_S=120  how long a part may take to start, in seconds.
 
-Ports: the first start uses 8787 (service) and 8788 (game), and later starts reuse the same
-ports. If a port is in use, a free port is used instead.`;
+  TRUEWARD_SERVICE_PORT, TRUEWARD_GAME_PORT  the ports of the service and of the demo game.
+
+Ports: without these settings, the first start uses 8787 (service) and 8788 (game), and later
+starts reuse the same ports. If a port is in use, a free port is used instead. A port that you
+have chosen is used or the start fails.`;
 
 if (process.argv.includes('--help')) {
   console.log(help);

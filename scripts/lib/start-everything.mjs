@@ -87,15 +87,42 @@ export function startEverything(dataDirectory, onChild, onExit) {
 async function choosePorts(file) {
   const lastPorts = readPorts(file);
   const host = '127.0.0.1';
-  const service = await getPort({ host, port: [lastPorts.service, defaultPorts.service] });
+  const chosen = {
+    service: readChosenPort('TRUEWARD_SERVICE_PORT'),
+    gameServer: readChosenPort('TRUEWARD_GAME_PORT'),
+  };
+  const service = await getPort({
+    host,
+    port: chosen.service ?? [lastPorts.service, defaultPorts.service],
+  });
   const gameServer = await getPort({
     host,
-    port: [lastPorts.gameServer, defaultPorts.gameServer],
+    port: chosen.gameServer ?? [lastPorts.gameServer, defaultPorts.gameServer],
     exclude: [service],
   });
+  for (const [port, got] of [
+    [chosen.service, service],
+    [chosen.gameServer, gameServer],
+  ])
+    if (port !== undefined && port !== got)
+      throw new Error(`Port ${port} is in use. Stop the program that uses it, or choose another.`);
   const ports = { service, gameServer };
   writeFileSync(file, JSON.stringify(ports));
   return ports;
+}
+
+/**
+ * Reads a port that the user has chosen.
+ *
+ * @param {string} name
+ * @returns {number | undefined}
+ */
+function readChosenPort(name) {
+  const text = process.env[name];
+  if (text === undefined || text === '') return undefined;
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 1 && port <= 65_535) return port;
+  throw new Error(`${name} is ${text}, but must be a port from 1 to 65535.`);
 }
 
 /** @param {string} file */

@@ -76,7 +76,7 @@ test('a list contains only objects that belong to the session’s account and en
   expect(anonymousResponse.status).toBe(401);
 });
 
-test('the audit log is filtered by actor and by action', async () => {
+test('the audit log is filtered by actor, action and time', async () => {
   const { body } = await owner.send<{ id: string }>('POST', '/v1/sources', {
     name: 'Partner',
     kind: 'direct',
@@ -94,4 +94,8 @@ test('the audit log is filtered by actor and by action', async () => {
   ]);
   expect(await listActions({ action: 'source.', actor: 'OWNER@' })).toHaveLength(2);
   expect(await listActions({ actor: 'nobody' })).toEqual([]);
+  const [past, future] = ['2020-01-01T00:00:00Z', '2100-01-01T00:00:00Z'];
+  expect(await listActions({ action: 'source.', from: past, to: future })).toHaveLength(2);
+  expect(await listActions({ action: 'source.', from: future })).toEqual([]);
+  expect(await listActions({ action: 'source.', to: past })).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright';
 import { expect } from 'vitest';
 import { it as test } from '../worker.ts';
@@ -85,6 +86,12 @@ test('a long name does not push other columns off the screen', async () => {
   await entry.waitFor();
   const changes = await entry.getByRole('cell').last().boundingBox();
   expect((changes?.x ?? 0) + (changes?.width ?? 0)).toBeLessThanOrEqual(1_280);
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export' }).click();
+  const file = await (await download).path();
+  expect((await readFile(file, 'utf8')).split('\r\n').slice(0, 2).join('\n')).toMatch(
+    /^time,actor,action,name,object_id,field,before,after\n.*,owner@example\.com,/,
+  );
   await page.getByLabel('Actor').fill('nobody');
   await page
     .getByText(/No Audit log|No results|Nothing/i)
@@ -115,6 +122,7 @@ test('shows and accepts times in the selected time zone', async () => {
   await owner.send('PATCH', `/v1/house-ads/${id}`, { starts_at: '2026-01-15T12:00:00.000Z' });
   const page = await site.open(`/house-ads/${id}`, { timezoneId: 'Asia/Tokyo' });
   const startField = page.getByLabel('Starts (Asia/Tokyo)');
+  await page.getByRole('button', { name: 'Priority, dates and caps' }).click();
   await expect.poll(() => startField.inputValue()).toBe('2026-01-15T21:00');
   await page.getByLabel('Times in').selectOption('UTC');
   const inUtc = page.getByLabel('Starts (UTC)');
@@ -132,4 +140,27 @@ test('shows and accepts times in the selected time zone', async () => {
   await openPage(page, '/audit-entries');
   const time = page.getByRole('row').nth(1).getByRole('time');
   await expect.poll(() => time.textContent()).toMatch(/UTC$/);
+});
+
+test('several objects can be paused and archived together', async () => {
+  const page = await site.open('/house-ads');
+  const select = async (...names: string[]) => {
+    for (const name of names)
+      await page
+        .getByRole('row')
+        .filter({ has: page.getByRole('link', { name, exact: true }) })
+        .getByRole('checkbox')
+        .check();
+  };
+  await select('Harbour', 'Lantern');
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await expect.poll(() => page.getByText('paused', { exact: true }).count()).toBe(2);
+  await select('Harbour', 'Lantern');
+  await page.getByRole('button', { name: 'Archive' }).click();
+  await page.getByText('They are no longer used but stay in reports').waitFor();
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await page.getByRole('link', { name: 'Lantern' }).waitFor({ state: 'detached' });
+  expect(await page.getByRole('link', { name: 'Harbour' }).count()).toBe(0);
+  await page.getByRole('link', { name: 'Meadow' }).waitFor();
 });

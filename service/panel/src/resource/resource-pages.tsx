@@ -99,11 +99,18 @@ function BulkActions() {
 /** The resources whose objects can be paused. */
 const pausable: readonly string[] = ['placements', 'house-ads', 'sources', 'policies'];
 
+/** The resources of which several objects can be archived together. */
+const archivable: readonly string[] = [...pausable, 'creatives', 'advertisers', 'ad-rules'];
+
 function RecordTable({ children }: { children: ReactNode }) {
   const rowClick = useRowClick();
+  const hasBulkActions = archivable.includes(useResourceContext() ?? '');
   const hasFigures = dimensions[useResourceContext() ?? ''] !== undefined;
   return (
-    <DataTable bulkActionButtons={rowClick === 'edit' && <BulkActions />} rowClick={rowClick}>
+    <DataTable
+      bulkActionButtons={rowClick === 'edit' && hasBulkActions && <BulkActions />}
+      rowClick={rowClick}
+    >
       {children}
       {hasFigures && (
         <DataTable.Col {...wideOnly} label="Impressions (7 days)" disableSort align="right">

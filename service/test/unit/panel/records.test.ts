@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { findChanges, omitEmpty } from '../../../panel/src/api/changes.ts';
 import { createCursorPages, readAll } from '../../../panel/src/api/cursors.ts';
 import type { ApiResponse, Call } from '../../../panel/src/api/call.ts';
+import { changeAll } from '../../../panel/src/api/data-provider.ts';
+import { writeAuditCsv } from '../../../panel/src/activity/audit-csv.ts';
 import { selectPage } from '../../../panel/src/api/select-page.ts';
 
 test('an update contains only changed fields, with null for cleared ones', () => {
@@ -89,4 +91,37 @@ test('returning to an earlier page of a cursor-paginated list sends a single req
 
 test('readAll follows the cursors to the end of a list', async () => {
   expect(await readAll<number>(createList(250).call, '/list')).toHaveLength(250);
+});
+
+test('changing several objects goes on after an error, and says how many failed', async () => {
+  const changed: unknown[] = [];
+  const change = (id: unknown) => {
+    if (id === 2) return Promise.reject(new Error('It is in use.'));
+    changed.push(id);
+    return Promise.resolve();
+  };
+  await expect(changeAll([1, 2, 3], change)).rejects.toThrow(
+    '1 of 3 could not be changed. It is in use.',
+  );
+  expect(changed).toEqual([1, 3]);
+  await expect(changeAll([2], change)).rejects.toThrow(/^It is in use\.$/);
+  await changeAll([4], change);
+});
+
+test('the audit log as CSV has a row for each changed field, and no formulas', () => {
+  const entry = {
+    id: 'aud_1',
+    environment: 'live',
+    created_at: '2026-01-02T03:04:05.000Z',
+    actor: 'ada@example.com',
+    action: 'placement.updated',
+    target_id: 'plc_1',
+    before: { name: '=1+1', cooldown_s: 0, limits: 'a' },
+    after: { name: '=1+1', cooldown_s: 90, limits: 'say "b"' },
+  } as const;
+  expect(writeAuditCsv([entry]).split('\r\n')).toEqual([
+    'time,actor,action,name,object_id,field,before,after',
+    "2026-01-02T03:04:05.000Z,ada@example.com,placement.updated,'=1+1,plc_1,cooldown,0 s,90 s",
+    `2026-01-02T03:04:05.000Z,ada@example.com,placement.updated,'=1+1,plc_1,limits,a,"say ""b"""`,
+  ]);
 });
