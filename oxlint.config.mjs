@@ -142,6 +142,7 @@ const httpLayers = [
     'client-address.ts',
     'limits',
     'openapi.ts',
+    'docs-page.ts',
     'monitoring',
     'files.ts',
   ],

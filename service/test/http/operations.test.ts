@@ -14,7 +14,17 @@ test('the API reference and the guide cover the whole API', async () => {
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
   expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none';/);
   const page = await response.text();
-  for (const { id } of listOperations(document)) expect(page).toContain(`<section id="${id}">`);
+  for (const { id } of listOperations(document)) {
+    expect(page).toContain(`<section id="${id}">`);
+    expect(page).toContain(`<li><a href="#${id}">`);
+  }
+  // The examples are requests that the service accepts.
+  const [, example = ''] =
+    /<section id="createAdvertiser">.*?-d '(.*?)'<\/pre>/s.exec(page)?.map(String) ?? [];
+  expect(JSON.parse(example.replaceAll('&quot;', '"'))).toEqual({
+    name: '…',
+    domain: 'game.example',
+  });
   for (const name of Object.keys(document.components.schemas))
     expect(page).toContain(`<section id="schema-${name}">`);
   expect(page).not.toMatch(/<script|\bsrc=|@import|url\(/);

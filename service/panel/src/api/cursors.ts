@@ -35,13 +35,17 @@ export function createCursorPages(call: Call): CursorPages {
 }
 
 /** Reads all pages of a list. */
-export async function readAll<T>(call: Call, path: string): Promise<T[]> {
+export const readAll = <T>(call: Call, path: string): Promise<T[]> =>
+  readFirst<T>(call, path, Infinity);
+
+/** Reads the first items of a list, page by page. */
+export async function readFirst<T>(call: Call, path: string, count: number): Promise<T[]> {
   const items: T[] = [];
   let cursor: string | undefined;
   do {
     const { body } = await call<Page<T>>(query(path, { limit: 100, starting_after: cursor }));
     items.push(...body.data);
     cursor = body.has_more ? body.next_cursor : undefined;
-  } while (cursor !== undefined);
-  return items;
+  } while (cursor !== undefined && items.length < count);
+  return items.slice(0, count);
 }

@@ -1,7 +1,7 @@
 import type { DataProvider, GetListParams, Identifier, RaRecord } from 'react-admin';
 import type { Call } from './call.ts';
 import { findChanges, omitEmpty } from './changes.ts';
-import { createCursorPages, readAll } from './cursors.ts';
+import { createCursorPages, readAll, readFirst } from './cursors.ts';
 import { listPath, getPath, streamPath } from './resources.ts';
 import { selectPage } from './select-page.ts';
 
@@ -28,6 +28,9 @@ export function createDataProvider(call: Call): PanelDataProvider {
   async function getList(resource: string, params: GetListParams & { signal?: AbortSignal }) {
     const { pagination: { page, perPage } = { page: 1, perPage: 25 }, filter = {}, sort } = params;
     const stream = streamPath(resource, filter as Record<string, string>);
+    // An export asks for more than the service returns at once.
+    if (stream !== undefined && perPage > maxIds)
+      return { data: await readFirst<RaRecord>(call, stream, perPage), total: perPage };
     if (stream !== undefined) {
       const { data, has_more: hasNextPage } = await cursorPages.read<RaRecord>(
         stream,
