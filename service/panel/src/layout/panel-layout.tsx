@@ -23,7 +23,7 @@ const layoutStyle = {
   '&& .RaList-main': { minWidth: 0, maxWidth: '100%' },
   '&& .RaList-content': { overflowX: 'auto' },
   // Above the table, not over the search, where the scrolling table would cut it off.
-  '& .RaBulkActionsToolbar-toolbar': { position: 'static', transform: 'none' },
+  '&& .RaBulkActionsToolbar-toolbar': { position: 'static', transform: 'none' },
   '& .wide-only': { display: { xs: 'none', sm: 'table-cell' } },
 };
 
