@@ -21,7 +21,16 @@ const components = (
   MuiTableCell: {
     styleOverrides: {
       root: { borderColor },
-      body: { overflowWrap: 'anywhere', minWidth: 124 },
+      body: ({ theme }: { theme: Theme }) => ({
+        overflowWrap: 'anywhere',
+        minWidth: 124,
+        [theme.breakpoints.down('sm')]: { minWidth: 88, paddingInline: 8 },
+      }),
+      // A phone has no room for selecting rows.
+      paddingCheckbox: ({ theme }: { theme: Theme }) => ({
+        minWidth: 0,
+        [theme.breakpoints.down('sm')]: { display: 'none' },
+      }),
     },
   },
   MuiCssBaseline: {

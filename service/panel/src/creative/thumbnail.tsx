@@ -48,11 +48,9 @@ export function CreativeSummary() {
   if (!creative) return null;
   const { name, media, review } = creative;
   return (
-    <Box
-      sx={{ display: 'flex', flexWrap: { xs: 'wrap', sm: 'nowrap' }, alignItems: 'center', gap: 1 }}
-    >
+    <Box sx={{ display: 'flex', flexWrap: 'wrap', alignItems: 'center', gap: 1 }}>
       <Thumbnail media={media} />
-      <Box component="span" sx={{ overflowWrap: 'anywhere' }}>
+      <Box component="span" sx={{ flex: '1 1 88px', overflowWrap: 'anywhere' }}>
         {name}
       </Box>
       {review.status !== 'approved' && <StatusChip status={review.status} />}

@@ -18,6 +18,7 @@ import {
   Toolbar,
   useListContext,
   useRecordContext,
+  useRefresh,
   useResourceContext,
 } from 'react-admin';
 import { readMessage } from '../api/problem.ts';
@@ -66,6 +67,8 @@ const RecordFigures = lazy(async () => ({
 /** Pauses, activates or archives the selected objects. */
 function BulkActions() {
   const canPause = pausable.includes(useResourceContext() ?? '');
+  // What follows from the status, such as the phase, comes from the service.
+  const refetch = { onSettled: useRefresh() };
   return (
     <>
       {canPause && (
@@ -74,12 +77,18 @@ function BulkActions() {
             label="Pause"
             icon={<PauseIcon />}
             data={{ status: 'paused' }}
+            mutationOptions={refetch}
+            confirmTitle="Pause the selected objects?"
+            confirmContent="They have no effect until they are activated again."
             mutationMode="pessimistic"
           />
           <BulkUpdateButton
             label="Activate"
             icon={<PlayArrowIcon />}
             data={{ status: 'active' }}
+            mutationOptions={refetch}
+            confirmTitle="Activate the selected objects?"
+            confirmContent="They take effect immediately."
             mutationMode="pessimistic"
           />
         </>
