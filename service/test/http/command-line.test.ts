@@ -367,3 +367,35 @@ test('the first start and `users invite` print setup links', async () => {
   expect(response.status).toBe(200);
   await secondRun.interrupt();
 });
+
+test('`erase` and `export-player` find one player’s data, and no other’s', async () => {
+  env = { ...env, ...(await createDatabaseSettings()) };
+  const service = await start();
+  const client = createClient(service);
+  const players = ['ada', 'grace'] as const;
+  for (const user of players)
+    await client.decide({ placement: 'revive', user_ref: user, simulate: 'no_fill' });
+  await service.stop();
+  const ofPlayer = (user: string) => ['--user', user, '--environment', 'sandbox'];
+  const exportLines = async (user: string) => {
+    const { code, out } = await runInProcess(['export-player', ...ofPlayer(user)], env);
+    expect(code).toBe(0);
+    return out.trim() === '' ? [] : out.trim().split('\n');
+  };
+  for (const user of players)
+    expect((await exportLines(user)).map((line) => JSON.parse(line) as object)).toContainEqual(
+      expect.objectContaining({ record: 'decision', user_ref: user }),
+    );
+  const before = await exportLines('grace');
+  const erased = await runInProcess(['erase', ...ofPlayer('ada')], env);
+  expect([erased.code, JSON.parse(erased.out)]).toEqual([
+    0,
+    expect.objectContaining({ kind: 'erasure', state: 'done' }),
+  ]);
+  expect(await exportLines('ada')).toEqual([]);
+  expect(await exportLines('grace')).toEqual(before);
+  // A player of the other environment is someone else, and an unknown player has nothing to erase.
+  expect((await runInProcess(['export-player', '--user', 'grace'], env)).out).toBe('');
+  expect((await runInProcess(['erase', ...ofPlayer('nobody')], env)).code).toBe(0);
+  expect((await runInProcess(['erase'], env)).code).toBe(2);
+});
