@@ -34,3 +34,26 @@ export function createLatestMistakes(database: Database, clock: Clock): LatestMi
     return known.mistakes;
   };
 }
+
+/** Reading the facts of one environment takes about 10 ms. */
+const maxCounted = 20;
+
+/**
+ * Counts the environments with each mistake, among those whose keys were used last. Reads at most 20, so the cost does
+ * not depend on the number of accounts.
+ */
+export async function countMistakes(
+  database: Database,
+  clock: Clock,
+): Promise<Map<Mistake['name'], number>> {
+  const queries = forReads(database);
+  const scopes = await queries.query<Scope>(
+    `SELECT account_id AS "accountId", environment FROM keys
+      GROUP BY account_id, environment ORDER BY max(last_used_at) DESC NULLS LAST LIMIT ${maxCounted}`,
+  );
+  const counts = new Map<Mistake['name'], number>();
+  for (const scope of scopes)
+    for (const { name } of findMistakes(await readIntegrationFacts(queries, scope, clock.nowMs())))
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
+}

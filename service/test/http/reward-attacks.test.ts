@@ -298,6 +298,9 @@ describe('concurrency', () => {
     expect([count('earned'), count('pending')]).toEqual([1, 29]);
     const { body } = await game.client.call<MistakeList>('GET', '/v1/mistakes', game.client.secret);
     expect(body.data.map(({ name }) => name)).toContain('shared_user_ref');
+    await expect
+      .poll(async () => (await fetch(`${game.url}/metrics`)).text())
+      .toContain('trueward_integration_mistakes{name="shared_user_ref"} 1');
     // A minute later, the service looks again, and a client of the sandbox tells the developer.
     game.advance(60_000);
     await expect

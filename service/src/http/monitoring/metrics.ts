@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Configuration } from '../../decision/configuration.ts';
+import { countMistakes } from '../../history/latest-mistakes.ts';
 import { monotonicMs } from '../../platform/time.ts';
 import { type Database, forReads } from '../../store/database.ts';
 import type { ClockState } from '../../store/database-clock.ts';
@@ -182,6 +183,7 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
     "Age of this process's copy of the configuration, including kill switches.",
     configuration.ageS,
   );
+  addMistakes(registry, sources);
   if (clockState === undefined) return;
   addGauge(
     'trueward_clock_offset_seconds',
@@ -200,9 +202,28 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
   );
 }
 
+/** How long the counts of mistakes are cached. What they come from is a day long. */
+const mistakeCacheMs = 300_000;
+
+function addMistakes(registry: Registry, { database, clock }: MetricSources): void {
+  const read = cacheFor(mistakeCacheMs, () => countMistakes(database, clock));
+  new Gauge({
+    name: 'trueward_integration_mistakes',
+    help: 'Environments with each probable mistake in the integration, among the 20 used last, cached for 5 min.',
+    labelNames: ['name'] as const,
+    registers: [registry],
+    async collect() {
+      this.reset();
+      // If the database is unavailable, trueward_database_up reports it.
+      const counts = await read().catch(() => new Map<string, number>());
+      for (const [name, value] of counts) this.set({ name }, value);
+    },
+  });
+}
+
 /** Caches a value for `ms` milliseconds. */
-function cacheFor(ms: number, read: () => Promise<number>): () => Promise<number> {
-  let cached: { value: number; readAtMs: number } | undefined;
+function cacheFor<T>(ms: number, read: () => Promise<T>): () => Promise<T> {
+  let cached: { value: T; readAtMs: number } | undefined;
   return async () => {
     const nowMs = monotonicMs();
     if (!cached || nowMs - cached.readAtMs >= ms) cached = { value: await read(), readAtMs: nowMs };
