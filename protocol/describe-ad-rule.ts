@@ -38,7 +38,7 @@ export function describeAdRule(rule: Partial<AdLimit>): string {
     formats.map((format) => singulars[format] ?? format),
     'or',
   );
-  const { first_after_s: first, gap_s: gap } = rule;
+  const { first_after_s: first, gap_s: gap, ad_free_with: freeWith } = rule;
   const gapText =
     after.length === 0
       ? `between ${ads}`
@@ -52,6 +52,7 @@ export function describeAdRule(rule: Partial<AdLimit>): string {
     [rule.max_per_day, 'a day'],
   ] as const;
   const clauses = [
+    ...(freeWith ? [`no ${ad} while the player has ${freeWith} in the wallet`] : []),
     ...(first ? [`no ${ad} in a session’s first ${formatSeconds(first)}`] : []),
     ...(gap ? [`at least ${formatSeconds(gap)} ${gapText}`] : []),
     ...counts.flatMap(([max, period]) =>

@@ -646,6 +646,10 @@ export interface AdRule {
    */
   gap_after?: ('rewarded' | 'interstitial')[];
   /**
+   * Instead of a limit: players whose wallet has an active timed reward of this type, such as `no_ads`, see none of these ads. Not for rewarded ads.
+   */
+  ad_free_with?: string;
+  /**
    * The most of these ads that a player sees in a session, which ends after 30 minutes of absence.
    */
   max_per_session?: number;
@@ -699,6 +703,10 @@ export interface AdLimit {
    * @maxItems 2
    */
   gap_after?: ('rewarded' | 'interstitial')[];
+  /**
+   * Instead of a limit: players whose wallet has an active timed reward of this type, such as `no_ads`, see none of these ads. Not for rewarded ads.
+   */
+  ad_free_with?: string;
   /**
    * The most of these ads that a player sees in a session, which ends after 30 minutes of absence.
    */
@@ -2139,6 +2147,10 @@ export interface AdRuleRequest {
    */
   gap_after?: ('rewarded' | 'interstitial')[];
   /**
+   * Instead of a limit: players whose wallet has an active timed reward of this type, such as `no_ads`, see none of these ads. Not for rewarded ads.
+   */
+  ad_free_with?: string;
+  /**
    * The most of these ads that a player sees in a session, which ends after 30 minutes of absence.
    */
   max_per_session?: number;
@@ -2168,6 +2180,7 @@ export interface AdRuleUpdate {
   first_after_s?: number | null;
   gap_s?: number | null;
   gap_after?: ('rewarded' | 'interstitial')[] | null;
+  ad_free_with?: string | null;
   max_per_session?: number | null;
   max_per_hour?: number | null;
   max_per_day?: number | null;

@@ -221,7 +221,12 @@ export function startAds(
     const importPart = () => import('./wallet/open-wallet.ts');
     const deps = { ...ports, signal, client, player, events, ledger, deliver };
     const open = await loadPart(importPart, 'openWallet', deps);
-    return open({ ...deps, onChange: emitChange, setUser: switchPlayer });
+    return open({
+      ...deps,
+      onChange: emitChange,
+      onEntitled: () => decisions.forget(),
+      setUser: switchPlayer,
+    });
   };
   const openWallet = () => (opening ??= loadWallet());
   // An ad requested with the previous options must not be shown.

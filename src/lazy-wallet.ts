@@ -20,6 +20,7 @@ export function createWallet(open: () => Promise<Wallet>, reason: Reason = 'dest
   };
   return {
     refresh: () => use((wallet) => wallet.refresh()),
+    playerRef: () => opened?.playerRef(),
     balance: (type) => opened?.balance(type) ?? 0,
     activeUntil: (type) => opened?.activeUntil(type),
     spend: (...spend) => use((wallet) => wallet.spend(...spend)),

@@ -53,7 +53,9 @@ async function receiveWebhook(
   if (!secret) return respond(response, 503, { error: 'starting' });
   try {
     const event = await verifyWebhook(body, request.headers, secret);
-    const result = event.type === 'decision.rewarded' ? await bank.credit(event) : 'not_used';
+    // What the service keeps in the player's wallet is not for this server to credit.
+    const isForBank = event.type === 'decision.rewarded' && event.data.reward.credit !== 'wallet';
+    const result = isForBank ? await bank.credit(event) : 'not_used';
     respond(response, 200, { result });
   } catch (error) {
     if (!(error instanceof WebhookError)) throw error;

@@ -5,6 +5,7 @@ import { outcomeText } from './outcome-text.ts';
 import { readSetting, writeSetting } from './settings.ts';
 import { element, write } from './ui/element.ts';
 import { createOffer } from './ui/offer.ts';
+import type { Shop } from './shop.ts';
 import type { Strip } from './ui/strip.ts';
 
 const toastMs = 4_000;
@@ -17,7 +18,7 @@ export interface Flow {
   refreshOffers(): void;
 }
 
-export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip): Flow {
+export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip, shop: Shop): Flow {
   const lobby = element('lobby', HTMLElement);
   const gameOverScreen = element('over', HTMLElement);
   const play = element('play', HTMLButtonElement);
@@ -67,6 +68,7 @@ export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip): 
     revive.close();
     double.close();
     treasure.close();
+    shop.close();
     // From here on, the keyboard controls the game, so Space must not press the focused button.
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
   }
@@ -101,6 +103,11 @@ export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip): 
 
   play.addEventListener('click', startRun);
   again.addEventListener('click', () => void leave(startRun));
+  element('shop-open', HTMLButtonElement).addEventListener('click', () => {
+    closeScreens();
+    shop.open();
+  });
+  element('shop-close', HTMLButtonElement).addEventListener('click', showLobby);
   element('home', HTMLButtonElement).addEventListener('click', () => void leave(showLobby));
 
   return {

@@ -5,10 +5,10 @@ import { fitStage } from './fit-stage.ts';
 import { createFlow, type Flow } from './flow.ts';
 import { LanternRun, type RunListener } from './game/lantern-run.ts';
 import { type GameConfig, loadConfig, watchAccount } from './game-server.ts';
-import { getPlayerId } from './player.ts';
+import { createShop, type Shop } from './shop.ts';
 import { createSwitchableNetwork } from './switchable-network.ts';
 import { element, write } from './ui/element.ts';
-import { createStrip } from './ui/strip.ts';
+import { createStrip, type Strip } from './ui/strip.ts';
 
 /** How often to refresh the status strip and the countdowns below the offers, in milliseconds. */
 const refreshMs = 500;
@@ -23,13 +23,14 @@ const portalRewards = {
 };
 
 function startGame(config: GameConfig): void {
-  const player = getPlayerId();
   const network = createSwitchableNetwork();
   let flow: Flow | undefined;
+  let shop: Shop | undefined;
   const listener: RunListener = {
     ready: () => (flow = connectPage()),
     sparks: (count) => write('#sparks', count),
     over: (sparks) => flow?.gameOver(sparks),
+    sparkValue: () => shop?.sparkValue() ?? 1,
   };
   const run = new LanternRun(
     {
@@ -53,10 +54,10 @@ function startGame(config: GameConfig): void {
           key: 'trueward',
           plugin: TruewardPlugin,
           start: true,
+          // There is no player id: the service makes a guest player, who can be linked to a second browser.
           data: {
             publishableKey: config.publishableKey,
             serviceUrl: config.serviceUrl,
-            userRef: player,
             locale: 'en',
             fetch: network.fetch,
             // `?portal=poki` runs the same game as on Poki, with a stand-in for its SDK.
@@ -71,23 +72,42 @@ function startGame(config: GameConfig): void {
     const { gameAds: ads } = run;
     fitStage(game, stage);
     const strip = createStrip(ads, network);
-    const newFlow = createFlow(run, ads, strip);
+    const newShop = (shop = createShop(run, ads, (text) => newFlow.showToast(text)));
+    const newFlow = createFlow(run, ads, strip, newShop);
     ads.on('reward', ({ decisionId, reward }) => {
       strip.recordDelivery(decisionId);
-      newFlow.showToast(`Confirmed: ${reward.amount} ${reward.type}`);
+      const name = reward.type.replaceAll('_', ' ');
+      // Of what lasts for a time, there is only one.
+      newFlow.showToast(`Confirmed: ${reward.amount === 1 ? '' : `${reward.amount} `}${name}`);
     });
-    watchAccount(config, player, {
-      onAccount: strip.showAccount,
-      onConnectionChange: strip.showConnection,
-    });
+    followAccount(config, ads, strip);
     setInterval(() => {
       newFlow.refreshOffers();
+      newShop.refresh();
       void strip.refresh();
     }, refreshMs);
     setUpMuteButton(game);
     newFlow.showLobby();
     return newFlow;
   }
+}
+
+/** Shows the account of the current player, who becomes another one when this browser is linked. */
+function followAccount(config: GameConfig, ads: TruewardPlugin, strip: Strip): void {
+  let watched: string | undefined;
+  let unwatch = (): void => {};
+  const follow = (): void => {
+    const player = ads.wallet.playerRef();
+    if (player === watched || player === undefined) return;
+    unwatch();
+    watched = player;
+    unwatch = watchAccount(config, player, {
+      onAccount: strip.showAccount,
+      onConnectionChange: strip.showConnection,
+    });
+  };
+  ads.on('change', follow);
+  void ads.wallet.refresh().then(follow);
 }
 
 function setUpMuteButton(game: Game): void {

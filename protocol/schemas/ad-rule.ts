@@ -61,6 +61,14 @@ const limits = {
         'The formats after which `gap_s` applies, in any placement. Default: the ads that the rule counts.',
     }),
   ),
+  ad_free_with: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description:
+        'Instead of a limit: players whose wallet has an active timed reward of this type, such as `no_ads`, see none of these ads. Not for rewarded ads.',
+    }),
+  ),
   max_per_session: count('in a session, which ends after 30 minutes of absence'),
   max_per_hour: count('within 60 minutes'),
   max_per_day: count('within 24 hours'),

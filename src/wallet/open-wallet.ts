@@ -36,7 +36,9 @@ export function openWallet(deps: WalletDeps): Wallet & {
   const currentRef = (): string => player.player().ref ?? '';
   const getShown = (): Shown => (shown.ref === currentRef() ? shown : startShown(''));
   const setShown = async (next: Shown): Promise<void> => {
+    const isEntitled = String(Object.entries(next.ends)) !== String(Object.entries(shown.ends));
     shown = next;
+    if (isEntitled) deps.onEntitled();
     deps.onChange();
     await store.writeWallet(next);
   };
@@ -125,6 +127,7 @@ export function openWallet(deps: WalletDeps): Wallet & {
 
   return {
     refresh,
+    playerRef: () => (player.current().user.childDirected ? undefined : currentRef() || undefined),
     balance: (type) => balanceOf(getShown(), type),
     activeUntil: (type) => endOf(getShown(), type, clock.now()),
     spend: spends.spend,

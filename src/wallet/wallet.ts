@@ -83,6 +83,11 @@ export type SpendHandler = (spend: CompletedSpend) => void | Promise<void>;
 export interface Wallet {
   /** Reads the wallet from the service. Emits `change`. */
   refresh(): Promise<ReadResult>;
+  /**
+   * Returns the player’s reference, or undefined if it is not known. For a guest, it is `ply_…`: show it where players
+   * look for help, because with it you find the player’s wallet. Sends nothing.
+   */
+  playerRef(): string | undefined;
   /** Returns the last known balance of this type, or 0 if it is not known. Sends nothing. */
   balance(type: string): number;
   /** Returns when the player’s reward of this type ends, or undefined if the player has none. Sends nothing. */
@@ -126,6 +131,8 @@ export interface WalletDeps {
   /** Switches to another player. */
   setUser(user: UserOptions): void;
   onChange(): void;
+  /** Called when what the player has for a time has changed, so that ads requested before may not be for the player. */
+  onEntitled(): void;
   /** Calls `callback` in the engine’s next frame. Returns a function that cancels the call. */
   deliver(callback: () => void): () => void;
   /** Ends when the ads are destroyed. */

@@ -11,6 +11,8 @@ export interface RunListener {
   ready(): void;
   sparks(count: number): void;
   over(sparks: number): void;
+  /** Returns how many sparks one counts for. */
+  sparkValue(): number;
 }
 
 /** The game's settings. `speed` multiplies the pace, and the same `seed` always creates the same course. */
@@ -55,6 +57,11 @@ export class LanternRun extends Scene {
     this.#layOut();
     playSound(this, 'night', { loop: true });
     this.#listener.ready();
+  }
+
+  /** Gives the lantern a blue flame. */
+  paintBlue(): void {
+    this.#lantern.paintBlue();
   }
 
   /** Starts a new run. */
@@ -131,7 +138,7 @@ export class LanternRun extends Scene {
   }
 
   #collectSpark(at: { x: number; y: number }): void {
-    this.#sparks += 1;
+    this.#sparks += this.#listener.sparkValue();
     this.#listener.sparks(this.#sparks);
     playSound(this, 'spark');
     const image = this.add.image(at.x, at.y, 'spark').setScale(0.5).setDepth(8);

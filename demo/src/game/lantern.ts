@@ -16,6 +16,7 @@ export interface Lantern {
   hover(time: number): void;
   fly(seconds: number, rising: boolean, top: number): void;
   setLit(lit: boolean): void;
+  paintBlue(): void;
 }
 
 export function createLantern(scene: Scene): Lantern {
@@ -71,6 +72,11 @@ export function createLantern(scene: Scene): Lantern {
     setLit(lit) {
       glow.setVisible(lit);
       body.setAlpha(lit ? 1 : 0.55);
+    },
+    paintBlue() {
+      body.setTexture('blue-lantern');
+      glow.setTexture('blue-glow');
+      for (const ember of embers) ember.setTexture('blue-ember');
     },
   };
 }

@@ -11,6 +11,7 @@ export const palette = {
   water: '#1a1738',
   ink: '#120f28',
   flame: '#ffc861',
+  blueFlame: '#8fd3ff',
 } as const;
 
 type Draw = (pen: CanvasRenderingContext2D, width: number, height: number) => void;
@@ -27,9 +28,12 @@ export function makeTextures(textures: Textures.TextureManager): void {
     texture.refresh();
   };
   add('glow', 160, 160, drawGlow);
-  add('lantern', 40, 52, drawLantern);
+  add('blue-glow', 160, 160, drawBlueGlow);
+  add('lantern', 40, 52, drawLantern('#fff6cf', '#ffd373', '#ff9d4a'));
+  add('blue-lantern', 40, 52, drawLantern('#f2fbff', '#8fd3ff', '#3f86e8'));
   add('spark', 36, 36, drawSpark);
-  add('ember', 8, 8, drawEmber);
+  add('ember', 8, 8, drawEmber(palette.flame));
+  add('blue-ember', 8, 8, drawEmber(palette.blueFlame));
   add('reed', 44, 420, drawReed);
   add('branch', 64, 420, drawBranch);
   add('water', 512, 28, drawWater);
@@ -60,28 +64,34 @@ function drawHalo(pen: CanvasRenderingContext2D, size: number, colors: [number, 
 const drawGlow: Draw = (pen, size) =>
   drawHalo(pen, size, [[0, '#ffb85c90'], [0.4, '#ff9d4a38'], [1, '#ff9d4a00']]); // prettier-ignore
 
-const drawLantern: Draw = (pen) => {
-  pen.strokeStyle = '#7a3b2c';
-  pen.lineWidth = 2;
-  pen.beginPath();
-  pen.arc(20, 7, 5, Math.PI, 0);
-  pen.stroke();
-  pen.fillStyle = '#f0763f';
-  pen.beginPath();
-  pen.roundRect(5, 8, 30, 38, 13);
-  pen.fill();
-  const light = pen.createRadialGradient(20, 30, 2, 20, 28, 20);
-  light.addColorStop(0, '#fff6cf');
-  light.addColorStop(0.55, '#ffd373');
-  light.addColorStop(1, '#ff9d4a');
-  pen.fillStyle = light;
-  pen.beginPath();
-  pen.roundRect(10, 11, 20, 32, 9);
-  pen.fill();
-  pen.fillStyle = '#7a3b2c';
-  pen.fillRect(12, 7, 16, 4);
-  pen.fillRect(12, 43, 16, 4);
-};
+const drawBlueGlow: Draw = (pen, size) =>
+  drawHalo(pen, size, [[0, '#7cc4ff90'], [0.4, '#4a9dff38'], [1, '#4a9dff00']]); // prettier-ignore
+
+/** Returns a function that draws the lantern with these colors, from the middle of its light to the edge. */
+const drawLantern =
+  (middle: string, between: string, edge: string): Draw =>
+  (pen) => {
+    pen.strokeStyle = '#7a3b2c';
+    pen.lineWidth = 2;
+    pen.beginPath();
+    pen.arc(20, 7, 5, Math.PI, 0);
+    pen.stroke();
+    pen.fillStyle = '#f0763f';
+    pen.beginPath();
+    pen.roundRect(5, 8, 30, 38, 13);
+    pen.fill();
+    const light = pen.createRadialGradient(20, 30, 2, 20, 28, 20);
+    light.addColorStop(0, middle);
+    light.addColorStop(0.55, between);
+    light.addColorStop(1, edge);
+    pen.fillStyle = light;
+    pen.beginPath();
+    pen.roundRect(10, 11, 20, 32, 9);
+    pen.fill();
+    pen.fillStyle = '#7a3b2c';
+    pen.fillRect(12, 7, 16, 4);
+    pen.fillRect(12, 43, 16, 4);
+  };
 
 const drawSpark: Draw = (pen, size) => {
   drawHalo(pen, size, [[0, '#fff3b0c0'], [0.35, '#ffdf7060'], [1, '#ffdf7000']]); // prettier-ignore
@@ -89,7 +99,10 @@ const drawSpark: Draw = (pen, size) => {
   drawDisc(pen, size / 2 - 1.2, size / 2 - 1.2, 2.2, '#fffdf0');
 };
 
-const drawEmber: Draw = (pen, size) => drawDisc(pen, size / 2, size / 2, size / 2, palette.flame);
+const drawEmber =
+  (color: string): Draw =>
+  (pen, size) =>
+    drawDisc(pen, size / 2, size / 2, size / 2, color);
 
 const drawReed: Draw = (pen, width, height) => {
   pen.fillStyle = palette.ink;

@@ -211,5 +211,14 @@ export function findNextTimes(
   return times;
 }
 
+/** Returns the types of timed rewards with which a player sees no such ads, by the rules for the placement. */
+export const findFreeingTypes = (
+  rules: readonly AdRule[],
+  segments: readonly string[] = [],
+): string[] =>
+  rules.flatMap((rule) =>
+    rule.ad_free_with !== undefined && isForPlayer(rule, segments) ? [rule.ad_free_with] : [],
+  );
+
 /** The formats that a user token or an entitlement can free from ads. */
 export type AdFreeFormats = readonly Decision['format'][];

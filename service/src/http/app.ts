@@ -227,11 +227,11 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   await addMediaRoutes(app, deps);
   const playerTokens = createPlayerTokens(deps);
   const identifyToken = createIdentifyToken(deps.userTokens, playerTokens);
+  const wallets = createWalletService(deps.database, clock);
   const latestMistakes = createLatestMistakes(deps.database, clock);
-  addDecisionRoutes(app, { ...deps, identifyToken, latestMistakes });
+  addDecisionRoutes(app, { ...deps, identifyToken, latestMistakes, wallets });
   addEventRoutes(app, deps);
   addRewardRoutes(app, deps);
-  const wallets = createWalletService(deps.database, clock);
   addWalletRoutes(app, { ...deps, identifyToken, playerTokens, wallets });
   // Their writes use `runOperation`, which has its own connections: an emergency stop never waits for a list.
   const operatorDeps = { ...deps, database: forReads(deps.database) };

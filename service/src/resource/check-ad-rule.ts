@@ -5,14 +5,25 @@ import type { Stored } from './resource.ts';
 export function checkAdRule(rule: Stored<'adRule'>): FieldError[] {
   const { formats, first_after_s, gap_s, gap_after, max_per_session, max_per_hour, max_per_day } =
     rule;
+  const { ad_free_with } = rule;
   const limits = [first_after_s, gap_s, max_per_session, max_per_hour, max_per_day];
   const exceeds = (smaller: number | undefined, larger: number | undefined): boolean =>
     smaller !== undefined && larger !== undefined && smaller > larger;
   return errorsWhere(
     [
-      limits.every((limit) => limit === undefined),
+      ad_free_with === undefined && limits.every((limit) => limit === undefined),
       '',
-      'must have at least one of `first_after_s`, `gap_s`, `max_per_session`, `max_per_hour` and `max_per_day`',
+      'must have at least one of `first_after_s`, `gap_s`, `max_per_session`, `max_per_hour` and `max_per_day`, or `ad_free_with`',
+    ],
+    [
+      ad_free_with !== undefined && limits.some((limit) => limit !== undefined),
+      '/ad_free_with',
+      'must be in a rule without limits: add another rule for these',
+    ],
+    [
+      ad_free_with !== undefined && formats.includes('rewarded'),
+      '/ad_free_with',
+      'is not for rewarded ads: players choose to watch them',
     ],
     [
       first_after_s !== undefined && formats.includes('rewarded'),

@@ -21,6 +21,8 @@ export type SpendResult =
 /** Reads and changes wallets. */
 export interface WalletService {
   read(scope: Scope, owner: WalletOwner): Promise<Wallet>;
+  /** Resolves to whether the player has a timed reward of one of these types now. */
+  hasActive(scope: Scope, viewer: string, types: readonly string[]): Promise<boolean>;
   /** Spends once per id: a retry returns the first result. */
   spend(scope: Scope, owner: WalletOwner, request: SpendRequest): Promise<SpendResult>;
   /** Gives a player something, in the operation's transaction. */
@@ -57,6 +59,14 @@ export function createWalletService(database: Database, clock: Clock): WalletSer
         version: readVersion(rows),
         now: formatInstant(nowMs),
       };
+    },
+    async hasActive(scope, viewer, types) {
+      const nowMs = clock.nowMs();
+      const rows = await readHoldings(database, scope, [viewer]);
+      return rows.some(
+        ({ type, activeUntilMs }) =>
+          activeUntilMs !== null && activeUntilMs > nowMs && types.includes(type),
+      );
     },
     async grant(queries, scope, viewer, { amount = 0, ...grant }) {
       const nowMs = clock.nowMs();

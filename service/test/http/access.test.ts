@@ -115,7 +115,7 @@ test.each([
   ['{"placement":', 400, 'malformed_json', undefined],
   ['', 422, 'invalid_request', '/placement'],
   ['{"user_ref":"u"}', 422, 'invalid_request', '/placement'],
-  ['{"placement":"revive"}', 422, 'invalid_request', '/user_ref'],
+  ['{"placement":"revive"}', 422, 'player_required', undefined],
   ['{"placement":"revive","user_ref":"u","coins":1}', 422, 'invalid_request', '/coins'],
   ['{"placement":"revive","user_ref":7}', 422, 'invalid_request', '/user_ref'],
   [

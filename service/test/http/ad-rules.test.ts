@@ -184,6 +184,8 @@ test.each<[object, string]>([
   [{ formats: ['interstitial'], max_per_session: 3, max_per_day: 2 }, '/max_per_session'],
   [{ formats: ['interstitial'], gap_s: 1_800, max_per_hour: 3 }, '/gap_s'],
   [{ formats: ['interstitial'], gap_s: 1, cooldown_s: 1 }, '/cooldown_s'],
+  [{ formats: ['interstitial', 'rewarded'], ad_free_with: 'no_ads' }, '/ad_free_with'],
+  [{ formats: ['interstitial'], gap_s: 1, ad_free_with: 'no_ads' }, '/ad_free_with'],
 ])('the rule %j is refused', async (rule, pointer) => {
   const { status, body } = await game.client.call<Problem>(
     'POST',

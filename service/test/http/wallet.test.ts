@@ -334,6 +334,37 @@ test('support reads a wallet, makes good, revokes a stolen device and lets the p
   expect((await manage('GET', '/v1/wallets/nobody')).status).toBe(404);
 });
 
+test('a timed reward frees its player from ads, if a rule says so, and only as long as it is active', async () => {
+  const { client, clock } = game;
+  const hour = { type: 'no_ads', amount: 1, credit: 'wallet', duration_s: 3_600 } as const;
+  await updatePlacement(game, 'double-coins', { reward: hour });
+  const guest = await makeGuest();
+  const { player_token: token } = guest;
+  const ask = async (placement: string, request: object = { user_token: token }) => {
+    const { body } = await game.requestDecision({ placement, ...request });
+    return body.status === 'filled' ? 'filled' : (body.reason ?? body.code);
+  };
+  await earn(token, 'double-coins');
+  expect(await ask('level-end')).toBe('filled');
+  const rule = { formats: ['interstitial', 'banner'], ad_free_with: 'no_ads' };
+  const { id } = await client.manage<{ id: string }>('POST', '/v1/ad-rules', rule);
+  expect(await ask('level-end')).toBe('ad_free');
+  expect(await ask('lobby')).toBe('ad_free');
+  expect(await ask('revive')).toBe('filled');
+  // Neither another player, nor anybody who only knows the player’s name.
+  expect(await ask('level-end', { user_token: (await makeGuest()).player_token })).toBe('filled');
+  expect(await ask('level-end', {})).toBe('filled');
+  const proven = await makeUserToken('supporter');
+  const grant = { type: 'no_ads', duration_s: 3_600, reason: 'thanks' };
+  await client.manage('POST', '/v1/wallets/supporter/grants', grant);
+  expect(await ask('level-end', { user_token: proven })).toBe('ad_free');
+  expect(await ask('level-end', { user_ref: 'supporter' })).toBe('filled');
+  clock.advance(3_600_000);
+  expect(await ask('level-end')).toBe('filled');
+  await client.manage('DELETE', `/v1/ad-rules/${id}`);
+  await updatePlacement(game, 'double-coins', { reward: doubleXp });
+});
+
 test('a player’s wallet and devices are exported, and erased with the player', async () => {
   const { player_ref: playerRef, player_token: token } = await makeGuest();
   await earn(token);

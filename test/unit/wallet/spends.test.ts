@@ -65,6 +65,7 @@ function openPage() {
     ledger: { cached: () => [] },
     setUser: () => {},
     onChange: () => {},
+    onEntitled: () => {},
     deliver(callback) {
       callback();
       return () => {};

@@ -17,7 +17,9 @@ export async function createGameServer(config = readConfig()) {
     if (secret === undefined) return respond(response, 503, { error: 'starting' });
     try {
       const event = await verifyWebhook(body, request.headers, secret);
-      if (event.type === 'decision.rewarded') await bank.credit(event.data);
+      // A reward for the player's wallet is credited by the service.
+      const isForBank = event.type === 'decision.rewarded' && event.data.reward.credit !== 'wallet';
+      if (isForBank) await bank.credit(event.data);
       respond(response, 200, { received: event.id });
     } catch (error) {
       if (!(error instanceof WebhookError)) throw error;

@@ -8,6 +8,7 @@ import {
   NumberInput,
   required,
   TextArrayInput,
+  TextInput,
   useRecordContext,
 } from 'react-admin';
 import { useWatch } from 'react-hook-form';
@@ -81,6 +82,11 @@ const AdRuleFields = () => (
       label="Gap after"
       choices={makeChoices('rewarded', 'interstitial')}
       helperText="The gap counts from ads in these formats instead, in any placement."
+    />
+    <TextInput
+      source="ad_free_with"
+      label="Ad-free with"
+      helperText="Instead of limits: no such ads for players who have this timed reward, such as no_ads, in their wallet."
     />
     <NumberInput source="max_per_session" label="Maximum per session" />
     <NumberInput source="max_per_hour" label="Maximum per hour" />

@@ -29,7 +29,6 @@ export function createIdentifyToken(
   return async (principal, token) => {
     if (isPlayerToken(token)) {
       const playerRef = await playerTokens.find(principal, token);
-      // A guest sees ads. An ad-free entitlement of a wallet would be read here.
       if (playerRef !== undefined) return { userRef: playerRef, adFree: [] };
       throw new ProblemError(
         'player_unknown',
@@ -72,16 +71,22 @@ function checkIdentity(
   request: DecisionRequest,
 ): DecisionRequest {
   const { identity = 'none', format, reward } = placement;
+  const isClient = principal.kind === 'pk';
   const { user_ref: userRef } = request;
   const isProven = principal.kind === 'sk' || request.user_token !== undefined;
-  if (userRef === undefined && reward?.credit === 'wallet' && identity !== 'server')
+  // Games without ids for their players get guests. A placement with a stricter identity is for the game's own players.
+  const isForGuests =
+    reward?.credit === 'wallet'
+      ? identity !== 'server'
+      : isClient && format === 'rewarded' && identity === 'none';
+  if (userRef === undefined && isForGuests)
     throw new ProblemError(
       'player_required',
       `The ${placement.name} placement requires a player: create a guest player and send its player token.`,
     );
   // A guest's reference is known to others, such as support, so it proves nothing.
   const mustProve = identity === 'user_token' || (userRef !== undefined && isGuestRef(userRef));
-  if (principal.kind === 'pk' && (identity === 'server' || (mustProve && !isProven))) {
+  if (isClient && (identity === 'server' || (mustProve && !isProven))) {
     throw new ProblemError(
       'identity_required',
       identity === 'server'

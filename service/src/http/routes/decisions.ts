@@ -2,14 +2,16 @@ import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { findFreeingTypes } from '../../decision/ad-load.ts';
 import type { Configuration } from '../../decision/configuration.ts';
-import type { ClientInfo, MakeDecision } from '../../decision/decision-service.ts';
+import type { ClientInfo, MakeDecision, Pseudonymize } from '../../decision/decision-service.ts';
 import type { LatestMistakes } from '../../history/latest-mistakes.ts';
 import { isBot } from '../../reward/ingest-events.ts';
 import type { SecretBox } from '../../access/secret-box.ts';
 import type { Clock } from '../../platform/time.ts';
 import type { Database } from '../../store/database.ts';
 import type { Principal } from '../../access/principal.ts';
+import type { WalletService } from '../../wallet/wallet-service.ts';
 import { linkSignal } from '../../platform/bounded-request.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import {
@@ -31,6 +33,8 @@ interface Deps {
   configuration: Configuration;
   makeDecision: MakeDecision;
   identifyToken: IdentifyToken;
+  pseudonym: Pseudonymize;
+  wallets: Pick<WalletService, 'hasActive'>;
   limiter: RateLimiter;
   country: Pick<Country, 'read'>;
   /** What is told to developers, in the sandbox. */
@@ -96,10 +100,11 @@ async function handleServerRequest(
 }
 
 async function handleDecisionRequest(
-  { configuration, makeDecision, identifyToken, limiter, country, stopping }: Deps,
+  deps: Deps,
   request: Request,
   reply: FastifyReply,
 ): Promise<Decision> {
+  const { configuration, makeDecision, identifyToken, limiter, country, stopping } = deps;
   const { body } = request;
   const principal = getPrincipal(request);
   if (body.device !== undefined) checkDevice(principal, body.device);
@@ -119,7 +124,7 @@ async function handleDecisionRequest(
     );
   }
   const identity = identifyPlayer(identifyToken, principal, entry.placement, body);
-  const { request: identifiedRequest, adFree } =
+  const { request: identifiedRequest, adFree: provenAdFree } =
     identity instanceof Promise ? await identity : identity;
   if (identifiedRequest.user_ref !== undefined && principal.kind === 'pk') {
     limiter.onUser(principal, identifiedRequest.user_ref, reply);
@@ -128,7 +133,24 @@ async function handleDecisionRequest(
   if (body.simulate === 'error')
     throw new ProblemError('simulated_error', 'The error is simulated, as requested.');
   const client = describeClient(country, principal, request);
+  const types = findFreeingTypes(entry.adRules, body.segments);
+  const adFree =
+    types.length > 0 && (await hasActive(deps, principal, identifiedRequest, types))
+      ? [...provenAdFree, entry.placement.format]
+      : provenAdFree;
   return makeDecision(principal, entry, withLanguage(identifiedRequest), { ...client, adFree });
+}
+
+/** Resolves to whether the player's wallet has one of these timed rewards. Only the player may say who they are. */
+async function hasActive(
+  { pseudonym, wallets }: Deps,
+  principal: Principal,
+  { child_directed: isChild, user_ref: userRef, user_token: token }: DecisionRequest,
+  types: readonly string[],
+): Promise<boolean> {
+  const isProven = principal.kind === 'sk' || token !== undefined;
+  if (!isProven || isChild || userRef === undefined) return false;
+  return wallets.hasActive(principal, pseudonym(principal, userRef), types);
 }
 
 function describeClient(

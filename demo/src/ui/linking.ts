@@ -1,0 +1,50 @@
+import type { LinkResult, Wallet } from 'trueward';
+import { element, write } from './element.ts';
+
+const linkTexts: Record<Exclude<LinkResult['outcome'], 'not_empty'>, string> = {
+  linked: 'Linked: both browsers now have the same gems.',
+  wrong_code: 'This code is wrong, or has expired.',
+  offline: 'You are offline.',
+  unavailable: 'Linking is not possible here.',
+  error: 'That did not work. Try again later.',
+};
+
+/** Lets the player go on in a second browser, with the same wallet: one browser makes a code, the other one takes it. */
+export function setUpLinking(wallet: Wallet, showToast: (text: string) => void): void {
+  const make = element('make-code', HTMLButtonElement);
+  const input = element('code-input', HTMLInputElement);
+  const submit = element('link-submit', HTMLButtonElement);
+  /** The code for which the player has been asked whether to give up this browser's own gems. */
+  let askedFor: string | undefined;
+
+  make.addEventListener('click', async () => {
+    make.disabled = true;
+    const result = await wallet.createLinkCode();
+    make.disabled = false;
+    if (result.outcome === 'created') write('#code', result.code);
+    else if (result.outcome === 'offline') showToast('You are offline.');
+    else showToast('Watch an ad first: there is nothing to share yet.');
+  });
+  input.addEventListener('input', () => {
+    askedFor = undefined;
+    write('#link-note', '');
+    submit.textContent = 'Link';
+  });
+  element('link', HTMLFormElement).addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const code = input.value.trim();
+    if (code === '') return input.focus();
+    submit.disabled = true;
+    const { outcome } = await wallet.link(code, { replace: askedFor === code });
+    submit.disabled = false;
+    if (outcome === 'not_empty') {
+      askedFor = code;
+      write('#link-note', 'What this browser has would stay behind.');
+      submit.textContent = 'Link anyway';
+      return;
+    }
+    if (outcome === 'linked') input.value = '';
+    input.dispatchEvent(new Event('input'));
+    write('#link-note', linkTexts[outcome]);
+  });
+}
