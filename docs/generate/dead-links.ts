@@ -6,7 +6,7 @@ const skippedFolders = new Set(['node_modules', 'dist', 'fixtures']);
 
 /**
  * Checks the relative links in all Markdown files below `root`. Returns the links whose target file or heading does not
- * exist, each as `page: link`, and repeated anchors. The site build also rejects links to missing pages, but it is much slower and does not
+ * exist, or that lead from the site to a page that it doesn't have, each as `page: link`, and repeated anchors. The site build also rejects links to missing pages, but it is much slower and does not
  * check headings.
  */
 export function findDeadLinks(root: string): string[] {
@@ -53,8 +53,13 @@ function isDead(root: string, file: string, link: string): boolean {
   if (path.startsWith('/')) return !existsSync(join(root, 'docs', `${path}.md`));
   const target = path === '' ? file : join(dirname(file), path);
   if (!existsSync(target)) return true;
+  if (isOnSite(root, file) && target.endsWith('.md') && !isOnSite(root, target)) return true;
   return anchor !== undefined && statSync(target).isFile() && !findAnchors(target).includes(anchor);
 }
+
+/** Whether the site has a page for a file: those in `docs/`, the Cocos sample's and those in the project's folder. */
+const isOnSite = (root: string, file: string): boolean =>
+  /^(?:docs\/.*|demo\/cocos\/.*|[^/]*)$/.test(relative(root, file).replaceAll('\\', '/'));
 
 /** Returns the anchors in a file: its headings (`## Heading`, `## Heading {#anchor}`) and HTML elements with an id. */
 function findAnchors(file: string): string[] {

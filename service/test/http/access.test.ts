@@ -47,24 +47,32 @@ const contractPaths = [
 const revive = { placement: 'revive', user_ref: 'u' };
 
 test.each([
-  ['no key', () => undefined, 401, 'authentication_required'],
-  ['text that is not a key', () => 'hello', 401, 'key_malformed'],
+  ['no key', () => undefined, 401, 'authentication_required', /^Send the header/],
+  ['text that is not a key', () => 'hello', 401, 'key_malformed', /^Not an API key/],
   [
     'a mistyped key',
     () => client.publishable.slice(0, -1) + (client.publishable.endsWith('a') ? 'b' : 'a'),
     401,
     'key_malformed',
+    /checksum is wrong/,
   ],
-  ['an unknown key', () => makePublishableKeyText('sandbox', makeGameId()), 401, 'key_unknown'],
-] as [string, () => string | undefined, number, string][])(
+  [
+    'an unknown key',
+    () => makePublishableKeyText('sandbox', makeGameId()),
+    401,
+    'key_unknown',
+    /does not exist/,
+  ],
+] as [string, () => string | undefined, number, string, RegExp][])(
   'a request with %s is rejected',
-  async (_name, key, status, code) => {
+  async (_name, key, status, code, detail) => {
     const response = await client.call<Problem>('POST', '/v1/decisions', key(), revive);
     expect(response.status).toBe(status);
     expect(response.headers.get('content-type')).toContain('application/problem+json');
     expect(response.body).toMatchObject({
       code,
       status,
+      detail: expect.stringMatching(detail) as string,
       request_id: response.headers.get('request-id'),
     });
   },

@@ -25,6 +25,17 @@ test('reports links to missing pages, headings and site paths', () => {
   ]);
 });
 
+test('reports links from the site to pages that it does not have', () => {
+  write('CONTRIBUTING.md', '[changes](.changeset/README.md) [game](template/README.md)');
+  write('.changeset/README.md', '# Changes');
+  write('template/README.md', '# A game\n[guide](../docs/guide.md)');
+  write('docs/guide.md', '# A guide');
+  expect(findDeadLinks(folder)).toEqual([
+    'CONTRIBUTING.md: .changeset/README.md',
+    'CONTRIBUTING.md: template/README.md',
+  ]);
+});
+
 test('reports an anchor that two headings of a page have', () => {
   write(
     'a.md',

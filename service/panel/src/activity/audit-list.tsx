@@ -1,7 +1,14 @@
 import { Box, Typography } from '@mui/material';
-import type { AuditEntry } from '@trueward/protocol/wire';
+import type { ApiKey, AuditEntry } from '@trueward/protocol/wire';
 import type { ReactNode } from 'react';
-import { DataTable, downloadCSV, List, SelectInput, TextInput } from 'react-admin';
+import {
+  DataTable,
+  downloadCSV,
+  List,
+  SelectInput,
+  TextInput,
+  useGetManyAggregate,
+} from 'react-admin';
 import { makeChoices } from '../common/choices.tsx';
 import { ListError } from '../resource/resource-pages.tsx';
 import { oneLine } from '../common/columns.tsx';
@@ -62,14 +69,7 @@ const Entries = () => (
       label="Time"
       render={(entry) => <TimeText time={(entry as AuditEntry).created_at} />}
     />
-    <DataTable.Col
-      label="Actor"
-      render={({ actor }) => (
-        <Box title={actor as string} sx={{ ...oneLine, maxWidth: 180 }}>
-          {actor as string}
-        </Box>
-      )}
-    />
+    <DataTable.Col label="Actor" render={({ actor }) => <Actor actor={actor as string} />} />
     <DataTable.Col
       label="Action"
       render={(entry) => humanize((entry as AuditEntry).action).replace('.', ' ')}
@@ -78,6 +78,19 @@ const Entries = () => (
     <DataTable.Col label="Changes" render={(entry) => <Changes entry={entry as AuditEntry} />} />
   </DataTable>
 );
+
+/** Who made a change: a user's e-mail, or a key's name, with its id on hover. */
+function Actor({ actor }: { actor: string }) {
+  const { data: keys } = useGetManyAggregate<ApiKey>('keys', {
+    ids: actor.startsWith('key_') ? [actor] : [],
+  });
+  const [key] = keys ?? [];
+  return (
+    <Box title={actor} sx={{ ...oneLine, maxWidth: 180 }}>
+      {key ? `${key.name ?? key.kind} …${key.last_four}` : actor}
+    </Box>
+  );
+}
 
 /**
  * Shows the object's name at the time of the change, if it had one, and its id, by which the list can be filtered.

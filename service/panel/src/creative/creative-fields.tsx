@@ -61,7 +61,7 @@ export const AdFields = () => (
     <TextInput
       source="alt"
       label="Alt text"
-      helperText="Describes the ad to players who cannot see it."
+      helperText="Describes the ad to players who cannot see it. It is also the title of an ad without a reward."
       validate={required()}
     />
   </>

@@ -162,7 +162,9 @@ function parseBearerKey(authorization: string): string {
   if (parseKeyText(text) === undefined) {
     throw new ProblemError(
       'key_malformed',
-      'Not a valid API key: its format or checksum is wrong.',
+      /^[ps]k_(?:sandbox|live)_/.test(text)
+        ? 'The API key’s checksum is wrong: a character is missing or mistyped. Copy the key again.'
+        : 'Not an API key: one starts with pk_sandbox_, pk_live_, sk_sandbox_ or sk_live_. Copy the key again.',
     );
   }
   return text;
