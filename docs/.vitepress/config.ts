@@ -20,6 +20,8 @@ export default defineConfig({
   // Includes pages outside of docs/: those in the project root, and the Cocos sample's pages.
   srcExclude: ['!(docs|demo)/**/*', 'demo/!(cocos)/**'],
   rewrites: getPagePath,
+  // The source folder is the repository, whose own Vite configuration builds the SDK.
+  vite: { configFile: false },
   markdown: {
     theme: { light: 'github-light', dark: 'github-dark' },
     anchor: { slugify },
