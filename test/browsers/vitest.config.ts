@@ -51,6 +51,8 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } },
     testTimeout: 60_000,
     include: ['test/browser/**/*.test.ts'],
+    // The engines need WebGL, which these browsers don't have without a GPU.
+    exclude: ['test/browser/engines/exact.test.ts'],
     browser: {
       enabled: true,
       headless: browser === 'firefox',

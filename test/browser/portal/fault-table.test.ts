@@ -36,6 +36,8 @@ interface Fault {
 function play({ deps, request }: Fault) {
   const loading = createDeferred();
   const showing = createDeferred<PortalAnswer>();
+  // In some phases, a fault rejects what nobody waits for yet or anymore.
+  for (const { promise } of [loading, showing]) promise.catch(() => undefined);
   const abort = new AbortController();
   let call: PortalCall | undefined;
   let signals: PortalSignals | undefined;
