@@ -17,21 +17,20 @@ export function setUpLinking(wallet: Wallet, showToast: (text: string) => void):
   /** The code for which the player has been asked whether to give up this browser's own gems. */
   let askedFor: string | undefined;
 
-  make.addEventListener('click', async () => {
+  const makeCode = async (): Promise<void> => {
     make.disabled = true;
     const result = await wallet.createLinkCode();
     make.disabled = false;
     if (result.outcome === 'created') write('#code', result.code);
     else if (result.outcome === 'offline') showToast('You are offline.');
     else showToast('Watch an ad first: there is nothing to share yet.');
-  });
+  };
   input.addEventListener('input', () => {
     askedFor = undefined;
     write('#link-note', '');
     submit.textContent = 'Link';
   });
-  element('link', HTMLFormElement).addEventListener('submit', async (event) => {
-    event.preventDefault();
+  const link = async (): Promise<void> => {
     const code = input.value.trim();
     if (code === '') return input.focus();
     submit.disabled = true;
@@ -46,5 +45,10 @@ export function setUpLinking(wallet: Wallet, showToast: (text: string) => void):
     if (outcome === 'linked') input.value = '';
     input.dispatchEvent(new Event('input'));
     write('#link-note', linkTexts[outcome]);
+  };
+  make.addEventListener('click', () => void makeCode());
+  element('link', HTMLFormElement).addEventListener('submit', (event) => {
+    event.preventDefault();
+    void link();
   });
 }
