@@ -33,11 +33,9 @@ beforeAll(async () => {
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 afterAll(async () => {
+  for (const agent of agents) agent.destroy();
   server.closeAllConnections();
-  await Promise.all([
-    new Promise((resolve) => server.close(resolve)),
-    ...agents.map((agent) => agent.destroy()),
-  ]);
+  await new Promise((resolve) => server.close(resolve));
 });
 afterEach(() => {
   requests = [];

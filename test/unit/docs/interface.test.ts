@@ -150,7 +150,7 @@ const lines: readonly [line: string, file: string, test: string][] = [
   [
     'A dead process’s deliveries are taken over',
     service('delivery-takeover'),
-    'a dead process’s deliveries are taken over within five seconds, those in progress never',
+    'a dead process’s deliveries are taken over when its lease ends, those in progress never',
   ],
   // The five events.
   [
