@@ -75,8 +75,8 @@ export default defineConfig({
       playCanvas: playCanvasPath ? `/@fs${playCanvasPath}/build/playcanvas.mjs` : '',
     },
     setupFiles: ['test/measure-cpu.ts'],
-    // By default, Vitest reserves one core for itself, which is half of a two-core machine.
-    maxWorkers: 2,
+    // By default, Vitest reserves one core for itself, which is half of a two-core machine. Tests often wait.
+    maxWorkers: 3,
     // Without this option, V8 optimizes the embedded database's WebAssembly, which costs more CPU time than a test saves.
     execArgv: ['--liftoff-only'],
     // Generous, so that tests on a busy machine are slow but don't fail.

@@ -173,9 +173,10 @@ export function createAdLoad(deps: AdLoadDeps): AdLoad {
     if (lifecycle.isVisible()) touch();
     cancelBeat = clock.after(beatMs, beat);
   }
-  /** Returns what is known now. A visit that continues after an absence, as after sleep, is a new session. */
+  /** Returns what is known now. A call means that the player is here; after a long absence, a new session begins. */
   function current(): Memory {
-    if (lifecycle.isVisible() && load().away + elapsedMs() >= sessionGapMs) touch();
+    // After sleep, the next beat may be a minute away.
+    if (lifecycle.isVisible() && load().away + elapsedMs() >= beatMs) touch();
     return load();
   }
   const stopListening = lifecycle.onTransition((pageTransition) => {

@@ -16,6 +16,8 @@ const components = (
   ...base.components,
   MuiPaper: { styleOverrides: { root: { backgroundImage: 'none' } } },
   MuiCard: { defaultProps: { variant: 'outlined' as const } },
+  // React-admin writes “Loading” as a heading, which comes and goes between the page's own.
+  MuiTypography: { defaultProps: { variantMapping: { h5: 'p' } } },
   // Break long words, so that they don't push other columns off the screen. Keep short words whole: a table that is
   // wider than a phone screen scrolls.
   MuiTableCell: {

@@ -3,6 +3,7 @@ import { page, userEvent } from 'vitest/browser';
 import type { DecisionCreative } from '../../../protocol/wire.ts';
 import type { RewardReport } from '../../../src/outcome.ts';
 import { createDeferred } from '../../support/deferred.ts';
+import { rowsForRun } from '../../support/quick-run.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createManualClock, runPendingWork } from '../../support/manual-clock.ts';
 import type { BreakDeps } from '../../../src/ad-break/run-ad-break.ts';
@@ -390,7 +391,7 @@ describe.each(Object.keys(kinds))('an ad break with %s', (kind) => {
       .map((phase) => ({ name, phase, fault, outcome: fault.outcome(phase) })),
   );
 
-  it.each(cells)(
+  it.each(rowsForRun(cells, 2))(
     'that $name while $phase ends with $outcome',
     async ({ fault, outcome, phase }) => {
       scene = play(kind, phase, fault);

@@ -3,6 +3,7 @@ import { cdp, page, server } from 'vitest/browser';
 import type { ShowResult } from '../../../src/outcome.ts';
 import { openFrontDoor } from '../../../src/platform/front-door.ts';
 import { eventually } from '../../support/eventually.ts';
+import { rowsForRun } from '../../support/quick-run.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { finger, keyboard, keys, mouse } from '../engine/real-input.ts';
 import { decide, html, image, overlay, setStage } from './stage-set.ts';
@@ -107,24 +108,27 @@ describe.runIf(server.browser === 'chromium')('Input', () => {
     ),
   );
 
-  it.each(spoilers)('reaches the ad if listeners on %s call $2', async (_, target, method) => {
-    const spoil = (event: Event) => (event[method] as () => void)();
-    const controller = new AbortController();
-    const options = { capture: true, passive: false, signal: controller.signal };
-    for (const type of types) target().addEventListener(type, spoil, options);
-    try {
-      await openAd();
-      await clock.advance(300);
-      for (const [device, press] of Object.entries(devices)) {
-        await press(find('button.close'));
-        await eventually(() => expect(isAsking(), device).toBe(true));
-        await press(find('.ask .main'));
-        await eventually(() => expect(isAsking(), device).toBe(false));
+  it.each(rowsForRun(spoilers, 2))(
+    'reaches the ad if listeners on %s call $2',
+    async (_, target, method) => {
+      const spoil = (event: Event) => (event[method] as () => void)();
+      const controller = new AbortController();
+      const options = { capture: true, passive: false, signal: controller.signal };
+      for (const type of types) target().addEventListener(type, spoil, options);
+      try {
+        await openAd();
+        await clock.advance(300);
+        for (const [device, press] of Object.entries(devices)) {
+          await press(find('button.close'));
+          await eventually(() => expect(isAsking(), device).toBe(true));
+          await press(find('.ask .main'));
+          await eventually(() => expect(isAsking(), device).toBe(false));
+        }
+      } finally {
+        controller.abort();
       }
-    } finally {
-      controller.abort();
-    }
-  });
+    },
+  );
 
   it('does not leave the ad', async () => {
     const received: string[] = [];

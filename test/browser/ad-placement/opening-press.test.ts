@@ -3,6 +3,7 @@ import { cdp, page, server } from 'vitest/browser';
 import { createAdPlacement } from '../../../src/ad-placement/index.ts';
 import { type Ads, createAds } from '../../../src/index.ts';
 import { eventually } from '../../support/eventually.ts';
+import { rowsForRun } from '../../support/quick-run.ts';
 import {
   createPublishableKey,
   createStubService,
@@ -132,10 +133,13 @@ describe.runIf(server.browser === 'chromium')('The press that opens an ad', () =
   });
 
   it.each(
-    Object.entries(presses).flatMap(([device, [press, events]]) =>
-      events.flatMap((event) =>
-        Object.keys(openers).map((opener) => [device, event, opener, press] as const),
+    rowsForRun(
+      Object.entries(presses).flatMap(([device, [press, events]]) =>
+        events.flatMap((event) =>
+          Object.keys(openers).map((opener) => [device, event, opener, press] as const),
+        ),
       ),
+      4,
     ),
   )('%s in %s, with %s, does not click it', async (_device, event, opener, press) => {
     button.addEventListener(event, openers[opener] as () => void, { once: true });

@@ -4,6 +4,7 @@ import type { DecisionRequest } from '../../../protocol/wire.ts';
 import { createAdPlacement, installAdsbygoogle } from '../../../src/ad-placement/index.ts';
 import { type Ads, createAds } from '../../../src/index.ts';
 import { eventually } from '../../support/eventually.ts';
+import { rowsForRun } from '../../support/quick-run.ts';
 import { createPublishableKey, createStubService, picture } from '../../support/stub-service.ts';
 
 // Pages written for Google's API, in the ways in which engines, wrappers and games call it.
@@ -254,8 +255,11 @@ beforeEach(() => browserPage.viewport(640, 480));
 afterEach(uninstall);
 
 it.each(
-  Object.keys(shapes).flatMap((name) =>
-    (['fast', 'slow', 'failing'] as const).map((speed) => [name, speed] as const),
+  rowsForRun(
+    Object.keys(shapes).flatMap((name) =>
+      (['fast', 'slow', 'failing'] as const).map((speed) => [name, speed] as const),
+    ),
+    4,
   ),
 )('%s: every break ends as with Google’s API (%s network)', async (name, speed) => {
   log = [];

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Ads, createAds } from '../../../src/index.ts';
 import { native } from '../../../src/platform/native.ts';
 import { eventually } from '../../support/eventually.ts';
+import { rowsForRun } from '../../support/quick-run.ts';
 import { createPublishableKey, picture, createStubService } from '../../support/stub-service.ts';
 import { html, overlay, video } from '../ad-break/stage-set.ts';
 
@@ -78,7 +79,7 @@ async function callEverything(ads: Ads): Promise<void> {
   await ads.showInterstitial('level-end', { signal: AbortSignal.abort() });
 }
 
-describe.each<[name: string, disable: () => void]>([
+const missingFeatures: [name: string, disable: () => void][] = [
   ['without BroadcastChannel', makeMissing(globalThis, 'BroadcastChannel')],
   [
     'where the BroadcastChannel constructor throws, as in Firefox with cookies blocked',
@@ -123,7 +124,9 @@ describe.each<[name: string, disable: () => void]>([
     makeReplacement(globalThis, 'IntersectionObserver', unresponsive),
   ],
   ['where storage is forbidden', makeForbidden(globalThis, 'localStorage')],
-])('a page %s', (name, disable) => {
+];
+
+describe.each(rowsForRun(missingFeatures, 2))('a page %s', (name, disable) => {
   it('earns and delivers a reward', async () => {
     disable();
     const { ads, onReward } = start();

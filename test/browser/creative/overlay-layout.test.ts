@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cdp, page, server } from 'vitest/browser';
 import { eventually } from '../../support/eventually.ts';
+import { rowsForRun } from '../../support/quick-run.ts';
 import { requirements, kinds, languages, states, openInState } from './overlay-set.ts';
 
 const image = kinds['image'] as never;
@@ -45,7 +46,7 @@ describe.each([
 ])('On a %i × %i screen', (width, height) => {
   beforeEach(() => page.viewport(width, height));
 
-  it.each(languages)(
+  it.each(rowsForRun(languages, 3))(
     'each label in “%s” fits and every control can be clicked',
     async (language) => {
       for (const [state, enterState] of Object.entries(states)) {
@@ -75,31 +76,34 @@ describe.each([
 ])('An external ad on a %i × %i screen', (width, height) => {
   beforeEach(() => page.viewport(width, height));
 
-  it.each(languages)('every control in “%s” fits and can be clicked', async (language) => {
-    for (const x of ['left', 'right'] as const)
-      for (const y of ['top', 'bottom'] as const) {
-        const at = `the icon at the ${y} ${x}`;
-        fixture = await openInState(image, language, {
-          creative: { ...requirements, icon: { ...requirements.icon, x, y } },
-        });
-        const { overlay, root } = fixture;
-        await root?.querySelector<HTMLImageElement>('.icon img')?.decode();
-        overlay.progress(4_999, 12_000);
-        expect(fixture.findVisible('.skip'), at).toBeUndefined();
-        overlay.allowClose();
-        overlay.setMuted(true);
-        overlay.progress(5_000, 12_000);
-        root?.getAnimations().forEach((animation) => animation.finish());
-        expect(findFlaws(), at).toEqual([]);
-        for (const control of ['.skip', '.icon a', 'footer a', 'button.mute', 'button.close'])
-          expect(canBeHit(control), `${control}, ${at}`).toBe(true);
-        overlay.setTapPrompt(true);
-        expect(canBeHit('.play'), at).toBe(true);
-        overlay.showEndCard();
-        expect(fixture.findVisible('.skip') ?? fixture.findVisible('.icon'), at).toBeUndefined();
-        fixture.end();
-      }
-  });
+  it.each(rowsForRun(languages, 3))(
+    'every control in “%s” fits and can be clicked',
+    async (language) => {
+      for (const x of ['left', 'right'] as const)
+        for (const y of ['top', 'bottom'] as const) {
+          const at = `the icon at the ${y} ${x}`;
+          fixture = await openInState(image, language, {
+            creative: { ...requirements, icon: { ...requirements.icon, x, y } },
+          });
+          const { overlay, root } = fixture;
+          await root?.querySelector<HTMLImageElement>('.icon img')?.decode();
+          overlay.progress(4_999, 12_000);
+          expect(fixture.findVisible('.skip'), at).toBeUndefined();
+          overlay.allowClose();
+          overlay.setMuted(true);
+          overlay.progress(5_000, 12_000);
+          root?.getAnimations().forEach((animation) => animation.finish());
+          expect(findFlaws(), at).toEqual([]);
+          for (const control of ['.skip', '.icon a', 'footer a', 'button.mute', 'button.close'])
+            expect(canBeHit(control), `${control}, ${at}`).toBe(true);
+          overlay.setTapPrompt(true);
+          expect(canBeHit('.play'), at).toBe(true);
+          overlay.showEndCard();
+          expect(fixture.findVisible('.skip') ?? fixture.findVisible('.icon'), at).toBeUndefined();
+          fixture.end();
+        }
+    },
+  );
 });
 
 it.each([

@@ -9,6 +9,7 @@ import type {
 import type { PortalDeps } from '../../../src/portal/connect-portal.ts';
 import { createDeferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
+import { rowsForRun } from '../../support/quick-run.ts';
 import { runPendingWork } from '../../support/manual-clock.ts';
 import { createPortalPage, type PortalTestPage } from './portal-set.ts';
 
@@ -195,7 +196,7 @@ window.addEventListener('error', ignore);
 afterEach(() => page?.destroy());
 
 describe.each(Object.entries(faults))('%s', (_, fault) => {
-  it.each(phases)('while %s', async (phase) => {
+  it.each(rowsForRun(phases, 2))('while %s', async (phase) => {
     const scene = play(fault);
     ({ page } = scene);
     const { clock, game, granted } = page;

@@ -168,7 +168,8 @@ async function expectPreviews(page: Page): Promise<void> {
     const frame = page.locator(`iframe[title="Preview at ${size}"]`);
     await page.locator(`iframe[title="Preview at ${size}"][data-state=shown]`).waitFor();
     const title = frame.contentFrame().locator('dialog .title');
-    expect(await title.textContent()).toContain('75\u00a0gems');
+    // A preview follows its form a moment later.
+    await expect.poll(() => title.textContent()).toContain('75\u00a0gems');
     expect(await frame.contentFrame().locator('video').count()).toBe(1);
   }
 }

@@ -92,7 +92,7 @@ async function inviteUser(page: Page): Promise<void> {
   await page.getByRole('textbox', { name: 'Name' }).fill('Grace');
   await page.getByRole('combobox', { name: 'Role' }).click();
   await page.getByRole('option', { name: 'Viewer' }).click();
-  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Create invitation' }).click();
   const invitationDialog = page.getByRole('dialog', { name: 'Invitation link' });
   const link = await invitationDialog.getByRole('group').textContent();
   const invitedPage = await openLink(link ?? '');

@@ -1,7 +1,7 @@
 import ArchiveIcon from '@mui/icons-material/Archive';
 import PauseIcon from '@mui/icons-material/Pause';
 import PlayArrowIcon from '@mui/icons-material/PlayArrow';
-import { Alert, Card, CardContent } from '@mui/material';
+import { Alert, Card, CardContent, type Theme, ThemeProvider } from '@mui/material';
 import { lazy, type ReactElement, type ReactNode, Suspense } from 'react';
 import {
   BulkDeleteButton,
@@ -115,7 +115,7 @@ function RecordTable({ children }: { children: ReactNode }) {
   const rowClick = useRowClick();
   const hasBulkActions = archivable.includes(useResourceContext() ?? '');
   const hasFigures = dimensions[useResourceContext() ?? ''] !== undefined;
-  return (
+  const table = (
     <DataTable
       bulkActionButtons={rowClick === 'edit' && hasBulkActions && <BulkActions />}
       rowClick={rowClick}
@@ -130,7 +130,21 @@ function RecordTable({ children }: { children: ReactNode }) {
       )}
     </DataTable>
   );
+  return <ThemeProvider theme={labelCheckboxes}>{table}</ThemeProvider>;
 }
+
+/** React-admin puts the label of a row's checkbox on an element that can't have one. */
+const labelCheckboxes = (theme: Theme): Theme => ({
+  ...theme,
+  components: {
+    ...theme.components,
+    MuiCheckbox: {
+      defaultProps: {
+        slotProps: { root: { role: 'group' }, input: { 'aria-label': 'Select this row' } },
+      },
+    },
+  },
+});
 
 /** The current object's figures, if its resource has any. */
 export function Figures() {
