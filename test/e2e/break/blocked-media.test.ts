@@ -1,6 +1,7 @@
 import type { BrowserContext, Page, Route } from 'playwright';
 import { expect } from 'vitest';
 import { getResult, show } from '../browser.ts';
+import { rowsForRun } from '../../support/quick-run.ts';
 import { it } from '../worker.ts';
 
 type Answer = (route: Route) => Promise<void>;
@@ -12,7 +13,7 @@ const goMissing: Answer = (route) => {
   return route.fulfill({ status: 404, headers, body: '' });
 };
 
-it.for<[string, string, Answer, { outcome: string; reason?: string; detail?: string }]>([
+const media: [string, string, Answer, { outcome: string; reason?: string; detail?: string }][] = [
   ['a blocked image', 'long', blockExceptFetch, { outcome: 'ad_blocked', reason: 'blocked' }],
   ['a blocked video', 'long-film', blockExceptFetch, { outcome: 'ad_blocked', reason: 'blocked' }],
   ['a blocked frame', 'html', blockExceptFetch, { outcome: 'ad_blocked', reason: 'blocked' }],
@@ -25,21 +26,26 @@ it.for<[string, string, Answer, { outcome: string; reason?: string; detail?: str
     (route) => route.abort('connectionfailed'),
     { outcome: 'error', detail: 'media_network' },
   ],
-])('%s is reported as such', async ([, placement, answer, expected], { browser, stack }) => {
-  const context: BrowserContext = await browser.newContext({ serviceWorkers: 'block' });
-  try {
-    const page: Page = await context.newPage();
-    await page.goto(stack.pageFor('blocked'));
-    await page.route(/\/media\//, answer);
-    await show(page, 'showRewarded', placement);
-    expect(await getResult(page)).toMatchObject(expected);
-    // The button is not offered again at once, and says why.
-    const availability = await page.evaluate((name) => window.ads.availability(name), placement);
-    expect(availability).toMatchObject({ available: false, outcome: expected.outcome });
-  } finally {
-    await context.close();
-  }
-});
+];
+
+it.for(rowsForRun(media, 2))(
+  '%s is reported as such',
+  async ([, placement, answer, expected], { browser, stack }) => {
+    const context: BrowserContext = await browser.newContext({ serviceWorkers: 'block' });
+    try {
+      const page: Page = await context.newPage();
+      await page.goto(stack.pageFor('blocked'));
+      await page.route(/\/media\//, answer);
+      await show(page, 'showRewarded', placement);
+      expect(await getResult(page)).toMatchObject(expected);
+      // The button is not offered again at once, and says why.
+      const availability = await page.evaluate((name) => window.ads.availability(name), placement);
+      expect(availability).toMatchObject({ available: false, outcome: expected.outcome });
+    } finally {
+      await context.close();
+    }
+  },
+);
 
 /** A host that exists only in the rules of a filter. */
 const filteredUrl = 'http://play.test';

@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright';
 import { expect } from 'vitest';
 import { asBefore, button, getResult, getPageState, watch } from './player.ts';
 import { type Site, startSite } from './site.ts';
+import { rowsForRun } from '../../support/quick-run.ts';
 import { it } from '../worker.ts';
 
 let site: Site;
@@ -15,7 +16,7 @@ it.beforeAll(async ({ browser: sharedBrowser }) => {
 it.afterEach(() => page.context().close());
 it.afterAll(() => site?.stop());
 
-it.each(['video', 'image', 'html', 'external'])(
+it.each(rowsForRun(['external', 'image', 'html', 'video'], 2))(
   'showing %s does not violate a strict policy with Trusted Types',
   async (placement) => {
     page = await browser.newPage();

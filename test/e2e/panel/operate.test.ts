@@ -13,6 +13,7 @@ import type { Page } from 'playwright';
 import { expect } from 'vitest';
 import { createPanelClient } from '../../../service/test/http/panel-client.ts';
 import { type PanelSite, startPanelSite } from './panel-site.ts';
+import { rowsForRun } from '../../support/quick-run.ts';
 import { it as test } from '../worker.ts';
 
 let site: PanelSite;
@@ -368,10 +369,11 @@ test('describes a policy in a sentence and tests it against a request before it 
   });
 });
 
-for (const viewport of [
-  { width: 1_280, height: 800 },
+const viewports = [
   { width: 360, height: 740 },
-]) {
+  { width: 1_280, height: 800 },
+];
+for (const viewport of rowsForRun(viewports, 2)) {
   test(`describes an ad rule in a sentence and tries it on a pasted session, ${viewport.width} pixels wide`, async () => {
     const page = await site.open('/ad-rules/create', { viewport });
     await pickOption(page, 'Formats', 'interstitial');

@@ -63,10 +63,10 @@ it('an honest player earns a reward', async () => {
   await expect.poll(() => readCoins(name), pollOptions).toBe(25);
 });
 
-it('a page that runs at 40 times normal speed is denied the reward', async () => {
+it('a page that runs at 8 times normal speed is denied the reward', async () => {
   const name = newPlayer();
-  // So fast that the real time stays far below the ad's, however long the requests take.
-  const page = await open(name, 10 * cheatSpeed);
+  // So fast that the real time stays far below the ad's on a busy machine, too.
+  const page = await open(name, 2 * cheatSpeed);
   const traffic = recordTraffic(page);
   await show(page, 'showRewarded', 'long');
   const { id } = await waitForFirst(traffic.decisions);
