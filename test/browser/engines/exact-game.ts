@@ -11,6 +11,11 @@ export interface ExactGame {
    * animations. All of them move at the speed of the clock.
    */
   clocks(): Record<string, number>;
+  /**
+   * By how much the engine lets its clocks run ahead of real time after slow frames, in milliseconds. An ad takes this
+   * back. Default: 0.
+   */
+  aheadMs?: number;
   /** The context that plays the game's sounds. Their positions follow its clock. */
   audio?: AudioContext | undefined;
   /** Whether the game takes the right arrow key for held. */
