@@ -25,6 +25,7 @@ const engines = [
   'littlejsengine',
   'melonjs',
   'pixi.js',
+  'playcanvas',
   'react',
   'react-dom/client',
   'three',
@@ -41,9 +42,6 @@ const engines = [
   ].map((part) => `@babylonjs/core/${part}.js`),
 ];
 
-/** A folder with PlayCanvas' package, which takes 100 MB and is therefore not installed with the other engines. */
-const playCanvasPath = process.env['PLAYCANVAS_PATH'];
-
 /** Makes each recipe on a page a module: `docs/engines.md?recipe=three` is the block marked `runs: three`. */
 const recipePlugin: Plugin = {
   name: 'recipes',
@@ -59,8 +57,6 @@ const recipePlugin: Plugin = {
 declare module 'vitest' {
   interface ProvidedContext {
     full: boolean;
-    /** The URL of PlayCanvas' module, or an empty string. */
-    playCanvas: string;
   }
 }
 
@@ -70,10 +66,7 @@ export default defineConfig({
   test: {
     restoreMocks: true,
     exclude: [...configDefaults.exclude, ...(full ? [] : ['**/*.full.test.ts'])],
-    provide: {
-      full,
-      playCanvas: playCanvasPath ? `/@fs${playCanvasPath}/build/playcanvas.mjs` : '',
-    },
+    provide: { full },
     setupFiles: ['test/measure-cpu.ts'],
     // By default, Vitest reserves one core for itself, which is half of a two-core machine. Tests often wait.
     maxWorkers: 3,
@@ -148,7 +141,6 @@ export default defineConfig({
         // The example games in the guides import the SDK by package name, as a real game does.
         resolve: { alias: sdkSources },
         plugins: [recipePlugin],
-        ...(playCanvasPath && { server: { fs: { allow: [import.meta.dirname, playCanvasPath] } } }),
         optimizeDeps: {
           entries: ['test/browser/**/*.test.ts'],
           include: ['eventemitter3', 'idb-keyval', 'phaser', 'phaser3', 'phaser360', ...engines],

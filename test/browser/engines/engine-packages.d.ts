@@ -11,5 +11,6 @@ declare module 'kaplay';
 declare module 'littlejsengine';
 declare module 'melonjs';
 declare module 'pixi.js';
+declare module 'playcanvas';
 declare module 'three';
 declare module 'tone';

@@ -17,7 +17,7 @@ import {
 import type { ExactGame } from './exact-game.ts';
 import { globalEngines } from './global-engines.ts';
 import { pixi } from './pixi.ts';
-import { playCanvasGames } from './playcanvas.ts';
+import { playCanvas } from './playcanvas.ts';
 import { recipeGames } from './recipe-games.ts';
 import { importRecipe, recipes } from './recipes.ts';
 
@@ -34,7 +34,7 @@ const stories: [name: string, expectStory: (game: ExactGame) => Promise<void>][]
 
 beforeAll(allowSound);
 
-const engines = [pixi, babylon, ...recipeGames, ...playCanvasGames, ...globalEngines];
+const engines = [pixi, babylon, ...recipeGames, playCanvas, ...globalEngines];
 
 describe.each(engines)('$name', ({ start }) => {
   let game: ExactGame | undefined;
