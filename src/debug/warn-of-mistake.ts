@@ -1,5 +1,5 @@
-import type { Decision } from '../../protocol/wire.ts';
-import type { ServiceResult } from '../transport/service-client.ts';
+import type { Decision, Mistake } from '../../protocol/wire.ts';
+import { hasShape, type ServiceResult } from '../transport/service-client.ts';
 import { warnOnce } from '../platform/warn.ts';
 
 /** Something that went wrong, perhaps because of a developer's mistake. */
@@ -10,15 +10,20 @@ export type Incident =
 
 /** Writes a typical mistake and its remedy to the console, once. Used with sandbox keys only. */
 export function warnOfMistake(incident: Incident): void {
-  if (incident.type === 'response' && incident.response.kind === 'ok') {
-    for (const { name, evidence, remedy, guide } of incident.response.body.mistakes ?? [])
-      // The figures change with each response.
-      warnOnce(`${evidence} ${remedy} (${guide})`, name);
-    return;
-  }
+  for (const { name, evidence, remedy, guide } of findMistakes(incident))
+    // The figures change with each response.
+    warnOnce(`${evidence} ${remedy} (${guide})`, name);
   const message = describeMistake(incident);
   if (message !== undefined) warnOnce(message);
 }
+
+/** Returns what the service found in the integration. */
+const findMistakes = (incident: Incident): readonly Mistake[] =>
+  incident.type === 'response' &&
+  incident.response.kind === 'ok' &&
+  hasShape(incident.response.body, { mistakes: [] })
+    ? (incident.response.body.mistakes ?? [])
+    : [];
 
 /** Returns the mistake and its remedy in one or two sentences, or `undefined` if there is no mistake. */
 export function describeMistake(incident: Incident): string | undefined {

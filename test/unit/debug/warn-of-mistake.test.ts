@@ -80,3 +80,14 @@ it('tells each mistake that the service found once, although its figures change'
     ['trueward: Seen 2 times. Mend it. (docs/test-your-integration.md)'],
   ]);
 });
+
+it.each([null, 1, 'text', {}, [null], ['text']])(
+  'ignores what is no list of mistakes: %j',
+  (value) => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    const body = { id: 'dec_1', mistakes: value } as unknown as Decision;
+    const response = { kind: 'ok', body } as const;
+    warnOfMistake({ type: 'response', placement: 'revive', serviceUrl, response });
+    expect(warn).not.toHaveBeenCalled();
+  },
+);
