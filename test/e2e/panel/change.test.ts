@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright';
 import { expect } from 'vitest';
 import type { Advertiser, Source, Webhook } from '../../../protocol/wire.ts';
+import { findByName } from './objects.ts';
 import { type PanelSite, startPanelSite } from './panel-site.ts';
 import { it as test } from '../worker.ts';
 
@@ -33,10 +34,6 @@ async function archive(page: Page): Promise<void> {
   const question = page.getByRole('dialog', { name: /^Archive this (advertiser|source)\?$/ });
   await question.getByRole('button', { name: 'Confirm' }).click();
 }
-async function findByName<T extends { name: string }>(path: string, name: string) {
-  const { body } = await site.owner.send<{ data: T[] }>('GET', path);
-  return body.data.find((item) => item.name === name);
-}
 
 test('creates, edits and archives an advertiser and a source', async () => {
   const page = await site.open('/advertisers/create');
@@ -51,7 +48,7 @@ test('creates, edits and archives an advertiser and a source', async () => {
   await page.getByRole('textbox', { name: 'Domain' }).fill('orchard.test');
   await save(page);
   await page.getByRole('cell', { name: 'orchard.test' }).waitFor();
-  expect(await findByName<Advertiser>('/v1/advertisers', 'Orchard')).toMatchObject({
+  expect(await findByName<Advertiser>(site.owner, '/v1/advertisers', 'Orchard')).toMatchObject({
     domain: 'orchard.test',
   });
   await page.getByRole('link', { name: 'Orchard' }).click();
@@ -60,7 +57,7 @@ test('creates, edits and archives an advertiser and a source', async () => {
   await page.getByRole('link', { name: 'Harbour' }).click();
   await archive(page);
   await page.getByText('still refers to this object').waitFor();
-  expect(await findByName('/v1/advertisers', 'Harbour')).toBeDefined();
+  expect(await findByName(site.owner, '/v1/advertisers', 'Harbour')).toBeDefined();
 
   await openPage(page, '/sources/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('Partner');
@@ -77,7 +74,7 @@ test('creates, edits and archives an advertiser and a source', async () => {
   await save(page);
   const row = page.getByRole('row').filter({ hasText: 'Partner' });
   await row.getByText('paused').waitFor();
-  expect(await findByName<Source>('/v1/sources', 'Partner')).toMatchObject({
+  expect(await findByName<Source>(site.owner, '/v1/sources', 'Partner')).toMatchObject({
     kind: 'vast',
     status: 'paused',
     tag_url: 'https://partner.example/tag',

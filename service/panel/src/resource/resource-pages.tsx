@@ -146,7 +146,7 @@ const labelCheckboxes = (theme: Theme): Theme => ({
   },
 });
 
-/** The current object's figures, if its resource has any. */
+/** The figures of the object on this page. Resources that aren't counted in reports have none. */
 export function Figures() {
   const resource = useResourceContext() ?? '';
   const record = useRecordContext();
