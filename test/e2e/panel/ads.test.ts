@@ -113,6 +113,8 @@ test('an empty environment leads to its first ad, step by step', async () => {
   const code = (await page.getByRole('group', { name: 'Code to paste' }).textContent()) ?? '';
   expect(code).toContain(`serviceUrl: '${site.url}'`);
   expect(code).toContain("ads.showRewarded('revive')");
+  // An example's player would be shared by all players of all games.
+  expect(code).not.toMatch(/^ *userRef:/m);
 
   const [key = ''] = /pk_live_\w+/.exec(code) ?? [];
   const decision = { placement: 'revive', user_ref: 'player', consent: { status: 'granted' } };

@@ -36,7 +36,7 @@ export function makeCode(
 const ads = createAds({
   publishableKey: '${publishableKey}',
   serviceUrl: '${serviceUrl}',
-  userRef: 'player-42', // your own id for the player
+  // userRef: your own id for the player. Without it, each browser is a guest.
 });`;
   const calls = {
     rewarded: `ads.on('reward', ({ decisionId, reward }) => {
