@@ -1,5 +1,5 @@
 import type { Decision, Mistake } from '../../protocol/wire.ts';
-import { hasShape, type ServiceResult } from '../transport/service-client.ts';
+import type { ServiceResult } from '../transport/service-client.ts';
 import { warnOnce } from '../platform/warn.ts';
 
 /** Something that went wrong, perhaps because of a developer's mistake. */
@@ -18,12 +18,11 @@ export function warnOfMistake(incident: Incident): void {
 }
 
 /** Returns what the service found in the integration. */
-const findMistakes = (incident: Incident): readonly Mistake[] =>
-  incident.type === 'response' &&
-  incident.response.kind === 'ok' &&
-  hasShape(incident.response.body, { mistakes: [] })
-    ? (incident.response.body.mistakes ?? [])
-    : [];
+function findMistakes(incident: Incident): readonly Mistake[] {
+  if (incident.type !== 'response' || incident.response.kind !== 'ok') return [];
+  const { mistakes } = incident.response.body as { mistakes?: unknown };
+  return Array.isArray(mistakes) ? mistakes.filter((item) => item instanceof Object) : [];
+}
 
 /** Returns the mistake and its remedy in one or two sentences, or `undefined` if there is no mistake. */
 export function describeMistake(incident: Incident): string | undefined {

@@ -279,8 +279,11 @@ export function connectPortal(
     ...call: Parameters<PortalDeps['findHold']>
   ): ReturnType<PortalDeps['findHold']> {
     const held = deps.findHold(...call);
-    if (held?.retryAt && nextChange?.passed() !== false) {
-      const leftMs = Math.max(held.retryAt.getTime() - clock.now(), 0);
+    if (!held?.retryAt) return held;
+    const leftMs = Math.max(held.retryAt.getTime() - clock.now(), 0);
+    // The game asks again at the next change, so only the earliest is announced.
+    if (nextChange?.passed() !== false || leftMs < nextChange.leftMs()) {
+      cancelChange();
       nextChange = createDeadline(clock, leftMs);
       cancelChange = clock.after(leftMs, onChange);
     }

@@ -136,6 +136,30 @@ describe('a page on a portal', () => {
     expect((await portalAds.showRewarded('revive')).outcome).toBe('rewarded');
   });
 
+  it('announces the earliest time at which a rule lets an ad through, whatever was asked first', async () => {
+    const heldMs: Record<string, number> = { 'level-end': 60_000, shop: 10_000, menu: 90_000 };
+    page = createPortalPage(createAdapter(), {
+      findHold(placement) {
+        const leftMs = (heldMs[placement] ?? 0) - (page?.clock.monotonic() ?? 0);
+        if (leftMs <= 0 || !page) return undefined;
+        const retryAt = new Date(page.clock.now() + leftMs);
+        return { outcome: 'frequency_capped', reason: 'frequency_capped', retryAt };
+      },
+    });
+    const { clock, onChange, portal } = page;
+    const ask = () => Object.keys(heldMs).map((name) => portal.availability(name).available);
+    ask();
+    onChange.mockClear();
+    for (const atMs of [10_000, 60_000, 90_000]) {
+      await clock.advance(atMs - clock.monotonic() - 1);
+      expect(onChange).not.toHaveBeenCalled();
+      await clock.advance(1);
+      expect(onChange).toHaveBeenCalledTimes(1);
+      ask();
+      onChange.mockClear();
+    }
+  });
+
   it('delivers a reward after a crash, once', async () => {
     const crashed = start();
     const failed = vi.fn(() => Promise.reject(new Error('The game crashed.')));

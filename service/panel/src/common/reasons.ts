@@ -10,7 +10,7 @@ interface Reason {
 const adReasons: Readonly<Record<string, Reason>> = {
   ad_free: {
     name: 'Player without ads',
-    text: 'Your server’s user token frees the player from ads. This is intended.',
+    text: 'Your server’s user token frees the player from ads, or a timed reward that an ad rule names. This is intended.',
   },
   frequency_capped: {
     name: 'Frequency cap reached',
