@@ -94,11 +94,10 @@ export function connectPortal(
     });
     onChange();
   }
-  /** When an ad rule lets the next ad through. */
-  let nextChange: Deadline | undefined;
-  let cancelChange = (): void => {};
+  /** Cancels the timer that announces when the ad rules let a placement's next ad through. */
+  const holds = new Map<string, () => void>();
   listen(signal, 'abort', () => {
-    cancelChange();
+    holds.forEach((cancel) => cancel());
     rests.forEach(({ cancel }) => cancel());
   });
   const findRest = (placement: string) => {
@@ -275,20 +274,14 @@ export function connectPortal(
     portalRewards[placement] === undefined ? 'interstitial' : 'rewarded';
 
   /** Returns why the player may see no ad now, and announces when that ends. */
-  function findHold(
-    ...call: Parameters<PortalDeps['findHold']>
-  ): ReturnType<PortalDeps['findHold']> {
-    const held = deps.findHold(...call);
-    if (!held?.retryAt) return held;
-    const leftMs = Math.max(held.retryAt.getTime() - clock.now(), 0);
-    // The game asks again at the next change, so only the earliest is announced.
-    if (nextChange?.passed() !== false || leftMs < nextChange.leftMs()) {
-      cancelChange();
-      nextChange = createDeadline(clock, leftMs);
-      cancelChange = clock.after(leftMs, onChange);
-    }
+  const findHold: typeof deps.findHold = (placement, options) => {
+    const held = deps.findHold(placement, options);
+    holds.get(placement)?.();
+    holds.delete(placement);
+    if (held?.retryAt)
+      holds.set(placement, clock.after(Math.max(Number(held.retryAt) - clock.now(), 1), onChange));
     return held;
-  }
+  };
 
   function availability(placement: string, options?: RequestOptions): Availability {
     if (findShownAd()) return { available: false, outcome: 'already_showing' };

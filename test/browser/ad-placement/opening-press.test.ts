@@ -30,7 +30,10 @@ const center = { x: 320, y: 240 };
 const sendMouse = (type: string, more: object) =>
   cdp().send('Input.dispatchMouseEvent', { type, button: 'left', ...center, ...more } as never);
 
-/** Ways to press the button, with the events that the game may open an ad in. */
+/**
+ * Ways to press the button, with the events that the game may open an ad in. The second of two presses doesn't wait for
+ * the first, because on a busy machine it could come so late that it is meant for the ad.
+ */
 const presses: Record<string, [press: () => Promise<void>, events: string[]]> = {
   mouse: [
     async () => {
@@ -41,9 +44,13 @@ const presses: Record<string, [press: () => Promise<void>, events: string[]]> = 
   ],
   'double click': [
     async () => {
-      for (const clickCount of [1, 2])
-        for (const type of ['mousePressed', 'mouseReleased'])
-          await sendMouse(type, { buttons: 1, clickCount });
+      await Promise.all(
+        [1, 2].flatMap((clickCount) =>
+          ['mousePressed', 'mouseReleased'].map((type) =>
+            sendMouse(type, { buttons: 1, clickCount }),
+          ),
+        ),
+      );
     },
     ['mousedown', 'click', 'dblclick'],
   ],
@@ -56,10 +63,7 @@ const presses: Record<string, [press: () => Promise<void>, events: string[]]> = 
   ],
   'two taps': [
     async () => {
-      for (const _ of [1, 2]) {
-        await finger.down(button);
-        await finger.up(button);
-      }
+      await Promise.all([1, 2].flatMap(() => [finger.down(button), finger.up(button)]));
     },
     ['touchstart', 'touchend', 'click'],
   ],
