@@ -4,6 +4,7 @@ import type { Plugin } from 'vite';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { sdkSources } from './demo/sdk-sources.ts';
 import { mutantPlugin } from './scripts/lib/mutation/apply-mutant.mjs';
+import { listDestroyables } from './test/support/list-destroyables.ts';
 
 const executablePath =
   process.env['HEADLESS_SHELL_PATH'] ??
@@ -57,6 +58,8 @@ const recipePlugin: Plugin = {
 declare module 'vitest' {
   interface ProvidedContext {
     full: boolean;
+    /** See {@link listDestroyables}. Only in the browser tests. */
+    destroyables: string[];
   }
 }
 
@@ -148,6 +151,8 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
+          setupFiles: ['test/browser/check-neighbor.ts'],
+          provide: { destroyables: listDestroyables() },
           testTimeout: 60_000,
           browser: {
             enabled: true,

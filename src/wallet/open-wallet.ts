@@ -1,5 +1,5 @@
 import type { Reason } from '../outcome.ts';
-import { linkSignals } from '../platform/clock.ts';
+import { linkSignals, runWithTimeout } from '../platform/clock.ts';
 import { has, toText } from '../platform/guard.ts';
 import { listen } from '../platform/native.ts';
 import { type ServiceResult, hasShape, toReasonCode } from '../transport/service-client.ts';
@@ -22,6 +22,9 @@ const describeFailure = (
   outcome: response.kind === 'refused' ? 'unavailable' : 'offline',
   reason: toReasonCode(response) as Reason,
 });
+
+/** How long the game’s `userToken` function may take, in milliseconds. */
+const tokenTimeoutMs = 10_000;
 
 /** Opens the wallet. Also makes the device’s guest player, for games that have no ids for their players. */
 export function openWallet(deps: WalletDeps): Wallet & {
@@ -58,12 +61,23 @@ export function openWallet(deps: WalletDeps): Wallet & {
     const { userRef, userToken } = player.current().user;
     if (userToken === undefined)
       return { outcome: 'unavailable', reason: userRef ? 'identity_required' : 'player_required' };
-    try {
-      const token = typeof userToken === 'function' ? await userToken() : userToken;
-      return { headers: { 'player-token': token }, ref: currentRef() };
-    } catch (error) {
-      return { outcome: 'error', reason: 'user_token_failed', detail: toText(error) };
-    }
+    const fail = (detail: string): Proof => ({
+      outcome: 'error',
+      reason: 'user_token_failed',
+      detail,
+    });
+    const proof = await runWithTimeout(clock, tokenTimeoutMs, signal, async (): Promise<Proof> => {
+      try {
+        const token = typeof userToken === 'function' ? await userToken() : userToken;
+        return { headers: { 'player-token': token }, ref: currentRef() };
+      } catch (error) {
+        return fail(toText(error));
+      }
+    });
+    if (typeof proof === 'object') return proof;
+    return proof === 'aborted'
+      ? { outcome: 'unavailable', reason: 'destroyed' }
+      : fail(`\`userToken\` returned no token within ${tokenTimeoutMs / 1_000} seconds.`);
   };
 
   const read = async (): Promise<ReadResult> => {

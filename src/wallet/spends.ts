@@ -1,5 +1,5 @@
 import type { Reason } from '../outcome.ts';
-import { runWithTimeout } from '../platform/clock.ts';
+import { linkSignals, runWithTimeout } from '../platform/clock.ts';
 import { has, toText } from '../platform/guard.ts';
 import { browserLocks } from '../platform/locks.ts';
 import { listen } from '../platform/native.ts';
@@ -121,8 +121,9 @@ export function createSpends(deps: Deps): Spends {
 
   /** Delivers completed spends. A lock keeps two tabs from delivering the same one. */
   const deliver = async (ref: string): Promise<void> => {
-    const lock = new AbortController();
+    const lock = linkSignals(signal);
     await browserLocks()(`${name}:spend`, lock.signal);
+    if (signal.aborted) return;
     for (const record of await store.readSpends(ref)) {
       const isDue = record.charged && events.hasListeners('spend') && deps.lifecycle.isVisible();
       if (!isDue || player.player().ref !== ref || signal.aborted) continue;

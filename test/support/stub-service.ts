@@ -33,8 +33,20 @@ const mediaUrl = (file: string): string => new URL(`../media/${file}`, import.me
 const createHex = (length: number): string =>
   crypto.randomUUID().replaceAll('-', '').slice(0, length);
 
+/** Called when a test creates a key for a new game. */
+let announceGame = (): void => {};
+export const onNewGame = (listener: () => void): void => {
+  announceGame = listener;
+};
+
 /** Creates a new key. Each game has its own storage on the device, so tests with new games don't affect each other. */
-export function createPublishableKey(gameId = createHex(10)): string {
+export function createPublishableKey(gameId?: string): string {
+  announceGame();
+  return makeKey(gameId);
+}
+
+/** Like {@link createPublishableKey}, but the page gets no second instance. For tests that count what a page does. */
+export function makeKey(gameId = createHex(10)): string {
   const body = `pk_sandbox_${gameId}_${createHex(20)}`;
   return body + keyChecksum(body);
 }

@@ -3,23 +3,33 @@ import { root } from '../run.mjs';
 import { applyMutant } from './mutate-code.mjs';
 
 /**
- * A Vite plugin that applies the mutant in the environment variable `TRUEWARD_MUTANT` while a test run loads the file.
- * The file itself isn't changed, so that an interrupted run leaves nothing behind.
+ * The mutant that is being tested. It is on the global object, because Vitest bundles its configuration, and with it
+ * this module.
+ *
+ * @type {{ truewardMutant?: import('./mutate-code.mjs').Mutant | undefined }}
+ */
+const holder = globalThis;
+
+/** @param {import('./mutate-code.mjs').Mutant | undefined} mutant */
+export function setMutant(mutant) {
+  holder.truewardMutant = mutant;
+}
+
+/**
+ * A Vite plugin that applies the mutant while a file is loaded. The file itself isn't changed, so that an interrupted
+ * run leaves nothing behind.
  *
  * @returns {import('vite').Plugin[]}
  */
-export function mutantPlugin() {
-  const text = process.env['TRUEWARD_MUTANT'];
-  if (text === undefined) return [];
-  /** @type {import('./mutate-code.mjs').Mutant} */
-  const mutant = JSON.parse(text);
-  const path = join(root, mutant.file);
-  return [
-    {
-      name: 'trueward-mutant',
-      enforce: 'pre',
-      transform: (source, id) =>
-        id.split('?')[0] === path ? { code: applyMutant(source, mutant), map: null } : undefined,
+export const mutantPlugin = () => [
+  {
+    name: 'trueward-mutant',
+    enforce: 'pre',
+    transform(source, id) {
+      const mutant = holder.truewardMutant;
+      return mutant && id.split('?')[0] === join(root, mutant.file)
+        ? { code: applyMutant(source, mutant), map: null }
+        : undefined;
     },
-  ];
-}
+  },
+];

@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { root, tool } from '../run.mjs';
+import { root } from '../run.mjs';
 
 /**
  * `noticed`: a test failed or hung. `survived`: all tests passed. `skipped`: the mutant isn't a program or a statement,
@@ -11,74 +12,96 @@ import { root, tool } from '../run.mjs';
  * @typedef {'noticed' | 'survived' | 'skipped'} Outcome
  */
 
+/** @typedef {import('./test-server.mjs').Response & { isTimedOut: boolean }} Result */
+
 const invalidMutant =
-  /syntax error at or near|could not determine data type of parameter|SyntaxError:|Transform failed/;
+  /syntax error at or near|could not determine data type of parameter|SyntaxError:|Transform failed|Parse error/i;
 
 /**
- * Runs tests in a process group of their own. Ends the group afterward, or after `limitMs`.
+ * Starts the process that runs the tests, when it is first needed and again after a mutant has made it hang. It is the
+ * leader of a process group, which contains everything that the tests start.
  *
- * @param {readonly string[]} tests
- * @param {{ limitMs: number, mutant?: import('./mutate-code.mjs').Mutant, signal: AbortSignal }} options
- * @returns {Promise<{ code: number | null, isTimedOut: boolean, output: string, ms: number }>}
+ * @param {AbortSignal} signal ends it
  */
-export async function runTests(tests, { limitMs, mutant, signal }) {
-  const folder = mkdtempSync(join(tmpdir(), 'trueward-mutant-'));
-  chmodSync(folder, 0o755); // The PostgreSQL server runs as another user.
-  const startedAt = performance.now();
-  const [program = '', ...args] = [
-    ...tool('vitest'),
-    'run',
-    '--bail=1',
-    '--reporter=dot',
-    ...tests,
-  ];
-  const child = spawn(program, args, {
-    cwd: root,
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      ...process.env,
-      TMPDIR: folder,
-      ...(mutant && { TRUEWARD_MUTANT: JSON.stringify(mutant) }),
-    },
-  });
-  let output = '';
-  const collect = (/** @type {Buffer} */ chunk) => (output = (output + chunk).slice(-200_000));
-  child.stdout.on('data', collect);
-  child.stderr.on('data', collect);
-  const endGroup = () => {
-    try {
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-    } catch {
-      // All of its processes have exited.
-    }
-  };
-  let isTimedOut = false;
-  const timer = setTimeout(() => {
-    isTimedOut = true;
-    endGroup();
-  }, limitMs);
-  signal.addEventListener('abort', endGroup);
-  try {
-    const code = await new Promise((resolve, reject) => {
-      child.once('error', reject);
-      child.once('exit', resolve);
+export function createTestServer(signal) {
+  /** @type {Promise<import('node:child_process').ChildProcess> | undefined} */
+  let starting;
+  let end = () => {};
+  signal.addEventListener('abort', () => end());
+
+  async function start() {
+    const folder = mkdtempSync(join(tmpdir(), 'trueward-mutant-'));
+    chmodSync(folder, 0o755); // The PostgreSQL server runs as another user.
+    const child = fork(join(import.meta.dirname, 'test-server.mjs'), {
+      cwd: root,
+      detached: true,
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      env: { ...process.env, TMPDIR: folder },
     });
-    return { code, isTimedOut, output, ms: performance.now() - startedAt };
+    end = () => {
+      starting = undefined;
+      end = () => {};
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      } catch {
+        // All of its processes have exited.
+      }
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    };
+    child.once('exit', () => end());
+    await waitForMessage(child, 600_000);
+    return child;
+  }
+
+  return {
+    /**
+     * @param {readonly string[]} tests
+     * @param {{ limitMs: number, mutant?: import('./mutate-code.mjs').Mutant }} options
+     * @returns {Promise<Result>}
+     */
+    async run(tests, { limitMs, mutant }) {
+      const child = await (starting ??= start());
+      child.send({ tests, mutant });
+      const response = await waitForMessage(child, limitMs);
+      if (response === undefined) end();
+      return response === undefined
+        ? { failed: [...tests], errors: '', isTimedOut: true }
+        : { .../** @type {import('./test-server.mjs').Response} */ (response), isTimedOut: false };
+    },
+    end: () => end(),
+  };
+}
+
+/**
+ * Resolves to the next message; to undefined after `limitMs`, or if the process exits.
+ *
+ * @param {import('node:child_process').ChildProcess} child
+ * @param {number} limitMs
+ * @returns {Promise<unknown>}
+ */
+async function waitForMessage(child, limitMs) {
+  const done = new AbortController();
+  const { signal } = done;
+  const timer = setTimeout(() => done.abort(), limitMs);
+  const exited = () => done.abort();
+  child.once('exit', exited);
+  try {
+    const [message] = await once(child, 'message', { signal });
+    return message;
+  } catch {
+    return undefined;
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', endGroup);
-    endGroup();
-    rmSync(folder, { recursive: true, force: true });
+    child.off('exit', exited);
   }
 }
 
 /**
- * @param {Awaited<ReturnType<typeof runTests>>} result
+ * @param {Result} result
  * @returns {Outcome}
  */
-export function judge({ code, isTimedOut, output }) {
+export function judge({ errors, failed, isTimedOut }) {
   if (isTimedOut) return 'noticed';
-  if (code === 0) return 'survived';
-  return invalidMutant.test(output) ? 'skipped' : 'noticed';
+  if (failed.length === 0 && errors === '') return 'survived';
+  return invalidMutant.test(errors) ? 'skipped' : 'noticed';
 }

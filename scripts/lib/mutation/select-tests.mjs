@@ -25,7 +25,7 @@ const commonWords = new Set(
 
 /**
  * Finds the tests for a file. `narrow` are those that import it most directly, and those that share a word with its
- * name. `wide` are the others that share a word with its folder.
+ * name: the latter first, and unit tests before others. `wide` are the others that share a word with its folder.
  *
  * @param {string} file
  */
@@ -38,7 +38,9 @@ export function selectTests(file) {
     .filter((test) => file.startsWith('service/') !== /^test\/(unit|browser)/.test(test));
   const direct = findImporters(file, tests);
   const named = matchWords(basename(file, '.ts'), tests);
-  const narrow = [...new Set([...direct, ...named])].toSorted();
+  /** @param {string} test */
+  const rank = (test) => Number(!named.includes(test)) * 2 + Number(!test.includes('/unit/'));
+  const narrow = [...new Set([...direct, ...named])].toSorted((a, b) => rank(a) - rank(b));
   const wide = matchWords(basename(dirname(file)), tests).filter((test) => !narrow.includes(test));
   return narrow.length > 0 ? { narrow, wide } : { narrow: wide, wide: [] };
 }

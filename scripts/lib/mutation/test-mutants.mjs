@@ -1,13 +1,12 @@
 import { formatDuration } from '../run.mjs';
-import { judge, runTests } from './run-mutant.mjs';
+import { createTestServer, judge } from './run-mutant.mjs';
 import { selectTests } from './select-tests.mjs';
 
 /** @typedef {import('./mutate-code.mjs').Mutant} Mutant */
 /** @typedef {{ mutant: Mutant, outcome: import('./run-mutant.mjs').Outcome | 'untested' }} Result */
 
-/** How long the tests may take without a mutant. */
-const baselineLimitMs = 1_800_000;
-const shortestLimitMs = 60_000;
+/** How long tests may take with a mutant. One that takes longer hangs. */
+const mutantLimitMs = 240_000;
 
 /**
  * Tests mutants one after another, and prints each result and a summary per file. Returns the exit code.
@@ -19,71 +18,76 @@ export async function testMutants(mutants, { minimum, describe }) {
   const stopped = new AbortController();
   const stop = () => stopped.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
-  const baseline = createBaseline(stopped.signal);
+  const server = createTestServer(stopped.signal);
+  const passes = createBaseline(server);
   /** @type {Result[]} */
   const results = [];
   for (const [index, mutant] of mutants.entries()) {
     const startedAt = performance.now();
-    const outcome = await testMutant(mutant, baseline, stopped.signal);
+    const outcome = await testMutant(mutant, server, passes);
     if (stopped.signal.aborted) {
       console.error('Interrupted.');
       return 2;
     }
-    if (outcome === undefined) return 2;
+    if (outcome === undefined) {
+      server.end();
+      return 2;
+    }
     results.push({ mutant, outcome });
     console.log(
       `${index + 1}/${mutants.length}  ${outcome.padEnd(8)}  ${describe(mutant)}  (${formatDuration(performance.now() - startedAt)})`,
     );
   }
+  server.end();
   return summarize(results, minimum, describe);
 }
 
 /**
- * Tests a mutant with the narrowest tests. If it survives, also tests it with the tests for its folder.
+ * Tests a mutant with the tests that are most likely to notice it. If it survives, also with the others, and with those
+ * for its folder.
  *
  * @param {Mutant} mutant
- * @param {ReturnType<typeof createBaseline>} baseline
- * @param {AbortSignal} signal
+ * @param {ReturnType<typeof createTestServer>} server
+ * @param {ReturnType<typeof createBaseline>} passes
  * @returns {Promise<Result['outcome'] | undefined>} undefined if the tests fail without the mutant
  */
-async function testMutant(mutant, baseline, signal) {
+async function testMutant(mutant, server, passes) {
   const { narrow, wide } = selectTests(mutant.file);
   /** @type {Result['outcome']} */
   let outcome = 'untested';
-  for (const tests of [narrow, wide]) {
+  for (const tests of [narrow.slice(0, 2), narrow.slice(2), wide]) {
     if (tests.length === 0) continue;
-    const limitMs = await baseline(tests);
-    if (limitMs === undefined) return undefined;
-    outcome = judge(await runTests(tests, { limitMs, mutant, signal }));
-    if (outcome !== 'survived') return outcome;
+    const result = await server.run(tests, { limitMs: mutantLimitMs, mutant });
+    outcome = judge(result);
+    if (outcome === 'survived') continue;
+    if (outcome === 'skipped') return outcome;
+    return (await passes(result.failed.length > 0 ? result.failed : tests)) ? outcome : undefined;
   }
   return outcome;
 }
 
 /**
- * Creates a function that runs tests without a mutant, once, and returns the time limit for runs with one. A mutant
- * that takes longer hangs. Returns undefined if the tests fail.
+ * Creates a function that runs tests without a mutant, once, and returns whether they pass. A failure only counts as
+ * noticing a mutant if the same test file passes without it.
  *
- * @param {AbortSignal} signal
+ * @param {ReturnType<typeof createTestServer>} server
  */
-function createBaseline(signal) {
-  /** @type {Map<string, number>} */
-  const limits = new Map();
+function createBaseline(server) {
+  /** @type {Set<string>} */
+  const passed = new Set();
   return async (/** @type {readonly string[]} */ tests) => {
-    const key = tests.join(' ');
-    const known = limits.get(key);
-    if (known !== undefined) return known;
-    const { code, output, ms } = await runTests(tests, { limitMs: baselineLimitMs, signal });
-    if (code !== 0) {
-      if (!signal.aborted)
-        console.error(
-          `${output}\nThese tests fail without a mutant, so they can't judge one: ${key}`,
-        );
-      return undefined;
+    const unknown = tests.filter((test) => !passed.has(test));
+    if (unknown.length === 0) return true;
+    const result = await server.run(unknown, { limitMs: mutantLimitMs });
+    if (judge(result) === 'survived') {
+      for (const test of unknown) passed.add(test);
+      return true;
     }
-    const limitMs = Math.max(shortestLimitMs, 4 * ms);
-    limits.set(key, limitMs);
-    return limitMs;
+    console.error(
+      `${result.errors}\nThese tests fail or take longer than ${formatDuration(mutantLimitMs)} without a mutant, so ` +
+        `they can't judge one: ${unknown.join(' ')}`,
+    );
+    return false;
   };
 }
 

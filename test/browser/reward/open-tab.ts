@@ -1,5 +1,5 @@
 import { promisifyRequest } from 'idb-keyval';
-import { afterEach, beforeEach } from 'vitest';
+import { afterEach, beforeEach, expect } from 'vitest';
 import type { Decision, RewardStatus } from '../../../protocol/wire.ts';
 import { systemClock, type Clock } from '../../../src/platform/clock.ts';
 import { newRandomId } from '../../../src/platform/ids.ts';
@@ -8,6 +8,7 @@ import { createLedger } from '../../../src/reward/ledger.ts';
 import type { ServiceResult, Call, Guard } from '../../../src/transport/service-client.ts';
 import { deleteDatabase } from '../../support/delete-database.ts';
 import { createTestNetwork, createTestPage } from '../../support/ports.ts';
+import { findPlayerChanges } from '../neighbor.ts';
 
 let name: string;
 const openLedgers: Rewards[] = [];
@@ -153,5 +154,6 @@ beforeEach(() => {
 });
 afterEach(async () => {
   for (const rewards of openLedgers.splice(0)) rewards.destroy();
+  expect(await findPlayerChanges(name)).toEqual([]);
   await deleteDatabase(name);
 });

@@ -1,5 +1,5 @@
 import { promisifyRequest } from 'idb-keyval';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { EarnedReward } from '../../../src/outcome.ts';
 import type { RewardHandler } from '../../../src/reward/delivery.ts';
 import { createDeferred } from '../../support/deferred.ts';
@@ -11,8 +11,10 @@ import {
   earnedStatus,
   openLedgerStore,
   openTab,
+  openTabWithLedger,
   watch,
 } from './open-tab.ts';
+import { alone } from '../neighbor.ts';
 
 /** Opens a tab for this player, and collects the rewards that its game receives. */
 function openTabFor(playerRef: string | null) {
@@ -84,7 +86,14 @@ test('nothing is delivered until the token function has identified the player', 
 });
 
 test('the token function is not called if there are no rewards', async () => {
-  const { rewards, identifyCalls } = openTabFor(null);
+  const { rewards, identifyCalls } = openTabWithLedger(
+    `${alone}-rewards`,
+    undefined,
+    undefined,
+    undefined,
+    null,
+  );
+  onTestFinished(rewards.destroy);
   await rewards.list();
   await rewards.refresh();
   expect(identifyCalls()).toBe(0);

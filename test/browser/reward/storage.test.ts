@@ -13,6 +13,7 @@ import {
   openTab,
   watch,
 } from './open-tab.ts';
+import { waitingRewardId } from '../neighbor.ts';
 
 test('delivers a reward once if the database is read-only', async () => {
   const { rewards } = openTab();
@@ -157,6 +158,6 @@ test('removes a settled reward after 30 days, but keeps a pending one', async ()
     const { store, close } = await openLedgerStore();
     const keys = await promisifyRequest(store.getAllKeys());
     close();
-    expect(keys).toEqual(['dec_2']);
+    expect(keys).toEqual(['dec_2', waitingRewardId]);
   });
 });

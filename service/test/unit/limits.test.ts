@@ -1,0 +1,103 @@
+import { SignJWT } from 'jose';
+import { expect, test } from 'vitest';
+import { createUserTokens } from '../../src/access/user-tokens.ts';
+import type { DecisionState, RecordedEvent } from '../../src/decision/decision-state.ts';
+import {
+  checkArrival,
+  checkImpression,
+  impressionEvidence,
+} from '../../src/reward/check-events.ts';
+import { findEarly } from '../../src/reward/early-events.ts';
+import { applyChange, maxBalance, type WalletChange } from '../../src/wallet/wallet.ts';
+
+// Each limit that decides about rewards, money or who a player is: the last value that it allows, and the next one.
+
+const createEvent = (
+  type: RecordedEvent['type'],
+  atMs: number,
+  more: Partial<RecordedEvent> = {},
+): RecordedEvent => ({
+  id: type,
+  decisionId: 'dec_1',
+  type,
+  occurredAtMs: atMs,
+  receivedAtMs: atMs,
+  offsetMs: 0,
+  clamped: false,
+  ...more,
+});
+
+const decision = {
+  id: 'dec_1',
+  format: 'rewarded',
+  mediaFormat: 'image',
+  issuedAtMs: 0,
+  expiresAtMs: 600_000,
+  lateAtMs: 900_000,
+  requiredMs: 10_000,
+  invalidReason: null,
+  rewardState: 'none',
+  servedAtMs: null,
+} as DecisionState;
+
+const arrive = (type: RecordedEvent['type'], atMs: number) =>
+  checkArrival(createEvent(type, atMs), decision, false);
+
+const isSeen = (mediaFormat: 'image' | 'video' | 'html', ratio: number, ms: number) =>
+  impressionEvidence({ mediaFormat }, createEvent('impression', 0, { visible: { ratio, ms } }));
+
+const visible = { ratio: 1, ms: 1_000 };
+const findImpression = (receivedAtMs: number) =>
+  checkImpression(decision, [createEvent('impression', receivedAtMs, { visible })]);
+
+const isEarly = (event: RecordedEvent) => {
+  const batch = { events: [event], finalEvents: new Set<string>(), botEvents: new Set<string>() };
+  return findEarly(batch, new Map([['dec_1', decision]]), new Map()).size > 0;
+};
+
+const change = (balance: number, delta: number, more: Partial<WalletChange> = {}) => {
+  const held = { type: 'coins', balance, activeUntilMs: null, version: 1 };
+  const id = 'entry';
+  return applyChange([held], { id, kind: 'grant', type: 'coins', delta, ...more }, 0);
+};
+const activeForS = (durationS: number, maxActiveS?: number) =>
+  (change(0, 0, { durationS, maxActiveS })?.holding.activeUntilMs ?? 0) / 1_000;
+
+const nowS = 1_800_000_000;
+const verifyToken = async (expS: number) => {
+  const secret = 'a secret';
+  const tokens = createUserTokens({
+    database: { query: async () => [{ sealed: secret }] },
+    box: { open: (sealed: string) => sealed },
+    clock: { nowMs: () => nowS * 1_000, monotonicMs: () => 0 },
+  } as unknown as Parameters<typeof createUserTokens>[0]);
+  const token = await new SignJWT({ sub: 'player-1', exp: expS })
+    .setProtectedHeader({ alg: 'HS256' })
+    .sign(new TextEncoder().encode(secret));
+  return tokens.verify({ accountId: 'acc_1', environment: 'live' }, token);
+};
+
+test.each<[string, (excess: number) => boolean | Promise<boolean>]>([
+  ['an event’s late window', (ms) => arrive('complete', 900_000 + ms) === 'late'],
+  ['the time for starting an ad', (ms) => arrive('start', 600_000 + ms) === 'expired'],
+  ['the time for an impression', (ms) => arrive('impression', 660_000 + ms) === 'expired'],
+  ['the visible share', (percent) => !isSeen('image', 0.5 - percent / 100, 60_000)],
+  ['an image’s visible time', (ms) => !isSeen('image', 1, 1_000 - ms)],
+  ['HTML’s visible time', (ms) => !isSeen('html', 1, 1_000 - ms)],
+  ['a video’s visible time', (ms) => !isSeen('video', 1, 2_000 - ms)],
+  ['an impression’s earliest arrival', (ms) => findImpression(1_000 - ms) === undefined],
+  ['an impression’s latest arrival', (ms) => findImpression(660_000 + ms) === undefined],
+  ['an early completion', (ms) => isEarly(createEvent('complete', 9_500 - ms))],
+  ['an early impression', (ms) => isEarly(createEvent('impression', 1_000 - ms, { visible }))],
+  ['a balance that is spent', (amount) => change(5, -5 - amount) === undefined],
+  [
+    'the largest balance',
+    (amount) => change(maxBalance - 1, 1 + amount)?.entry.delta !== 1 + amount,
+  ],
+  ['a timed reward, by default a week', (s) => activeForS(604_800 + s) < 604_800 + s],
+  ['a timed reward’s own limit', (s) => activeForS(100 + s, 100) < 100 + s],
+  ['an old user token', async (s) => !(await verifyToken(nowS - 59 - s))],
+  ['a user token’s lifetime', async (s) => !(await verifyToken(nowS + 86_460 + s))],
+])('holds exactly: %s', async (_, exceeds) => {
+  expect([await exceeds(0), await exceeds(1)]).toEqual([false, true]);
+});
