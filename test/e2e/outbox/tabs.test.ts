@@ -142,28 +142,32 @@ test('another tab sends the leader’s events if the leader dies during a reques
   expect(harness.receiver.arrivals.size).toBe(21);
 });
 
-test('closes the database to let a newer release in another tab upgrade it', async () => {
-  const [leader, otherTab] = await openTwoTabs();
-  const outcome = await otherTab.evaluate(
-    () =>
-      new Promise((resolve) => {
-        const request = indexedDB.open('outbox-test', 2);
-        request.onblocked = () => resolve('blocked');
-        request.onsuccess = () => resolve('opened');
-      }),
-  );
-  expect(outcome).toBe('opened');
-  await enqueueEvents(leader, 10);
-  await waitFor(() => expect(harness.receiver.arrivals.size).toBe(11));
-  await waitFor(async () =>
-    expect(await diagnostics(leader)).toMatchObject({ storage: 'memory', stored: 0, sent: 11 }),
-  );
-  // The leader must release the lock, because a tab with the newer SDK version would be waiting for it. The leader no
-  // longer needs the lock, because its store is closed.
-  await waitFor(async () =>
-    expect(await leader.evaluate(async () => (await navigator.locks.query()).held)).toEqual([]),
-  );
-});
+// In a quick run, a browser test shows that events stay in memory then.
+test.runIf(inject('full'))(
+  'closes the database to let a newer release in another tab upgrade it',
+  async () => {
+    const [leader, otherTab] = await openTwoTabs();
+    const outcome = await otherTab.evaluate(
+      () =>
+        new Promise((resolve) => {
+          const request = indexedDB.open('outbox-test', 2);
+          request.onblocked = () => resolve('blocked');
+          request.onsuccess = () => resolve('opened');
+        }),
+    );
+    expect(outcome).toBe('opened');
+    await enqueueEvents(leader, 10);
+    await waitFor(() => expect(harness.receiver.arrivals.size).toBe(11));
+    await waitFor(async () =>
+      expect(await diagnostics(leader)).toMatchObject({ storage: 'memory', stored: 0, sent: 11 }),
+    );
+    // The leader must release the lock, because a tab with the newer SDK version would be waiting for it. The leader no
+    // longer needs the lock, because its store is closed.
+    await waitFor(async () =>
+      expect(await leader.evaluate(async () => (await navigator.locks.query()).held)).toEqual([]),
+    );
+  },
+);
 
 test('a page restored from the back/forward cache resumes sending', async () => {
   const page = await harness.open(context);

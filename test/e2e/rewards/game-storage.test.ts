@@ -1,6 +1,6 @@
 import type { ApiKey } from '../../../protocol/wire.ts';
 import type { BrowserContext, Page } from 'playwright';
-import { expect } from 'vitest';
+import { expect, inject } from 'vitest';
 import { deliveredRewards, getResult, show } from '../browser.ts';
 import type { Stack } from '../stack.ts';
 import { it } from '../worker.ts';
@@ -72,28 +72,32 @@ const deliveredIds = async (page: Page) =>
   (await deliveredRewards(page)).map(({ decisionId }) => decisionId);
 const empty = { stored: 0, pending: 0, undelivered: 0, listed: [] };
 
-it('two games of one account in two tabs of one origin never see each other’s events or rewards', async () => {
-  const first = await open(await createGame(), { offline: true });
-  const firstId = await watch(first);
-  expect(await readState(first)).toMatchObject({ pending: 1, listed: [firstId] });
-  const second = await open(await createGame());
-  const secondId = await watch(second);
-  await expect.poll(() => deliveredIds(second), watchTimeout).toEqual([secondId]);
-  await expect.poll(() => readState(second), watchTimeout).toEqual(empty);
-  // Neither a reload nor the end of the other game’s tab changes that.
-  await second.reload();
-  const waiting = await readState(first);
-  expect(waiting.stored).toBeGreaterThan(0);
-  await first.unrouteAll();
-  await first.evaluate(() => dispatchEvent(new Event('online')));
-  await expect.poll(() => readState(first), watchTimeout).toEqual(empty);
-  expect(await readState(second)).toEqual(empty);
-  expect(
-    await second.evaluate(() => window.ads.diagnostics().outbox.sent),
-    'the second tab sent an event of the first game',
-  ).toBe(0);
-  expect(await deliveredIds(first)).toEqual([secondId, firstId]);
-});
+// In a quick run, the browser tests show this: they always have a second game on the origin.
+it.runIf(inject('full'))(
+  'two games of one account in two tabs of one origin never see each other’s events or rewards',
+  async () => {
+    const first = await open(await createGame(), { offline: true });
+    const firstId = await watch(first);
+    expect(await readState(first)).toMatchObject({ pending: 1, listed: [firstId] });
+    const second = await open(await createGame());
+    const secondId = await watch(second);
+    await expect.poll(() => deliveredIds(second), watchTimeout).toEqual([secondId]);
+    await expect.poll(() => readState(second), watchTimeout).toEqual(empty);
+    // Neither a reload nor the end of the other game’s tab changes that.
+    await second.reload();
+    const waiting = await readState(first);
+    expect(waiting.stored).toBeGreaterThan(0);
+    await first.unrouteAll();
+    await first.evaluate(() => dispatchEvent(new Event('online')));
+    await expect.poll(() => readState(first), watchTimeout).toEqual(empty);
+    expect(await readState(second)).toEqual(empty);
+    expect(
+      await second.evaluate(() => window.ads.diagnostics().outbox.sent),
+      'the second tab sent an event of the first game',
+    ).toBe(0);
+    expect(await deliveredIds(first)).toEqual([secondId, firstId]);
+  },
+);
 
 it('a key that is rolled while events wait loses neither events nor rewards', async () => {
   const oldKey = await createGame();
