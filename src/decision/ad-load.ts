@@ -119,6 +119,7 @@ export function createAdLoad(deps: AdLoadDeps): AdLoad {
   let elapsedMs = startStopwatch(clock);
   /** The stored text, as this page last read or wrote it. */
   let text: string | null = null;
+  let ended = false;
   /** Ads that may be seen next, by decision. */
   const taken = new Map<string, SeenAd>();
 
@@ -158,7 +159,8 @@ export function createAdLoad(deps: AdLoadDeps): AdLoad {
       waits: Object.fromEntries(left) as Memory['waits'],
       ...change,
     };
-    if (!deps.isConsentKnown()) return;
+    // The page may have another instance by now, whose memory is newer.
+    if (ended || !deps.isConsentKnown()) return;
     const next = (text = toJson(memory));
     attempt(() => deps.storage().setItem(name, next));
   }
@@ -242,6 +244,7 @@ export function createAdLoad(deps: AdLoadDeps): AdLoad {
       save({ waits: {} });
     },
     destroy() {
+      ended = true;
       cancelBeat();
       stopListening();
     },

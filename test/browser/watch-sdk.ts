@@ -88,6 +88,13 @@ export function watchSdk(): SdkWatch {
     },
   });
 
+  // Closing a channel ends its listeners.
+  const { close } = BroadcastChannel.prototype;
+  BroadcastChannel.prototype.close = function forgetListeners() {
+    for (const key of running.keys())
+      if (String(key).startsWith(`${numberOf(this)},`)) running.delete(key);
+    close.call(this);
+  };
   const { setItem } = Storage.prototype;
   Storage.prototype.setItem = function watchItem(key, value) {
     act(`stored ${key}`);
@@ -102,6 +109,7 @@ export function watchSdk(): SdkWatch {
     end() {
       Object.assign(native, original);
       Storage.prototype.setItem = setItem;
+      BroadcastChannel.prototype.close = close;
     },
   };
 }

@@ -8,7 +8,7 @@ import { applyMutant } from './mutate-code.mjs';
  *
  * @type {{ truewardMutant?: import('./mutate-code.mjs').Mutant | undefined }}
  */
-const holder = globalThis;
+const holder = /** @type {any} */ (globalThis);
 
 /** @param {import('./mutate-code.mjs').Mutant | undefined} mutant */
 export function setMutant(mutant) {

@@ -60,7 +60,9 @@ export interface Service {
   setListenUrl(url: string): string;
   /** Makes `/readyz` fail, so that no new traffic is routed to this process. Requests are still served. */
   drain(): void;
-  /** Stops the service. Resolves once everything that the service has acknowledged is committed to the database. */
+  /**
+   * Stops the service, once. Resolves when everything that the service has acknowledged is committed to the database.
+   */
   stop(): Promise<void>;
 }
 
@@ -277,6 +279,27 @@ async function wire(
     log,
   });
 
+  const stopAll = async (): Promise<void> => {
+    draining.abort();
+    stopping.abort();
+    rewards.stop();
+    await killSwitchExpiry.stop();
+    const closeTimer = setTimeout(() => app.server.closeAllConnections(), closeConnectionsAfterMs);
+    await Promise.all([app.close(), deliveries.stop()]);
+    clearTimeout(closeTimer);
+    await Promise.all([
+      decisions.lane.drain(),
+      rewards.lane.drain(),
+      keyUse.stop(),
+      background.stop(),
+      demand.stop(),
+      media.stop(),
+      rateLimits.stop(),
+    ]);
+    clock.stop?.();
+    await Promise.all([tracing.stop(), configuration.stop().then(() => database.close())]);
+  };
+  let stopped: Promise<void> | undefined;
   return {
     app,
     database,
@@ -291,28 +314,6 @@ async function wire(
       return publicUrl;
     },
     drain: () => draining.abort(),
-    async stop() {
-      draining.abort();
-      stopping.abort();
-      rewards.stop();
-      await killSwitchExpiry.stop();
-      const closeTimer = setTimeout(
-        () => app.server.closeAllConnections(),
-        closeConnectionsAfterMs,
-      );
-      await Promise.all([app.close(), deliveries.stop()]);
-      clearTimeout(closeTimer);
-      await Promise.all([
-        decisions.lane.drain(),
-        rewards.lane.drain(),
-        keyUse.stop(),
-        background.stop(),
-        demand.stop(),
-        media.stop(),
-        rateLimits.stop(),
-      ]);
-      clock.stop?.();
-      await Promise.all([tracing.stop(), configuration.stop().then(() => database.close())]);
-    },
+    stop: () => (stopped ??= stopAll()),
   };
 }

@@ -16,6 +16,7 @@ import {
   browserPageLifecycle,
   browserTabChannel,
 } from '../../../src/platform/page.ts';
+import type { PortalAdapter } from '../../../src/portal/adapter.ts';
 import { createPlayerContext } from '../../../src/player-context.ts';
 import { createLedger } from '../../../src/reward/ledger.ts';
 import { createRewards } from '../../../src/reward/rewards.ts';
@@ -48,7 +49,7 @@ const page = {
   openTabChannel: browserTabChannel,
 };
 const refuse = { call: async () => ({ kind: 'unreachable', cause: 'network' }) as const };
-const silent = { call: never };
+const silent = { call: () => never() };
 
 function addElement(): HTMLElement {
   const element = document.createElement('div');
@@ -87,7 +88,8 @@ const objects: Record<string, Row> = {
       loadTimeoutMs: 5_000,
       client: {
         call: async (_path, _guard, { body, signal }) => {
-          if (JSON.stringify(body).includes('slow')) return never(signal);
+          if (JSON.stringify(body).includes('slow'))
+            return never(signal).catch(() => ({ kind: 'unreachable', cause: 'aborted' }));
           return { kind: 'ok', body: { ...decide(image), placement: 'revive' } as never };
         },
       },
@@ -171,6 +173,15 @@ const begin = async (ads: Ads): Promise<Promise<unknown>[]> => {
 };
 const reach = (watch: SdkWatch, what: string) =>
   eventually(() => expect(watch.actions()).toContain(what));
+
+const portal: PortalAdapter = {
+  name: 'myportal',
+  load() {},
+  async show(_kind, _placement, { onStart }) {
+    onStart();
+    return never();
+  },
+};
 
 /** What `Ads` can be doing when they are destroyed. */
 const phases: Record<string, Phase> = {
@@ -293,17 +304,11 @@ const phases: Record<string, Phase> = {
     },
   },
   'on a portal': {
-    options: {
-      portal: {
-        name: 'myportal',
-        load() {},
-        async show(_kind, _placement, { onStart }) {
-          onStart();
-          return never();
-        },
-      },
-    } as object,
-    start: begin,
+    options: { portal, portalRewards: { revive: { type: 'coins', amount: 1 } } } as object,
+    async start(ads) {
+      await eventually(() => expect(ads.canShow('revive')).toBe(true));
+      return begin(ads);
+    },
   },
 };
 
@@ -366,7 +371,7 @@ test.each(rows)('after destroy(), nothing happens: %s', async (_, start) => {
   target.destroy();
   answer?.();
   // Less than any time limit that would end a forgotten call or timer.
-  const soon = { timeout: 8_000 };
+  const soon = { timeout: 5_000 };
   let settled = 0;
   for (const call of calls) void call.then(() => (settled += 1));
   await vi.waitFor(() => expect(settled).toBe(calls.length), soon);

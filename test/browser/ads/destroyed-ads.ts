@@ -1,6 +1,5 @@
 import { type Ads, type AdsOptions, createAds } from '../../../src/index.ts';
-import { createStubService, type StubService } from '../../support/stub-service.ts';
-import { makeKey } from '../../support/stub-service.ts';
+import { createStubService, makeKey, type StubService } from '../../support/stub-service.ts';
 import type { SdkWatch } from '../watch-sdk.ts';
 
 export const serviceUrl = 'https://ads.test';
@@ -25,7 +24,7 @@ export function startAdsWith(
     held?: string;
     /** Requests whose path begins with this text fail. */
     broken?: string;
-    respond?: StubService['respond'];
+    respond?: StubService['respond'] | undefined;
   },
 ): { ads: Ads; answer(): void } {
   const service = createStubService();
