@@ -9,20 +9,17 @@ const serviceSource = /\/service\/src\/\S+/;
 /** Watches the timers that the service sets from now on, including those that don't keep the process alive. */
 function watchTimers(): () => string[] {
   const timers = new Map<number, string>();
-  const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = 30;
   const hook = createHook({
     init(id, type) {
       if (type !== 'Timeout' && type !== 'Immediate') return;
-      const [place] = serviceSource.exec(new Error(type).stack ?? '') ?? [];
+      const frames = (new Error(type).stack ?? '').split('\n').slice(2);
+      const caller = frames.find((frame) => !/node:(internal|timers)/.test(frame)) ?? '';
+      const [place] = serviceSource.exec(caller) ?? [];
       if (place !== undefined) timers.set(id, place);
     },
     destroy: (id) => void timers.delete(id),
   }).enable();
-  onTestFinished(() => {
-    hook.disable();
-    Error.stackTraceLimit = stackTraceLimit;
-  });
+  onTestFinished(() => void hook.disable());
   return () => [...timers.values()];
 }
 

@@ -21,7 +21,8 @@ test('the browser tests’ neighbor has everything that the SDK stores', () => {
     neighborKinds.toSorted(),
   );
   // The only code that opens a database or uses the browser's other storage. It takes its names from the code above.
-  const storage = /indexedDB\.|\.open\(options\.name|localStorage|sessionStorage|caches\.|\.cookie\b/;
+  const storage =
+    /indexedDB\.|\.open\(options\.name|localStorage|sessionStorage|caches\.|\.cookie\b/;
   expect(sources.filter(({ text }) => storage.test(text)).map(({ name }) => name)).toEqual([
     'create-ads.ts',
     'platform/database.ts',
