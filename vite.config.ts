@@ -1,6 +1,6 @@
 /**
  * The SDK's build. By default, it builds the ES modules; with `--mode <name>`, it builds the script-tag bundle of that
- * name.
+ * name, or the slim entry point for Cocos Creator, each in one file.
  */
 import { join } from 'node:path';
 import { defineConfig } from 'vite';
@@ -15,23 +15,28 @@ const scriptTags: Record<string, string> = {
   'trueward-web-export': 'src/script-tag/web-export.ts',
 };
 
-/** In a script-tag file, replaces the module that loads separate files. */
-const loadIncludedPart = 'src/script-tag/load-part.ts';
+/** A Cocos Creator build puts every part into one file, also those that most games never load. This one has fewer. */
+const slim = 'cocos-slim';
+
+const replaceModule = (find: RegExp, replacement: string) => ({
+  find,
+  replacement: join(import.meta.dirname, 'src', replacement),
+});
+/** In a build of one file, replaces the module that loads separate files. */
+const includeParts = replaceModule(/^.*\/load-part\.ts$/, 'script-tag/load-part.ts');
+const leaveOut = [
+  replaceModule(/^.*\/languages\/\w+\.json$/, 'creative/languages/en.json'),
+  replaceModule(/^.*\/open-panel\.ts$/, 'cocos/no-panel.ts'),
+];
 
 export default defineConfig(({ mode }) => {
   const scriptTag = scriptTags[mode];
+  const isSlim = mode === slim;
+  const isOneFile = isSlim || scriptTag !== undefined;
   return {
     resolve: {
       tsconfigPaths: true,
-      alias:
-        scriptTag === undefined
-          ? []
-          : [
-              {
-                find: /^.*\/load-part\.ts$/,
-                replacement: join(import.meta.dirname, loadIncludedPart),
-              },
-            ],
+      alias: [...(isOneFile ? [includeParts] : []), ...(isSlim ? leaveOut : [])],
     },
     publicDir: false,
     // Exports each translation only as a default export, without a named export for each string.
@@ -40,11 +45,11 @@ export default defineConfig(({ mode }) => {
       target: 'es2022',
       sourcemap: true,
       minify: scriptTag !== undefined,
-      emptyOutDir: scriptTag === undefined,
+      emptyOutDir: !isOneFile,
       lib:
         scriptTag === undefined
           ? {
-              entry: entryPoints,
+              entry: isSlim ? { [slim]: entryPoints.cocos } : entryPoints,
               formats: ['es'],
             }
           : {
@@ -55,6 +60,7 @@ export default defineConfig(({ mode }) => {
             },
       rolldownOptions: {
         external: scriptTag === undefined ? ['eventemitter3', 'idb-keyval', 'phaser'] : ['phaser'],
+        ...(isSlim && { output: { codeSplitting: false } }),
       },
     },
   };

@@ -107,6 +107,7 @@ export default defineConfig({
           name: 'property',
           include: ['test/property/**/*.test.ts'],
           setupFiles: ['service/test/check-neighbors.ts'],
+          isolate: false,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -130,7 +131,7 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: 'test/support/run-folder.ts',
           // Runs after the other projects, because these tests start whole browsers.
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
           // Each worker starts its browser and its service only once; see test/e2e/worker.ts.
           isolate: false,
           // Most of the time, these tests wait for ads to be watched.
@@ -153,6 +154,8 @@ export default defineConfig({
           include: ['test/browser/**/*.test.ts'],
           setupFiles: ['test/browser/check-neighbor.ts'],
           provide: { destroyables: listDestroyables() },
+          // These tests show ads in real time, so they don't share the machine with tests that need none.
+          sequence: { groupOrder: 1 },
           testTimeout: 60_000,
           browser: {
             enabled: true,

@@ -28,6 +28,7 @@ export const buildParts = [
     ],
     outputs: [
       'dist/index.js',
+      'dist/cocos-slim.js',
       'dist/trueward.js',
       'dist/trueward-ad-placement.js',
       'dist/trueward-cocos.js',
@@ -38,6 +39,7 @@ export const buildParts = [
     ],
     commands: [
       vite(),
+      vite('--mode', 'cocos-slim'),
       vite('--mode', 'trueward'),
       vite('--mode', 'trueward-ad-placement'),
       vite('--mode', 'trueward-cocos'),

@@ -1,5 +1,6 @@
 import { afterPaint } from '../creative/screen.ts';
 import type { Clock } from '../platform/clock.ts';
+import { native } from '../platform/native.ts';
 
 /** How long an ad must have been visible before the player can react to it, in milliseconds. */
 const restMs = 300;
@@ -11,8 +12,11 @@ const maxRestMs = 1_000;
  * it reaches the ad.
  */
 export interface InputGate {
-  /** Returns whether a press that begins now counts. */
-  admit(): boolean;
+  /**
+   * Returns whether a press counts that this event begins. A press may have waited until a busy page could handle it,
+   * so the time of the event decides. Without an event, the press begins now.
+   */
+  admit(event?: Event): boolean;
   /** Ignores input for a moment, because what the player sees has changed. */
   rest(): void;
   destroy(): void;
@@ -30,13 +34,17 @@ export function createInputGate(clock: Pick<Clock, 'monotonic'>): InputGate {
   }
 
   return {
-    admit() {
-      const now = clock.monotonic();
-      if (now >= opensAtMs) return true;
-      opensAtMs = Math.max(opensAtMs, Math.min(restsSinceMs + maxRestMs, now + restMs));
+    admit(event) {
+      const pressedAtMs = clock.monotonic() - (event ? findDelayMs(event) : 0);
+      if (pressedAtMs >= opensAtMs) return true;
+      opensAtMs = Math.max(opensAtMs, Math.min(restsSinceMs + maxRestMs, pressedAtMs + restMs));
       return false;
     },
     rest,
     destroy: afterPaint(rest),
   };
 }
+
+/** Returns how long an event has waited, in milliseconds. */
+const findDelayMs = ({ timeStamp }: Event): number =>
+  Math.max(native.monotonic() - timeStamp, 0) || 0;

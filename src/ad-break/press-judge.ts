@@ -42,12 +42,12 @@ export function createPressJudge(ad: HTMLElement, gate: InputGate): PressJudge {
 
   function counts(event: MouseEvent): boolean {
     // A script, such as the creative's own, requests the click.
-    if (!event.isTrusted) return gate.admit();
+    if (!event.isTrusted) return gate.admit(event);
     if (event.detail === 0 && lastKey !== undefined) return lastKey;
     const continuesSequence = event.detail > clickCount + 1;
     const press = presses.get(identifyPress(event));
     // Assistive technology clicks without a press.
-    const admitted = (press ?? gate.admit()) && !continuesSequence;
+    const admitted = (press ?? gate.admit(event)) && !continuesSequence;
     clickCount = admitted ? event.detail : 0;
     return admitted;
   }
@@ -62,7 +62,7 @@ export function createPressJudge(ad: HTMLElement, gate: InputGate): PressJudge {
   return {
     onKey(event) {
       const { code, defaultPrevented: prevented, key, repeat, type } = event;
-      if (type === 'keydown') keys.set(code, !repeat && gate.admit());
+      if (type === 'keydown') keys.set(code, !repeat && gate.admit(event));
       lastKey = keys.get(code) === true;
       const control = ad.shadowRoot?.activeElement as Control | null | undefined;
       if (!lastKey) {
@@ -79,7 +79,7 @@ export function createPressJudge(ad: HTMLElement, gate: InputGate): PressJudge {
       if (type === 'keyup') keys.delete(code);
     },
     begin(event) {
-      presses.set(identifyPress(event), gate.admit());
+      presses.set(identifyPress(event), gate.admit(event));
       lastKey = undefined;
       if (event.type === 'touchstart')
         touched = event.defaultPrevented ? findControl(event, 'onclick') : undefined;

@@ -59,6 +59,7 @@ test('each entry point can be imported in Node', () => {
     '/ad-placement',
     '/babylon',
     '/cocos',
+    '/cocos-slim',
     '/phaser',
     '/pixi',
     '/server',
@@ -75,6 +76,7 @@ test('each entry point can be imported in Node', () => {
   expect(names['/ad-placement']).toContain('startAdPlacement');
   expect(names['/babylon']).toEqual(['babylonDriver']);
   expect(names['/cocos']).toContain('createCocosAds');
+  expect(names['/cocos-slim']).toEqual(names['/cocos']);
   expect(names['/phaser']).toContain('TruewardPlugin');
   expect(names['/pixi']).toEqual(['pixiDriver']);
   expect(names['/web-export']).toEqual(['webExportDriver']);

@@ -54,12 +54,29 @@ it('an unused import adds nothing', async () => {
   expect(await measureBytes(code)).toBeLessThan(30);
 });
 
-/** Measures the minified and gzipped size of the initial chunks, in bytes. */
-async function measureBytes(contents: string): Promise<number> {
-  const { metafile, outputFiles } = await build({
+it('in a build of one file, the slim entry point for Cocos Creator saves the translations and the panel', async () => {
+  const measure = async (entry: string) => {
+    const use = `import { createCocosAds } from 'trueward/${entry}'; globalThis.used = createCocosAds;`;
+    const { outputFiles } = await bundle(use, { splitting: false });
+    const code = outputFiles.map(({ text }) => text).join('');
+    return { code, bytes: gzipSync(code, { level: 9 }).length };
+  };
+  const [whole, slim] = await Promise.all([measure('cocos'), measure('cocos-slim')]);
+  for (const [text, isSaved] of [
+    ['Werbung', true],
+    ['Trueward \\xB7', true],
+    ['Advertisement', false],
+  ] as const)
+    expect([whole.code.includes(text), slim.code.includes(text)], text).toEqual([true, !isSaved]);
+  expect(slim.bytes).toBeLessThan(55_000);
+  expect(whole.bytes - slim.bytes).toBeGreaterThan(5_000);
+});
+
+/** Bundles a game that consists only of this code. */
+const bundle = (contents: string, { splitting }: { splitting: boolean }) =>
+  build({
     stdin: { contents, resolveDir: installedPackage.project },
     bundle: true,
-    splitting: true,
     format: 'esm',
     minify: true,
     target: 'es2022',
@@ -68,7 +85,12 @@ async function measureBytes(contents: string): Promise<number> {
     outdir: installedPackage.project,
     external: ['phaser'],
     logLevel: 'error',
+    splitting,
   });
+
+/** Measures the minified and gzipped size of the initial chunks, in bytes. */
+async function measureBytes(contents: string): Promise<number> {
+  const { metafile, outputFiles } = await bundle(contents, { splitting: true });
   const initialNames = new Set(findInitialChunks(metafile.outputs).map((path) => basename(path)));
   const initialFiles = outputFiles.filter(({ path }) => initialNames.has(basename(path)));
   return gzipSync(initialFiles.map(({ text }) => text).join(''), { level: 9 }).length;

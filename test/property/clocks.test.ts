@@ -6,7 +6,7 @@ import { startPrivatePostgres } from '../../service/test/private-postgres.ts';
 import { type ClockWorld, createClockWorld, quickAdMs, realMs } from './support/clock-world.ts';
 
 /** Number of honest ad views. `TRUEWARD_WATCHES=10000 npx vitest run --project property clocks` runs many. */
-const watches = Number(process.env['TRUEWARD_WATCHES'] ?? (inject('full') ? '2000' : '60'));
+const watches = Number(process.env['TRUEWARD_WATCHES'] ?? (inject('full') ? '2000' : '30'));
 const concurrency = watches > 1_000 ? 120 : 60;
 /** How long a process is paused. */
 const pauseMs = watches > 1_000 ? 30_000 : 4_000;

@@ -43,7 +43,7 @@ const plan = fc.array(
   { minLength: 2, maxLength: 4 },
 );
 
-const runs = inject('full') ? 100 : 8;
+const runs = inject('full') ? 100 : 4;
 
 describe.each([
   ['the embedded database', () => Promise.resolve(undefined)],

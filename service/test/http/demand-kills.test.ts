@@ -3,7 +3,7 @@ import { runDemandKills } from '../kills/demand-kills.ts';
 import { createEmptyPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
 test('no tracker, billing notice or reward is lost when processes are killed', async () => {
-  const players = inject('full') ? 50 : 15;
+  const players = inject('full') ? 50 : 8;
   const impressions = players * 4;
   const report = await runDemandKills({
     impressions,

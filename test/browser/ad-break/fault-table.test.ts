@@ -306,7 +306,7 @@ function play(kind: string, phase: Phase, fault: Fault) {
     await clock.advance(0);
     if (phase === 'prompting') {
       // At first, input is ignored.
-      await clock.advance(300);
+      await clock.advance(600);
       overlay().findVisible('button.close')?.click();
     }
     if (phase === 'playing' || phase === 'prompting') reachPhase(phase);

@@ -42,7 +42,8 @@ export function passTime(
   }
 
   // The clock must be synchronized with the video before any other handler for the event runs.
-  function listener({ target, type }: Event): void {
+  function listener({ target: eventTarget, type }: Event): void {
+    const target = eventTarget === document ? document.querySelector('video') : eventTarget;
     if (!(target instanceof HTMLVideoElement)) return;
     follow(target);
     if (type === 'ended') endedVideos.add(target);
@@ -65,10 +66,11 @@ export function passTime(
     run = undefined;
     changeRate(fastRate, 1);
   };
-  for (const type of ['timeupdate', 'ended']) document.addEventListener(type, listener, true);
+  const types = ['timeupdate', 'ended', 'visibilitychange'];
+  for (const type of types) document.addEventListener(type, listener, true);
   onTestFinished(() => {
     stop();
-    for (const type of ['timeupdate', 'ended']) document.removeEventListener(type, listener, true);
+    for (const type of types) document.removeEventListener(type, listener, true);
   });
   return {
     start() {

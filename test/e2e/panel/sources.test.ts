@@ -1,5 +1,5 @@
 import type { Creative, Source } from '../../../protocol/wire.ts';
-import { expect } from 'vitest';
+import { expect, inject } from 'vitest';
 import { it as test } from '../worker.ts';
 import { rowsForRun } from '../../support/quick-run.ts';
 import { type PanelSite, startPanelSite } from './panel-site.ts';
@@ -23,29 +23,32 @@ const addSource = async (outcome: string): Promise<Source> => {
   return body;
 };
 
-test('an operator can try a source and submit its creative for review', async () => {
-  const source = await addSource('wrapper');
-  const page = await site.open(`/sources/${source.id}`);
-  const card = page.getByRole('region', { name: 'Try it' });
-  await card.getByRole('button', { name: 'Try it' }).click();
-  await card.getByText('its creative has not been imported yet').waitFor();
-  await card.getByText('test-advertiser.example').first().waitFor();
-  await card.getByText('Trackers (', { exact: false }).click();
-  await card.getByText('event=complete').first().waitFor();
-  expect(await card.getByText('GET https://test-source.invalid/').count()).toBe(2);
+test.runIf(inject('full'))(
+  'an operator can try a source and submit its creative for review',
+  async () => {
+    const source = await addSource('wrapper');
+    const page = await site.open(`/sources/${source.id}`);
+    const card = page.getByRole('region', { name: 'Try it' });
+    await card.getByRole('button', { name: 'Try it' }).click();
+    await card.getByText('its creative has not been imported yet').waitFor();
+    await card.getByText('test-advertiser.example').first().waitFor();
+    await card.getByText('Trackers (', { exact: false }).click();
+    await card.getByText('event=complete').first().waitFor();
+    expect(await card.getByText('GET https://test-source.invalid/').count()).toBe(2);
 
-  await card.getByRole('button', { name: 'Submit for review' }).click();
-  const findCreative = async () =>
-    (await site.owner.send<{ data: Creative[] }>('GET', '/v1/creatives?limit=100')).body.data.find(
-      ({ source_id: sourceId }) => sourceId === source.id,
-    );
-  await expect.poll(findCreative, { timeout: 20_000 }).toBeDefined();
-  const { id = '' } = (await findCreative()) ?? {};
-  await site.owner.send('POST', `/v1/creatives/${id}/review`, { status: 'approved' });
-  await card.getByRole('button', { name: 'Try it' }).click();
-  await card.getByText('The ad would be shown.').waitFor();
-  await card.locator('iframe[data-state=shown]').first().waitFor();
-});
+    await card.getByRole('button', { name: 'Submit for review' }).click();
+    const findCreative = async () =>
+      (
+        await site.owner.send<{ data: Creative[] }>('GET', '/v1/creatives?limit=100')
+      ).body.data.find(({ source_id: sourceId }) => sourceId === source.id);
+    await expect.poll(findCreative, { timeout: 20_000 }).toBeDefined();
+    const { id = '' } = (await findCreative()) ?? {};
+    await site.owner.send('POST', `/v1/creatives/${id}/review`, { status: 'approved' });
+    await card.getByRole('button', { name: 'Try it' }).click();
+    await card.getByText('The ad would be shown.').waitFor();
+    await card.locator('iframe[data-state=shown]').first().waitFor();
+  },
+);
 
 test.for(
   rowsForRun(

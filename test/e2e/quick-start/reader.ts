@@ -50,7 +50,8 @@ export function createReader(stack: Stack): Reader {
     async startCocosSample({ isLoose }) {
       const alias = {
         cc: join(import.meta.dirname, 'cocos/cc.ts'),
-        'trueward/cocos': join(root, 'dist/cocos.js'),
+        // Builds for old devices consist of one file, for which the slim entry point is made.
+        'trueward/cocos': join(root, isLoose ? 'dist/cocos-slim.js' : 'dist/cocos.js'),
       };
       const url = await serve({
         root: join(import.meta.dirname, 'cocos'),

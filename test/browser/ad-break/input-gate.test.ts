@@ -1,0 +1,26 @@
+import { afterEach, expect, it } from 'vitest';
+import { createInputGate, type InputGate } from '../../../src/ad-break/input-gate.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+
+let gate: InputGate;
+afterEach(() => gate.destroy());
+
+/** Returns an event that happened this long ago. */
+const eventBefore = (ms: number): Event =>
+  Object.defineProperty(new Event('pointerdown'), 'timeStamp', { value: performance.now() - ms });
+
+it.each<[description: string, restedMs: number, waitedMs: number | undefined, counts: boolean]>([
+  ['a press before the rest has ended', 290, undefined, false],
+  ['a press after it', 310, undefined, true],
+  ['an event that is handled at once', 400, 0, true],
+  ['an event that waited, but happened after the rest', 900, 400, true],
+  ['an event that happened during the rest, and waited until after it', 900, 700, false],
+  ['an event from the future', 310, -5_000, true],
+  ['an event whose time is foreign', 310, NaN, true],
+])('%s', async (_description, restedMs, waitedMs, counts) => {
+  const clock = createManualClock();
+  gate = createInputGate(clock);
+  gate.rest();
+  await clock.advance(restedMs);
+  expect(gate.admit(waitedMs === undefined ? undefined : eventBefore(waitedMs))).toBe(counts);
+});
