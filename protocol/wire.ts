@@ -625,7 +625,7 @@ export interface AdRule {
    */
   placements?: string[];
   /**
-   * The rule is for players with at least one of these segments. Default: everyone.
+   * The rule is for players with at least one of these segments. Default: everyone. Not for rewarded ads.
    *
    * @maxItems 100
    */
@@ -683,7 +683,7 @@ export interface AdLimit {
    */
   placements?: string[];
   /**
-   * The rule is for players with at least one of these segments. Default: everyone.
+   * The rule is for players with at least one of these segments. Default: everyone. Not for rewarded ads.
    *
    * @maxItems 100
    */
@@ -2126,7 +2126,7 @@ export interface AdRuleRequest {
    */
   placements?: string[];
   /**
-   * The rule is for players with at least one of these segments. Default: everyone.
+   * The rule is for players with at least one of these segments. Default: everyone. Not for rewarded ads.
    *
    * @maxItems 100
    */

@@ -35,7 +35,7 @@ const limits = {
       maxItems: 100,
       uniqueItems: true,
       description:
-        'The rule is for players with at least one of these segments. Default: everyone.',
+        'The rule is for players with at least one of these segments. Default: everyone. Not for rewarded ads.',
     }),
   ),
   first_after_s: Type.Optional(

@@ -22,7 +22,7 @@ export function createDemand({ url, keys }: Sandbox) {
     });
     if (!response.ok)
       throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-    return (await response.json()) as T;
+    return (response.status === 204 ? undefined : await response.json()) as T;
   };
   const find = async (kind: string, name: string): Promise<NamedResource> => {
     const { data } = await call<{ data: NamedResource[] }>('GET', `${kind}?limit=100`);

@@ -79,7 +79,9 @@ const maxAds = 100;
 
 const isMemory = (value: unknown): value is Memory =>
   hasShape(value, { at: 0, age: 0, away: 0, ads: [], limits: {}, formats: {}, waits: {} }) &&
-  hasShape((value as Memory).limits, { version: '', rules: [] });
+  hasShape((value as Memory).limits, { version: '', rules: [] }) &&
+  // The service would refuse every request with an ad that says less.
+  (value as Memory).ads.every((ad) => hasShape(ad, { id: '', format: '', placement: '', ago: 0 }));
 
 /** Returns how long a rule holds an ad back, in milliseconds. */
 function findRuleWaitMs(rule: AdLimit, ads: readonly SeenAd[], ageMs: number): number {

@@ -11,6 +11,9 @@ export interface SignUserTokenOptions {
   now?: () => number;
 }
 
+const formats = ['rewarded', 'interstitial', 'banner'];
+const isFormat = (value: unknown): boolean => formats.includes(value as string);
+
 const algorithm = { name: 'HMAC', hash: 'SHA-256' };
 
 /**
@@ -18,7 +21,7 @@ const algorithm = { name: 'HMAC', hash: 'SHA-256' };
  *
  * @param userRef - your own id for the player: 1 to 128 printable ASCII characters.
  * @param secret - the environment’s `utk_…` secret, from `POST /v1/user_token_secrets`.
- * @throws TypeError if the secret is not a user token secret.
+ * @throws TypeError if the secret is not a user token secret, or `adFree` is neither a boolean nor a list of formats.
  * @throws RangeError if the user reference or the lifetime is out of range.
  * @example
  * const userToken = await signUserToken(session.userId, process.env.USER_TOKEN_SECRET);
@@ -38,6 +41,12 @@ export async function signUserToken(
   }
   if (!(lifetimeS >= 1 && lifetimeS <= 86_400)) {
     throw new RangeError(`Expected a lifetime from 1 to 86400 seconds, got ${lifetimeS}.`);
+  }
+  // A value from a database, such as `null`, must not free everybody.
+  if (typeof adFree !== 'boolean' && !(Array.isArray(adFree) && adFree.every(isFormat))) {
+    throw new TypeError(
+      `Expected \`adFree\` to be a boolean or a list of formats (${formats.join(', ')}), got ${JSON.stringify(adFree)}.`,
+    );
   }
   const issuedAtS = Math.floor(now() / 1_000);
   const claims = {

@@ -20,7 +20,7 @@ import {
   evaluateWithSources,
   type EvaluateWithSourcesDeps,
 } from './decision-service.ts';
-import { compileAdRules, selectAdRules } from './ad-load.ts';
+import { compileAdRules, findFreeingTypes, selectAdRules } from './ad-load.ts';
 import { describeDecision, describeOffer } from './describe-decision.ts';
 import { selectPolicies } from './snapshot.ts';
 
@@ -37,6 +37,8 @@ interface DryRunRequest {
   adRule?: Stored<'adRule'>;
   /** The stored ad rule that the draft replaces. */
   adRuleId?: string;
+  /** Resolves to whether the player's wallet has one of these timed rewards. */
+  hasActive(types: readonly string[]): Promise<boolean>;
 }
 
 /**
@@ -49,7 +51,8 @@ export type DryRun = (
 ) => Promise<{ decision: Decision; explain: Explanation[]; rule?: Policy } | undefined>;
 
 export function createDryRun(deps: EvaluateDeps & { clock: Clock; makeId: MakeId }): DryRun {
-  return async (scope, { request, device, country, policy, policyId, adRule, adRuleId }) => {
+  return async (scope, dryRun) => {
+    const { request, device, country, policy, policyId, adRule, adRuleId } = dryRun;
     const snapshot = deps.configuration.snapshot(scope);
     const storedEntry = snapshot.placements.get(request.placement);
     if (!storedEntry) return undefined;
@@ -78,7 +81,10 @@ export function createDryRun(deps: EvaluateDeps & { clock: Clock; makeId: MakeId
       adRules: selectAdRules(adRules, storedEntry.placement),
       policies: selectPolicies(request.placement, [...otherPolicies, ...drafts]),
     };
-    const client = { device, country };
+    const types = findFreeingTypes(entry.adRules, request.segments);
+    const isFreed = types.length > 0 && (await dryRun.hasActive(types));
+    const adFree = isFreed ? [entry.placement.format] : [];
+    const client = { device, country, adFree };
     const input = { scope, entry, request, client, nowMs };
     // The evaluation sees the draft in place of the stored rule.
     const configuration = { ...deps.configuration, snapshot: () => ({ ...snapshot, adRules }) };

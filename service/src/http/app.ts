@@ -237,7 +237,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const operatorDeps = { ...deps, database: forReads(deps.database) };
   addOperatorRoutes(app, operatorDeps);
   addPlayerWalletRoutes(app, { ...operatorDeps, playerTokens, wallets });
-  await addPanel(app, sessions, { ...operatorDeps, cookie });
+  await addPanel(app, sessions, { ...operatorDeps, cookie, wallets });
   return app;
 }
 

@@ -5,7 +5,7 @@ import type { Stored } from './resource.ts';
 export function checkAdRule(rule: Stored<'adRule'>): FieldError[] {
   const { formats, first_after_s, gap_s, gap_after, max_per_session, max_per_hour, max_per_day } =
     rule;
-  const { ad_free_with } = rule;
+  const { ad_free_with, segments = [] } = rule;
   const limits = [first_after_s, gap_s, max_per_session, max_per_hour, max_per_day];
   const exceeds = (smaller: number | undefined, larger: number | undefined): boolean =>
     smaller !== undefined && larger !== undefined && smaller > larger;
@@ -29,6 +29,11 @@ export function checkAdRule(rule: Stored<'adRule'>): FieldError[] {
       first_after_s !== undefined && formats.includes('rewarded'),
       '/first_after_s',
       'is not for rewarded ads: only the player’s device knows when a session started',
+    ],
+    [
+      segments.length > 0 && formats.includes('rewarded'),
+      '/segments',
+      'is not for rewarded ads: only the player’s device says which segments the player has',
     ],
     [gap_after !== undefined && gap_s === undefined, '/gap_after', 'requires `gap_s`'],
     [

@@ -141,8 +141,8 @@ interface Reference {
   kind: ResourceKind;
   /** The referenced object's id. Placements are referenced by name. Kill switches can also reference them by id. */
   name: string;
-  /** Whether the placement must not be a banner. */
-  excludesBanners?: boolean;
+  /** The formats that a placement may have. Default: all. */
+  formats?: readonly Placement['format'][];
 }
 
 /** Returns a document's references to other objects. */
@@ -157,10 +157,7 @@ export function listReferences<K extends ResourceKind>(kind: K, document: Stored
     }
     case 'source': {
       const { placements } = document as Stored<'source'>;
-      return referencesAt('/placements', 'placement', placements).map((reference) => ({
-        ...reference,
-        excludesBanners: true,
-      }));
+      return withFormats(['rewarded', 'interstitial'], placements);
     }
     case 'houseAd': {
       const { creative_id, placements } = document as Stored<'houseAd'>;
@@ -178,8 +175,8 @@ export function listReferences<K extends ResourceKind>(kind: K, document: Stored
       ];
     }
     case 'adRule': {
-      const { placements } = document as Stored<'adRule'>;
-      return referencesAt('/placements', 'placement', placements);
+      const { formats, placements } = document as Stored<'adRule'>;
+      return withFormats(formats, placements);
     }
     case 'killSwitch': {
       const { scope, target_id } = document as Stored<'killSwitch'>;
@@ -196,6 +193,16 @@ const referencesAt = (
   names: readonly string[] = [],
 ): Reference[] => names.map((name, index) => ({ pointer: `${pointer}/${index}`, kind, name }));
 
+/** References to placements, each of which must have one of these formats. */
+const withFormats = (
+  formats: readonly Placement['format'][],
+  placements: readonly string[] | undefined,
+): Reference[] =>
+  referencesAt('/placements', 'placement', placements).map((reference) => ({
+    ...reference,
+    formats,
+  }));
+
 /** Checks whether the objects exist in the environment and may be referenced. Returns the violations. */
 export async function checkReferences(
   queries: Queries,
@@ -207,7 +214,7 @@ export async function checkReferences(
     kind: ResourceKind;
     id: string;
     name: string | null;
-    format: string | null;
+    format: Placement['format'] | null;
   }>(
     `SELECT kind, id, document->>'name' AS name, document->>'format' AS format FROM resources
       WHERE account_id = $1 AND environment = $2 AND archived_at IS NULL
@@ -221,17 +228,17 @@ export async function checkReferences(
       JSON.stringify([...new Set(references.map(({ name }) => name))]),
     ],
   );
-  return references.flatMap(({ pointer, kind, name, excludesBanners }) => {
+  return references.flatMap(({ pointer, kind, name, formats }) => {
     const match = rows.find(
       (row) =>
         row.kind === kind && (row.id === name || (kind === 'placement' && row.name === name)),
     );
     if (!match) return [{ pointer, message: `does not refer to a ${kind} in this environment` }];
-    if (!excludesBanners || match.format !== 'banner') return [];
+    if (!formats || match.format === null || formats.includes(match.format)) return [];
     return [
       {
         pointer,
-        message: 'is a banner placement; sources fill only rewarded and interstitial placements',
+        message: `is a ${match.format} placement; this is for ${formats.join(' and ')} placements`,
       },
     ];
   });

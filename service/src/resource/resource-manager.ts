@@ -202,7 +202,8 @@ async function checkChange<K extends ResourceKind>(
   return after;
 }
 
-const makeKey = ({ kind, name }: { kind: string; name: string }): string => `${kind} ${name}`;
+const makeKey = ({ kind, name, formats }: ReturnType<typeof listReferences>[number]): string =>
+  `${kind} ${name} ${formats?.join(' ') ?? ''}`;
 
 /** Formats the action for an audit record, such as `kill_switch.updated`. */
 const formatAction = (kind: ResourceKind, verb: string): string =>

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import type {
   AdRule,
   AdRuleRequest,
@@ -8,6 +8,7 @@ import type {
 } from '@trueward/protocol/wire';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { signUserToken } from '../../../src/server/index.ts';
+import { firstIdAt } from '../../src/platform/ids.ts';
 import { type FilledDecision, type Game, startGame } from './reward-game.ts';
 
 let game: Game;
@@ -29,10 +30,10 @@ afterEach(async () => {
 const at = (ms: number): string => new Date(game.clock.nowMs() + ms).toISOString();
 const request = async (
   placement: string,
-  session: PlayerSession,
+  session: PlayerSession | undefined,
   more: { user_ref?: string; segments?: string[]; user_token?: string } = {},
 ): Promise<FilledDecision> => {
-  const body = { placement, session, ...more };
+  const body = { placement, ...(session && { session }), ...more };
   const response = await game.client.call<FilledDecision>(
     'POST',
     '/v1/decisions',
@@ -129,9 +130,12 @@ test('a client that lies about its session wins no rewarded ad', async () => {
   game.advance(60_000);
   const claim = { id: first.id, format: 'rewarded' as const, placement: 'revive', ago_s: 86_000 };
   for (const session of [
+    undefined,
     { age_s: 0 },
+    { age_s: 0, ads: [] },
     { age_s: 600_000, ads: [] },
     { age_s: 7_200, ads: [claim] },
+    { age_s: 0, ads: [{ ...claim, ago_s: 0 }, claim] },
     { age_s: 7_200, ads: [{ ...claim, format: 'banner' as const, placement: 'lobby' }] },
   ]) {
     const { reason, retry_at: retryAt } = await request('revive', session, player);
@@ -150,53 +154,162 @@ test('a client that lies about its session wins no rewarded ad', async () => {
   expect(honest.status).toBe('filled');
 });
 
-test.each([
-  [{ age_s: -1 }, '/session/age_s'],
-  [{ age_s: 1e9 }, '/session/age_s'],
-  [{ age_s: 'x' }, '/session/age_s'],
-  [{}, '/session/age_s'],
-  [{ age_s: 1, ads: [{ format: 'video' }] }, '/session/ads/0/id'],
-  [{ age_s: 1, ads: Array.from({ length: 101 }, () => ({})) }, '/session/ads'],
-])('the session %j is refused', async (session, pointer) => {
-  const { status, body } = await game.client.call<Problem>(
-    'POST',
-    '/v1/decisions',
-    game.client.publishable,
-    { placement: 'level-end', session },
-  );
-  expect([status, body.errors?.map((error) => error.pointer)]).toEqual([
-    422,
-    expect.arrayContaining([pointer]),
-  ]);
+test('a client can’t start a new session to see more rewarded ads, nor remember less for interstitials', async () => {
+  await addRule({ formats: ['rewarded', 'interstitial'], max_per_session: 1 });
+  const player = { user_ref: 'session-liar' };
+  await see(await request('revive', { age_s: 100 }, player));
+  await see(await request('level-end', { age_s: 103 }, player));
+  game.advance(1_700_000);
+  for (const placement of ['revive', 'level-end'])
+    for (const session of [undefined, { age_s: 0 }, { age_s: 0, ads: [] }, { age_s: 2_000 }]) {
+      const { reason, retry_at: retryAt } = await request(placement, session, player);
+      expect([placement, session, reason, retryAt]).toEqual([
+        placement,
+        session,
+        'frequency_capped',
+        undefined,
+      ]);
+    }
+  // After 30 minutes without an ad, the record no longer shows that it is the same session.
+  game.advance(200_000);
+  expect((await request('revive', { age_s: 0 }, player)).status).toBe('filled');
+  expect((await request('revive', { age_s: 2_200 }, player)).reason).toBe('frequency_capped');
 });
 
-test.each<[object, string]>([
+test('an ad that a device reports twice counts once, and one from the future as shown now', async () => {
+  await addRule({ formats: ['interstitial'], max_per_hour: 2, gap_s: 10 });
+  const ad = { format: 'interstitial' as const, placement: 'level-end', ago_s: 20 };
+  const past = { ...ad, id: firstIdAt('decision', game.clock.nowMs() - 30_000) };
+  const twice = await request('level-end', { age_s: 60.5, ads: [past, past] });
+  expect(twice.status).toBe('filled');
+  const future = { ...ad, id: firstIdAt('decision', game.clock.nowMs() + 86_400_000) };
+  const later = await request('level-end', { age_s: 60, ads: [future] });
+  expect(later.retry_at).toBe(at(10_000));
+});
+
+const seenAd = {
+  id: firstIdAt('decision', 0),
+  format: 'interstitial',
+  placement: 'level-end',
+  ago_s: 1,
+};
+test.each<[unknown, string]>([
+  [null, '/session'],
+  [[], '/session'],
+  [{}, '/session/age_s'],
+  [{ age_s: -1 }, '/session/age_s'],
+  [{ age_s: 604_801 }, '/session/age_s'],
+  [{ age_s: 2 ** 53 }, '/session/age_s'],
+  [{ age_s: '1' }, '/session/age_s'],
+  [{ age_s: null }, '/session/age_s'],
+  [{ age_s: 1, started_at: '2026-01-01T00:00:00Z' }, '/session/started_at'],
+  [{ age_s: 1, rules_version: 'x'.repeat(65) }, '/session/rules_version'],
+  [{ age_s: 1, ads: seenAd }, '/session/ads'],
+  [{ age_s: 1, ads: Array.from({ length: 101 }, () => seenAd) }, '/session/ads'],
+  [{ age_s: 1, ads: [{ format: 'video' }] }, '/session/ads/0/id'],
+  [{ age_s: 1, ads: [{ ...seenAd, id: 'dec_x' }] }, '/session/ads/0/id'],
+  [{ age_s: 1, ads: [{ ...seenAd, format: 'video' }] }, '/session/ads/0/format'],
+  [{ age_s: 1, ads: [{ ...seenAd, placement: 'Level End' }] }, '/session/ads/0/placement'],
+  [{ age_s: 1, ads: [seenAd, { ...seenAd, ago_s: -1 }] }, '/session/ads/1/ago_s'],
+  [{ age_s: 1, ads: [{ ...seenAd, ago_s: 86_401 }] }, '/session/ads/0/ago_s'],
+  [{ age_s: 1, ads: [{ ...seenAd, watched: true }] }, '/session/ads/0/watched'],
+])('the session %j is refused', async (session, pointer) => {
+  const body = { placement: 'level-end', session };
+  expect(await refuse('POST', '/v1/decisions', game.client.publishable, body)).toContain(pointer);
+});
+
+/** Expects that the request is refused. Returns the pointers of the errors. */
+async function refuse(
+  method: string,
+  path: string,
+  key: string,
+  body: unknown,
+): Promise<string[] | undefined> {
+  const response = await game.client.call<Problem>(method, path, key, body as object);
+  expect(response.status).toBe(422);
+  return response.body.errors?.map((error) => error.pointer);
+}
+
+const names = (length: number): string[] => Array.from({ length }, (_, index) => `s${index}`);
+const limit = { formats: ['interstitial'], gap_s: 1 };
+test.each<[unknown, string]>([
+  [[], ''],
+  [{}, '/formats'],
+  // Nothing to hold back, or no limit.
   [{ formats: ['interstitial'] }, ''],
-  [{ formats: [], gap_s: 1 }, '/formats'],
-  [{ formats: ['video'], gap_s: 1 }, '/formats/0'],
-  [{ formats: ['interstitial'], gap_s: 86_401 }, '/gap_s'],
-  [{ formats: ['interstitial'], gap_s: 0 }, '/gap_s'],
-  [{ formats: ['interstitial'], segments: [''], gap_s: 1 }, '/segments/0'],
-  [{ formats: ['interstitial'], placements: ['nowhere'], gap_s: 1 }, '/placements/0'],
+  [{ formats: ['interstitial'], placements: [], segments: [] }, ''],
+  [{ ...limit, formats: [] }, '/formats'],
+  [{ ...limit, gap_after: [] }, '/gap_after'],
+  // Unknown values, and the wrong types.
+  [{ ...limit, formats: 'interstitial' }, '/formats'],
+  [{ ...limit, formats: ['video'] }, '/formats/0'],
+  [{ ...limit, gap_after: ['banner'] }, '/gap_after/0'],
+  [{ ...limit, placements: ['nowhere'] }, '/placements/0'],
+  [{ ...limit, segments: [''] }, '/segments/0'],
+  [{ ...limit, segments: ['x'.repeat(65)] }, '/segments/0'],
+  [{ ...limit, segments: [7] }, '/segments/0'],
+  [{ ...limit, cooldown_s: 1 }, '/cooldown_s'],
+  [{ ...limit, enabled: 'yes' }, '/enabled'],
+  [{ formats: ['interstitial'], ad_free_with: '' }, '/ad_free_with'],
+  [{ formats: ['interstitial'], ad_free_with: 'x'.repeat(65) }, '/ad_free_with'],
+  // Duplicates, and too many.
+  [{ ...limit, formats: ['banner', 'banner'] }, '/formats'],
+  [{ ...limit, gap_after: ['rewarded', 'rewarded'] }, '/gap_after'],
+  [{ ...limit, placements: ['level-end', 'level-end'] }, '/placements'],
+  [{ ...limit, segments: ['new', 'new'] }, '/segments'],
+  [{ ...limit, segments: names(101) }, '/segments'],
+  [{ ...limit, placements: names(101) }, '/placements'],
+  // Numbers, among them gaps longer than devices and the service remember.
+  ...['first_after_s', 'gap_s', 'max_per_session', 'max_per_hour', 'max_per_day'].flatMap((name) =>
+    [0, -1, 0.5, 86_401, 2 ** 53, '1', null].map((value): [object, string] => [
+      { formats: ['interstitial'], [name]: value },
+      `/${name}`,
+    ]),
+  ),
+  [{ formats: ['interstitial'], first_after_s: 3_601 }, '/first_after_s'],
+  [{ formats: ['interstitial'], max_per_day: 101 }, '/max_per_day'],
+  // Contradictions.
   [{ formats: ['interstitial'], gap_after: ['rewarded'], max_per_day: 1 }, '/gap_after'],
-  [{ formats: ['rewarded'], first_after_s: 60 }, '/first_after_s'],
+  [{ ...limit, placements: ['level-end', 'revive'] }, '/placements/1'],
   [{ formats: ['interstitial'], max_per_hour: 3, max_per_day: 2 }, '/max_per_hour'],
   [{ formats: ['interstitial'], max_per_session: 3, max_per_day: 2 }, '/max_per_session'],
   [{ formats: ['interstitial'], gap_s: 1_800, max_per_hour: 3 }, '/gap_s'],
-  [{ formats: ['interstitial'], gap_s: 1, cooldown_s: 1 }, '/cooldown_s'],
-  [{ formats: ['interstitial', 'rewarded'], ad_free_with: 'no_ads' }, '/ad_free_with'],
+  [{ formats: ['interstitial'], gap_s: 43_200, max_per_day: 3 }, '/gap_s'],
   [{ formats: ['interstitial'], gap_s: 1, ad_free_with: 'no_ads' }, '/ad_free_with'],
+  // What only the player’s device says doesn’t limit rewarded ads.
+  [{ formats: ['rewarded'], first_after_s: 60 }, '/first_after_s'],
+  [{ formats: ['interstitial', 'rewarded'], segments: ['new'], max_per_day: 1 }, '/segments'],
+  [{ formats: ['interstitial', 'rewarded'], ad_free_with: 'no_ads' }, '/ad_free_with'],
 ])('the rule %j is refused', async (rule, pointer) => {
-  const { status, body } = await game.client.call<Problem>(
-    'POST',
-    '/v1/ad-rules',
-    game.client.secret,
-    rule,
-  );
-  expect([status, body.errors?.map((error) => error.pointer)]).toEqual([
-    422,
-    expect.arrayContaining([pointer]),
-  ]);
+  expect(await refuse('POST', '/v1/ad-rules', game.client.secret, rule)).toContain(pointer);
+});
+
+test.each<[AdRuleRequest, object, string]>([
+  [{ formats: ['interstitial'], gap_s: 5 }, {}, ''],
+  [{ formats: ['interstitial'], gap_s: 5 }, { gap_s: null }, ''],
+  [{ formats: ['interstitial'], gap_s: 5 }, { ad_free_with: 'no_ads' }, '/ad_free_with'],
+  [{ formats: ['interstitial'], max_per_day: 2 }, { max_per_hour: 3 }, '/max_per_hour'],
+  [{ formats: ['interstitial'], first_after_s: 5 }, { formats: ['rewarded'] }, '/first_after_s'],
+  [
+    { formats: ['interstitial'], placements: ['level-end'], gap_s: 5 },
+    { formats: ['banner'] },
+    '/placements/0',
+  ],
+])('the rule %j can’t be changed by %j', async (rule, change, pointer) => {
+  const { id } = await addRule(rule);
+  const path = `/v1/ad-rules/${id}`;
+  expect(await refuse('PATCH', path, game.client.secret, change)).toContain(pointer);
+});
+
+test.each<[AdRuleRequest]>([
+  [{ formats: ['interstitial'], gap_s: 1_800, max_per_hour: 2 }],
+  [{ formats: ['interstitial'], gap_s: 28_800, max_per_day: 3 }],
+  [{ formats: ['rewarded', 'interstitial', 'banner'], gap_s: 86_400 }],
+  [{ formats: ['interstitial'], first_after_s: 3_600, placements: [], segments: [] }],
+  [{ formats: ['interstitial'], max_per_session: 100, max_per_hour: 100, max_per_day: 100 }],
+  [{ formats: ['interstitial', 'rewarded'], placements: ['revive', 'level-end'], gap_s: 1 }],
+])('the rule %j is accepted', async (rule) => {
+  expect(await addRule(rule)).toMatchObject({ ...rule, enabled: true });
 });
 
 test('a placement that a rule names can’t be archived', async () => {
@@ -233,10 +346,22 @@ test('only a signed user token frees a player from ads', async () => {
   expect((await decide('revive', nothing)).reason).toBe('ad_free');
   const everybody = await signUserToken('player', secret, { now });
   expect((await decide('level-end', everybody)).status).toBe('filled');
-  // A client that changes the claim has no valid token.
   const [header, , signature] = everybody.split('.');
-  const claims = { sub: 'player', exp: Math.floor(now() / 1_000) + 60, ad_free: true };
-  const forged = `${header}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.${signature}`;
+  const encode = (adFree: unknown): string => {
+    const claims = { sub: 'player', exp: Math.floor(now() / 1_000) + 60, ad_free: adFree };
+    return `${header}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`;
+  };
+  // A mistake in signing doesn't free anybody.
+  for (const adFree of ['true', 1, {}, ['interstitial'], false, null]) {
+    const text = encode(adFree);
+    const mac = createHmac('sha256', secret).update(text).digest('base64url');
+    expect([adFree, (await decide('level-end', `${text}.${mac}`)).status]).toEqual([
+      adFree,
+      'filled',
+    ]);
+  }
+  // A client that changes the claim has no valid token.
+  const forged = `${encode(true)}.${signature}`;
   const { body } = await game.client.call<Problem>(
     'POST',
     '/v1/decisions',

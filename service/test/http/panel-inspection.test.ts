@@ -1,4 +1,11 @@
-import type { Decision, Delivery, Explanation, Policy } from '@trueward/protocol/wire';
+import type {
+  AdRule,
+  Decision,
+  Delivery,
+  Explanation,
+  Policy,
+  Problem,
+} from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createManualClock } from '../manual-clock.ts';
@@ -215,6 +222,60 @@ test('a dry run evaluates a request without storing a decision', async () => {
   expect(await count()).toBe(countBefore);
   expect((await dryRun({ request: { placement: 'nowhere' } })).status).toBe(404);
   expect((await dryRun({ request, policy: { name: 'x' } })).status).toBe(422);
+});
+
+test('a dry run applies an ad rule before it is saved, and in place of the saved one', async () => {
+  const dryRun = async (body: object) => {
+    const response = await panel.send<{ decision: Decision; explain: Explanation[] } & Problem>(
+      'POST',
+      '/panel/api/policies/try',
+      body,
+    );
+    const { decision, errors, explain } = response.body;
+    const answer = decision?.reason ?? decision?.status ?? errors?.map(({ pointer }) => pointer);
+    return { answer, decision, explain };
+  };
+  const request = { placement: 'level-end', user_ref: 'vip', session: { age_s: 20 } };
+  const ad_rule = { formats: ['interstitial'], first_after_s: 60 };
+  const held = await dryRun({ request, ad_rule });
+  expect(held.answer).toBe('frequency_capped');
+  expect(held.explain).toMatchObject([
+    { name: 'No interstitial in a session’s first 1 minute.', verdict: 'frequency_capped' },
+  ]);
+  const { issued_at: issuedAt, retry_at: retryAt = '' } = held.decision;
+  expect(Date.parse(retryAt) - Date.parse(issuedAt)).toBe(40_000);
+  const answers = [
+    { request },
+    { request, ad_rule: { ...ad_rule, enabled: false } },
+    { request: { ...request, session: { age_s: 60 } }, ad_rule },
+    { request: { ...request, placement: 'lobby' }, ad_rule },
+    { request, ad_rule: { ...ad_rule, gap_s: 0 } },
+    { request, ad_rule: { formats: ['interstitial'] } },
+    { request: { ...request, session: { age_s: -1 } }, ad_rule },
+  ].map(async (body) => (await dryRun(body)).answer);
+  expect(await Promise.all(answers)).toEqual([
+    'filled',
+    'filled',
+    'filled',
+    'filled',
+    ['/ad_rule/gap_s'],
+    ['/ad_rule'],
+    ['/request/session/age_s'],
+  ]);
+
+  const { body: saved } = await panel.send<AdRule>('POST', '/v1/ad-rules', ad_rule);
+  const draft = { ...ad_rule, first_after_s: 10 };
+  expect((await dryRun({ request, ad_rule: draft })).answer).toBe('frequency_capped');
+  expect((await dryRun({ request, ad_rule: draft, ad_rule_id: saved.id })).answer).toBe('filled');
+  await panel.send('DELETE', `/v1/ad-rules/${saved.id}`);
+
+  const free = { formats: ['interstitial'], ad_free_with: 'no_ads' };
+  expect((await dryRun({ request, ad_rule: free })).answer).toBe('filled');
+  const grant = { type: 'no_ads', duration_s: 3_600, reason: 'thanks' };
+  await panel.send('POST', '/v1/wallets/vip/grants', grant);
+  expect((await dryRun({ request, ad_rule: free })).answer).toBe('ad_free');
+  const nobody = { placement: 'level-end', session: { age_s: 20 } };
+  expect((await dryRun({ request: nobody, ad_rule: free })).answer).toBe('filled');
 });
 
 test('a leaked secret key is marked as leaked', async () => {

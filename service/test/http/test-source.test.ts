@@ -146,7 +146,7 @@ test('creating a source for a banner placement fails', async () => {
   expect(body.errors).toEqual([
     {
       pointer: '/placements/1',
-      message: 'is a banner placement; sources fill only rewarded and interstitial placements',
+      message: 'is a banner placement; this is for rewarded and interstitial placements',
     },
   ]);
 });

@@ -23,12 +23,21 @@ const createStorage = () => {
 function openPage(
   clock: ManualClock,
   storage: Pick<Storage, 'getItem' | 'setItem'>,
-  { rules = [], isReachable = true, adFree = [] as string[], isConsentKnown = true } = {} as {
+  {
+    rules = [],
+    isReachable = true,
+    adFree = [],
+    isConsentKnown = true,
+    user = {},
+    answer = {},
+  }: {
     rules?: AdLimit[];
     isReachable?: boolean;
     adFree?: string[];
     isConsentKnown?: boolean;
-  },
+    user?: { childDirected?: boolean; segments?: string[] };
+    answer?: Partial<Decision>;
+  } = {},
 ) {
   const requests: DecisionRequest[] = [];
   const log = { changes: 0 };
@@ -40,7 +49,7 @@ function openPage(
     isReachable: () => isReachable,
     onChange: () => void (log.changes += 1),
     profile: () => ({
-      user: {},
+      user,
       consent: undefined,
       simulate: undefined,
       player: { ref: 'p', adFree },
@@ -61,6 +70,7 @@ function openPage(
           placement,
           format: placement === 'revive' ? 'rewarded' : 'interstitial',
           ...(session?.rules_version !== '1' && { ad_rules: { version: '1', rules } }),
+          ...answer,
         };
         return { kind: 'ok', body: decision } as ServiceResult<T>;
       },
@@ -158,6 +168,42 @@ test('rules that arrive with an ad apply to it', async () => {
   expect(requests).toHaveLength(2);
 });
 
+test('what the service knows from other devices holds this player back, not the next one', async () => {
+  const clock = createManualClock();
+  const issuedAtMs = Date.parse(filledDecision('dec_1').issued_at);
+  const answer = { next_ad_at: { interstitial: new Date(issuedAtMs + 45_000).toISOString() } };
+  const { show, decisions } = openPage(clock, createStorage(), { answer });
+  expect(await show('revive')).toBe('dec_1');
+  const retryAt = new Date(clock.now() + 45_000);
+  expect(await show('level-end')).toMatchObject({ outcome: 'frequency_capped', retryAt });
+  await clock.advance(44_999);
+  expect(decisions.availability('level-end')).toMatchObject({ available: false, retryAt });
+  await clock.advance(1);
+  expect(decisions.availability('level-end')).toEqual({ available: true });
+  expect(await show('revive')).toBe('dec_2');
+  expect(decisions.availability('level-end').available).toBe(false);
+  decisions.forget();
+  expect(decisions.availability('level-end')).toEqual({ available: true });
+});
+
+test.each<[object, string[] | undefined, boolean]>([
+  [{}, undefined, false],
+  [{ segments: ['new', 'x'] }, undefined, true],
+  [{ segments: ['new'] }, ['old'], false],
+  [{}, ['old', 'new'], true],
+  // The service doesn’t learn a child’s segments either.
+  [{ segments: ['new'], childDirected: true }, ['new'], false],
+])(
+  'a rule for new players: of the user %j and a call’s %j, held is %s',
+  async (user, own, held) => {
+    const rule: AdLimit = { formats: ['interstitial'], segments: ['new'], gap_s: 60 };
+    const page = openPage(createManualClock(), createStorage(), { user, rules: [rule] });
+    expect(await page.show('level-end')).toBe('dec_1');
+    const options = own && { segments: own };
+    expect(page.decisions.availability('level-end', options).available).toBe(!held);
+  },
+);
+
 test('a new session starts after 30 minutes of absence, and nothing is stored before consent', async () => {
   const clock = createManualClock();
   const storage = createStorage();
@@ -236,17 +282,23 @@ test.each<[string, unknown]>([
       waits: { rewarded: 'soon' },
     },
   ],
-  [
-    'an ad without an age',
-    { ...stored, ads: [{ id: 'dec_1', format: 'rewarded', placement: 'a' }] },
-  ],
+  ...['id', 'format', 'placement', 'ago'].map((name): [string, unknown] => [
+    `an ad without its ${name}`,
+    {
+      ...stored,
+      ads: [{ id: 'dec_1', format: 'rewarded', placement: 'a', ago: 5, [name]: undefined }],
+    },
+  ]),
   ['a rule without formats', { ...stored, limits: { version: '1', rules: [{}] } }],
 ])('storage with %s neither throws nor holds an ad back for ever', async (_, value) => {
   const clock = createManualClock();
   const storage = createStorage();
   storage.setItem('game', typeof value === 'string' ? value : JSON.stringify(value));
-  const { decisions } = openPage(clock, storage);
+  const { decisions, requests } = openPage(clock, storage);
   expect(decisions.availability('revive')).toMatchObject({ available: true });
   expect((await decisions.take('revive', neverAborted)) as object).toHaveProperty('creative');
+  // The service would refuse anything else.
+  for (const ad of requests[0]?.session?.ads ?? [])
+    expect(Object.keys(ad)).toEqual(['id', 'format', 'placement', 'ago_s']);
   expect(clock.timers()).toBeLessThan(5);
 });

@@ -95,7 +95,7 @@ const AdRuleFields = () => (
     <TextArrayInput
       source="segments"
       label="Player segments"
-      helperText="As sent by the game. Leave empty for all players. Press Enter after each one."
+      helperText="As sent by the game. Leave empty for all players. Not for rewarded ads. Press Enter after each one."
     />
     <BooleanInput source="enabled" label="Enabled" defaultValue />
     <TryAdRule />

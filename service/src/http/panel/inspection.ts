@@ -66,7 +66,7 @@ const dryRunSchema = strictBody(
  * ad rule in a dry run.
  */
 export function addInspectionRoutes(app: FastifyInstance, deps: PanelDeps): void {
-  const { database, dryRun, pseudonym } = deps;
+  const { database, dryRun, pseudonym, wallets } = deps;
   const inspectDecision = createInspectDecision(deps);
   app.get<{ Querystring: SearchQuery }>(
     '/panel/api/decisions',
@@ -108,8 +108,12 @@ export function addInspectionRoutes(app: FastifyInstance, deps: PanelDeps): void
         ...dryRunRequest
       } = request.body;
       const principal = getPrincipal(request);
+      const { user_ref: player } = dryRunRequest.request;
       const result = await dryRun(principal, {
         ...dryRunRequest,
+        // The operator may say who the player is.
+        hasActive: async (types) =>
+          player !== undefined && wallets.hasActive(principal, pseudonym(principal, player), types),
         // Schema validation has filled in all default values.
         ...(policy ? { policy: normalizePolicy(policy as Stored<'policy'>) } : {}),
         ...(policyId === undefined ? {} : { policyId }),

@@ -11,6 +11,7 @@ import type { AuditLog } from '../../store/audit-log.ts';
 import type { Database } from '../../store/database.ts';
 import type { Users } from '../../access/create-users.ts';
 import type { EventBodies } from '../../webhook/event-writer.ts';
+import type { WalletService } from '../../wallet/wallet-service.ts';
 import type { SessionCookie } from '../authentication/session-access.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
 import type { RunOperation } from '../operations.ts';
@@ -30,6 +31,7 @@ export interface PanelDeps {
   readReward: ReadReward;
   pseudonym: Pseudonymize;
   dryRun: DryRun;
+  wallets: Pick<WalletService, 'hasActive'>;
   trySource: TrySource;
   /** Returns a source's hosts whose circuit breakers are open in this process. */
   openHosts(sourceId: string): string[];

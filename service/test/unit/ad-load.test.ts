@@ -1,0 +1,145 @@
+import type { AdRule, AdRuleRequest } from '@trueward/protocol/wire';
+import { expect, test } from 'vitest';
+import {
+  compileAdRules,
+  findHold,
+  findNextTimes,
+  joinVisit,
+  type SeenAd,
+} from '../../src/decision/ad-load.ts';
+import { decide } from '../../src/decision/decide.ts';
+import { type AnyResource, compileSnapshot } from '../../src/decision/snapshot.ts';
+import { firstIdAt } from '../../src/platform/ids.ts';
+import { createAdResources, createPlacement, createPolicy } from './fixtures.ts';
+
+// The properties of rules are tested in test/property/ad-load.test.ts. These are the cases that random sessions don't meet.
+
+const nowMs = Date.parse('2026-06-01T12:00:00.000Z');
+const createRule = (index: number, rule: AdRuleRequest): AdRule => ({
+  id: `adr_${index}`,
+  environment: 'live',
+  created_at: '',
+  updated_at: '',
+  enabled: true,
+  ...rule,
+});
+const createRules = (...rules: AdRuleRequest[]): AdRule[] =>
+  rules.map((rule, index) => createRule(index, rule));
+const seen = (secondsAgo: number, format: SeenAd['format'] = 'interstitial'): SeenAd => ({
+  id: firstIdAt('decision', nowMs - secondsAgo * 1_000),
+  format,
+  placement: 'level-end',
+  atMs: nowMs - secondsAgo * 1_000,
+});
+
+test('the version that clients compare changes with the rules, and not with what clients don’t know', () => {
+  const version = (...rules: AdRuleRequest[]) =>
+    compileAdRules(createRules(...rules)).limits.version;
+  const rule: AdRuleRequest = { formats: ['interstitial'], gap_s: 60 };
+  const versions = [
+    version(),
+    version(rule),
+    version({ ...rule, gap_s: 61 }),
+    version(rule, { ...rule, gap_s: 61 }),
+  ];
+  expect(new Set(versions).size).toBe(4);
+  expect(versions[0]).toBe('');
+  expect(version(rule, { ...rule, enabled: false })).toBe(versions[1]);
+  const renamed = createRules(rule).map((one) => ({ ...one, id: 'adr_9', updated_at: 'later' }));
+  expect(compileAdRules(renamed).limits.version).toBe(versions[1]);
+});
+
+test('only as much of a player’s record is read as the rules count', () => {
+  const record = (...rules: AdRuleRequest[]) => compileAdRules(createRules(...rules)).record;
+  const formats: AdRuleRequest['formats'] = ['interstitial'];
+  expect([
+    record(),
+    record({ formats, first_after_s: 60 }),
+    record({ formats, ad_free_with: 'no_ads' }),
+    record({ formats, gap_s: 60 }),
+    record({ formats, gap_s: 60, gap_after: ['rewarded'] }, { formats, max_per_hour: 2 }),
+    record({ formats, max_per_session: 2 }),
+    record({ formats, max_per_day: 2, enabled: false }),
+  ]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    { formats, windowMs: 60_000 },
+    { formats: ['interstitial', 'rewarded'], windowMs: 3_600_000 },
+    { formats, windowMs: 86_400_000 },
+    undefined,
+  ]);
+});
+
+test('an ad counts from its impression, and never before it was decided', () => {
+  const { id } = seen(10);
+  const claim = { id, format: 'interstitial' as const, placement: 'level-end', ago_s: 80_000 };
+  const { ads } = joinVisit('interstitial', { age_s: 60, ads: [claim] }, [], nowMs);
+  expect(ads).toEqual([seen(10)]);
+});
+
+test('a session’s end has no time, and a rule for some placements none that is for all', () => {
+  const rules = compileAdRules(
+    createRules(
+      { formats: ['interstitial'], max_per_session: 1 },
+      { formats: ['rewarded'], placements: ['level-end'], gap_s: 60 },
+      { formats: ['banner'], gap_s: 60 },
+    ),
+  );
+  const ads = [seen(10), seen(20, 'rewarded'), seen(30, 'banner')];
+  const visit = joinVisit('interstitial', { age_s: 60 }, ads, nowMs);
+  expect(findHold(rules.general.interstitial, visit, [], nowMs)?.endMs).toBe(Infinity);
+  expect([...findNextTimes(rules, visit, [], nowMs)]).toEqual([['banner', nowMs + 30_000]]);
+});
+
+test('a record that is too long to read holds every ad back', () => {
+  const rules = createRules({ formats: ['rewarded'], max_per_hour: 100 });
+  const ads = Array.from({ length: 1_000 }, (_, index) => seen(4_000 + index, 'banner'));
+  const visit = joinVisit('rewarded', undefined, ads, nowMs);
+  expect(findHold(rules, visit, [], nowMs)?.endMs).toBe(nowMs + 86_400_000 - 4_999_000);
+  expect(findHold(rules, { ...visit, ads: ads.slice(1) }, [], nowMs)).toBeUndefined();
+});
+
+const decideWith = (rules: AdRule[], others: AnyResource[] = []) => {
+  const snapshot = compileSnapshot([
+    { kind: 'placement', document: createPlacement() },
+    ...createAdResources('a'),
+    ...rules.map((document) => ({ kind: 'adRule' as const, document })),
+    ...others,
+  ]);
+  const entry = snapshot.placements.get('revive');
+  if (!entry) throw new Error('The placement is missing.');
+  return decide({
+    snapshot,
+    entry,
+    request: { placement: 'revive' },
+    context: { childDirected: false, hour: 12 },
+    servedAtMs: [],
+    visit: { startedAtMs: nowMs, ads: [seen(10, 'rewarded')] },
+    adFree: [],
+    dailyBudgets: new Map(),
+    nowMs,
+    random: 0,
+  });
+};
+
+test('of rules that end at the same time, the oldest is named; what blocks the request comes first', () => {
+  const [first, second] = createRules(
+    { formats: ['rewarded'], gap_s: 60 },
+    { formats: ['rewarded'], gap_s: 60, gap_after: ['rewarded'] },
+  ) as [AdRule, AdRule];
+  const held = decideWith([second, first]);
+  expect(held).toMatchObject({ reason: 'frequency_capped', retryAtMs: nowMs + 50_000 });
+  expect(held.explain).toMatchObject([{ ad_rule_id: first.id }]);
+  const everything = createPolicy({ block: { everything: true } });
+  expect(decideWith([first], [everything])).toMatchObject({ status: 'blocked' });
+  expect(decideWith([{ ...first, enabled: false }]).status).toBe('filled');
+});
+
+test('rules for other formats and placements do not hold an ad back', () => {
+  const rules = createRules(
+    { formats: ['interstitial', 'banner'], gap_s: 60, gap_after: ['rewarded'] },
+    { formats: ['rewarded'], placements: ['level-end'], gap_s: 60 },
+  );
+  expect(decideWith(rules).status).toBe('filled');
+});
