@@ -29,7 +29,7 @@ test('after stop(), nothing of the service runs, and another call is harmless', 
   const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
   const running = await startInProcess({ RATE_LIMITS: 'off' }, { log });
   const client = createClient(running);
-  // The webhook can't be delivered and the source never answers in time, so both are tried again later.
+  // Can't be delivered, so it is tried again later.
   await client.call('POST', '/v1/webhooks', client.secret, {
     url: 'http://127.0.0.1:9/',
     events: ['decision.served'],
@@ -37,7 +37,7 @@ test('after stop(), nothing of the service runs, and another call is harmless', 
   await client.call('POST', '/v1/sources', client.secret, {
     name: 'Network',
     kind: 'vast',
-    tag_url: 'https://test-source.invalid/vast?outcome=slow',
+    tag_url: 'https://test-source.invalid/vast?outcome=no_bid',
     placements: ['revive'],
   });
   const decision = await client.decideImage('player-1');

@@ -154,6 +154,7 @@ const objects: Record<string, Row> = {
 };
 
 const userToken = `x.${btoa(JSON.stringify({ sub: 'player-1' }))}.x`;
+let tokenCalls = 0;
 const poll = (ads: Ads) => ads.rewardStatus('dec_00000000000000000000000001');
 
 interface Phase {
@@ -161,6 +162,7 @@ interface Phase {
   /** What the service answers: nothing until the ads have ended, or an error. */
   held?: string;
   broken?: string;
+  locked?: string;
   respond?: Parameters<typeof startAdsWith>[1]['respond'];
   start(ads: Ads, watch: SdkWatch): Promise<unknown>[] | Promise<Promise<unknown>[]>;
 }
@@ -288,6 +290,31 @@ const phases: Record<string, Phase> = {
       const calls = [ads.wallet.refresh(), ads.wallet.spend('coins', 1)];
       await reach(watch, 'request /v1/wallet');
       return calls;
+    },
+  },
+  'waiting for the wallet’s token': {
+    options: {
+      userToken() {
+        tokenCalls += 1;
+        return never();
+      },
+      userRef: undefined as never,
+    },
+    async start(ads) {
+      const before = tokenCalls;
+      const calls = [ads.wallet.refresh()];
+      await eventually(() => expect(tokenCalls).toBeGreaterThan(before));
+      return calls;
+    },
+  },
+  'waiting for another tab to deliver a spend': {
+    options: { userToken },
+    locked: 'spend',
+    async start(ads, watch) {
+      const { outcome } = await ads.wallet.spend('coins', 1);
+      expect(outcome).toBe('spent');
+      await eventually(() => expect(watch.running()).toContain('setTimeout 20000'));
+      return [];
     },
   },
   'unable to spend': {

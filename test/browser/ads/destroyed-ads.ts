@@ -25,6 +25,8 @@ export function startAdsWith(
     /** Requests whose path begins with this text fail. */
     broken?: string;
     respond?: StubService['respond'] | undefined;
+    /** Another tab holds the lock with this name. */
+    locked?: string;
   },
 ): { ads: Ads; answer(): void } {
   const service = createStubService();
@@ -32,8 +34,11 @@ export function startAdsWith(
   const waiting: (() => void)[] = [];
   const starts = (path: string, prefix: string | undefined): boolean =>
     prefix !== undefined && path.startsWith(prefix);
+  const publishableKey = makeKey();
+  if (given.locked !== undefined)
+    void navigator.locks.request(`${storageName(publishableKey)}:${given.locked}`, () => never());
   const ads = createAds({
-    publishableKey: makeKey(),
+    publishableKey,
     serviceUrl,
     userRef: 'player-1',
     async fetch(input, init) {
@@ -45,6 +50,7 @@ export function startAdsWith(
           never(input, init),
           new Promise<void>((resolve) => waiting.push(resolve)),
         ]);
+      if (pathname === '/v1/wallet/spends') return charge(init);
       return service.fetch(input, init);
     },
     ...given.options,
@@ -53,3 +59,7 @@ export function startAdsWith(
     ads.on(event, () => watch.act(`event ${event}`));
   return { ads, answer: () => waiting.splice(0).forEach((resolve) => resolve()) };
 }
+
+/** The service's answer to a spend. */
+const charge = (init?: RequestInit): Response =>
+  Response.json({ ...(JSON.parse(init?.body as string) as object), balance: 5, version: 1 });

@@ -96,16 +96,6 @@ test('pending rewards are polled again after a reload', async () => {
   expect(await deliveredReward).toMatchObject({ decisionId: 'dec_1' });
 });
 
-test('destroy() settles all promises and leaves no timers running', async () => {
-  const clock = createManualClock();
-  const { rewards } = openTab(clock);
-  await watch(rewards, 'dec_1');
-  const confirmation = rewards.confirmation('dec_1', 60_000);
-  rewards.destroy();
-  expect(await confirmation).toMatchObject({ state: 'pending' });
-  expect(clock.timers()).toBe(0);
-});
-
 test('after destroy(), nothing is requested, delivered or identified', async () => {
   const clock = createManualClock();
   const { rewards, requests, network, page, identifyCalls } = openTab(

@@ -2,7 +2,6 @@ import { expect, test, vi } from 'vitest';
 import type { EarnedReward } from '../../../src/outcome.ts';
 import { createDeferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
-import { createManualClock } from '../../support/manual-clock.ts';
 import { decision, earn, earnedStatus, openTab, watch } from './open-tab.ts';
 
 test('delivers an earned reward once, even after a reload', async () => {
@@ -69,19 +68,6 @@ test('when the SDK is destroyed, the next instance delivers a reward that was wa
   const second = vi.fn();
   openTab().rewards.onReward(second);
   await eventually(() => expect(second).toHaveBeenCalled());
-});
-
-test('destroy() leaves no timers running while a handler is running', async () => {
-  const clock = createManualClock();
-  const { rewards } = openTab(clock);
-  const saving = createDeferred();
-  const handler = vi.fn(() => saving.promise);
-  rewards.onReward(handler);
-  await earn(rewards, 'dec_1');
-  await eventually(() => expect(handler).toHaveBeenCalled());
-  rewards.destroy();
-  expect(clock.timers()).toBe(0);
-  saving.resolve();
 });
 
 test('a reward remains undelivered until a handler is registered', async () => {
