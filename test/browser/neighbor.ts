@@ -95,7 +95,7 @@ async function readDatabase(name: string): Promise<Map<string, string>> {
         promisifyRequest<unknown[]>(store.getAll()),
       ]);
       for (const [index, key] of keys.entries())
-        rows.set(`${storeName} ${String(key)}`, JSON.stringify(values[index]));
+        rows.set(`${storeName} ${JSON.stringify(key)}`, JSON.stringify(values[index]));
       if (keys.length === 0) rows.set(storeName, '');
     }
   } finally {
@@ -143,7 +143,9 @@ export async function findPlayerChanges(name: string): Promise<string[]> {
   const stores = new Set([...rows.keys()].map((key) => key.split(' ')[0] ?? ''));
   return [...stores].flatMap((store) =>
     (playerRows[store] ?? [])
-      .filter(([key, value]) => rows.get(`${store} ${key}`) !== JSON.stringify(value))
+      .filter(
+        ([key, value]) => rows.get(`${store} ${JSON.stringify(key)}`) !== JSON.stringify(value),
+      )
       .map(([key]) => `${store} ${key} in ${name}`),
   );
 }

@@ -371,7 +371,7 @@ const rows: [name: string, row: Row][] = [
 ];
 
 test('every type of the SDK with a destroy() is in the table', () => {
-  const names = rows.map(([name]) => name.split(/[ ,]/)[0]);
+  const names = rows.map(([name]) => name.split(/[ ,]/)[0] ?? '');
   expect([...new Set(names)].toSorted()).toEqual(inject('destroyables'));
 });
 
