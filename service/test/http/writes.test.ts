@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createSessions } from '../../src/access/sessions.ts';
+import { createPlayerTokens } from '../../src/access/player-tokens.ts';
+import { createSessions, hashToken } from '../../src/access/sessions.ts';
 import {
   createLeakRecorder,
   revokeKey,
@@ -83,7 +84,54 @@ const allLate = (condition: string) =>
     WHERE account_id IN ('acc_home1', 'acc_twin1')`;
 const decisionIds = ids('decision', 1, 2, 3);
 
+const guestToken = 'ply.e30.secret';
+/** Makes the first row of each account and environment that of one guest, with the same code and token. */
+const guests = [
+  `UPDATE link_codes SET viewer = 'guest', hash = '${hashToken(`${accountId} sandbox C0DE2345`)}'
+    WHERE right(viewer, 1) = '1'`,
+  `UPDATE player_tokens SET viewer = 'guest', hash = '${hashToken(guestToken)}',
+    used_at = '2026-01-01T00:00:00Z' WHERE right(viewer, 1) = '1'`,
+];
+const openTokens = (own: Database) =>
+  createPlayerTokens({
+    database: own,
+    clock,
+    makeId: createIds(clock, (size) => new Uint8Array(size)),
+    pseudonym: () => 'guest',
+  });
+
 const cases: Record<string, Case> = {
+  "using a guest's code": {
+    prepare: guests,
+    write: async (queries, own) => {
+      expect(await openTokens(own).link(scope, 'code-2345')).toBeDefined();
+      await queries.query(
+        `DELETE FROM player_tokens WHERE account_id = $1 AND viewer = 'guest' AND hash <> $2`,
+        [accountId, hashToken(guestToken)],
+      );
+    },
+    changes: ['link_codes sandbox guest'],
+  },
+  "using a guest's expired code": {
+    prepare: [...guests, `UPDATE link_codes SET expires_at = '2026-01-01T00:00:00Z'`],
+    write: (_, own) => openTokens(own).link(scope, 'code-2345'),
+    changes: [],
+  },
+  "replacing a guest's code": {
+    prepare: guests,
+    write: (queries, own) => openTokens(own).createLinkCode(scope, 'ply_1', queries),
+    changes: ['link_codes sandbox guest'],
+  },
+  "revoking a guest's devices": {
+    prepare: guests,
+    write: (queries, own) => openTokens(own).revoke(queries, scope, 'ply_1'),
+    changes: ['link_codes sandbox guest', 'player_tokens sandbox guest'],
+  },
+  "recording a guest's visit": {
+    prepare: guests,
+    write: (_, own) => openTokens(own).find(scope, guestToken),
+    changes: ['player_tokens sandbox guest'],
+  },
   'changing a key': {
     write: (queries) =>
       updateKey(queries, scope, { id: keyId, allowed_origins: ['https://a.example'] }),
@@ -312,6 +360,8 @@ async function readRows(queries: Queries): Promise<Map<string, string>> {
     decisions: `environment || ' ' || id`,
     delivery_queue: 'id',
     keys: 'id',
+    link_codes: `environment || ' ' || viewer`,
+    player_tokens: `environment || ' ' || viewer`,
     resources: 'id',
     secrets: `purpose || ' ' || id`,
     sessions: 'hash',
