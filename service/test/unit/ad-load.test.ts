@@ -92,6 +92,17 @@ test('a session’s end has no time, and a rule for some placements none that is
   expect([...findNextTimes(rules, visit, [], nowMs)]).toEqual([['banner', nowMs + 30_000]]);
 });
 
+test.each<[string[], boolean]>([
+  [[], false],
+  [['old'], false],
+  [['new'], true],
+  [['old', 'back'], true],
+])('a rule for two segments holds a player with the segments %j: %s', (segments, isHeld) => {
+  const rules = createRules({ formats: ['banner'], segments: ['new', 'back'], gap_s: 60 });
+  const visit = joinVisit('banner', { age_s: 60 }, [seen(10, 'banner')], nowMs);
+  expect(findHold(rules, visit, segments, nowMs) !== undefined).toBe(isHeld);
+});
+
 test('a record that is too long to read holds every ad back', () => {
   const rules = createRules({ formats: ['rewarded'], max_per_hour: 100 });
   const ads = Array.from({ length: 1_000 }, (_, index) => seen(4_000 + index, 'banner'));

@@ -158,6 +158,21 @@ test('requests report the session, and its ads only if there are rules', async (
   ]);
 });
 
+test('an impression counts once, and for a day', async () => {
+  const clock = createManualClock();
+  const rule: AdLimit = { formats: ['interstitial'], max_per_hour: 2 };
+  const { decisions, requests, show } = openPage(clock, createStorage(), { rules: [rule] });
+  const id = await show('level-end');
+  decisions.onImpression(String(id));
+  expect(decisions.availability('level-end').available).toBe(true);
+  await clock.advance(86_399_000);
+  await show('level-end');
+  expect(requests.at(-1)?.session?.ads).toMatchObject([{ id, ago_s: 86_399 }]);
+  await clock.advance(1_000);
+  await show('level-end');
+  expect(requests.at(-1)?.session?.ads).toMatchObject([{ ago_s: 1 }]);
+});
+
 test('rules that arrive with an ad apply to it', async () => {
   const clock = createManualClock();
   const first = { formats: ['interstitial'] as AdLimit['formats'], first_after_s: 60 };
