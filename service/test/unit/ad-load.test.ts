@@ -78,6 +78,24 @@ test('an ad counts from its impression, and never before it was decided', () => 
   expect(ads).toEqual([seen(10)]);
 });
 
+test.each([
+  [0, 10],
+  [10, 10],
+  [12, 12],
+  [15, 15],
+  [500, 15],
+])(
+  'of a recorded ad, which was seen 10 s ago, a device may say %s s, and %s s count',
+  (agoS, countedS) => {
+    // It was decided long before.
+    const { id } = seen(600);
+    const recorded = { ...seen(10, 'rewarded'), id };
+    const claim = { id, format: 'banner' as const, placement: 'lobby', ago_s: agoS };
+    const { ads } = joinVisit('rewarded', { age_s: 900, ads: [claim] }, [recorded], nowMs);
+    expect(ads).toEqual([{ ...recorded, atMs: nowMs - countedS * 1_000 }]);
+  },
+);
+
 test('a session’s end has no time, and a rule for some placements none that is for all', () => {
   const rules = compileAdRules(
     createRules(
