@@ -25,7 +25,8 @@ const commonWords = new Set(
 
 /**
  * Finds the tests for a file. `narrow` are those that import it most directly, and those that share a word with its
- * name: the latter first, and unit tests before others. `wide` are the others that share a word with its folder.
+ * name: the latter first, and unit tests before others. `wide` are the others that share a word with its
+ * folder, or mention it.
  *
  * @param {string} file
  */
@@ -41,7 +42,9 @@ export function selectTests(file) {
   /** @param {string} test */
   const rank = (test) => Number(!named.includes(test)) * 2 + Number(!test.includes('/unit/'));
   const narrow = [...new Set([...direct, ...named])].toSorted((a, b) => rank(a) - rank(b));
-  const wide = matchWords(basename(dirname(file)), tests).filter((test) => !narrow.includes(test));
+  const wide = [
+    ...new Set([...matchWords(basename(dirname(file)), tests), ...findMentions(file, tests)]),
+  ].filter((test) => !narrow.includes(test));
   return narrow.length > 0 ? { narrow, wide } : { narrow: wide, wide: [] };
 }
 
@@ -88,6 +91,19 @@ function matchWords(name, tests) {
   return tests.filter((test) =>
     splitWords(basename(test, '.test.ts')).some((word) => words.includes(word)),
   );
+}
+
+/**
+ * Returns the tests whose text contains the file's name, such as “user token” for `user-tokens.ts`.
+ *
+ * @param {string} file
+ * @param {readonly string[]} tests
+ */
+function findMentions(file, tests) {
+  const words = splitWords(basename(file, '.ts'));
+  if (words.length < 2) return [];
+  const phrase = new RegExp(words.join('[ _-]?'), 'i');
+  return tests.filter((test) => phrase.test(readFileSync(join(root, test), 'utf8')));
 }
 
 /** @param {string} name */
